@@ -1,0 +1,54 @@
+# The two commands of this repository are `make run` and `make test`; both make .venv first if there is none.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: run test test-all lint format bench results clean
+
+run: .venv/run.done
+	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
+
+test: .venv/test.done lint
+	$(BIN)/python -m pytest -n 2 -q
+
+test-all: .venv/test-all.done lint
+	$(BIN)/python -m pytest -n 2 -q -m ""
+
+lint: .venv/test.done
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/test.done
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/test.done
+	mkdir -p results
+	$(BIN)/curiograph bench --out results/bench.json
+
+# What README and docs show: generated, never typed.
+results: .venv/test.done
+	$(BIN)/curiograph reproduce table1 --graphs 40 --beam-episodes 25 --out docs/results
+	$(BIN)/curiograph bench --out docs/results/bench.json
+	$(BIN)/python docs/pictures.py
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/run.done: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[plot,frame]'
+	touch $@
+
+.venv/test.done: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[test]'
+	touch $@ .venv/run.done
+
+.venv/test-all.done: .venv/test.done
+	$(PIP) --editable '.[test,sb3]' torch
+	touch $@
+
+clean:
+	rm -rf .venv results
