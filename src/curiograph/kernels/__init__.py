@@ -1,0 +1,24 @@
+"""Numba functions on arrays: no objects, no input or output, no randomness but a passed-in seed.
+
+Importing this package is free: each module below, and numba with it, is loaded when it is first used.
+
+>>> from curiograph import kernels
+>>> kernels.csr.has_edge.__name__
+'has_edge'
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from curiograph.kernels import beam, compile, compress, csr, distortion, gaps, random, text, walks
+
+__all__ = ["beam", "compile", "compress", "csr", "distortion", "gaps", "random", "text", "walks"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__:
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

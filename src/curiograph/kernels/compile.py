@@ -1,0 +1,72 @@
+"""How a kernel is compiled: lazily, without the interpreter lock, cached between runs.
+
+numba keys its cache by the file that holds a function and so misses changes in the kernels it calls. Our cache folder
+carries a digest of all kernel sources instead, which also keeps it out of a read-only install.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import sys
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+
+Kernel = Callable[..., Any]
+
+
+def kernel(function: Kernel) -> Any:
+    """Compile `function` on its first call; later processes read the machine code from the cache."""
+    dispatcher = numba.njit(nogil=True)(function)
+    folder = cache_folder()
+    if folder is None:
+        return dispatcher
+    config: Any = numba.config
+    before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+    try:
+        dispatcher.enable_caching()
+    finally:
+        config.CACHE_DIR = before
+    return dispatcher
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Folder of the compiled kernels, or None where nothing can be written: they then compile in every process."""
+    base = os.environ.get("NUMBA_CACHE_DIR")
+    if base is None:
+        base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "curiograph")
+    folder = Path(base) / f"kernels-{_digest()}"
+    try:
+        fresh = not folder.exists()
+        folder.mkdir(parents=True, exist_ok=True)
+        usable = os.access(folder, os.W_OK)
+    except OSError:
+        usable = False
+    if not usable:
+        warnings.warn(
+            f"curiograph cannot write its kernel cache to {folder}: kernels compile again in every process "
+            "(about 30 s). Set NUMBA_CACHE_DIR to a folder you can write.",
+            stacklevel=2,
+        )
+        return None
+    if fresh and not os.environ.get("CURIOGRAPH_QUIET"):
+        print(
+            "curiograph: compiling kernels for this machine, once (`curiograph warmup` does it ahead of time)",
+            file=sys.stderr,
+        )
+    return folder
+
+
+def _digest() -> str:
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    digest.update(f"{numba.__version__} {sys.version_info[:3]} {platform.machine()}".encode())
+    return digest.hexdigest()[:16]

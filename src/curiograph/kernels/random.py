@@ -1,0 +1,40 @@
+"""Counter-based random numbers: a hash of (stream, step, node), so results do not depend on batching or workers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.compile import kernel
+
+
+@kernel
+def mix(x):
+    """Scramble 64 bits (the finaliser of splitmix64)."""
+    x = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@kernel
+def draw(stream, step, item):
+    """64 random bits for `item` at `step` of a stream."""
+    return mix(mix(np.uint64(stream) ^ mix(np.uint64(step))) ^ mix(np.uint64(item) + np.uint64(0x632BE59BD9B4E019)))
+
+
+@kernel
+def streams(seed, task, count):
+    """`count` independent streams for one task of a seeded run; the first ones do not depend on how many there are."""
+    out = np.empty(count, np.uint64)
+    for i in range(count):
+        out[i] = draw(seed, task, i)
+    return out
+
+
+@kernel
+def uniform(stream, step, items):
+    """A number in [0, 1) for each of `items`."""
+    out = np.empty(items.shape[0], np.float64)
+    for i in range(items.shape[0]):
+        out[i] = (draw(stream[i], step[i], items[i]) >> np.uint64(11)) * 2.0**-53
+    return out
