@@ -1,0 +1,163 @@
+"""Pictures of graphs and plain arrays, so that every result can offer `.plot()`.
+
+One colour per thing, everywhere, from a palette that the colour-blind can tell apart; lines also differ in dash or
+marker, so that figures survive a grey printer.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Hashable, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from curiograph.extras import require
+from curiograph.graph.container import Float64, Graph, Int64
+from curiograph.graph.storage import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+COLOURS = {
+    "igt": "#0072B2",
+    "cpt": "#D55E00",
+    "random": "#BBBBBB",
+    "max-degree": "#E69F00",
+    "min-degree": "#CC79A7",
+    "greedy": "#56B4E9",
+    "beam": "#000000",
+    "paper": "#009E73",
+    "quiet": "#999999",
+}
+
+
+def save_figure(axes: Axes, path: str | Path) -> None:
+    """Write the figure that holds `axes` to a .png, .svg or .pdf file, whole or not at all."""
+    kind = Path(path).suffix.lstrip(".") or "png"
+    buffer = io.BytesIO()
+    drawn: Any = axes.figure
+    drawn.savefig(buffer, format=kind, dpi=150, bbox_inches="tight")
+    with replacing(path) as stream:
+        stream.write(buffer.getvalue())
+
+
+def figure(width: float = 6.4, height: float = 4.0, columns: int = 1, rows: int = 1) -> tuple[Figure, Any]:
+    """A new figure with its axes, made without a window."""
+    matplotlib = require("matplotlib.figure", "plot", "Pictures")
+    made = matplotlib.Figure(figsize=(width, height), layout="constrained")
+    return made, made.subplots(rows, columns)
+
+
+def plot_growth(
+    beta1: Int64, compressibility: Float64, lives: Sequence[tuple[int, int | None]], ax: Axes | None = None
+) -> Axes:
+    """Gaps as steps, compressibility as a line, and one bar for the life of every gap."""
+    if ax is None:
+        ax = figure()[1]
+    steps = np.arange(1, len(beta1) + 1)
+    ax.step(steps, beta1, where="post", color=COLOURS["igt"], linewidth=2, label="information gaps")
+    for row, (opened, closed) in enumerate(lives):
+        level = -0.35 * (row + 1)
+        ax.plot([opened, closed or len(beta1)], [level, level], color=COLOURS["igt"], alpha=0.5, linewidth=3)
+        ax.plot(opened, level, "o", color=COLOURS["igt"], markersize=4)
+        if closed is not None:
+            ax.plot(closed, level, "x", color=COLOURS["igt"], markersize=5)
+    ax.set_xlabel("nodes visited")
+    ax.set_ylabel("information gaps", color=COLOURS["igt"])
+    if not np.all(np.isnan(compressibility)):
+        right = ax.twinx()
+        right.plot(steps, compressibility, "--", color=COLOURS["cpt"], linewidth=2, label="compressibility")
+        right.set_ylabel("compressibility (bits)", color=COLOURS["cpt"])
+    return ax
+
+
+def plot_growths(beta1: Sequence[Int64], compressibility: Sequence[Float64], ax: Axes | None = None) -> Axes:
+    """Means over walks with bands of one standard error."""
+    if ax is None:
+        ax = figure()[1]
+    _band(ax, beta1, COLOURS["igt"], "-")
+    ax.set_xlabel("nodes visited")
+    ax.set_ylabel("information gaps, mean", color=COLOURS["igt"])
+    if not all(np.all(np.isnan(c)) for c in compressibility):
+        right = ax.twinx()
+        _band(right, compressibility, COLOURS["cpt"], "--")
+        right.set_ylabel("compressibility (bits), mean", color=COLOURS["cpt"])
+    return ax
+
+
+def _band(ax: Axes, curves: Sequence[Any], colour: str, dash: str) -> None:
+    longest = max(len(c) for c in curves)
+    table = np.full((len(curves), longest), np.nan)
+    for row, curve in enumerate(curves):
+        table[row, : len(curve)] = curve
+    count = np.sum(~np.isnan(table), axis=0)
+    mean = np.nansum(table, axis=0) / np.maximum(count, 1)
+    spread = np.sqrt(np.nansum((table - mean) ** 2, axis=0) / np.maximum(count - 1, 1))
+    error = spread / np.sqrt(np.maximum(count, 1))
+    steps = np.arange(1, longest + 1)
+    ax.plot(steps, mean, dash, color=colour, linewidth=2)
+    ax.fill_between(steps, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
+
+
+def plot_rate_distortion(scale: Float64, upper: Float64, lower: Float64, ax: Axes | None = None) -> Axes:
+    """The curve, its lower bound, and the area above it, which is the compressibility."""
+    if ax is None:
+        ax = figure()[1]
+    ax.fill_between(scale, upper, upper[0], color=COLOURS["cpt"], alpha=0.15, linewidth=0, label="compressibility")
+    ax.plot(scale, upper, color=COLOURS["cpt"], linewidth=2, label="rate (upper bound)")
+    ax.plot(scale, lower, ":", color=COLOURS["quiet"], linewidth=2, label="lower bound")
+    ax.set_xlabel("scale of description")
+    ax.set_ylabel("information rate (bits)")
+    ax.legend(frameon=False)
+    return ax
+
+
+def plot_walk(graph: Graph, nodes: Sequence[Hashable], ax: Axes | None = None) -> Axes:
+    """The visited subgraph: numbers give the order of visit, the path walked is drawn bold."""
+    networkx = require("networkx", "plot", "Pictures")
+    if ax is None:
+        ax = figure(5.5, 5.0)[1]
+    subgraph = graph.subgraph(nodes).to_networkx()
+    places = networkx.kamada_kawai_layout(subgraph)
+    path = [pair for pair in pairwise(nodes) if subgraph.has_edge(*pair)]
+    networkx.draw_networkx_edges(subgraph, places, ax=ax, edge_color=COLOURS["quiet"])
+    networkx.draw_networkx_edges(subgraph, places, edgelist=path, ax=ax, edge_color=COLOURS["igt"], width=2.5)
+    shades = [order / max(1, len(nodes) - 1) for order in range(len(nodes))]
+    networkx.draw_networkx_nodes(
+        subgraph,
+        places,
+        nodelist=list(nodes),
+        node_color=shades,
+        cmap="Blues",
+        vmin=-0.3,
+        vmax=1.3,
+        ax=ax,
+        edgecolors="black",
+    )
+    order = {node: str(step) for step, node in enumerate(nodes, start=1)}
+    networkx.draw_networkx_labels(subgraph, places, order, font_size=8, ax=ax)
+    if list(nodes) != list(range(len(nodes))) and len(nodes) <= 30:
+        above = {node: (x, y + 0.1) for node, (x, y) in places.items()}
+        networkx.draw_networkx_labels(subgraph, above, {n: str(n) for n in nodes}, font_size=7, ax=ax)
+    ax.set_axis_off()
+    ax.margins(0.15)
+    return ax
+
+
+def plot_bars(
+    groups: Sequence[str], series: dict[str, tuple[list[float], list[float]]], ax: Axes, marks: dict[str, list[float]]
+) -> Axes:
+    """Grouped bars: `series` maps a name to (heights, errors), `marks` a name to the points drawn on its bars."""
+    width = 0.8 / len(series)
+    for place, (name, (heights, errors)) in enumerate(series.items()):
+        x = np.arange(len(groups)) + (place - (len(series) - 1) / 2) * width
+        ax.bar(x, heights, width, yerr=errors, color=COLOURS.get(name, COLOURS["quiet"]), label=name, ecolor="#555555")
+        if name in marks:
+            ax.plot(x, marks[name], "D", color=COLOURS["paper"], markersize=4, markeredgecolor="white", zorder=3)
+    ax.plot([], [], "D", color=COLOURS["paper"], markersize=4, label="paper")
+    ax.set_xticks(np.arange(len(groups)), [group.upper() for group in groups])
+    return ax

@@ -1,0 +1,1 @@
+"""Rewards: the value F(S) of the subgraph that a walk has visited."""

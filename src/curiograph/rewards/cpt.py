@@ -1,0 +1,70 @@
+"""cpt: compressibility in bits of the visited subgraph, with a self-loop on every node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from curiograph import kernels
+from curiograph.graph.container import Float64, Int32, Int64
+from curiograph.graph.stack import Stack
+from curiograph.rewards.contract import Tracker
+
+
+class CompressibilityTracker(Tracker):
+    """Compressibility of a batch of walks.
+
+    >>> from curiograph.graph.toys import complete
+    >>> tracker = CompressibilityTracker(Stack.of([complete(3)]), np.array([[0, 1, 2]]), np.array([3]))
+    >>> tracker.values().round(4)
+    array([0.7505])
+    """
+
+    def values(self) -> Float64:
+        values: Float64 = kernels.compress.walk_compressibility(*self._walks(), *self._table(0))
+        return values
+
+    def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
+        values: Float64 = kernels.compress.candidate_compressibility(
+            *self._walks(), offsets, candidates, *self._table(1)
+        )
+        return values
+
+    def _walks(self) -> tuple[Any, ...]:
+        longest = int(self.lengths.max(initial=1))
+        nodes = np.ascontiguousarray(self.nodes[:, :longest])
+        return self.stack.skeleton.indptr, self.stack.skeleton.indices, nodes, self.lengths
+
+    def _table(self, extra: int) -> tuple[Int64, float]:
+        """A table that holds the total count of the largest subgraph there can be."""
+        longest = int(self.lengths.max(initial=1)) + extra
+        return entropy_table(min(longest**2, longest + len(self.stack.skeleton.indices)))
+
+
+@dataclass(frozen=True)
+class Compressibility:
+    """The cpt reward."""
+
+    name: str = "cpt"
+
+    def track(self, stack: Stack, nodes: Int32, lengths: Int64) -> CompressibilityTracker:
+        return CompressibilityTracker(stack, nodes, lengths)
+
+
+def entropy_table(total: int) -> tuple[Int64, float]:
+    """x log2 x for counts up to `total`, as whole numbers, and the bits that one unit is worth."""
+    return _entropy_table(max(6, int(total).bit_length()))
+
+
+@lru_cache(maxsize=4)
+def _entropy_table(size_bits: int) -> tuple[Int64, float]:
+    # sums stay below total * log2(total), four of them may add up, and 63 bits must hold that;
+    # a float gives log2 of a prime to 46 bits behind the point at best
+    total = 2**size_bits
+    bits = min(46, 60 - size_bits - size_bits.bit_length())
+    table = kernels.compress.table(total + 1, bits)
+    table.flags.writeable = False
+    return table, 2.0**-bits

@@ -1,0 +1,83 @@
+"""A user's own callable as a reward."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from curiograph.errors import RewardError
+from curiograph.graph.container import Float64, Graph, Int32, Int64
+from curiograph.graph.stack import Stack
+from curiograph.rewards.contract import Tracker
+
+Function = Callable[[Graph], float]
+
+
+@dataclass(frozen=True)
+class CallableReward:
+    """F(S) computed by a function of the visited subgraph (an undirected `Graph` with the labels of its nodes).
+
+    >>> density = CallableReward(lambda s: 2 * s.num_edges / (len(s) * (len(s) - 1)), name="density")
+    >>> density.name
+    'density'
+    """
+
+    function: Function
+    name: str = "custom"
+
+    def track(self, stack: Stack, nodes: Int32, lengths: Int64) -> Tracker:
+        return _CallableTracker(self, stack, nodes, lengths)
+
+    def value(self, subgraph: Graph) -> float:
+        """Call the function; anything but a finite number is an error that names the subgraph's nodes."""
+        try:
+            value: Any = self.function(subgraph)
+        except Exception as error:
+            raise RewardError(
+                f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_shown(subgraph)}: {error}"
+            ) from error
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise RewardError(
+                f"reward {self.name!r} returned {value!r} on the subgraph of {_shown(subgraph)}; "
+                "a reward must be a finite number."
+            )
+        return number
+
+
+class _CallableTracker(Tracker):
+    def __init__(self, reward: CallableReward, stack: Stack, nodes: Int32, lengths: Int64) -> None:
+        super().__init__(stack, nodes, lengths)
+        self._reward = reward
+
+    def values(self) -> Float64:
+        return np.asarray(
+            [self._value(self.nodes[i, :length]) if length else 0.0 for i, length in enumerate(self.lengths)]
+        )
+
+    def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
+        walks = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        return np.asarray(
+            [
+                self._value(np.append(self.nodes[i, : self.lengths[i]], v))
+                for i, v in zip(walks, candidates, strict=True)
+            ],
+            np.float64,
+        )
+
+    def _value(self, nodes: Int32) -> float:
+        graph, first = self.stack.split(int(nodes[0]))
+        shift = int(nodes[0]) - first
+        return self._reward.value(graph.skeleton.induced(np.sort(nodes) - shift))
+
+
+def _shown(subgraph: Graph) -> str:
+    labels = [repr(label) for label in subgraph.labels[:5]]
+    return ", ".join(labels) + (f" and {len(subgraph) - 5} more" if len(subgraph) > 5 else "")
