@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_MOST_LABELS = 30  # beyond that, names only hide each other
+
 COLOURS = {
     "igt": "#0072B2",
     "cpt": "#D55E00",
@@ -140,9 +142,9 @@ def plot_walk(graph: Graph, nodes: Sequence[Hashable], ax: Axes | None = None) -
     )
     order = {node: str(step) for step, node in enumerate(nodes, start=1)}
     networkx.draw_networkx_labels(subgraph, places, order, font_size=8, ax=ax)
-    if list(nodes) != list(range(len(nodes))) and len(nodes) <= 30:
-        above = {node: (x, y + 0.1) for node, (x, y) in places.items()}
-        networkx.draw_networkx_labels(subgraph, above, {n: str(n) for n in nodes}, font_size=7, ax=ax)
+    if len(nodes) <= _MOST_LABELS:
+        for node, place in places.items():
+            ax.annotate(str(node), place, xytext=(9, 7), textcoords="offset points", fontsize=7, color="#444444")
     ax.set_axis_off()
     ax.margins(0.15)
     return ax

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.compile import kernel
-from curiograph.kernels.csr import has_edge
+from curiograph.kernels.csr import has_edge, sort
 
 
 @kernel
@@ -89,7 +89,8 @@ def curve(n, f, work, rates, merges):
 def _first_costs(n, f, w, p, cost, bits):
     words = (n + 63) // 64
     for i in range(n):
-        bits[i, :words] = 0
+        for b in range(words):
+            bits[i, b] = 0
         for j in range(n):
             if w[i, j] and i != j:
                 bits[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
@@ -201,7 +202,7 @@ def candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidat
         if offsets[i] == offsets[i + 1]:
             continue
         length = lengths[i]
-        walk = np.sort(nodes[i, :length])
+        walk = _ascending(nodes[i], length)
         _induced(indptr, indices, walk, inner)
         for c in range(offsets[i], offsets[i + 1]):
             v = candidates[c]
@@ -224,13 +225,22 @@ def walk_compressibility(indptr, indices, nodes, lengths, f, unit):
         length = lengths[i]
         if length == 0:
             continue
-        walk = np.sort(nodes[i, :length])
+        walk = _ascending(nodes[i], length)
         _induced(indptr, indices, walk, inner)
         for s in range(length):
             for t in range(length):
                 work[0][s, t] = inner[s, t]
         total = curve(length, f, work, rates, merges)
         out[i] = _area(length, rates, total, unit)
+    return out
+
+
+@kernel
+def _ascending(nodes, length):
+    out = np.empty(length, np.int32)
+    for t in range(length):
+        out[t] = nodes[t]
+    sort(out, 0, length)
     return out
 
 
@@ -251,7 +261,9 @@ def _induced(indptr, indices, walk, inner):
 def _fill(indptr, indices, walk, inner, v, w):
     """Counts of the walk with v put at its place in ascending order."""
     length = walk.shape[0]
-    place = np.searchsorted(walk, v)
+    place = 0
+    while place < length and walk[place] < v:
+        place += 1
     for s in range(length):
         row = s + (s >= place)
         for t in range(length):

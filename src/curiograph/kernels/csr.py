@@ -1,12 +1,11 @@
-"""Look-ups in compressed sparse rows whose rows are sorted, and a small hash map from node to position."""
+"""Look-ups in compressed sparse rows whose rows are sorted, a small hash map from node to position, and sorting.
+
+Plain loops on purpose: numba takes seconds to compile numpy's own sorting and slicing.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-
 from curiograph.kernels.compile import kernel
-
-EMPTY = np.int32(-1)
 
 
 @kernel
@@ -53,3 +52,27 @@ def map_get(keys, values, node):
             return values[slot]
         slot = (slot + 1) & mask
     return -1
+
+
+@kernel
+def clear(keys):
+    """Empty a map."""
+    for slot in range(keys.shape[0]):
+        keys[slot] = -1
+
+
+@kernel
+def sort(array, start, end):
+    """Sort `array[start:end]` in place (Shell's method)."""
+    gap = 1
+    while gap < (end - start) // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(start + gap, end):
+            value = array[i]
+            j = i
+            while j >= start + gap and array[j - gap] > value:
+                array[j] = array[j - gap]
+                j -= gap
+            array[j] = value
+        gap //= 3

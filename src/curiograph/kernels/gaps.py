@@ -82,8 +82,7 @@ def grow(indptr, indices, nodes, keys, places, head, succ, to, marks, part, born
     """Add node `new[i]` to walk i (nothing for -1) and return the gaps closed: walks, steps opened, steps closed."""
     mark, queue, sums, basis, pivot, group = _scratch(head.shape[1], marks.shape[2])
     link = np.empty(head.shape[1], np.int32)
-    filled = 0
-    pairs = np.empty((16, 3), np.int64)
+    pairs = [(0, np.int64(0), np.int64(0)) for _ in range(0)]
     for i in range(new.shape[0]):
         v = new[i]
         if v < 0:
@@ -97,14 +96,7 @@ def grow(indptr, indices, nodes, keys, places, head, succ, to, marks, part, born
             youngest = _fold_youngest(basis, r, pivot, born[i])
             _fold_edges(marks[i], counts[i, EDGES], basis[r], youngest)
             _fold_sums(sums, link, size, basis[r], youngest)
-            if filled == pairs.shape[0]:
-                bigger = np.empty((2 * filled, 3), np.int64)
-                bigger[:filled] = pairs
-                pairs = bigger
-            pairs[filled, 0] = i
-            pairs[filled, 1] = born[i, youngest]
-            pairs[filled, 2] = step
-            filled += 1
+            pairs.append((i, born[i, youngest], step))
             born[i, youngest] = -1
         _attach(
             v,
@@ -124,7 +116,10 @@ def grow(indptr, indices, nodes, keys, places, head, succ, to, marks, part, born
             group,
         )
         counts[i, GAPS] += opened - closed
-    return pairs[:filled].copy()
+    out = np.empty((len(pairs), 3), np.int64)
+    for k in range(len(pairs)):
+        out[k, 0], out[k, 1], out[k, 2] = pairs[k]
+    return out
 
 
 @kernel
@@ -178,7 +173,7 @@ def _survey(link, size, head, succ, to, marks, part, counts, mark, queue, sums, 
         roots += 1
         mark[root] = 2
         group[root] = root
-        sums[root, :] = 0
+        _zero(sums, root)
         queue[0] = root
         first, last = 0, 1
         while first < last:
@@ -192,7 +187,7 @@ def _survey(link, size, head, succ, to, marks, part, counts, mark, queue, sums, 
                     group[w] = root
                     queue[last] = w
                     last += 1
-                    sums[w, :] = 0
+                    _zero(sums, w)
                     for b in range(words):
                         sums[w, b] = sums[u, b] ^ marks[slot >> 1, b]
                 elif mark[w] == 2 and w < u and rank < counts[GAPS]:
@@ -204,6 +199,12 @@ def _survey(link, size, head, succ, to, marks, part, counts, mark, queue, sums, 
     for k in range(size):
         mark[link[k]] = 0
     return opened, rank
+
+
+@kernel
+def _zero(table, row):
+    for b in range(table.shape[1]):
+        table[row, b] = 0
 
 
 @kernel

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.compile import kernel
-from curiograph.kernels.csr import map_get, map_put, map_size
+from curiograph.kernels.csr import clear, map_get, map_put, map_size, sort
 from curiograph.kernels.random import draw
 
 FRONTIER = 0
@@ -27,28 +27,31 @@ def candidates(indptr, indices, nodes, lengths, low, high, fallback):
     offsets = np.zeros(count + 1, np.int64)
     out = np.empty(16 * count + 16, np.int32)
     size = map_size(nodes.shape[1])
-    keys = np.full(size, -1, np.int32)
+    keys = np.empty(size, np.int32)
     values = np.empty(size, np.int32)
     filled = 0
     for i in range(count):
         length = lengths[i]
         if length > 0:
+            clear(keys)
             for t in range(length):
                 map_put(keys, values, nodes[i, t], t)
             last = nodes[i, length - 1]
-            out, end = _append_row(indptr, indices, last, keys, values, out, filled)
+            out = _room(out, filled, indptr[last + 1] - indptr[last])
+            end = _append_row(indptr, indices, last, keys, values, out, filled)
             if end == filled and fallback == FRONTIER:
                 for t in range(length):
-                    out, end = _append_row(indptr, indices, nodes[i, t], keys, values, out, end)
+                    u = nodes[i, t]
+                    out = _room(out, end, indptr[u + 1] - indptr[u])
+                    end = _append_row(indptr, indices, u, keys, values, out, end)
                 end = _sort_unique(out, filled, end)
             elif end == filled:
+                out = _room(out, filled, high[i] - low[i])
                 for v in range(low[i], high[i]):
                     if map_get(keys, values, v) == -1:
-                        out = _room(out, end)
                         out[end] = v
                         end += 1
             filled = end
-            keys[:] = -1
         offsets[i + 1] = filled
     return offsets, out[:filled].copy()
 
@@ -58,30 +61,29 @@ def _append_row(indptr, indices, u, keys, values, out, end):
     for slot in range(indptr[u], indptr[u + 1]):
         v = indices[slot]
         if map_get(keys, values, v) == -1:
-            out = _room(out, end)
             out[end] = v
             end += 1
-    return out, end
+    return end
 
 
 @kernel
-def _room(out, end):
-    if end < out.shape[0]:
+def _room(out, filled, more):
+    """`out`, or a larger copy of its filled part, with place for some more."""
+    if filled + more <= out.shape[0]:
         return out
-    bigger = np.empty(2 * out.shape[0], out.dtype)
-    bigger[:end] = out[:end]
+    bigger = np.empty(2 * (filled + more), np.int32)
+    for c in range(filled):
+        bigger[c] = out[c]
     return bigger
 
 
 @kernel
 def _sort_unique(out, start, end):
-    if end - start < 2:
-        return end
-    part = np.sort(out[start:end])
+    sort(out, start, end)
     kept = start
-    for v in part:
-        if kept == start or out[kept - 1] != v:
-            out[kept] = v
+    for c in range(start, end):
+        if kept == start or out[kept - 1] != out[c]:
+            out[kept] = out[c]
             kept += 1
     return kept
 

@@ -116,15 +116,56 @@ def rate_distortion(
         joint, stationary = joint_distribution(graph, self_loops)
     else:
         joint, stationary = joint_distribution(graph, self_loops)
-        upper = np.zeros(graph.num_nodes)
-        merges = np.empty((graph.num_nodes, 2), np.int64)
-        heuristic = get_args(Pairs).index(pairs)
-        most = min(int(num_pairs), graph.num_nodes**2)  # there are no more pairs than that
-        kernels.distortion.merge_all(joint.copy(), heuristic, most, np.uint64(seed % 2**64), upper, merges)
-    lower = np.zeros(graph.num_nodes)
-    kernels.distortion.lower_rates(joint, stationary, merges, lower)
+        upper, merges = _by_probabilities(joint.copy(), stationary.copy(), pairs, num_pairs, seed)
     size = graph.num_nodes
+    lower = np.zeros(size)
+    kernels.distortion.lower_rates(joint, stationary, merges, lower)
+    upper[-1] = lower[-1] = 0.0
     return RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]))
+
+
+def _by_probabilities(w: Float64, p: Float64, pairs: Pairs, num_pairs: int, seed: int) -> tuple[Float64, Int64]:
+    """The curve of any joint distribution `w` with marginals `p`, both destroyed."""
+    size = len(w)
+    rng = np.random.default_rng(seed)
+    upper = np.zeros(size)
+    upper[0] = kernels.distortion.rate(w, p)
+    merges = np.empty((size, 2), np.int64)
+    alive = np.arange(size)
+    for k in range(size - 1):
+        first, second = pairs_to_try(w, p, alive, pairs, num_pairs, rng)
+        a, b, cost = kernels.distortion.cheapest(first, second, alive, w, p)
+        upper[k + 1] = upper[k] + cost
+        merges[k] = a, b
+        alive = alive[alive != b]
+        kernels.distortion.join(a, b, alive, w, p)
+    return upper, merges
+
+
+def pairs_to_try(
+    w: Float64, p: Float64, alive: Int64, pairs: Pairs, num_pairs: int, rng: np.random.Generator
+) -> tuple[Int64, Int64]:
+    """The pairs of clusters that a heuristic offers, lower name first; all of them where it offers none."""
+    size = len(alive)
+    if pairs == "random":
+        total = size * (size - 1) // 2
+        numbers = np.sort(rng.choice(total, min(num_pairs, total), replace=False))
+        second = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
+        return alive[numbers - second * (second - 1) // 2], alive[second]
+    if pairs == "stationary":
+        top = np.sort(alive[np.argsort(-p[alive], kind="stable")[: num_pairs + 1]])
+        rows, columns = np.triu_indices(len(top), 1)
+        best = np.sort(np.argsort(-(p[top[rows]] + p[top[columns]]), kind="stable")[:num_pairs])
+        return top[rows[best]], top[columns[best]]
+    if pairs in ("edges", "joint"):
+        first, second, strength = kernels.distortion.linked(alive, w)
+        if pairs == "joint":
+            kept = np.argsort(-strength, kind="stable")[:num_pairs]
+            first, second = first[kept], second[kept]
+        if len(first):
+            return first, second
+    rows, columns = np.triu_indices(size, 1)
+    return alive[rows], alive[columns]
 
 
 def joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64, Float64]:
