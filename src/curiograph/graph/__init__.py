@@ -1,0 +1,1 @@
+"""The graph: container, readers and writers, generators."""

@@ -1,0 +1,484 @@
+"""The graph: immutable, compressed sparse rows, optional names, optionally directed, optionally weighted."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph.errors import GraphError, UnknownNodeError
+from curiograph.graph.names import Names, RangeNames, as_names
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+_MOST_NODES = 2**31 - 1
+_MOST_NAMES_TO_COMPARE = 200_000
+
+
+@dataclass(frozen=True)
+class Cleaning:
+    """What was left out when a graph was built."""
+
+    self_loops: int = 0
+    """Edges from a node to itself, dropped."""
+    parallel_edges: int = 0
+    """Repeated edges, merged into the first; their weights are summed."""
+
+
+class Graph:
+    """A graph that never changes.
+
+    Nodes have a position (0 to n - 1, what the arrays hold) and a label (what users see; any hashable). Rows are
+    sorted. An undirected edge stands in both rows.
+
+    >>> g = Graph.from_edges([("a", "b"), ("b", "c"), ("b", "b")])
+    >>> g
+    Graph(3 nodes, 2 edges, undirected)
+    >>> g.neighbors("b")
+    ['a', 'c']
+    >>> g.cleaning
+    Cleaning(self_loops=1, parallel_edges=0)
+    """
+
+    def __init__(
+        self,
+        indptr: Int64,
+        indices: Int32,
+        weights: Float64 | None = None,
+        *,
+        directed: bool = False,
+        names: Names | None = None,
+        cleaning: Cleaning | None = None,
+    ) -> None:
+        self.indptr: Int64 = _frozen(indptr)
+        self.indices: Int32 = _frozen(indices)
+        self.weights: Float64 | None = None if weights is None else _frozen(weights)
+        self.directed = directed
+        self.names: Names = RangeNames(len(indptr) - 1) if names is None else names
+        self.cleaning = cleaning or Cleaning()
+        self._skeleton: Graph | None = None
+
+    # ---- construction -------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_edges(
+        cls,
+        edges: Iterable[Sequence[Any]] | NDArray[Any],
+        *,
+        directed: bool = False,
+        nodes: Iterable[Hashable] | None = None,
+    ) -> Graph:
+        """Build a graph from pairs `(u, v)` or triples `(u, v, weight)`.
+
+        Parameters
+        ----------
+        edges : pairs or triples of labels; or an integer array of shape (edges, 2).
+        nodes : labels that come first, in this order, connected or not. Without it nodes are ordered by first
+            appearance, except that integers 0 to n - 1 keep their natural order.
+
+        >>> Graph.from_edges([("b", "a", 2.0), ("c", "a", 0.5)], nodes=["a", "b", "c", "alone"]).labels
+        ['a', 'b', 'c', 'alone']
+        """
+        if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2 and nodes is None:
+            fast = _from_integer_pairs(edges, directed)
+            if fast is not None:
+                return fast
+            edges = edges.tolist()
+        positions: dict[Hashable, int] = {}
+        for label in nodes if nodes is not None else ():
+            if as_label(label) in positions:
+                raise GraphError(f"node {label!r} is listed twice in nodes; list each node once.")
+            positions[as_label(label)] = len(positions)
+        given = len(positions)
+        source: list[int] = []
+        target: list[int] = []
+        weights: list[float] = []
+        for number, edge in enumerate(edges):
+            u, v, weight = _split_edge(edge, number)
+            source.append(positions.setdefault(u, len(positions)))
+            target.append(positions.setdefault(v, len(positions)))
+            weights.append(weight)
+        labels: list[Hashable] = list(positions)
+        source_array, target_array = np.asarray(source, np.int64), np.asarray(target, np.int64)
+        if given == 0 and _is_shuffled_range(labels):
+            order = np.asarray(labels, np.int64)
+            source_array, target_array = order[source_array], order[target_array]
+            labels = list(range(len(labels)))
+        weight_array = np.asarray(weights, np.float64)
+        weighted = not np.all(np.isnan(weight_array)) if len(weight_array) else False
+        if weighted and np.any(np.isnan(weight_array)):
+            number = int(np.flatnonzero(np.isnan(weight_array))[0])
+            raise GraphError(f"edge {number} has no weight but others do; give all edges a weight or none.")
+        return cls.from_arrays(
+            source_array,
+            target_array,
+            weight_array if weighted else None,
+            directed=directed,
+            names=as_names(labels),
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        source: NDArray[Any],
+        target: NDArray[Any],
+        weights: NDArray[Any] | None = None,
+        *,
+        directed: bool = False,
+        names: Names,
+    ) -> Graph:
+        """Build a graph from positions: drop self-loops, merge parallel edges, sort rows.
+
+        >>> from curiograph.graph.names import RangeNames
+        >>> Graph.from_arrays(np.array([0, 1]), np.array([1, 0]), names=RangeNames(2)).cleaning.parallel_edges
+        1
+        """
+        size = len(names)
+        if size > _MOST_NODES:
+            raise GraphError(f"a graph of {size} nodes is too large; at most {_MOST_NODES} nodes fit.")
+        if weights is not None:
+            check_weights(weights)
+        loops = source == target
+        self_loops = int(np.count_nonzero(loops))
+        if self_loops:
+            keep = ~loops
+            source, target = source[keep], target[keep]
+            weights = None if weights is None else weights[keep]
+        if not directed:
+            source, target = np.minimum(source, target), np.maximum(source, target)
+        indptr, indices, merged = _compress(source, target, weights, size)
+        parallel = len(source) - len(indices)
+        if not directed:
+            indptr, indices, merged = _symmetric(indptr, indices, merged)
+        return cls(indptr, indices, merged, directed=directed, names=names, cleaning=Cleaning(self_loops, parallel))
+
+    @classmethod
+    def from_networkx(cls, graph: networkx.Graph) -> Graph:
+        """Convert a networkx graph; labels, node order, direction and the `weight` attribute are kept."""
+        from curiograph.graph.convert import from_networkx
+
+        return from_networkx(graph)
+
+    @classmethod
+    def from_igraph(cls, graph: Any) -> Graph:
+        """Convert an igraph graph; vertex `name`s become labels, the edge attribute `weight` is kept."""
+        from curiograph.graph.convert import from_igraph
+
+        return from_igraph(graph)
+
+    @classmethod
+    def from_scipy(cls, matrix: Any, *, directed: bool | None = None, nodes: Iterable[Hashable] | None = None) -> Graph:
+        """Convert a square sparse or dense matrix; directed unless it is symmetric, weighted unless it is 0/1."""
+        from curiograph.graph.convert import from_scipy
+
+        return from_scipy(matrix, directed=directed, nodes=nodes)
+
+    def to_networkx(self) -> networkx.Graph:
+        """Convert to a networkx `Graph` or `DiGraph` with the same labels, order and weights."""
+        from curiograph.graph.convert import to_networkx
+
+        return to_networkx(self)
+
+    def to_igraph(self) -> Any:
+        """Convert to an igraph `Graph`; labels are kept in the vertex attribute `name`."""
+        from curiograph.graph.convert import to_igraph
+
+        return to_igraph(self)
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """The adjacency matrix as a scipy `csr_array` (ones, or the weights)."""
+        from curiograph.graph.convert import to_scipy
+
+        return to_scipy(self)
+
+    # ---- size and labels ----------------------------------------------------------------------------------------
+
+    @property
+    def num_nodes(self) -> int:
+        """Number of nodes."""
+        return len(self.indptr) - 1
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges; an undirected edge counts once."""
+        return len(self.indices) if self.directed else len(self.indices) // 2
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """All labels, in node order."""
+        return list(self.names)
+
+    def __len__(self) -> int:
+        return self.num_nodes
+
+    def __contains__(self, label: object) -> bool:
+        try:
+            self.names.index(label)
+        except (KeyError, TypeError):
+            return False
+        return True
+
+    def label(self, position: int) -> Hashable:
+        """Label of the node at `position`."""
+        return self.names[int(position)]
+
+    def position(self, label: Hashable) -> int:
+        """Position of the node called `label`.
+
+        >>> Graph.from_edges([("apple", "pear")]).position("aple")
+        Traceback (most recent call last):
+        curiograph.errors.UnknownNodeError: the graph has no node 'aple'; the nearest names are 'apple'.
+        """
+        try:
+            return self.names.index(label)
+        except (KeyError, TypeError):
+            raise UnknownNodeError(self._unknown(label)) from None
+
+    def positions(self, labels: Iterable[Hashable]) -> Int32:
+        """Positions of several labels."""
+        return np.asarray([self.position(label) for label in labels], np.int32)
+
+    # ---- structure ----------------------------------------------------------------------------------------------
+
+    @property
+    def degrees(self) -> Int64:
+        """Number of neighbours of every node (out-neighbours in a directed graph)."""
+        return np.diff(self.indptr)
+
+    def neighbors(self, label: Hashable) -> list[Hashable]:
+        """Labels of the (out-)neighbours of a node."""
+        row = self.position(label)
+        return [self.names[int(v)] for v in self.indices[self.indptr[row] : self.indptr[row + 1]]]
+
+    @property
+    def skeleton(self) -> Graph:
+        """The undirected, unweighted graph underneath: what the subgraph of a walk is taken from.
+
+        >>> Graph.from_edges([(0, 1), (1, 0)], directed=True).skeleton
+        Graph(2 nodes, 1 edges, undirected)
+        """
+        if not self.directed and self.weights is None:
+            return self
+        if self._skeleton is None:
+            self._skeleton = self._make_skeleton()
+        return self._skeleton
+
+    def _make_skeleton(self) -> Graph:
+        if not self.directed:
+            return Graph(self.indptr, self.indices, names=self.names)
+        rows = np.repeat(np.arange(self.num_nodes, dtype=np.int64), self.degrees)
+        return Graph.from_arrays(rows, self.indices.astype(np.int64), names=self.names)
+
+    def subgraph(self, labels: Iterable[Hashable]) -> Graph:
+        """The graph induced by some nodes, in the order of this graph.
+
+        >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).subgraph([2, 0, 1])
+        Graph(3 nodes, 3 edges, undirected)
+        """
+        return self.induced(np.unique(self.positions(labels)))
+
+    def induced(self, positions: NDArray[Any]) -> Graph:
+        """The graph induced by nodes given as sorted, distinct positions."""
+        starts, ends = self.indptr[positions], self.indptr[positions + 1]
+        slots = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])
+        rows = np.repeat(np.arange(len(positions)), ends - starts)
+        columns = self.indices[slots]
+        place = np.searchsorted(positions, columns)
+        keep = positions[np.minimum(place, len(positions) - 1)] == columns if len(columns) else np.empty(0, bool)
+        indptr = np.zeros(len(positions) + 1, np.int64)
+        np.cumsum(np.bincount(rows[keep], minlength=len(positions)), out=indptr[1:])
+        return Graph(
+            indptr,
+            place[keep].astype(np.int32),
+            None if self.weights is None else self.weights[slots[keep]],
+            directed=self.directed,
+            names=as_names([self.names[int(p)] for p in positions]),
+        )
+
+    def save(self, path: str) -> None:
+        """Write to curiograph's own `.npz`, which `read_graph` opens by memory map."""
+        from curiograph.graph.npz import write_npz
+
+        write_npz(self, path)
+
+    # ---- comparison and display ---------------------------------------------------------------------------------
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Graph):
+            return NotImplemented
+        same_weights = (
+            np.array_equal(self.weights, other.weights)
+            if self.weights is not None and other.weights is not None
+            else self.weights is other.weights
+        )
+        return (
+            self.directed == other.directed
+            and same_weights
+            and np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.indices, other.indices)
+            and len(self.names) == len(other.names)
+            and all(a == b for a, b in zip(self.names, other.names, strict=True))
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # numpy forgets that an array was read-only; going through the constructor restores it
+        return _restored, (self.indptr, self.indices, self.weights, self.directed, self.names, self.cleaning)
+
+    def __hash__(self) -> int:
+        return hash((self.num_nodes, self.num_edges, self.directed))
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weighted = "" if self.weights is None else ", weighted"
+        return f"Graph({self.num_nodes} nodes, {self.num_edges} edges, {kind}{weighted})"
+
+    def _unknown(self, label: object) -> str:
+        if self.num_nodes == 0:
+            return f"the graph has no node {label!r}; it is empty."
+        if isinstance(label, str) and re.fullmatch("-?[0-9]{1,19}", label) and int(label) in self:
+            return f"the graph has no node {label!r}, but it has the number {int(label)}; give it without quotes."
+        near: list[str] = []
+        if self.num_nodes <= _MOST_NAMES_TO_COMPARE:
+            shown = {str(name): name for name in self.names}
+            near = [repr(shown[name]) for name in difflib.get_close_matches(str(label), shown, n=3)]
+        if near:
+            return f"the graph has no node {label!r}; the nearest names are {', '.join(near)}."
+        first = ", ".join(repr(self.names[i]) for i in range(min(3, self.num_nodes)))
+        return f"the graph has no node {label!r}; its {self.num_nodes} nodes start with {first}."
+
+
+def require_edges(graph: Graph) -> None:
+    """Raise where there is nothing to explore or compress."""
+    if graph.num_nodes == 0:
+        raise GraphError("the graph is empty: it has no nodes; check the file or the edges it was built from.")
+    if graph.num_edges == 0:
+        raise GraphError(f"the graph has {graph.num_nodes} nodes but no edges, so there is nowhere to walk.")
+
+
+def check_weights(weights: NDArray[Any]) -> None:
+    """Raise for a weight that is NaN, infinite or negative."""
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if np.any(bad):
+        number = int(np.flatnonzero(bad)[0])
+        raise GraphError(
+            f"edge {number} has weight {float(weights[number])}; weights must be finite numbers, zero or above."
+        )
+
+
+def _split_edge(edge: Sequence[Any], number: int) -> tuple[Hashable, Hashable, float]:
+    if isinstance(edge, (str, bytes)) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
+        raise GraphError(f"edge {number} is {edge!r}; give pairs (u, v) or triples (u, v, weight).")
+    weight = np.nan
+    if len(edge) == 3:
+        try:
+            weight = float(edge[2])
+        except (TypeError, ValueError, OverflowError):
+            raise GraphError(f"edge {number} has weight {edge[2]!r}, which is not a number.") from None
+        check_edge_weight(weight, number)
+    return as_label(edge[0]), as_label(edge[1]), weight
+
+
+def check_edge_weight(weight: float, number: int) -> None:
+    """Raise for one bad weight, naming its edge."""
+    if not (np.isfinite(weight) and weight >= 0):
+        raise GraphError(f"edge {number} has weight {weight}; weights must be finite numbers, zero or above.")
+
+
+def as_label(label: Any) -> Hashable:
+    """What `label` is stored as; raises for what cannot be a label."""
+    if isinstance(label, np.generic):
+        label = label.item()
+    try:
+        hash(label)
+    except TypeError:
+        raise GraphError(
+            f"node {label!r} cannot be a label: labels must be hashable (text, numbers, tuples)."
+        ) from None
+    if label != label:
+        raise GraphError("nan cannot be a label: it is not equal to itself.")
+    checked: Hashable = label
+    return checked
+
+
+def _is_shuffled_range(labels: list[Hashable]) -> bool:
+    return all(type(label) is int for label in labels) and set(labels) == set(range(len(labels)))
+
+
+def _from_integer_pairs(edges: NDArray[Any], directed: bool) -> Graph | None:
+    """The fast way for an array of positions that uses every number from 0 to its largest."""
+    if not np.issubdtype(edges.dtype, np.integer) or len(edges) == 0 or edges.min() < 0:
+        return None
+    size = int(edges.max()) + 1
+    if size > 2 * edges.size:
+        return None
+    edges = edges.astype(np.int64)
+    if np.count_nonzero(np.bincount(edges.ravel(), minlength=size)) != size:
+        return None
+    return Graph.from_arrays(edges[:, 0], edges[:, 1], directed=directed, names=RangeNames(size))
+
+
+def _compress(
+    source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, size: int
+) -> tuple[Int64, Int32, Float64 | None]:
+    """Sorted rows with each edge once; weights of merged edges are summed."""
+    keys = source.astype(np.int64) * max(size, 1) + target
+    merged: Float64 | None = None
+    if weights is None:
+        keys = np.sort(keys)
+        first = np.ones(len(keys), bool)
+        np.not_equal(keys[1:], keys[:-1], out=first[1:])
+        keys = keys[first]
+    else:
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        first = np.ones(len(keys), bool)
+        np.not_equal(keys[1:], keys[:-1], out=first[1:])
+        with np.errstate(over="ignore"):
+            merged = (
+                np.add.reduceat(weights[order].astype(np.float64), np.flatnonzero(first)) if len(keys) else np.empty(0)
+            )
+        if not np.all(np.isfinite(merged)):
+            raise GraphError("the weights of parallel edges add up to more than a number can hold; scale them down.")
+        keys = keys[first]
+    rows = keys // max(size, 1)
+    indptr = np.zeros(size + 1, np.int64)
+    np.cumsum(np.bincount(rows, minlength=size), out=indptr[1:])
+    return indptr, (keys - rows * max(size, 1)).astype(np.int32), merged
+
+
+def _symmetric(indptr: Int64, indices: Int32, weights: Float64 | None) -> tuple[Int64, Int32, Float64 | None]:
+    """Put every edge of an upper triangle into both rows, still sorted: transposing a CSR matrix sorts its rows."""
+    import scipy.sparse
+
+    size = len(indptr) - 1
+    data = np.ones(len(indices), np.int8) if weights is None else weights
+    upper = scipy.sparse.csr_array((data, indices, indptr), shape=(size, size))
+    if weights is None:
+        both = upper + upper.T.tocsr()
+        return both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False), None
+    slots = scipy.sparse.csr_array((np.arange(1, len(indices) + 1), indices, indptr), shape=(size, size))
+    both = slots + slots.T.tocsr()  # an explicit zero weight would vanish in a sum, a slot number does not
+    return both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False), weights[both.data - 1]
+
+
+def _restored(
+    indptr: Int64, indices: Int32, weights: Float64 | None, directed: bool, names: Names, cleaning: Cleaning
+) -> Graph:
+    return Graph(indptr, indices, weights, directed=directed, names=names, cleaning=cleaning)
+
+
+def _frozen(array: NDArray[Any]) -> Any:
+    view = np.ascontiguousarray(array).view(np.ndarray)
+    view.flags.writeable = False
+    return view

@@ -1,0 +1,268 @@
+"""To and from networkx, igraph and scipy; labels, node order, direction and weights are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from curiograph.errors import GraphError, MissingExtraError
+from curiograph.graph.container import Float64, Graph, Int64, as_label
+from curiograph.graph.names import Names, RangeNames, as_names
+
+if TYPE_CHECKING:
+    import networkx
+    import scipy.sparse
+
+
+def edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
+    """Positions of both ends of every edge, and the weights; an undirected edge stands once, lower position first.
+
+    >>> source, target, _ = edge_arrays(Graph.from_edges([(0, 1), (2, 1)]))
+    >>> source.tolist(), target.tolist()
+    ([0, 1], [1, 2])
+    """
+    source = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), graph.degrees)
+    target = graph.indices.astype(np.int64)
+    if graph.directed:
+        return source, target, graph.weights
+    once = source < target
+    return source[once], target[once], None if graph.weights is None else graph.weights[once]
+
+
+def text_labels(graph: Graph, kind: str) -> list[str]:
+    """Labels as text, for formats that hold nothing else; raises for labels that are neither text nor whole numbers."""
+    texts: dict[str, Hashable] = {}
+    for label in graph.names:
+        if type(label) not in (str, int):
+            raise GraphError(
+                f"the label {label!r} is neither text nor a whole number, which is all that {kind} can hold; "
+                "save the graph as .npz."
+            )
+        text = str(label)
+        if text in texts:
+            raise GraphError(
+                f"the labels {texts[text]!r} and {label!r} are the same in {kind}; save the graph as .npz."
+            )
+        texts[text] = label
+    return list(texts)
+
+
+def from_networkx(graph: networkx.Graph) -> Graph:
+    """Convert a networkx graph of any of its four classes.
+
+    Parallel edges are merged and their weights summed, self-loops dropped; `cleaning` counts both. All other attributes
+    of nodes and edges are left behind.
+
+    >>> import networkx
+    >>> from_networkx(networkx.path_graph(["a", "b", "c"])).labels
+    ['a', 'b', 'c']
+    """
+    import networkx
+
+    if not isinstance(graph, networkx.Graph):
+        raise GraphError(f"from_networkx was given a {type(graph).__name__}; give a networkx Graph or DiGraph.")
+    labels = _distinct(graph)
+    position = {label: number for number, label in enumerate(labels)}
+    pairs = []
+    weights = []
+    for u, v, weight in graph.edges(data="weight"):
+        pairs.append((position[u], position[v]))
+        weights.append(weight)
+    return _from_pairs(pairs, weights, labels, directed=graph.is_directed())
+
+
+def to_networkx(graph: Graph) -> networkx.Graph:
+    """Convert to a networkx `Graph` or `DiGraph`; weights become the edge attribute `weight`.
+
+    >>> to_networkx(Graph.from_edges([("a", "b", 2.0)])).edges(data=True)
+    EdgeDataView([('a', 'b', {'weight': 2.0})])
+    """
+    import networkx
+
+    out = networkx.DiGraph() if graph.directed else networkx.Graph()
+    labels = graph.labels
+    if None in graph:
+        raise GraphError("networkx cannot hold the label None; rename that node.")
+    out.add_nodes_from(labels)
+    source, target, weights = edge_arrays(graph)
+    ends = zip(source.tolist(), target.tolist(), strict=True)
+    if weights is None:
+        out.add_edges_from((labels[u], labels[v]) for u, v in ends)
+    else:
+        triples = zip(ends, weights.tolist(), strict=True)
+        out.add_weighted_edges_from((labels[u], labels[v], weight) for (u, v), weight in triples)
+    return out
+
+
+def from_igraph(graph: Any) -> Graph:
+    """Convert an igraph graph; vertex `name`s become labels, without them nodes are 0 to n - 1.
+
+    >>> import igraph
+    >>> from_igraph(igraph.Graph(n=3, edges=[(0, 1), (1, 2)]))
+    Graph(3 nodes, 2 edges, undirected)
+    """
+    igraph = _import_igraph()
+    if not isinstance(graph, igraph.Graph):
+        raise GraphError(f"from_igraph was given a {type(graph).__name__}; give an igraph Graph.")
+    named = "name" in graph.vs.attributes()
+    labels = _distinct(graph.vs["name"] if named else range(graph.vcount()))
+    pairs = graph.get_edgelist()
+    weights = graph.es["weight"] if "weight" in graph.es.attributes() else [None] * len(pairs)
+    return _from_pairs(pairs, weights, labels, directed=graph.is_directed())
+
+
+def to_igraph(graph: Graph) -> Any:
+    """Convert to an igraph `Graph`; labels go to the vertex attribute `name`, weights to the edge attribute `weight`.
+
+    >>> to_igraph(Graph.from_edges([("a", "b")])).vs["name"]
+    ['a', 'b']
+    """
+    igraph = _import_igraph()
+    source, target, weights = edge_arrays(graph)
+    out = igraph.Graph(
+        n=graph.num_nodes,
+        edges=list(zip(source.tolist(), target.tolist(), strict=True)),
+        directed=graph.directed,
+    )
+    out.vs["name"] = graph.labels
+    if weights is not None:
+        out.es["weight"] = weights.tolist()
+    return out
+
+
+def from_scipy(matrix: Any, *, directed: bool | None = None, nodes: Iterable[Hashable] | None = None) -> Graph:
+    """Convert a square sparse or dense adjacency matrix; row u, column v is the edge from u to v.
+
+    Parameters
+    ----------
+    directed : by default, whether the matrix is not symmetric. With False an edge may be given in one triangle or in
+        both, as long as both agree.
+    nodes : labels of the rows; without them 0 to n - 1.
+
+    Zeros are no edges, stored or not. The graph is weighted unless all values off the diagonal are 1.
+
+    >>> from_scipy([[0, 2], [2, 0]], nodes=["a", "b"])
+    Graph(2 nodes, 1 edges, undirected, weighted)
+    """
+    sparse = _sparse(matrix)
+    names = _matrix_names(nodes, sparse.shape[0])
+    _check_entries(sparse)
+    turned = sparse.T.tocsr()
+    unequal = sparse != turned
+    if directed is None:
+        directed = unequal.nnz > 0
+    if not directed and unequal.nnz:
+        clash = unequal.multiply(sparse.astype(bool)).multiply(turned.astype(bool)).tocoo()
+        if clash.nnz:
+            row, column = int(clash.coords[0][0]), int(clash.coords[1][0])
+            there, back = float(sparse[row, column]), float(sparse[column, row])
+            raise GraphError(
+                f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row}), so it is not "
+                "undirected; leave directed out, or make it symmetric."
+            )
+        sparse = sparse.maximum(turned)
+    entries = sparse.tocoo()
+    row, column = (axis.astype(np.int64) for axis in entries.coords)
+    keep = np.ones(len(row), bool) if directed else row <= column
+    row, column, data = row[keep], column[keep], entries.data[keep]
+    weighted = bool(np.any(data[row != column] != 1))
+    return Graph.from_arrays(row, column, data if weighted else None, directed=directed, names=names)
+
+
+def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
+    """The adjacency matrix: ones, or the weights. An edge of weight 0 is a stored zero.
+
+    >>> to_scipy(Graph.from_edges([(0, 1)])).toarray()
+    array([[0., 1.],
+           [1., 0.]])
+    """
+    import scipy.sparse
+
+    data = np.ones(len(graph.indices)) if graph.weights is None else graph.weights.copy()
+    size = graph.num_nodes
+    # copies: the arrays of a graph are read-only, and in-place operations of scipy would fail on them
+    return scipy.sparse.csr_array((data, graph.indices.copy(), graph.indptr.copy()), shape=(size, size))
+
+
+def _from_pairs(
+    pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable], *, directed: bool
+) -> Graph:
+    ends = np.asarray(pairs, np.int64).reshape(-1, 2)
+    weight_array = None
+    if any(weight is not None for weight in weights):
+        weight_array = np.empty(len(pairs))
+        for number, (weight, (u, v)) in enumerate(zip(weights, pairs, strict=True)):
+            weight_array[number] = _weight(weight, labels[u], labels[v])
+    return Graph.from_arrays(ends[:, 0], ends[:, 1], weight_array, directed=directed, names=as_names(labels))
+
+
+def _weight(weight: Any, u: Hashable, v: Hashable) -> float:
+    if weight is None:
+        raise GraphError(f"the edge from {u!r} to {v!r} has no weight but others do; give all edges a weight or none.")
+    try:
+        value = float(weight)
+    except (TypeError, ValueError, OverflowError):
+        raise GraphError(f"the edge from {u!r} to {v!r} has weight {weight!r}, which is not a number.") from None
+    if not (np.isfinite(value) and value >= 0):
+        raise GraphError(
+            f"the edge from {u!r} to {v!r} has weight {value}; weights must be finite numbers, zero or above."
+        )
+    return value
+
+
+def _distinct(given: Iterable[Any]) -> list[Hashable]:
+    labels = [as_label(label) for label in given]
+    if len(set(labels)) < len(labels):
+        seen: set[Hashable] = set()
+        twice = next(label for label in labels if label in seen or seen.add(label))  # type: ignore[func-returns-value]
+        raise GraphError(f"two nodes are called {twice!r}; give each node a name of its own.")
+    return labels
+
+
+def _sparse(matrix: Any) -> scipy.sparse.csr_array:
+    """A copy of the matrix with float64 entries, duplicates summed and zeros left out."""
+    import scipy.sparse
+
+    try:
+        sparse = scipy.sparse.csr_array(matrix, copy=True)
+        if np.issubdtype(sparse.dtype, np.complexfloating):
+            raise TypeError("complex values")
+        sparse = sparse.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise GraphError(f"this is no adjacency matrix of numbers ({error}); give a square matrix.") from None
+    if sparse.ndim != 2 or sparse.shape[0] != sparse.shape[1]:
+        shape = " x ".join(map(str, sparse.shape))
+        raise GraphError(f"the matrix has shape {shape}; an adjacency matrix is square, one row per node.")
+    sparse.sum_duplicates()
+    sparse.eliminate_zeros()
+    return sparse
+
+
+def _check_entries(sparse: scipy.sparse.csr_array) -> None:
+    bad = np.flatnonzero(~(np.isfinite(sparse.data) & (sparse.data >= 0)))
+    if len(bad):
+        place = bad[0]
+        row = int(np.searchsorted(sparse.indptr, place, side="right")) - 1
+        raise GraphError(
+            f"the matrix holds {float(sparse.data[place])} at ({row}, {int(sparse.indices[place])}); "
+            "weights must be finite numbers, zero or above."
+        )
+
+
+def _matrix_names(nodes: Iterable[Hashable] | None, size: int) -> Names:
+    if nodes is None:
+        return RangeNames(size)
+    labels = _distinct(nodes)
+    if len(labels) != size:
+        raise GraphError(f"nodes holds {len(labels)} labels for a matrix of {size} rows; give one per row.")
+    return as_names(labels)
+
+
+def _import_igraph() -> Any:
+    try:
+        import igraph
+    except ImportError:
+        raise MissingExtraError("this needs the package igraph: pip install igraph.") from None
+    return igraph

@@ -1,0 +1,227 @@
+"""What the nodes of a graph are called: position to label and back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph import kernels
+
+Bytes = NDArray[np.uint8]
+Int32 = NDArray[np.int32]
+Int64 = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+_NAMES_AT_A_TIME = 65_536
+
+
+class Names(Protocol):
+    """Labels by position. `index` raises KeyError for a label that is not there."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, position: int) -> Hashable: ...
+    def __iter__(self) -> Iterator[Hashable]: ...
+    def index(self, label: Hashable) -> int: ...
+
+
+class RangeNames:
+    """Nodes called 0, 1, ..., n - 1.
+
+    >>> RangeNames(3).index(2)
+    2
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+
+    def __len__(self) -> int:
+        return self._size
+
+    def __getitem__(self, position: int) -> int:
+        return _checked(position, self._size)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(self._size))
+
+    def index(self, label: Hashable) -> int:
+        if isinstance(label, (int, np.integer)) and not isinstance(label, bool) and 0 <= label < self._size:
+            return int(label)
+        raise KeyError(label)
+
+
+class ListNames:
+    """Nodes called by any hashable label.
+
+    >>> ListNames(["a", ("b", 1)]).index(("b", 1))
+    1
+    """
+
+    def __init__(self, labels: Iterable[Hashable]) -> None:
+        self._labels = list(labels)
+
+    @cached_property
+    def _positions(self) -> dict[Hashable, int]:
+        return {label: position for position, label in enumerate(self._labels)}
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def __getitem__(self, position: int) -> Hashable:
+        return self._labels[_checked(position, len(self._labels))]
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._labels)
+
+    def index(self, label: Hashable) -> int:
+        return self._positions[label]
+
+
+class IntegerNames:
+    """Nodes called by whole numbers of 64 bits, held as one array.
+
+    >>> IntegerNames(np.array([70, -3, 12])).index(12)
+    2
+    """
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self.values: Int64 = _frozen(values, np.int64)
+
+    @cached_property
+    def _order(self) -> Int64:
+        return np.argsort(self.values, kind="stable")
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, position: int) -> int:
+        return int(self.values[_checked(position, len(self.values))])
+
+    def __iter__(self) -> Iterator[int]:
+        for first in range(0, len(self.values), _NAMES_AT_A_TIME):
+            yield from self.values[first : first + _NAMES_AT_A_TIME].tolist()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IntegerNames, (np.asarray(self.values),)
+
+    def index(self, label: Hashable) -> int:
+        if isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
+            place = int(np.searchsorted(self.values, np.int64(label), sorter=self._order))
+            if place < len(self.values) and self.values[self._order[place]] == label:
+                return int(self._order[place])
+        raise KeyError(label)
+
+
+class TextNames:
+    """Nodes called by text, held as one UTF-8 blob and decoded on demand.
+
+    A label is found by bisection in the sorted hashes of the names, so neither opening nor looking up builds a
+    dictionary. The hashes are made on the first look-up unless they are given.
+
+    Parameters
+    ----------
+    blob : the names, one after another, in UTF-8.
+    offsets : where each name begins and, last, the length of the blob.
+    hashes : the 64-bit hashes of the names, sorted.
+    order : the position of the name that each hash belongs to.
+
+    >>> names = TextNames.from_labels(["apple", "pear", "fig"])
+    >>> names[1], names.index("fig")
+    ('pear', 2)
+    """
+
+    def __init__(
+        self, blob: Bytes, offsets: Int64, hashes: Hashes | None = None, order: NDArray[Any] | None = None
+    ) -> None:
+        self.blob: Bytes = _frozen(blob, np.uint8)
+        self.offsets: Int64 = _frozen(offsets, np.int64)
+        if hashes is not None and order is not None:
+            self.sorted_hashes = _frozen(hashes, np.uint64), _frozen(order, np.int32)
+
+    @classmethod
+    def from_labels(cls, labels: Sequence[str]) -> TextNames:
+        """Hold `labels`, which must be text that UTF-8 can encode."""
+        encoded = [label.encode() for label in labels]
+        offsets = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum(np.array([len(name) for name in encoded], np.int64), out=offsets[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), offsets)
+
+    @cached_property
+    def sorted_hashes(self) -> tuple[Hashes, Int32]:
+        """The sorted hashes of the names, and the position that each belongs to."""
+        hashes = kernels.text.hash_names(self.blob, self.offsets)
+        order = np.argsort(hashes, kind="stable").astype(np.int32)
+        return hashes[order], order
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, position: int) -> str:
+        position = _checked(position, len(self))
+        return self._encoded(position).decode()
+
+    def __iter__(self) -> Iterator[str]:
+        for first in range(0, len(self), _NAMES_AT_A_TIME):
+            offsets = self.offsets[first : first + _NAMES_AT_A_TIME + 1].tolist()
+            data = self.blob[offsets[0] : offsets[-1]].tobytes()
+            for begin, end in pairwise(offsets):
+                yield data[begin - offsets[0] : end - offsets[0]].decode()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        known: tuple[Any, Any] = self.__dict__.get("sorted_hashes", (None, None))
+        return TextNames, (self.blob, self.offsets, *known)
+
+    def index(self, label: Hashable) -> int:
+        if not isinstance(label, str):
+            raise KeyError(label)
+        try:
+            wanted = label.encode()
+        except UnicodeEncodeError:
+            raise KeyError(label) from None
+        hashes, order = self.sorted_hashes
+        key = text_hash(wanted)
+        place = int(np.searchsorted(hashes, np.uint64(key)))
+        while place < len(hashes) and hashes[place] == key:
+            position = int(order[place])
+            if self._encoded(position) == wanted:
+                return position
+            place += 1
+        raise KeyError(label)
+
+    def _encoded(self, position: int) -> bytes:
+        return self.blob[self.offsets[position] : self.offsets[position + 1]].tobytes()
+
+
+def text_hash(encoded: bytes) -> int:
+    """The hash of `kernels.text.hash_name`, without loading numba for one look-up.
+
+    >>> hex(text_hash(b"a"))
+    '0xaf63dc4c296230c0'
+    """
+    key = 0xCBF29CE484222325
+    for byte in encoded:
+        key = ((key ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
+    return key ^ (key >> 32)
+
+
+def as_names(labels: list[Hashable]) -> Names:
+    """The lightest container for `labels`: a range where they are 0, 1, ..., n - 1 in order."""
+    plain = all(type(label) is int and label == position for position, label in enumerate(labels))
+    return RangeNames(len(labels)) if plain else ListNames(labels)
+
+
+def _checked(position: int, size: int) -> int:
+    if not 0 <= position < size:
+        raise IndexError(f"position {position} is outside a graph of {size} nodes.")
+    return int(position)
+
+
+def _frozen(array: NDArray[Any], dtype: Any) -> Any:
+    """A read-only view: numba compiles once for read-only arrays and once more for others."""
+    view = np.ascontiguousarray(array, dtype).view(np.ndarray)
+    view.flags.writeable = False
+    return view

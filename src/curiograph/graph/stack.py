@@ -1,0 +1,68 @@
+"""Several graphs side by side, as one block-diagonal graph: what a batch of walks walks on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from curiograph.graph.container import Graph, Int32, Int64
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Compressed sparse rows, as the kernels take them."""
+
+    indptr: Int64
+    indices: Int32
+
+    def __post_init__(self) -> None:
+        # read-only as in Graph, also after unpickling: one type, one compilation
+        self.indptr.flags.writeable = self.indices.flags.writeable = False
+
+    def __reduce__(self) -> tuple[type[Rows], tuple[Int64, Int32]]:
+        return Rows, (self.indptr, self.indices)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """One or many graphs as one. Node v of graph k stands at `starts[k] + v`; a single graph is not copied.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> Stack.of([cycle(4), cycle(5)]).starts
+    array([0, 4, 9])
+    """
+
+    graphs: tuple[Graph, ...]
+    starts: Int64
+    """Position of each graph's first node, and the end."""
+    out: Rows
+    """Out-neighbours: where a walk may go."""
+    skeleton: Rows
+    """Neighbours in either direction: what the subgraph of a walk is made of."""
+
+    @classmethod
+    def of(cls, graphs: Sequence[Graph]) -> Stack:
+        """Stack `graphs` in order."""
+        starts = np.zeros(len(graphs) + 1, np.int64)
+        np.cumsum([g.num_nodes for g in graphs], out=starts[1:])
+        out = _stack_rows(graphs, starts)
+        same = all(g.skeleton is g for g in graphs)
+        skeleton = out if same else _stack_rows([g.skeleton for g in graphs], starts)
+        return cls(tuple(graphs), starts, out, skeleton)
+
+    def split(self, node: int) -> tuple[Graph, int]:
+        """The graph that a stacked node belongs to, and the node's position there."""
+        graph = int(np.searchsorted(self.starts, node, side="right")) - 1
+        return self.graphs[graph], int(node - self.starts[graph])
+
+
+def _stack_rows(graphs: Sequence[Graph], starts: Int64) -> Rows:
+    if len(graphs) == 1:
+        return Rows(graphs[0].indptr, graphs[0].indices)
+    edges = np.cumsum([0, *(len(g.indices) for g in graphs)])
+    shifted = [g.indptr[:-1] + edge for g, edge in zip(graphs, edges[:-1], strict=True)]
+    indptr = np.concatenate([*shifted, edges[-1:]])
+    indices = np.concatenate([g.indices + np.int32(start) for g, start in zip(graphs, starts[:-1], strict=True)])
+    return Rows(indptr, indices)

@@ -1,0 +1,135 @@
+"""Files of any format: refuse what cannot be one before parsing it, and never leave half a file behind."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from curiograph.errors import FileFormatError, GraphError
+
+PathLike = str | os.PathLike[str]
+
+_FOREIGN = {
+    b"PK\x03\x04": "a zip archive; unpack it first, or end its name in .npz if curiograph wrote it",
+    b"\x1f\x8b": "compressed by gzip; unpack it first",
+    b"BZh": "compressed by bzip2; unpack it first",
+    b"\xfd7zXZ": "compressed by xz; unpack it first",
+    b"%PDF": "a PDF document; export the graph as text",
+    b"\x89PNG": "a picture; export the graph as text",
+    b"\xff\xfe": "UTF-16 text; save it as UTF-8",
+    b"\xfe\xff": "UTF-16 text; save it as UTF-8",
+}
+
+
+def check_file(path: PathLike) -> Path:
+    """The path of a regular, non-empty file; raises FileFormatError for anything else."""
+    path = Path(path)
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise FileFormatError(f"{path}: there is no such file; check its name and folder.") from None
+    except (OSError, ValueError) as error:
+        raise FileFormatError(f"{path}: cannot be opened ({error}).") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise FileFormatError(f"{path}: is a folder; give the file inside it.")
+    if not stat.S_ISREG(status.st_mode):
+        raise FileFormatError(f"{path}: is not a regular file; save its content to a file first.")
+    if status.st_size == 0:
+        raise FileFormatError(f"{path}: is empty; check that it was written to the end.")
+    return path
+
+
+def check_text(path: Path, head: bytes) -> None:
+    """Raise where the first bytes of a file show that it is not text."""
+    for magic, meaning in _FOREIGN.items():
+        if head.startswith(magic):
+            raise FileFormatError(f"{path}: the ending {path.suffix} promises text, but the file is {meaning}.")
+
+
+def read_bytes(path: PathLike) -> bytes:
+    """All bytes of a text file of any encoding."""
+    path = check_file(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
+    check_text(path, data[:8])
+    return data
+
+
+def read_text(path: PathLike) -> str:
+    """A whole UTF-8 file, without a byte order mark."""
+    data = read_bytes(path)
+    place = data.find(b"\0")
+    if place >= 0:
+        raise FileFormatError(f"{path}, line {line_of(data, place)}: holds a NUL byte; this looks like a binary file.")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = line_of(data, error.start)
+        raise FileFormatError(f"{path}, line {line}: is not UTF-8; save the file with the encoding UTF-8.") from None
+
+
+def line_of(data: bytes, place: int) -> int:
+    """Line number of a position in a text."""
+    return data.count(b"\n", 0, place) + 1
+
+
+def shortened(text: object, length: int = 80) -> str:
+    """One line of bounded length to quote in a message."""
+    line = " ".join(str(text).split())
+    return line if len(line) <= length else line[: length - 3] + "..."
+
+
+def quoted(value: object) -> str:
+    """A value to name in a message, however large or deep it is."""
+    try:
+        return shortened(repr(value))
+    except (ValueError, RecursionError):  # an integer of thousands of digits, a tuple in a tuple in a tuple...
+        return f"of type {type(value).__name__} (too large to show)"
+
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[BinaryIO]:
+    """A stream whose content becomes the file `path` all at once, when the block ends without an error.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacing(Path(folder) / "a.txt") as stream:
+    ...         _ = stream.write(b"whole or not at all")
+    ...     [entry.name for entry in Path(folder).iterdir()]
+    ['a.txt']
+    """
+    target = Path(os.path.realpath(path))  # a link keeps pointing to the file it names
+    if target.is_dir():
+        raise GraphError(f"cannot write {path}: it is a folder; add a file name.")
+    if not target.parent.is_dir():
+        raise GraphError(f"cannot write {path}: the folder {target.parent} does not exist; create it first.")
+    temporary = target.parent / f".{target.name[:100]}.{secrets.token_hex(4)}.part"
+    try:
+        with open(temporary, "xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, target)
+        _sync_folder(target.parent)
+    except OSError as error:
+        raise GraphError(f"cannot write {path}: {error.strerror or error}.") from error
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the new name survive a power cut, where the system can open folders."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,70 @@
+"""Small graphs for examples and tests, whose gaps can be counted by eye."""
+
+from __future__ import annotations
+
+import itertools
+
+from curiograph.errors import SettingError
+from curiograph.graph.container import Graph
+
+
+def cycle(nodes: int = 6) -> Graph:
+    """A ring: one gap, once it is closed.
+
+    >>> cycle(4)
+    Graph(4 nodes, 4 edges, undirected)
+    """
+    if nodes < 3:
+        raise SettingError(f"a cycle of {nodes} nodes does not exist; ask for 3 or more.")
+    return Graph.from_edges([(i, (i + 1) % nodes) for i in range(nodes)])
+
+
+def complete(nodes: int = 5) -> Graph:
+    """Everything joined to everything: no gaps, and as compressible as it gets.
+
+    >>> complete(4)
+    Graph(4 nodes, 6 edges, undirected)
+    """
+    return Graph.from_edges(list(itertools.combinations(range(nodes), 2)), nodes=range(nodes))
+
+
+def grid(rows: int = 4, columns: int = 4) -> Graph:
+    """A lattice with nodes `(row, column)`: every square is a gap.
+
+    >>> grid(2, 3).labels[:2]
+    [(0, 0), (0, 1)]
+    """
+    nodes = list(itertools.product(range(rows), range(columns)))
+    right = [((r, c), (r, c + 1)) for r, c in nodes if c + 1 < columns]
+    down = [((r, c), (r + 1, c)) for r, c in nodes if r + 1 < rows]
+    return Graph.from_edges(right + down, nodes=nodes)
+
+
+def library() -> Graph:
+    """Twelve subjects and how they lead to each other: a graph with names, two gaps and a dense corner.
+
+    >>> library().neighbors("music")
+    ['mathematics', 'physics', 'dance', 'poetry']
+    """
+    return Graph.from_edges(
+        [
+            ("mathematics", "logic"),
+            ("mathematics", "physics"),
+            ("mathematics", "music"),
+            ("logic", "philosophy"),
+            ("logic", "computing"),
+            ("computing", "mathematics"),
+            ("computing", "physics"),
+            ("physics", "music"),
+            ("physics", "chemistry"),
+            ("chemistry", "biology"),
+            ("biology", "medicine"),
+            ("biology", "philosophy"),
+            ("medicine", "philosophy"),
+            ("music", "dance"),
+            ("dance", "poetry"),
+            ("poetry", "music"),
+            ("poetry", "history"),
+            ("history", "philosophy"),
+        ]
+    )

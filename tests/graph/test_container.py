@@ -1,0 +1,217 @@
+"""The graph itself: construction, labels, structure, and what it refuses."""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiograph import kernels
+from curiograph.errors import GraphError, UnknownNodeError
+from curiograph.graph import names as names_module
+from curiograph.graph.container import Cleaning, Graph, require_edges
+from curiograph.graph.names import IntegerNames, ListNames, RangeNames, TextNames, text_hash
+
+edges_of_letters = st.lists(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")), max_size=30)
+
+
+@given(edges_of_letters, st.booleans())
+def test_from_edges_equals_dictionary_of_sets(edges, directed):
+    graph = Graph.from_edges(edges, directed=directed)
+    rows: dict[str, set[str]] = {}
+    for u, v in edges:
+        rows.setdefault(u, set())
+        rows.setdefault(v, set())
+        if u != v:
+            rows[u].add(v)
+            if not directed:
+                rows[v].add(u)
+    assert graph.labels == list(rows)
+    assert {label: set(graph.neighbors(label)) for label in graph.labels} == rows
+    assert graph.cleaning.self_loops == sum(u == v for u, v in edges)
+    assert graph.cleaning.self_loops + graph.cleaning.parallel_edges + graph.num_edges == len(edges)
+    for row in range(len(graph)):
+        assert np.all(np.diff(graph.indices[graph.indptr[row] : graph.indptr[row + 1]]) > 0)
+
+
+@given(edges_of_letters, st.booleans(), st.sets(st.sampled_from("abcdefg")))
+def test_subgraph_keeps_edges_between_its_nodes(edges, directed, chosen):
+    graph = Graph.from_edges(edges, directed=directed, nodes="abcdefg")
+    small = graph.subgraph(chosen)
+    assert small.labels == [label for label in graph.labels if label in chosen]
+    for label in small.labels:
+        assert small.neighbors(label) == [other for other in graph.neighbors(label) if other in chosen]
+
+
+def test_order_of_nodes():
+    assert Graph.from_edges([("b", "a"), ("c", "b")]).labels == ["b", "a", "c"]
+    assert Graph.from_edges([(2, 1), (1, 0)]).labels == [0, 1, 2]
+    assert Graph.from_edges([(7, 3)]).labels == [7, 3]
+    assert Graph.from_edges([(2, 1)], nodes=[0, 1, 2]).labels == [0, 1, 2]
+    assert Graph.from_edges([(True, 2)]).labels == [True, 2]
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint64])
+def test_integer_array_equals_list(dtype):
+    pairs = [(0, 3), (3, 1), (1, 2), (2, 2), (3, 0)]
+    graph = Graph.from_edges(np.array(pairs, dtype))
+    assert graph == Graph.from_edges(pairs)
+    assert graph.cleaning == Cleaning(self_loops=1, parallel_edges=1)
+    assert Graph.from_edges(np.array([(5, 9)], dtype)).labels == [5, 9]
+    assert Graph.from_edges(np.empty((0, 2), dtype)).num_nodes == 0
+
+
+def test_weights_of_parallel_edges_are_summed_and_zero_weights_kept():
+    graph = Graph.from_edges([("a", "b", 1), ("b", "a", 2), ("b", "c", 0)])
+    assert graph.num_edges == 2
+    assert graph.weights.tolist() == [3, 3, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        ([("a", "b", float("nan"))], "edge 0 has weight nan"),
+        ([("a", "b"), ("b", "c", -1)], "edge 1 has weight -1"),
+        ([("a", "b", float("inf"))], "weight inf"),
+        ([("a", "b", 10**400)], "not a number"),
+        ([("a", "b", "x")], "'x', which is not a number"),
+        ([("a", "b", 1e308), ("a", "b", 1e308)], "add up"),
+        ([("a", "b"), ("b", "c", 1)], "edge 0 has no weight"),
+        (["ab"], "give pairs"),
+        ([("a",)], "give pairs"),
+        ([(["a"], "b")], "must be hashable"),
+        ([(float("nan"), "b")], "nan cannot be a label"),
+    ],
+)
+def test_bad_edges(edges, message):
+    with pytest.raises(GraphError, match=message):
+        Graph.from_edges(edges)
+
+
+@pytest.mark.parametrize("nodes", [["a", "a"], ["a", "b", "a"], ["a", "b", "b"]])
+def test_node_listed_twice(nodes):
+    with pytest.raises(GraphError, match="listed twice"):
+        Graph.from_edges([], nodes=nodes)
+
+
+def test_empty_graphs():
+    empty = Graph.from_edges([])
+    assert (len(empty), empty.num_edges, empty.labels) == (0, 0, [])
+    with pytest.raises(GraphError, match="empty"):
+        require_edges(empty)
+    with pytest.raises(GraphError, match="no edges"):
+        require_edges(Graph.from_edges([], nodes=["a"]))
+    with pytest.raises(UnknownNodeError, match="it is empty"):
+        empty.position("a")
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("2", "has the number 2; give it without quotes"),
+        ("²", "start with 0, 1, 2"),
+        ("--5", "start with 0, 1, 2"),
+        (3, "start with 0, 1, 2"),
+        (True, "start with 0, 1, 2"),
+        (["a"], "start with 0, 1, 2"),
+    ],
+)
+def test_unknown_label(label, message):
+    graph = Graph.from_edges([(0, 1), (1, 2)])
+    assert label not in graph
+    with pytest.raises(UnknownNodeError, match=message):
+        graph.position(label)
+
+
+@pytest.mark.parametrize("labels", [[0, 1, 2], ["a", "b", "c"]])
+@pytest.mark.parametrize("position", [-1, 3])
+def test_position_outside(labels, position):
+    with pytest.raises(IndexError, match="3 nodes"):
+        Graph.from_edges([], nodes=labels).label(position)
+
+
+def test_arrays_stay_read_only_through_pickle():
+    graph = Graph.from_edges([("a", "b", 2.0), ("b", "c", 1.0)], directed=True)
+    again = pickle.loads(pickle.dumps(graph))
+    assert again == graph
+    assert again.cleaning == graph.cleaning
+    for array in (graph.indptr, graph.weights, again.indptr, again.indices, again.weights):
+        assert not array.flags.writeable
+
+
+def test_skeleton():
+    graph = Graph.from_edges([("a", "b", 2.0), ("b", "a", 1.0), ("b", "c", 1.0)], directed=True)
+    assert graph.skeleton == Graph.from_edges([("a", "b"), ("b", "c")])
+    assert graph.skeleton is graph.skeleton
+    plain = Graph.from_edges([(0, 1)])
+    assert plain.skeleton is plain
+
+
+def test_equality():
+    graph = Graph.from_edges([("a", "b", 2.0)])
+    assert graph != Graph.from_edges([("a", "b")])
+    assert graph != Graph.from_edges([("a", "b", 2.0)], directed=True)
+    assert graph != Graph.from_edges([("a", "c", 2.0)])
+    assert graph != "graph"
+    assert hash(graph) == hash(Graph.from_edges([("a", "b", 2.0)]))
+
+
+# ---- names ----------------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.text(max_size=6), unique=True, max_size=30), st.text(max_size=6))
+def test_text_names_equal_a_list(labels, other):
+    names = TextNames.from_labels(labels)
+    assert list(names) == labels
+    assert [names[i] for i in range(len(names))] == labels
+    assert [names.index(label) for label in labels] == list(range(len(labels)))
+    again = pickle.loads(pickle.dumps(names))
+    assert list(again) == labels
+    assert not again.blob.flags.writeable
+    if other not in labels:
+        with pytest.raises(KeyError):
+            names.index(other)
+
+
+@given(st.binary(max_size=40))
+def test_hash_is_the_same_with_and_without_numba(data):
+    array = np.frombuffer(data, np.uint8)
+    assert int(kernels.text.hash_name(array, 0, len(array))) == text_hash(data)
+
+
+def test_names_of_equal_hash_are_told_apart(monkeypatch):
+    monkeypatch.setattr(names_module, "text_hash", lambda encoded: 7)
+    plain = TextNames.from_labels(["x", "y", "z"])
+    names = TextNames(plain.blob, plain.offsets, np.full(3, 7, np.uint64), np.array([2, 0, 1], np.int32))
+    assert [names.index(label) for label in "xyz"] == [0, 1, 2]
+    with pytest.raises(KeyError):
+        names.index("w")
+
+
+@pytest.mark.parametrize("label", [1, None, b"a", "\ud800", ("a",)])
+def test_text_names_hold_only_text(label):
+    with pytest.raises(KeyError):
+        TextNames.from_labels(["a"]).index(label)
+
+
+@given(st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=20))
+def test_integer_names_equal_a_list(labels):
+    names = pickle.loads(pickle.dumps(IntegerNames(np.array(labels, np.int64))))
+    assert list(names) == labels == [names[i] for i in range(len(names))]
+    assert [names.index(label) for label in labels] == list(range(len(labels)))
+    for other in (2**63, True, 0.5, "1"):
+        with pytest.raises(KeyError):
+            names.index(other)
+
+
+@pytest.mark.parametrize(
+    "names", [RangeNames(2), ListNames([0, 1]), IntegerNames(np.array([0, 1])), TextNames.from_labels(["a", "b"])]
+)
+def test_position_outside_names(names):
+    for position in (-1, 2):
+        with pytest.raises(IndexError, match=re.escape(f"position {position}")):
+            names[position]

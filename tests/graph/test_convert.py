@@ -1,0 +1,175 @@
+"""To and from networkx, igraph and scipy."""
+
+from __future__ import annotations
+
+import sys
+
+import igraph
+import networkx
+import numpy as np
+import pytest
+import scipy.sparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from curiograph.errors import GraphError, MissingExtraError
+from curiograph.graph.container import Cleaning, Graph
+
+plain_labels = st.one_of(
+    st.integers(), st.text(max_size=4), st.floats(allow_nan=False), st.booleans(), st.binary(max_size=3)
+)
+any_labels = st.recursive(plain_labels, lambda parts: st.tuples(parts, parts) | st.frozensets(parts, max_size=2))
+
+
+@st.composite
+def graphs(draw, labels=any_labels):
+    """Graphs with isolated nodes, of any direction, weighted or not."""
+    nodes = draw(st.lists(labels, unique=True, max_size=8))
+    position = st.integers(0, max(len(nodes) - 1, 0))
+    pairs = draw(st.lists(st.tuples(position, position), max_size=12)) if nodes else []
+    directed = draw(st.booleans())
+    if draw(st.booleans()):
+        values = st.floats(2**-20, 2**20)
+        edges = [(nodes[u], nodes[v], draw(values)) for u, v in pairs]
+    else:
+        edges = [(nodes[u], nodes[v]) for u, v in pairs]
+    return Graph.from_edges(edges, directed=directed, nodes=nodes)
+
+
+def assert_same(graph: Graph, other: Graph) -> None:
+    assert graph == other
+    assert repr(graph.labels) == repr(other.labels)  # equal labels may differ in type: 1, 1.0, True
+    if graph.num_edges:
+        assert (graph.weights is None) == (other.weights is None)
+
+
+def unweighted_if_empty(graph: Graph) -> Graph:
+    """Formats that keep weights with the edges cannot say that a graph without edges was weighted."""
+    if graph.num_edges or graph.weights is None:
+        return graph
+    return Graph(graph.indptr, graph.indices, directed=graph.directed, names=graph.names)
+
+
+@given(graphs())
+def test_networkx_round_trip(graph):
+    assert_same(unweighted_if_empty(graph), Graph.from_networkx(graph.to_networkx()))
+
+
+@given(graphs())
+def test_igraph_round_trip(graph):
+    assert_same(unweighted_if_empty(graph), Graph.from_igraph(graph.to_igraph()))
+
+
+@given(graphs())
+def test_scipy_round_trip(graph):
+    again = Graph.from_scipy(graph.to_scipy(), directed=graph.directed, nodes=graph.labels)
+    if graph.weights is not None and np.all(graph.weights == 1):
+        graph = Graph(graph.indptr, graph.indices, directed=graph.directed, names=graph.names)
+    assert_same(graph, again)
+
+
+def test_networkx_multigraph_is_merged_and_counted():
+    source = networkx.MultiDiGraph([("a", "b"), ("a", "b"), ("b", "a"), ("b", "b")])
+    graph = Graph.from_networkx(source)
+    assert graph.directed
+    assert graph.num_edges == 2
+    assert graph.cleaning == Cleaning(self_loops=1, parallel_edges=1)
+
+
+def test_networkx_attributes_other_than_weight_are_ignored():
+    source = networkx.Graph()
+    source.add_node("a", pos=(0, 0))
+    source.add_edge("a", "b", color="red")
+    assert Graph.from_networkx(source) == Graph.from_edges([("a", "b")])
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (float("nan"), "weight nan"),
+        (-2, "weight -2.0"),
+        (float("inf"), "weight inf"),
+        ("heavy", "'heavy', which is not a number"),
+    ],
+)
+def test_networkx_bad_weight_names_the_edge(weight, message):
+    source = networkx.Graph()
+    source.add_edge("a", "b", weight=weight)
+    with pytest.raises(GraphError, match=f"the edge from 'a' to 'b' has .*{message}"):
+        Graph.from_networkx(source)
+
+
+def test_networkx_missing_weight():
+    source = networkx.Graph([("a", "b")])
+    source.add_edge("b", "c", weight=1.0)
+    with pytest.raises(GraphError, match="from 'a' to 'b' has no weight but others do"):
+        Graph.from_networkx(source)
+
+
+def test_networkx_cannot_hold_none():
+    with pytest.raises(GraphError, match="None"):
+        Graph.from_edges([(None, "a")]).to_networkx()
+
+
+@pytest.mark.parametrize("convert", [Graph.from_networkx, Graph.from_igraph])
+def test_wrong_type(convert):
+    with pytest.raises(GraphError, match="given a list"):
+        convert([(0, 1)])
+
+
+def test_igraph_without_names_and_with_repeated_names():
+    assert Graph.from_igraph(igraph.Graph(n=3, edges=[(2, 0)], directed=True)).labels == [0, 1, 2]
+    repeated = igraph.Graph(n=2)
+    repeated.vs["name"] = ["a", "a"]
+    with pytest.raises(GraphError, match="two nodes are called 'a'"):
+        Graph.from_igraph(repeated)
+
+
+def test_igraph_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "igraph", None)
+    with pytest.raises(MissingExtraError, match="pip install igraph"):
+        Graph.from_edges([(0, 1)]).to_igraph()
+
+
+def test_scipy_direction_and_weights():
+    assert not Graph.from_scipy([[0, 1], [1, 0]]).directed
+    assert Graph.from_scipy([[0, 1], [1, 0]]).weights is None
+    assert Graph.from_scipy([[0, 1], [0, 0]]).directed
+    assert Graph.from_scipy(np.array([[False, True], [True, False]])).weights is None
+    assert Graph.from_scipy([[5, 1], [1, 0]]).weights is None
+    assert Graph.from_scipy([[5, 1], [1, 0]]).cleaning.self_loops == 1
+    assert Graph.from_scipy([[0, 1], [1, 0]], directed=True).num_edges == 2
+    assert Graph.from_scipy([[0, 3], [0, 0]], directed=False).weights.tolist() == [3, 3]
+
+
+def test_scipy_stored_zeros_are_no_edges():
+    matrix = scipy.sparse.csr_array((np.array([0.0, 1.0]), np.array([1, 0]), np.array([0, 1, 2])), shape=(2, 2))
+    assert Graph.from_scipy(matrix).num_edges == 1
+    assert matrix.nnz == 2  # the matrix of the caller is left alone
+
+
+@pytest.mark.parametrize(
+    ("matrix", "arguments", "message"),
+    [
+        ([[0, 1, 0], [1, 0, 0]], {}, "shape 2 x 3"),
+        ([[0, float("nan")], [1, 0]], {}, r"nan at \(0, 1\)"),
+        ([[0, 1], [-4, 0]], {}, r"-4.0 at \(1, 0\)"),
+        ([[0, float("inf")], [1, 0]], {}, r"inf at \(0, 1\)"),
+        ([[0, 1j], [1, 0]], {}, "complex"),
+        ([["a", "b"], ["c", "d"]], {}, "numbers"),
+        ([[0, 1], [1, 0]], {"nodes": ["a"]}, "1 labels for a matrix of 2 rows"),
+        ([[0, 1], [1, 0]], {"nodes": ["a", "a"]}, "two nodes are called 'a'"),
+        ([[0, 1], [2, 0]], {"directed": False}, r"1.0 at \(0, 1\) but 2.0 at \(1, 0\)"),
+    ],
+)
+def test_scipy_refuses(matrix, arguments, message):
+    with pytest.raises(GraphError, match=message):
+        Graph.from_scipy(matrix, **arguments)
+
+
+def test_scipy_result_can_be_changed():
+    graph = Graph.from_edges([(0, 1, 2.0)])
+    matrix = graph.to_scipy()
+    matrix.data[:] = 5
+    matrix.indices[:] = 0
+    assert graph.weights.tolist() == [2, 2]

@@ -1,0 +1,150 @@
+"""The four families: pinned parameters, connected at every size, seeded."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.graph.families import FAMILIES
+
+
+def mean_degree(graph: cg.Graph) -> float:
+    return 2 * graph.num_edges / graph.num_nodes
+
+
+def is_connected(graph: cg.Graph) -> bool:
+    return cg.betti(graph, dim=0) == 1
+
+
+def test_the_four():
+    assert list(FAMILIES) == ["rg", "ws", "ba", "er"]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_edges_that_the_parameters_fix(seed):
+    """WS with k = 4 rewires its 2 n edges; BA starts from 4 nodes and each of the others brings 4."""
+    assert cg.generate("ws", nodes=50, seed=seed).num_edges == 100
+    assert cg.generate("ba", nodes=50, seed=seed).num_edges == 184
+    assert cg.generate("ws", nodes=33, seed=seed).num_edges == 66
+    assert cg.generate("ba", nodes=33, seed=seed).num_edges == 116
+
+
+def test_mean_degrees_at_50_nodes():
+    """ER p = 0.2: 9.8. RG radius 0.25: two points of the unit square are that close with a chance of 0.1566."""
+    er = np.mean([mean_degree(cg.generate("er", seed=seed)) for seed in range(200)])
+    assert er == pytest.approx(0.2 * 49, abs=0.2)
+    rg = np.mean([mean_degree(cg.generate("rg", seed=seed)) for seed in range(400)])
+    assert rg == pytest.approx(0.1566 * 49, abs=0.2)
+
+
+def test_watts_strogatz_rewires_a_tenth_of_a_ring():
+    """Of the edges to the next and next but one, about p = 0.1 are gone."""
+    ring = {tuple(sorted((u, (u + d) % 50))) for u in range(50) for d in (1, 2)}
+    kept = [len(ring & set(edges_of(cg.generate("ws", seed=seed)))) / 100 for seed in range(50)]
+    assert np.mean(kept) == pytest.approx(0.9, abs=0.03)
+
+
+def test_random_geometric_graphs_are_geometric():
+    """Neighbours of a node tend to be neighbours of each other, far more than in a random graph."""
+    clustering = {f: nx.transitivity(nx.Graph(edges_of(cg.generate(f, seed=0)))) for f in ("rg", "er")}
+    assert clustering["rg"] > 0.45
+    assert clustering["er"] < 0.35
+
+
+def edges_of(graph: cg.Graph) -> list[tuple[int, int]]:
+    rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    return [(int(u), int(v)) for u, v in zip(rows, graph.indices, strict=True) if u < v]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("nodes", [5, 6, 10, 37, 50, 101, 300])
+def test_connected_plain_and_numbered(family, nodes):
+    for seed in range(3):
+        graph = cg.generate(family, nodes=nodes, seed=seed)
+        assert graph.num_nodes == nodes
+        assert graph.labels == list(range(nodes))
+        assert not graph.directed
+        assert graph.weights is None
+        assert graph.cleaning.self_loops == graph.cleaning.parallel_edges == 0
+        assert is_connected(graph)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("nodes", "seeds"), [(100, 8), (1000, 2), (5000, 1)])
+def test_mean_degree_does_not_change_with_the_size(family, nodes, seeds):
+    """That of the 50-node family; BA's founding nodes weigh less in a larger graph, where it tends to 2 m."""
+    expected = {"rg": 7.68, "ws": 4.0, "ba": 8.0 * (nodes - 4) / nodes, "er": 9.8}[family]
+    graphs = [cg.generate(family, nodes=nodes, seed=seed) for seed in range(seeds)]
+    assert all(is_connected(graph) for graph in graphs[:1])
+    assert np.mean([mean_degree(graph) for graph in graphs]) == pytest.approx(expected, rel=0.08)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_same_seed_same_graph(family):
+    one, again, other = (cg.generate(family, nodes=40, seed=seed) for seed in (7, 7, 8))
+    assert one == again
+    assert one.indices.tobytes() == again.indices.tobytes()
+    assert one != other
+
+
+def test_generating_leaves_global_randomness_alone():
+    np.random.seed(3)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(3)  # noqa: NPY002
+    for family in FAMILIES:
+        cg.generate(family, nodes=20, seed=0)
+    assert np.random.random() == expected  # noqa: NPY002
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_split(family):
+    sets = cg.generate_split(family, nodes=15, train=6, val=3, test=4, seed=2)
+    assert [len(part) for part in (sets.train, sets.val, sets.test)] == [6, 3, 4]
+    every = [*sets.train, *sets.val, *sets.test]
+    assert all(one != other for i, one in enumerate(every) for other in every[:i])
+    assert all(is_connected(graph) for graph in every)
+
+
+def test_a_split_does_not_depend_on_its_counts():
+    few = cg.generate_split("rg", nodes=15, train=2, val=1, test=2, seed=5)
+    many = cg.generate_split("rg", nodes=15, train=9, val=4, test=3, seed=5)
+    assert few.train == many.train[:2]
+    assert few.val == many.val[:1]
+    assert few.test == many.test[:2]
+    assert cg.generate_split("rg", nodes=15, train=2, val=0, test=0, seed=6).train != few.train
+
+
+def test_default_split():
+    sets = cg.generate_split("ws", seed=0)
+    assert [len(part) for part in (sets.train, sets.val, sets.test)] == [100, 10, 10]
+    assert all(graph.num_edges == 100 for graph in sets.train)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"family": "sbm"}, cg.UnknownNameError, "no family 'sbm'; the families are rg, ws, ba, er"),
+        ({"family": None}, cg.UnknownNameError, "None"),
+        ({"nodes": 4}, cg.SettingError, "nodes is 4"),
+        ({"nodes": 0}, cg.SettingError, "nodes is 0"),
+        ({"nodes": 5001}, cg.SettingError, "nodes is 5001.*5 to 5000"),
+        ({"nodes": 20.0}, cg.SettingError, "nodes is 20.0"),
+        ({"nodes": "50"}, cg.SettingError, "nodes is '50'"),
+        ({"seed": -1}, cg.SettingError, "seed is -1"),
+        ({"seed": None}, cg.SettingError, "seed is None"),
+    ],
+)
+def test_bad_settings(settings, error, words):
+    with pytest.raises(error, match=words):
+        cg.generate(**({"family": "er", "nodes": 20} | settings))
+    with pytest.raises(error, match=words):
+        cg.generate_split(**({"family": "er", "nodes": 20, "train": 1} | settings))
+
+
+@pytest.mark.parametrize("count", [-1, 1.5, "3"])
+def test_bad_split_counts(count):
+    for part in ("train", "val", "test"):
+        with pytest.raises(cg.SettingError, match="a split cannot hold"):
+            cg.generate_split("er", nodes=10, **{part: count})
