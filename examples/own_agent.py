@@ -1,0 +1,39 @@
+"""Your own agent beside the built-in ones, and the same exploration as a gymnasium environment."""
+
+import gymnasium
+import numpy as np
+
+import curiograph as cg
+from curiograph.exploration.registration import register
+
+
+class Pioneer:
+    """The reward at hand first; among equals, few links into the walk and many unvisited neighbours."""
+
+    name = "pioneer"
+
+    def scores(self, exploration):
+        rows, candidates, outlook = exploration.stack.out, exploration.candidates, []
+        for walk, node in zip(candidates.walks, candidates.nodes, strict=True):
+            visited = np.isin(rows.indices[rows.indptr[node] : rows.indptr[node + 1]], exploration.nodes[walk])
+            outlook.append(np.sum(~visited) - 10 * np.sum(visited))
+        return 1000 * exploration.candidate_values + outlook
+
+
+cg.check_agent(Pioneer())  # raises, with the reason, if an agent breaks its contract
+graphs = cg.generate_split("rg", nodes=50, train=0, val=0, test=10, seed=0).test
+for agent in (Pioneer(), "greedy", "beam:64"):
+    result = cg.evaluate(agent, graphs, reward="igt", steps=10, episodes=20, seed=0)
+    print(f"{result.agent:<8} {result.mean:5.2f} +- {result.sem:.2f}")
+
+register()  # makes the id known to gymnasium
+env = gymnasium.make("curiograph/Exploration-v0", graph=graphs, reward="igt", steps=10)
+env.action_space.seed(0)
+total = 0.0
+for episode in range(200):
+    observation, info = env.reset(seed=episode)
+    terminated = False
+    while not terminated:
+        observation, reward, terminated, _, info = env.step(env.action_space.sample(observation["action_mask"]))
+        total += reward
+print(f"random   {total / 200:5.2f} (through gymnasium)")

@@ -1,0 +1,1 @@
+"""The exploration MDP: many walks advancing together, and its gymnasium face."""

@@ -1,0 +1,243 @@
+"""The exploration MDP as a functional core: a batch of walks, and the batch one step later.
+
+State        the walks so far (each an ordered list of distinct nodes) and the rewards they earned
+Action       one of the candidates of each walk
+Transition   deterministic: the candidate is appended
+Reward       F(S) of the subgraph visited after the step; the start earns nothing
+End          `steps` nodes visited, or no candidate left
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph import kernels
+from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.graph.container import Float64, Graph, Int32, Int64, require_edges
+from curiograph.graph.stack import Stack
+from curiograph.rewards.contract import Reward, Tracker
+from curiograph.rewards.registry import RewardLike, as_reward
+
+Fallback = Literal["frontier", "anywhere"]
+Streams = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """A(S) of every walk, flat: those of walk i stand at `offsets[i]:offsets[i + 1]`, ascending."""
+
+    offsets: Int64
+    nodes: Int32
+    """Stacked positions."""
+
+    @property
+    def counts(self) -> Int64:
+        """Number of candidates of every walk."""
+        return np.diff(self.offsets)
+
+    @property
+    def walks(self) -> Int64:
+        """The walk that each candidate belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1), self.counts)
+
+
+@dataclass(frozen=True)
+class Exploration:
+    """A batch of walks over one or many graphs. Never changes: `step` returns the next one.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> exploration = begin([cycle(4)], starts=[[0, 1]], reward="igt", steps=4)
+    >>> exploration.candidates.nodes.tolist()
+    [1, 3, 0, 2]
+    >>> exploration.step(np.array([0, 3])).nodes[:, :2].tolist()
+    [[0, 1], [1, 2]]
+    """
+
+    stack: Stack
+    reward: Reward
+    steps: int
+    """Most nodes a walk visits, the start included."""
+    fallback: Fallback
+    """Where a walk goes whose last node has no unvisited neighbour: "frontier", the unvisited neighbours of all its
+    nodes; or "anywhere", all unvisited nodes."""
+    graph_of: Int64
+    """The graph that each walk is on."""
+    streams: Streams
+    """A random stream for each walk: ties and chances do not depend on what else is in the batch."""
+    nodes: Int32
+    """Walks x steps, stacked positions, -1 beyond the end."""
+    lengths: Int64
+    """Nodes visited so far."""
+    rewards: Float64
+    """Walks x (steps - 1), NaN beyond the end; entry t was earned by node t + 1."""
+    _kept: list[Tracker] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def returns(self) -> Float64:
+        """Return of every walk so far: F(S_2) + ... + F(S_t)."""
+        return np.asarray(np.nansum(self.rewards, axis=1))
+
+    @cached_property
+    def candidates(self) -> Candidates:
+        """Where every walk may go next; nothing for a walk that has reached its `steps`."""
+        low, high = self.stack.starts[self.graph_of], self.stack.starts[self.graph_of + 1]
+        active = np.where(self.lengths < self.steps, self.lengths, 0)
+        rows = self.stack.out
+        mode = get_args(Fallback).index(self.fallback)
+        return Candidates(*kernels.walks.candidates(rows.indptr, rows.indices, self.nodes, active, low, high, mode))
+
+    @cached_property
+    def candidate_values(self) -> Float64:
+        """F(S + v) of every candidate, in one kernel call."""
+        return self.tracker.candidate_values(self.candidates.offsets, self.candidates.nodes)
+
+    @property
+    def values(self) -> Float64:
+        """F(S) of every walk."""
+        return self.tracker.values()
+
+    @property
+    def finished(self) -> bool:
+        """Whether no walk can go on."""
+        return len(self.candidates.nodes) == 0
+
+    @property
+    def tracker(self) -> Tracker:
+        """The reward's running state. It moves on to the next batch at `step`; an earlier one replays its walks."""
+        if not self._kept:
+            self._kept.append(self.reward.track(self.stack, self.nodes, self.lengths))
+        return self._kept[0]
+
+    def step(self, chosen: Int64) -> Exploration:
+        """The batch after walk i has gone to candidate `chosen[i]` (an index into `candidates`; -1 stays)."""
+        chosen = np.asarray(chosen)
+        self._check(chosen)
+        return self.branch(np.arange(len(chosen)), chosen)
+
+    def branch(self, parents: Int64, chosen: Int64) -> Exploration:
+        """The batch in which walk i is walk `parents[i]` of this one after going to candidate `chosen[i]`."""
+        moving = np.flatnonzero(chosen >= 0)
+        new = np.full(len(parents), -1, np.int32)
+        new[moving] = self.candidates.nodes[chosen[moving]]
+        earned = self._earned(parents[moving], chosen[moving])
+        nodes, rewards, lengths = self.nodes[parents], self.rewards[parents], self.lengths[parents]
+        nodes[moving, lengths[moving]] = new[moving]
+        rewards[moving, lengths[moving] - 1] = earned
+        lengths[moving] += 1
+        tracker = self.tracker
+        self._kept.clear()
+        tracker.advance(new, None if np.array_equal(parents, np.arange(len(self.lengths))) else parents)
+        return replace(
+            self,
+            graph_of=self.graph_of[parents],
+            streams=self.streams[parents],
+            nodes=nodes,
+            rewards=rewards,
+            lengths=lengths,
+            _kept=[tracker],
+        )
+
+    def rows(self, walks: Int64) -> Exploration:
+        """Some of the walks, as a batch of their own."""
+        return replace(
+            self,
+            graph_of=self.graph_of[walks],
+            streams=self.streams[walks],
+            nodes=self.nodes[walks],
+            rewards=self.rewards[walks],
+            lengths=self.lengths[walks],
+            _kept=[],
+        )
+
+    def _earned(self, parents: Int64, chosen: Int64) -> Float64:
+        if "candidate_values" in self.__dict__:
+            return self.candidate_values[chosen]
+        order = np.argsort(parents, kind="stable")
+        offsets = np.concatenate([[0], np.cumsum(np.bincount(parents, minlength=len(self.lengths)))])
+        earned = np.empty(len(chosen))
+        earned[order] = self.tracker.candidate_values(offsets, self.candidates.nodes[chosen[order]])
+        return earned
+
+    def best(self, scores: Float64) -> Int64:
+        """The candidate with the highest score of each walk, ties uniformly at random; -1 where there is none."""
+        return np.asarray(
+            kernels.walks.best(self.candidates.offsets, self.candidates.nodes, scores, self.streams, self.lengths)
+        )
+
+    def _check(self, chosen: Int64) -> None:
+        offsets = self.candidates.offsets
+        if chosen.shape != self.lengths.shape:
+            raise WalkError(f"step needs one choice per walk: {len(self.lengths)} walks, but {chosen.shape} choices.")
+        wrong = (chosen >= 0) & ((chosen < offsets[:-1]) | (chosen >= offsets[1:])) | (chosen < -1)
+        if np.any(wrong):
+            walk = int(np.flatnonzero(wrong)[0])
+            raise WalkError(
+                f"walk {walk} cannot take choice {int(chosen[walk])}; its candidates have the indices "
+                f"{int(offsets[walk])} to {int(offsets[walk + 1]) - 1}."
+            )
+
+
+def begin(
+    graphs: Sequence[Graph],
+    starts: Sequence[Sequence[int]] | Sequence[Int64],
+    reward: RewardLike,
+    steps: int,
+    *,
+    fallback: Fallback = "frontier",
+    seed: int = 0,
+) -> Exploration:
+    """A batch of walks of one node each: `starts[k]` are positions on graph k, one walk per entry."""
+    check_steps(steps)
+    if fallback not in get_args(Fallback):
+        raise UnknownNameError(f"fallback is {fallback!r}; the choices are {', '.join(get_args(Fallback))}.")
+    if len(graphs) == 0:
+        raise SettingError("there are no graphs to explore; give at least one.")
+    for graph in graphs:
+        require_edges(graph)
+    _check_starts(graphs, starts)
+    stack = Stack.of(graphs)
+    counts = [len(s) for s in starts]
+    graph_of = np.repeat(np.arange(len(graphs)), counts)
+    first = np.concatenate([np.asarray(s, np.int64) for s in starts]) + stack.starts[graph_of]
+    nodes = np.full((len(first), steps), -1, np.int32)
+    nodes[:, 0] = first
+    streams = np.concatenate([kernels.random.streams(seed_of(seed), k, n) for k, n in enumerate(counts)])
+    return Exploration(
+        stack,
+        as_reward(reward),
+        int(steps),
+        fallback,
+        graph_of,
+        streams,
+        nodes,
+        np.ones(len(first), np.int64),
+        np.full((len(first), steps - 1), np.nan),
+    )
+
+
+def _check_starts(graphs: Sequence[Graph], starts: Sequence[Sequence[int]] | Sequence[Int64]) -> None:
+    if len(starts) != len(graphs):
+        raise WalkError(f"there are {len(starts)} lists of starts for {len(graphs)} graphs; give one list per graph.")
+    for graph, some in zip(graphs, starts, strict=True):
+        for start in some:
+            if not 0 <= start < graph.num_nodes:
+                raise WalkError(f"no walk can start at position {start}; the positions are 0 to {graph.num_nodes - 1}.")
+
+
+def check_steps(steps: int) -> None:
+    """Raise unless `steps` is a whole number, 1 or above."""
+    if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or steps < 1:
+        raise SettingError(f"steps is {steps!r}; a walk visits a whole number of nodes, 1 or more.")
+
+
+def seed_of(seed: int) -> np.uint64:
+    """A seed as the kernels take it; any whole number, zero or above."""
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+        raise SettingError(f"seed is {seed!r}; a seed is a whole number, zero or above.")
+    return np.uint64(int(seed) % 2**64)
