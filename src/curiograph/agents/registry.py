@@ -1,0 +1,127 @@
+"""From what a user writes (`"greedy"`, `"beam:64"`, an object) to an agent, and the contract that each must keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from curiograph.agents.baselines import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
+from curiograph.agents.beam import BeamAgent
+from curiograph.agents.contract import Agent, checked_scores
+from curiograph.errors import AgentError, SettingError, UnknownNameError
+from curiograph.exploration.batch import Exploration, begin
+from curiograph.graph.container import Float64, Graph
+from curiograph.graph.toys import grid, library
+
+AgentLike: TypeAlias = str | Agent | Any
+
+AGENTS: dict[str, Callable[[], Agent]] = {
+    "random": RandomAgent,
+    "max-degree": MaxDegreeAgent,
+    "min-degree": MinDegreeAgent,
+    "greedy": GreedyAgent,
+    "beam": BeamAgent,
+}
+
+
+class _Adapted(Agent):
+    """A user's object that scores candidates without being an `Agent`."""
+
+    def __init__(self, scorer: Any) -> None:
+        self._scorer = scorer
+        self.name = str(getattr(scorer, "name", type(scorer).__name__))
+
+    def scores(self, exploration: Exploration) -> Float64:
+        scores: Float64 = self._scorer.scores(exploration)
+        return scores
+
+
+def as_agent(agent: AgentLike) -> Agent:
+    """The agent meant by a name, or by an object with a method `scores`.
+
+    >>> as_agent("beam:64").name
+    'beam:64'
+    >>> as_agent("gready")
+    Traceback (most recent call last):
+    curiograph.errors.UnknownNameError: there is no agent 'gready'; the agents are random, max-degree, ...
+    """
+    if isinstance(agent, Agent):
+        return agent
+    if isinstance(agent, str):
+        name, colon, width = agent.partition(":")
+        if name == "beam" and colon:
+            return BeamAgent(_width(width))
+        if agent not in AGENTS:
+            raise UnknownNameError(
+                f"there is no agent {agent!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, or an object of yours."
+            )
+        return AGENTS[agent]()
+    if callable(getattr(agent, "scores", None)):
+        return _Adapted(agent)
+    raise UnknownNameError(f"{agent!r} is not an agent; give a name or an object with a method scores(exploration).")
+
+
+def _width(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise SettingError(f"beam width is {text!r}; write beam:WIDTH with a whole number, such as beam:64.") from None
+
+
+def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "igt", seed: int = 0) -> None:
+    """Raise `AgentError` unless an agent keeps its contract: run this on your own.
+
+    On `graph` (two toy graphs by default) it must give one number per candidate, the same when asked twice, the same
+    for a walk alone as in a batch, and leave the exploration as it was; and its walks must visit distinct nodes.
+
+    >>> check_agent("greedy")
+    """
+    made = as_agent(agent)
+    for g in [graph] if graph is not None else [grid(4, 4), library()]:
+        starts = np.flatnonzero(g.degrees > 0)[:8]
+        exploration = begin([g], [starts], reward, min(6, g.num_nodes), seed=seed)
+        for _ in range(exploration.steps - 1):
+            _check_scores(made, exploration)
+            exploration = exploration.step(exploration.best(checked_scores(made, exploration)))
+        _check_run(made, begin([g], [starts], reward, min(6, g.num_nodes), seed=seed))
+
+
+def _check_scores(agent: Agent, exploration: Exploration) -> None:
+    before = {name: array.copy() for name, array in _arrays(exploration).items()}
+    scores = checked_scores(agent, exploration)
+    for name, array in _arrays(exploration).items():
+        if not np.array_equal(before[name], array, equal_nan=True):
+            raise AgentError(
+                f"agent {agent.name!r} writes into exploration.{name}; it must leave the exploration as it was."
+            )
+    if not np.array_equal(scores, checked_scores(agent, exploration)):
+        raise AgentError(
+            f"agent {agent.name!r} changes its mind: asked twice, it scores the same candidates differently."
+        )
+    offsets = exploration.candidates.offsets
+    for walk in range(len(exploration.lengths)):
+        alone = checked_scores(agent, exploration.rows(np.array([walk])))
+        if not np.allclose(alone, scores[offsets[walk] : offsets[walk + 1]], rtol=1e-4, atol=1e-4):
+            raise AgentError(f"agent {agent.name!r} scores walk {walk} differently alone than in a batch.")
+
+
+def _arrays(exploration: Exploration) -> dict[str, Any]:
+    return {
+        "nodes": exploration.nodes,
+        "lengths": exploration.lengths,
+        "rewards": exploration.rewards,
+        "candidates.nodes": exploration.candidates.nodes,
+        "candidates.offsets": exploration.candidates.offsets,
+        "candidate_values": exploration.candidate_values,
+    }
+
+
+def _check_run(agent: Agent, exploration: Exploration) -> None:
+    ended = agent.run(exploration)
+    if not ended.finished:
+        raise AgentError(f"agent {agent.name!r} stops before its walks are at their end.")
+    for nodes, length in zip(ended.nodes, ended.lengths, strict=True):
+        if len(set(nodes[:length].tolist())) != length:
+            raise AgentError(f"agent {agent.name!r} visits a node twice: {nodes[:length].tolist()}.")

@@ -1,0 +1,248 @@
+"""Let an agent walk: one walk with `explore`, many with `evaluate`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from curiograph import kernels
+from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.errors import SettingError, WalkError
+from curiograph.exploration.batch import Fallback, begin, check_steps, seed_of
+from curiograph.graph.container import Float64, Graph, Int64, require_edges
+from curiograph.growth import Growth, measure
+from curiograph.rewards.registry import RewardLike, as_reward
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_START = np.uint64(2**63)  # the step whose draw picks the start: no walk gets that far
+
+
+@dataclass(frozen=True)
+class Walk(Sequence[Hashable]):
+    """A walk that an agent took.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> walk = explore(cycle(5), agent="greedy", reward="igt", start=0, steps=5, seed=0)
+    >>> len(walk.nodes), walk.rewards, walk.total
+    (5, [0.0, 0.0, 0.0, 1.0], 1.0)
+    """
+
+    nodes: list[Hashable]
+    """Labels in order of visit; the first is the start."""
+    rewards: list[float]
+    """F(S_2), ..., F(S_T): one fewer than nodes."""
+    agent: str
+    reward: str
+    steps: int
+    """Nodes that were asked for."""
+    graph: Graph = field(repr=False, compare=False)
+
+    @property
+    def total(self) -> float:
+        """The return: the sum of the rewards, undiscounted."""
+        return float(sum(self.rewards))
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether there was nowhere left to go before `steps` nodes were visited."""
+        return len(self.nodes) < self.steps
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.nodes[index]
+
+    @cached_property
+    def growth(self) -> Growth:
+        """What the walk grew."""
+        return measure(self.graph, self.nodes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the graph, as plain values."""
+        return {
+            "agent": self.agent,
+            "reward": self.reward,
+            "nodes": list(self.nodes),
+            "rewards": list(self.rewards),
+            "total": self.total,
+            "ended_early": self.ended_early,
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the visited subgraph in order of visit."""
+        from curiograph.plotting import plot_walk
+
+        return plot_walk(self.graph.skeleton, self.nodes, ax)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Returns of many walks by one agent."""
+
+    agent: str
+    reward: str
+    steps: int
+    returns: list[Float64] = field(repr=False)
+    """One array per graph, one entry per episode."""
+    ended_early: int = 0
+    """Walks that ran out of candidates."""
+
+    @property
+    def mean(self) -> float:
+        """Mean return over all episodes."""
+        return float(np.concatenate(self.returns).mean())
+
+    @property
+    def sem(self) -> float:
+        """Standard error of the mean over episodes, as if all were independent (what the paper gives)."""
+        return _sem(np.concatenate(self.returns))
+
+    @property
+    def sem_by_graph(self) -> float:
+        """Standard error of the mean clustered by graph: episodes on one graph are alike. NaN for a single graph."""
+        return _sem(self.by_graph)
+
+    @property
+    def by_graph(self) -> Float64:
+        """Mean return on each graph."""
+        return np.asarray([r.mean() for r in self.returns])
+
+    @property
+    def episodes(self) -> int:
+        """Number of walks."""
+        return sum(len(r) for r in self.returns)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The summary as plain values."""
+        return {
+            "agent": self.agent,
+            "reward": self.reward,
+            "steps": self.steps,
+            "graphs": len(self.returns),
+            "episodes": self.episodes,
+            "mean": self.mean,
+            "sem": self.sem,
+            "sem_by_graph": self.sem_by_graph,
+            "by_graph": self.by_graph.tolist(),
+            "ended_early": self.ended_early,
+        }
+
+
+def explore(
+    graph: Graph,
+    agent: AgentLike = "greedy",
+    reward: RewardLike = "igt",
+    start: Hashable | None = None,
+    steps: int = 10,
+    *,
+    fallback: Fallback = "frontier",
+    seed: int = 0,
+) -> Walk:
+    """Let an agent explore a graph.
+
+    Parameters
+    ----------
+    agent : a name (random, max-degree, min-degree, greedy, beam, beam:WIDTH) or an object with `scores(exploration)`.
+    reward : "igt", "cpt" or a function of the visited subgraph.
+    start : label of the first node; one at random if None.
+    steps : nodes to visit, the start included. Where fewer can be reached the walk ends early and warns.
+    fallback : at a dead end, go on from the "frontier" of the walk or "anywhere".
+
+    >>> from curiograph.graph.toys import library
+    >>> explore(library(), agent="beam", reward="igt", start="music", steps=10, seed=0).total
+    7.0
+    """
+    check_steps(steps)
+    require_edges(graph)
+    if start is None:
+        first = int(_random_starts(graph, 1, seed, 0, fallback)[0])
+    else:
+        first = graph.position(start)
+        if fallback == "frontier" and graph.degrees[first] == 0:
+            raise WalkError(
+                f"node {start!r} has no {'out-' if graph.directed else ''}neighbours, so no walk can start there; "
+                "start elsewhere, or use the fallback 'anywhere'."
+            )
+    made = as_agent(agent)
+    made_reward = as_reward(reward)
+    ended = made.run(begin([graph], [[first]], made_reward, min(steps, graph.num_nodes), fallback=fallback, seed=seed))
+    length = int(ended.lengths[0])
+    walk = Walk(
+        [graph.label(int(v)) for v in ended.nodes[0, :length]],
+        ended.rewards[0, : length - 1].tolist(),
+        made.name,
+        made_reward.name,
+        steps,
+        graph,
+    )
+    if walk.ended_early:
+        warnings.warn(
+            f"the walk ended early, after {length} of {steps} nodes: no more can be reached from {walk.nodes[0]!r}.",
+            stacklevel=2,
+        )
+    return walk
+
+
+def evaluate(
+    agent: AgentLike,
+    graphs: Sequence[Graph] | Graph,
+    reward: RewardLike = "igt",
+    steps: int = 10,
+    episodes: int | Literal["all"] = 100,
+    *,
+    fallback: Fallback = "frontier",
+    seed: int = 0,
+) -> Evaluation:
+    """Returns of an agent over many walks.
+
+    Parameters
+    ----------
+    episodes : walks per graph from random starts; or "all", one from every node.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> evaluate("random", [cycle(5), cycle(6)], reward="igt", steps=5, episodes="all").mean
+    0.4545...
+    """
+    graphs = [graphs] if isinstance(graphs, Graph) else list(graphs)
+    check_steps(steps)
+    for graph in graphs:
+        require_edges(graph)
+    starts = [_starts(graph, episodes, seed, k, fallback) for k, graph in enumerate(graphs)]
+    made = as_agent(agent)
+    made_reward = as_reward(reward)
+    capped = min(steps, max((g.num_nodes for g in graphs), default=steps))
+    ended = made.run(begin(graphs, starts, made_reward, capped, fallback=fallback, seed=seed))
+    bounds = np.cumsum([len(s) for s in starts])[:-1]
+    short = int(np.count_nonzero(ended.lengths < steps))
+    return Evaluation(made.name, made_reward.name, steps, np.split(ended.returns, bounds), short)
+
+
+def _starts(graph: Graph, episodes: int | Literal["all"], seed: int, task: int, fallback: Fallback) -> Int64:
+    if episodes == "all":
+        return _possible_starts(graph, fallback)
+    if not isinstance(episodes, (int, np.integer)) or isinstance(episodes, bool) or episodes < 1:
+        raise SettingError(f"episodes is {episodes!r}; give a whole number, 1 or more, or 'all'.")
+    return _random_starts(graph, int(episodes), seed, task, fallback)
+
+
+def _random_starts(graph: Graph, count: int, seed: int, task: int, fallback: Fallback) -> Int64:
+    possible = _possible_starts(graph, fallback)
+    streams = kernels.random.streams(seed_of(seed), task, count)
+    draws = kernels.random.uniform(streams, np.full(count, _START), np.zeros(count, np.uint64))
+    return possible[np.asarray(draws * len(possible), np.int64)]
+
+
+def _possible_starts(graph: Graph, fallback: Fallback) -> Int64:
+    return np.flatnonzero(graph.degrees > 0) if fallback == "frontier" else np.arange(graph.num_nodes)
+
+
+def _sem(values: Float64) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
