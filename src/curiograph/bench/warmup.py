@@ -1,0 +1,33 @@
+"""Touch every kernel once, with the types that real calls have."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from curiograph.agents.running import evaluate
+from curiograph.graph.container import Graph
+from curiograph.graph.read import read_graph
+from curiograph.graph.toys import grid, library
+from curiograph.growth import measure
+from curiograph.rewards.rate_distortion import rate_distortion
+
+
+def warm_up() -> float:
+    """Compile or load all kernels; returns the seconds it took."""
+    start = time.perf_counter()
+    for reward in ("igt", "cpt"):
+        for agent in ("random", "greedy", "beam:2"):
+            evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
+    measure(library(), ["music", "physics", "chemistry"])
+    weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
+    rate_distortion(weighted, pairs="edges")
+    rate_distortion(library())
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "links.tsv"
+        path.write_text("a\tb\nb\tc\n")
+        graph = read_graph(path)
+        graph.save(str(path.with_suffix(".npz")))
+        read_graph(path.with_suffix(".npz")).position("a")
+    return time.perf_counter() - start
