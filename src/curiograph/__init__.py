@@ -1,0 +1,107 @@
+"""Curiosity on graphs: measure how a walk grows knowledge, and explore with curious agents.
+
+>>> import curiograph as cg
+>>> g = cg.generate("rg", nodes=50, seed=0)
+>>> walk = cg.explore(g, agent="beam", reward="igt", start=0, steps=10, seed=0)
+>>> len(walk.nodes)
+10
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from curiograph.exploration.registration import register_when_imported
+
+if TYPE_CHECKING:
+    from curiograph.agents.contract import Agent as Agent
+    from curiograph.agents.registry import check_agent as check_agent
+    from curiograph.agents.running import Evaluation as Evaluation
+    from curiograph.agents.running import Walk as Walk
+    from curiograph.agents.running import evaluate as evaluate
+    from curiograph.agents.running import explore as explore
+    from curiograph.errors import AgentError as AgentError
+    from curiograph.errors import CuriographError as CuriographError
+    from curiograph.errors import FileFormatError as FileFormatError
+    from curiograph.errors import GraphError as GraphError
+    from curiograph.errors import MissingExtraError as MissingExtraError
+    from curiograph.errors import RewardError as RewardError
+    from curiograph.errors import SettingError as SettingError
+    from curiograph.errors import UnknownNameError as UnknownNameError
+    from curiograph.errors import UnknownNodeError as UnknownNodeError
+    from curiograph.errors import WalkError as WalkError
+    from curiograph.exploration.batch import Candidates as Candidates
+    from curiograph.exploration.batch import Exploration as Exploration
+    from curiograph.exploration.batch import begin as begin
+    from curiograph.exploration.environment import ExplorationEnv as ExplorationEnv
+    from curiograph.graph.container import Graph as Graph
+    from curiograph.graph.environments import Split as Split
+    from curiograph.graph.environments import read_split as read_split
+    from curiograph.graph.families import generate as generate
+    from curiograph.graph.families import generate_split as generate_split
+    from curiograph.graph.read import read_graph as read_graph
+    from curiograph.graph.write import write_graph as write_graph
+    from curiograph.growth import Gap as Gap
+    from curiograph.growth import Growth as Growth
+    from curiograph.growth import Growths as Growths
+    from curiograph.growth import measure as measure
+    from curiograph.rewards.contract import Reward as Reward
+    from curiograph.rewards.contract import Tracker as Tracker
+    from curiograph.rewards.custom import CallableReward as CallableReward
+    from curiograph.rewards.rate_distortion import RateDistortion as RateDistortion
+    from curiograph.rewards.rate_distortion import compressibility as compressibility
+    from curiograph.rewards.rate_distortion import rate_distortion as rate_distortion
+    from curiograph.rewards.registry import check_reward as check_reward
+    from curiograph.rewards.topology import betti as betti
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "agents.contract": ["Agent"],
+    "agents.registry": ["check_agent"],
+    "agents.running": ["Evaluation", "Walk", "evaluate", "explore"],
+    "errors": [
+        "AgentError",
+        "CuriographError",
+        "FileFormatError",
+        "GraphError",
+        "MissingExtraError",
+        "RewardError",
+        "SettingError",
+        "UnknownNameError",
+        "UnknownNodeError",
+        "WalkError",
+    ],
+    "exploration.batch": ["Candidates", "Exploration", "begin"],
+    "exploration.environment": ["ExplorationEnv"],
+    "graph.container": ["Graph"],
+    "graph.environments": ["Split", "read_split"],
+    "graph.families": ["generate", "generate_split"],
+    "graph.read": ["read_graph"],
+    "graph.write": ["write_graph"],
+    "growth": ["Gap", "Growth", "Growths", "measure"],
+    "rewards.contract": ["Reward", "Tracker"],
+    "rewards.custom": ["CallableReward"],
+    "rewards.rate_distortion": ["RateDistortion", "compressibility", "rate_distortion"],
+    "rewards.registry": ["check_reward"],
+    "rewards.topology": ["betti"],
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME_OF)]
+
+register_when_imported()
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used, so that `import curiograph` stays instant."""
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'curiograph' has no attribute {name!r}")
+    value = getattr(import_module(f"curiograph.{_HOME_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,0 +1,63 @@
+"""`curiograph bench`, `convert` and `warmup`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from curiograph.cli import options
+from curiograph.cli.output import check_out, progress, remark, show_json, show_table, write_result
+
+
+def bench(
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats and smaller sizes, under a minute.")] = False,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure speed side by side with other libraries, in one run on this machine."""
+    from curiograph.bench.run import run
+
+    check_out(out, (".json",))
+    with progress(quiet) as say:
+        report = run(quick=quick, seed=seed, progress=say)
+    document = report.to_dict()
+    write_result(out, document)
+    if json:
+        show_json(document)
+        return
+    show_table("", ("what", "size", "ours", "peer", "peer's", "ratio", "target"), report.rows())
+    for line in report.remarks():
+        remark(line, quiet)
+
+
+def convert(
+    graph: options.GraphArgument,
+    target: Annotated[Path, typer.Argument(help="File to write: .npz opens by memory map.", show_default=False)],
+    directed: options.Directed = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Read a graph and write it in another format.
+
+    [bold]curiograph convert links.tsv links.npz --directed[/bold]
+    """
+    from curiograph.graph.write import write_graph
+
+    g = options.open_graph(graph, directed)
+    write_graph(g, target)
+    cleaning = g.cleaning
+    remark(
+        f"wrote {g!r} to {target}; {cleaning.self_loops} self-loops dropped, "
+        f"{cleaning.parallel_edges} parallel edges merged",
+        quiet,
+    )
+
+
+def warmup(quiet: options.Quiet = False) -> None:
+    """Compile all kernels ahead of time, so that the first real call is fast."""
+    from curiograph.bench.warmup import warm_up
+
+    remark(f"kernels ready after {warm_up():.1f} s", quiet)
