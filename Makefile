@@ -33,7 +33,7 @@ bench: .venv/test.done
 results: .venv/test.done
 	$(BIN)/curiograph reproduce table1 --graphs 40 --beam-episodes 25 --out docs/results
 	$(BIN)/curiograph bench --out docs/results/bench.json
-	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/show_results.py
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

@@ -14,7 +14,6 @@ import numpy as np
 from sb3_contrib import MaskablePPO
 
 import curiograph as cg
-from curiograph.exploration.registration import register
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--timesteps", type=int, default=20_000, help="environment steps to train for")
@@ -23,7 +22,6 @@ args = parser.parse_args()
 
 STEPS = 10  # nodes of a walk, the start included
 graph = cg.generate("rg", nodes=50, seed=args.seed)
-register()  # makes the id known to gymnasium
 env = gymnasium.make("curiograph/Exploration-v0", graph=graph, reward="igt", steps=STEPS)
 
 

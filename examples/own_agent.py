@@ -4,7 +4,6 @@ import gymnasium
 import numpy as np
 
 import curiograph as cg
-from curiograph.exploration.registration import register
 
 
 class Pioneer:
@@ -26,7 +25,6 @@ for agent in (Pioneer(), "greedy", "beam:64"):
     result = cg.evaluate(agent, graphs, reward="igt", steps=10, episodes=20, seed=0)
     print(f"{result.agent:<8} {result.mean:5.2f} +- {result.sem:.2f}")
 
-register()  # makes the id known to gymnasium
 env = gymnasium.make("curiograph/Exploration-v0", graph=graphs, reward="igt", steps=10)
 env.action_space.seed(0)
 total = 0.0

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 
 from curiograph.errors import SettingError, WalkError
-from curiograph.graph.container import Float64, Graph, Int32, Int64
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.extras import require
-from curiograph.graph.container import Float64, Graph, Int64
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64, Int64
 from curiograph.graph.storage import replacing
 
 if TYPE_CHECKING:

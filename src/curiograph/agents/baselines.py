@@ -6,7 +6,7 @@ import numpy as np
 
 from curiograph.agents.contract import Agent
 from curiograph.exploration.batch import Exploration
-from curiograph.graph.container import Float64
+from curiograph.graph.rows import Float64
 
 
 class RandomAgent(Agent):

@@ -11,7 +11,7 @@ from curiograph import kernels
 from curiograph.agents.contract import Agent
 from curiograph.errors import SettingError
 from curiograph.exploration.batch import Exploration, Streams
-from curiograph.graph.container import Float64, Int64
+from curiograph.graph.rows import Float64, Int64
 
 _WALKS_AT_ONCE = 4096  # beams times width held in memory together; does not change the result
 

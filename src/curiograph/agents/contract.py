@@ -9,7 +9,7 @@ import numpy as np
 
 from curiograph.errors import AgentError
 from curiograph.exploration.batch import Exploration
-from curiograph.graph.container import Float64
+from curiograph.graph.rows import Float64
 
 
 class Agent(ABC):

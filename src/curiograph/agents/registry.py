@@ -12,7 +12,8 @@ from curiograph.agents.beam import BeamAgent
 from curiograph.agents.contract import Agent, checked_scores
 from curiograph.errors import AgentError, SettingError, UnknownNameError
 from curiograph.exploration.batch import Exploration, begin
-from curiograph.graph.container import Float64, Graph
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64
 from curiograph.graph.toys import grid, library
 
 AgentLike: TypeAlias = str | Agent | Any

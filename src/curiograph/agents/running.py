@@ -12,9 +12,10 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.errors import SettingError, WalkError
-from curiograph.exploration.batch import Fallback, begin, check_steps, seed_of
-from curiograph.graph.container import Float64, Graph, Int64, require_edges
+from curiograph.errors import SettingError
+from curiograph.exploration.batch import Fallback, begin, check_steps, possible_starts, seed_of, start_at
+from curiograph.graph.container import Graph, require_edges
+from curiograph.graph.rows import Float64, Int64
 from curiograph.growth import Growth, measure
 from curiograph.rewards.registry import RewardLike, as_reward
 
@@ -162,15 +163,8 @@ def explore(
     """
     check_steps(steps)
     require_edges(graph)
-    if start is None:
-        first = int(_random_starts(graph, 1, seed, 0, fallback)[0])
-    else:
-        first = graph.position(start)
-        if fallback == "frontier" and graph.degrees[first] == 0:
-            raise WalkError(
-                f"node {start!r} has no {'out-' if graph.directed else ''}neighbours, so no walk can start there; "
-                "start elsewhere, or use the fallback 'anywhere'."
-            )
+    drawn = start is None
+    first = int(_random_starts(graph, 1, seed, 0, fallback)[0]) if drawn else start_at(graph, start, fallback)
     made = as_agent(agent)
     made_reward = as_reward(reward)
     ended = made.run(begin([graph], [[first]], made_reward, min(steps, graph.num_nodes), fallback=fallback, seed=seed))
@@ -227,21 +221,17 @@ def evaluate(
 
 def _starts(graph: Graph, episodes: int | Literal["all"], seed: int, task: int, fallback: Fallback) -> Int64:
     if episodes == "all":
-        return _possible_starts(graph, fallback)
+        return possible_starts(graph, fallback)
     if not isinstance(episodes, (int, np.integer)) or isinstance(episodes, bool) or episodes < 1:
         raise SettingError(f"episodes is {episodes!r}; give a whole number, 1 or more, or 'all'.")
     return _random_starts(graph, int(episodes), seed, task, fallback)
 
 
 def _random_starts(graph: Graph, count: int, seed: int, task: int, fallback: Fallback) -> Int64:
-    possible = _possible_starts(graph, fallback)
+    possible = possible_starts(graph, fallback)
     streams = kernels.random.streams(seed_of(seed), task, count)
     draws = kernels.random.uniform(streams, np.full(count, _START), np.zeros(count, np.uint64))
     return possible[np.asarray(draws * len(possible), np.int64)]
-
-
-def _possible_starts(graph: Graph, fallback: Fallback) -> Int64:
-    return np.flatnonzero(graph.degrees > 0) if fallback == "frontier" else np.arange(graph.num_nodes)
 
 
 def _sem(values: Float64) -> float:

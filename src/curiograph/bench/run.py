@@ -22,9 +22,10 @@ from curiograph.agents.running import evaluate
 from curiograph.bench.twins import gudhi_beta1, ripser_beta1, slow_compressibility
 from curiograph.bench.warmup import warm_up
 from curiograph.exploration.batch import begin
-from curiograph.graph.container import Float64, Graph, Int32, Int64
+from curiograph.graph.container import Graph
 from curiograph.graph.families import FAMILIES, generate, generate_split
 from curiograph.graph.read import read_graph
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.graph.container import Float64
+from curiograph.graph.rows import Float64
 
 
 def slow_compressibility(adjacency: Float64) -> float:

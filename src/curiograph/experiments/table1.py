@@ -16,9 +16,10 @@ from curiograph.agents.registry import as_agent
 from curiograph.agents.running import Evaluation, evaluate
 from curiograph.errors import SettingError
 from curiograph.exploration.batch import Exploration
-from curiograph.graph.container import Float64, Graph
+from curiograph.graph.container import Graph
 from curiograph.graph.environments import read_split
 from curiograph.graph.families import FAMILIES, generate_split
+from curiograph.graph.rows import Float64
 from curiograph.plotting import figure, plot_bars, save_figure
 
 REWARDS = ("igt", "cpt")

@@ -9,7 +9,7 @@ End          `steps` nodes visited, or no candidate left
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, get_args
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.errors import SettingError, UnknownNameError, WalkError
-from curiograph.graph.container import Float64, Graph, Int32, Int64, require_edges
+from curiograph.graph.container import Graph, require_edges
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.rewards.contract import Reward, Tracker
 from curiograph.rewards.registry import RewardLike, as_reward
@@ -228,6 +229,22 @@ def _check_starts(graphs: Sequence[Graph], starts: Sequence[Sequence[int]] | Seq
         for start in some:
             if not 0 <= start < graph.num_nodes:
                 raise WalkError(f"no walk can start at position {start}; the positions are 0 to {graph.num_nodes - 1}.")
+
+
+def possible_starts(graph: Graph, fallback: Fallback) -> Int64:
+    """Positions from which a walk can go anywhere at all."""
+    return np.flatnonzero(graph.degrees > 0) if fallback == "frontier" else np.arange(graph.num_nodes)
+
+
+def start_at(graph: Graph, label: Hashable, fallback: Fallback) -> int:
+    """Position of the start called `label`, which must have somewhere to go."""
+    start = graph.position(label)
+    if fallback == "frontier" and graph.indptr[start] == graph.indptr[start + 1]:
+        raise WalkError(
+            f"node {label!r} has no {'out-' if graph.directed else ''}neighbours, so no walk can start there; "
+            "start elsewhere, or use the fallback 'anywhere'."
+        )
+    return start
 
 
 def check_steps(steps: int) -> None:

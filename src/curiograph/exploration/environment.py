@@ -11,9 +11,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from curiograph.errors import GraphError, SettingError, UnknownNameError, WalkError
-from curiograph.exploration.batch import Exploration, Fallback, begin
+from curiograph.exploration.batch import Exploration, Fallback, begin, possible_starts, start_at
 from curiograph.extras import require
-from curiograph.graph.container import Float64, Graph, Int64
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64, Int64
 from curiograph.rewards.registry import RewardLike, as_reward
 
 Observation: TypeAlias = dict[str, Any]
@@ -234,15 +235,8 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
 
     def _drawn_start(self, graph: Graph, label: Hashable | None) -> int:
         if label is None:
-            possible = np.flatnonzero(graph.degrees > 0) if self.fallback == "frontier" else np.arange(len(graph))
-            return int(self.np_random.choice(possible))
-        start = graph.position(label)
-        if self.fallback == "frontier" and graph.degrees[start] == 0:
-            raise WalkError(
-                f"node {label!r} has no {'out-' if graph.directed else ''}neighbours, so no walk can start there; "
-                "start elsewhere, or use the fallback 'anywhere'."
-            )
-        return start
+            return int(self.np_random.choice(possible_starts(graph, self.fallback)))
+        return start_at(graph, label, self.fallback)
 
 
 def _as_graphs(graph: Graph | Sequence[Graph]) -> tuple[Graph, ...]:

@@ -12,15 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import GraphError, UnknownNodeError
+from curiograph.graph.edges import list_edges
 from curiograph.graph.names import Names, RangeNames, as_names
+from curiograph.graph.rows import Float64, Int32, Int64, check_weights, compressed, frozen, mirrored
 
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
-
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 _MOST_NODES = 2**31 - 1
 _MOST_NAMES_TO_COMPARE = 200_000
@@ -61,9 +59,9 @@ class Graph:
         names: Names | None = None,
         cleaning: Cleaning | None = None,
     ) -> None:
-        self.indptr: Int64 = _frozen(indptr)
-        self.indices: Int32 = _frozen(indices)
-        self.weights: Float64 | None = None if weights is None else _frozen(weights)
+        self.indptr: Int64 = frozen(indptr)
+        self.indices: Int32 = frozen(indices)
+        self.weights: Float64 | None = None if weights is None else frozen(weights)
         self.directed = directed
         self.names: Names = RangeNames(len(indptr) - 1) if names is None else names
         self.cleaning = cleaning or Cleaning()
@@ -90,43 +88,8 @@ class Graph:
         >>> Graph.from_edges([("b", "a", 2.0), ("c", "a", 0.5)], nodes=["a", "b", "c", "alone"]).labels
         ['a', 'b', 'c', 'alone']
         """
-        if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2 and nodes is None:
-            fast = _from_integer_pairs(edges, directed)
-            if fast is not None:
-                return fast
-            edges = edges.tolist()
-        positions: dict[Hashable, int] = {}
-        for label in nodes if nodes is not None else ():
-            if as_label(label) in positions:
-                raise GraphError(f"node {label!r} is listed twice in nodes; list each node once.")
-            positions[as_label(label)] = len(positions)
-        given = len(positions)
-        source: list[int] = []
-        target: list[int] = []
-        weights: list[float] = []
-        for number, edge in enumerate(edges):
-            u, v, weight = _split_edge(edge, number)
-            source.append(positions.setdefault(u, len(positions)))
-            target.append(positions.setdefault(v, len(positions)))
-            weights.append(weight)
-        labels: list[Hashable] = list(positions)
-        source_array, target_array = np.asarray(source, np.int64), np.asarray(target, np.int64)
-        if given == 0 and _is_shuffled_range(labels):
-            order = np.asarray(labels, np.int64)
-            source_array, target_array = order[source_array], order[target_array]
-            labels = list(range(len(labels)))
-        weight_array = np.asarray(weights, np.float64)
-        weighted = not np.all(np.isnan(weight_array)) if len(weight_array) else False
-        if weighted and np.any(np.isnan(weight_array)):
-            number = int(np.flatnonzero(np.isnan(weight_array))[0])
-            raise GraphError(f"edge {number} has no weight but others do; give all edges a weight or none.")
-        return cls.from_arrays(
-            source_array,
-            target_array,
-            weight_array if weighted else None,
-            directed=directed,
-            names=as_names(labels),
-        )
+        listed = list_edges(edges, nodes)
+        return cls.from_arrays(listed.source, listed.target, listed.weights, directed=directed, names=listed.names)
 
     @classmethod
     def from_arrays(
@@ -157,10 +120,10 @@ class Graph:
             weights = None if weights is None else weights[keep]
         if not directed:
             source, target = np.minimum(source, target), np.maximum(source, target)
-        indptr, indices, merged = _compress(source, target, weights, size)
+        indptr, indices, merged = compressed(source, target, weights, size)
         parallel = len(source) - len(indices)
         if not directed:
-            indptr, indices, merged = _symmetric(indptr, indices, merged)
+            indptr, indices, merged = mirrored(indptr, indices, merged)
         return cls(indptr, indices, merged, directed=directed, names=names, cleaning=Cleaning(self_loops, parallel))
 
     @classmethod
@@ -366,119 +329,7 @@ def require_edges(graph: Graph) -> None:
         raise GraphError(f"the graph has {graph.num_nodes} nodes but no edges, so there is nowhere to walk.")
 
 
-def check_weights(weights: NDArray[Any]) -> None:
-    """Raise for a weight that is NaN, infinite or negative."""
-    bad = ~(np.isfinite(weights) & (weights >= 0))
-    if np.any(bad):
-        number = int(np.flatnonzero(bad)[0])
-        raise GraphError(
-            f"edge {number} has weight {float(weights[number])}; weights must be finite numbers, zero or above."
-        )
-
-
-def _split_edge(edge: Sequence[Any], number: int) -> tuple[Hashable, Hashable, float]:
-    if isinstance(edge, (str, bytes)) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
-        raise GraphError(f"edge {number} is {edge!r}; give pairs (u, v) or triples (u, v, weight).")
-    weight = np.nan
-    if len(edge) == 3:
-        try:
-            weight = float(edge[2])
-        except (TypeError, ValueError, OverflowError):
-            raise GraphError(f"edge {number} has weight {edge[2]!r}, which is not a number.") from None
-        check_edge_weight(weight, number)
-    return as_label(edge[0]), as_label(edge[1]), weight
-
-
-def check_edge_weight(weight: float, number: int) -> None:
-    """Raise for one bad weight, naming its edge."""
-    if not (np.isfinite(weight) and weight >= 0):
-        raise GraphError(f"edge {number} has weight {weight}; weights must be finite numbers, zero or above.")
-
-
-def as_label(label: Any) -> Hashable:
-    """What `label` is stored as; raises for what cannot be a label."""
-    if isinstance(label, np.generic):
-        label = label.item()
-    try:
-        hash(label)
-    except TypeError:
-        raise GraphError(
-            f"node {label!r} cannot be a label: labels must be hashable (text, numbers, tuples)."
-        ) from None
-    if label != label:
-        raise GraphError("nan cannot be a label: it is not equal to itself.")
-    checked: Hashable = label
-    return checked
-
-
-def _is_shuffled_range(labels: list[Hashable]) -> bool:
-    return all(type(label) is int for label in labels) and set(labels) == set(range(len(labels)))
-
-
-def _from_integer_pairs(edges: NDArray[Any], directed: bool) -> Graph | None:
-    """The fast way for an array of positions that uses every number from 0 to its largest."""
-    if not np.issubdtype(edges.dtype, np.integer) or len(edges) == 0 or edges.min() < 0:
-        return None
-    size = int(edges.max()) + 1
-    if size > 2 * edges.size:
-        return None
-    edges = edges.astype(np.int64)
-    if np.count_nonzero(np.bincount(edges.ravel(), minlength=size)) != size:
-        return None
-    return Graph.from_arrays(edges[:, 0], edges[:, 1], directed=directed, names=RangeNames(size))
-
-
-def _compress(
-    source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, size: int
-) -> tuple[Int64, Int32, Float64 | None]:
-    """Sorted rows with each edge once; weights of merged edges are summed."""
-    keys = source.astype(np.int64) * max(size, 1) + target
-    merged: Float64 | None = None
-    if weights is None:
-        keys = np.sort(keys)
-        first = np.ones(len(keys), bool)
-        np.not_equal(keys[1:], keys[:-1], out=first[1:])
-        keys = keys[first]
-    else:
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        first = np.ones(len(keys), bool)
-        np.not_equal(keys[1:], keys[:-1], out=first[1:])
-        with np.errstate(over="ignore"):
-            merged = (
-                np.add.reduceat(weights[order].astype(np.float64), np.flatnonzero(first)) if len(keys) else np.empty(0)
-            )
-        if not np.all(np.isfinite(merged)):
-            raise GraphError("the weights of parallel edges add up to more than a number can hold; scale them down.")
-        keys = keys[first]
-    rows = keys // max(size, 1)
-    indptr = np.zeros(size + 1, np.int64)
-    np.cumsum(np.bincount(rows, minlength=size), out=indptr[1:])
-    return indptr, (keys - rows * max(size, 1)).astype(np.int32), merged
-
-
-def _symmetric(indptr: Int64, indices: Int32, weights: Float64 | None) -> tuple[Int64, Int32, Float64 | None]:
-    """Put every edge of an upper triangle into both rows, still sorted: transposing a CSR matrix sorts its rows."""
-    import scipy.sparse
-
-    size = len(indptr) - 1
-    data = np.ones(len(indices), np.int8) if weights is None else weights
-    upper = scipy.sparse.csr_array((data, indices, indptr), shape=(size, size))
-    if weights is None:
-        both = upper + upper.T.tocsr()
-        return both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False), None
-    slots = scipy.sparse.csr_array((np.arange(1, len(indices) + 1), indices, indptr), shape=(size, size))
-    both = slots + slots.T.tocsr()  # an explicit zero weight would vanish in a sum, a slot number does not
-    return both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False), weights[both.data - 1]
-
-
 def _restored(
     indptr: Int64, indices: Int32, weights: Float64 | None, directed: bool, names: Names, cleaning: Cleaning
 ) -> Graph:
     return Graph(indptr, indices, weights, directed=directed, names=names, cleaning=cleaning)
-
-
-def _frozen(array: NDArray[Any]) -> Any:
-    view = np.ascontiguousarray(array).view(np.ndarray)
-    view.flags.writeable = False
-    return view

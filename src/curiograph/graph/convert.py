@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.errors import GraphError, MissingExtraError
-from curiograph.graph.container import Float64, Graph, Int64, as_label
+from curiograph.graph.container import Graph
+from curiograph.graph.edges import as_label
 from curiograph.graph.names import Names, RangeNames, as_names
+from curiograph.graph.rows import Float64, Int64
 
 if TYPE_CHECKING:
     import networkx

@@ -12,9 +12,10 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.graph.container import Float64, Graph, Int32, Int64
+from curiograph.graph.container import Graph
 from curiograph.graph.convert import edge_arrays, text_labels
 from curiograph.graph.names import Bytes, IntegerNames, Names, RangeNames, TextNames
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.storage import PathLike, check_file, check_text, quoted, replacing, shortened
 
 DELIMITERS = {".tsv": "\t", ".csv": ",", ".txt": " ", ".edges": " ", ".edgelist": " "}

@@ -23,9 +23,10 @@ import networkx as nx
 import numpy as np
 
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.graph.container import Graph, Int64
+from curiograph.graph.container import Graph
 from curiograph.graph.environments import Split
 from curiograph.graph.names import RangeNames
+from curiograph.graph.rows import Int64
 
 _SIZE = 50
 _RADIUS = 0.25

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curiograph.graph.container import Graph, Int32, Int64
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Int32, Int64
 
 
 @dataclass(frozen=True)

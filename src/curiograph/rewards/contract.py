@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from curiograph.graph.container import Float64, Int32, Int64
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from curiograph.errors import RewardError
-from curiograph.graph.container import Float64, Graph, Int32, Int64
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.rewards.contract import Tracker
 

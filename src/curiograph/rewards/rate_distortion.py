@@ -10,7 +10,8 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.errors import GraphError, SettingError, UnknownNameError
-from curiograph.graph.container import Float64, Graph, Int64
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64, Int64
 from curiograph.rewards.cpt import entropy_table
 
 if TYPE_CHECKING:

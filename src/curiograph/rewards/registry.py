@@ -8,7 +8,8 @@ from typing import TypeAlias
 import numpy as np
 
 from curiograph.errors import RewardError, UnknownNameError
-from curiograph.graph.container import Graph, Int32, require_edges
+from curiograph.graph.container import Graph, require_edges
+from curiograph.graph.rows import Int32
 from curiograph.graph.stack import Stack
 from curiograph.graph.toys import grid
 from curiograph.rewards.contract import Reward
