@@ -59,6 +59,8 @@ def as_agent(agent: AgentLike) -> Agent:
                 f"there is no agent {agent!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, or an object of yours."
             )
         return AGENTS[agent]()
+    if isinstance(agent, type):
+        raise UnknownNameError(f"{agent.__name__} is a class, not an agent; make one: {agent.__name__}().")
     if callable(getattr(agent, "scores", None)):
         return _Adapted(agent)
     raise UnknownNameError(f"{agent!r} is not an agent; give a name or an object with a method scores(exploration).")

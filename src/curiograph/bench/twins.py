@@ -49,11 +49,10 @@ def ripser_beta1(ripser: Any, adjacency: Float64) -> int:
 
 
 def gudhi_beta1(gudhi: Any, adjacency: Float64) -> int:
-    """beta_1 of a clique complex by gudhi."""
-    tree = gudhi.SimplexTree()
-    tree.insert_batch(np.arange(len(adjacency), dtype=np.int32)[None, :], np.zeros(len(adjacency)))
-    edges = np.argwhere(np.triu(adjacency)).T.astype(np.int32)
-    tree.insert_batch(edges, np.zeros(edges.shape[1]))
+    """beta_1 of a clique complex by gudhi, in the fastest of the ways it offers."""
+    distances = np.where(adjacency > 0, 1.0, np.inf)
+    np.fill_diagonal(distances, 0.0)
+    tree = gudhi.SimplexTree.create_from_array(distances, max_filtration=1.0)
     tree.expansion(2)
     tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
     betti = tree.betti_numbers()

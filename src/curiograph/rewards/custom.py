@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -41,10 +42,7 @@ class CallableReward:
             raise RewardError(
                 f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_shown(subgraph)}: {error}"
             ) from error
-        try:
-            number = float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
+        number = _number(value)
         if not math.isfinite(number):
             raise RewardError(
                 f"reward {self.name!r} returned {value!r} on the subgraph of {_shown(subgraph)}; "
@@ -77,6 +75,16 @@ class _CallableTracker(Tracker):
         graph, first = self.stack.split(int(nodes[0]))
         shift = int(nodes[0]) - first
         return self._reward.value(graph.skeleton.induced(np.sort(nodes) - shift))
+
+
+def _number(value: Any) -> float:
+    """`value` as a float; NaN for what is no number, text that spells one included."""
+    if not isinstance(value, (numbers.Real, np.generic)) and np.shape(value) != ():
+        return math.nan
+    try:
+        return math.nan if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return math.nan
 
 
 def _shown(subgraph: Graph) -> str:

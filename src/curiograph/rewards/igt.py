@@ -39,7 +39,7 @@ class GapTracker(Tracker):
             "counts": np.zeros((batch, 4), np.int64),
         }
         self.closed: list[Int64] = []
-        """Gaps closed so far, as rows (walk, step opened, step closed)."""
+        """Gaps closed since the walks last branched, as rows (walk, step opened, step closed)."""
         for t in range(int(max(lengths, default=0))):
             self.advance(np.where(t < lengths, self.nodes[:, t], -1).astype(np.int32))
 
@@ -67,6 +67,7 @@ class GapTracker(Tracker):
 
     def _gather(self, parents: Int64) -> None:
         super()._gather(parents)
+        self.closed.clear()  # its walk numbers would no longer hold
         self._state = {name: array[parents] for name, array in self._state.items()}
 
     def _grow(self, new: Int32) -> None:

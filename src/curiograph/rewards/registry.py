@@ -36,6 +36,8 @@ def as_reward(reward: RewardLike) -> Reward:
                 f"there is no reward {reward!r}; the rewards are {', '.join(REWARDS)}, or any function of a subgraph."
             )
         return REWARDS[reward]
+    if isinstance(reward, type):
+        raise UnknownNameError(f"{reward.__name__} is a class, not a reward; make one: {reward.__name__}().")
     if isinstance(reward, Reward):
         return reward
     if callable(reward):

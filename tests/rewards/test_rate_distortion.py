@@ -1,0 +1,283 @@
+"""Rate-distortion curves: weighted, directed, and with the published pair heuristics."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+import twins
+from curiograph.graph.toys import complete, library
+from curiograph.rewards.rate_distortion import joint_distribution
+from twins import adjacency, joint_steps, random_graph
+
+HEURISTICS = ("all", "random", "edges", "joint", "stationary")
+
+
+def weighted(graph: cg.Graph, rng: np.random.Generator) -> cg.Graph:
+    """The same edges with random weights, which leave no two merges equal."""
+    rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
+    pairs = [(int(u), int(v)) for u, v in zip(rows, graph.indices, strict=True) if graph.directed or u < v]
+    return cg.Graph.from_edges(
+        [(u, v, float(rng.uniform(0.1, 3.0))) for u, v in pairs], directed=graph.directed, nodes=range(graph.num_nodes)
+    )
+
+
+def joint_of(graph: cg.Graph, self_loops: bool) -> np.ndarray:
+    return joint_steps(adjacency(graph), self_loops, graph.directed)
+
+
+def check_equal(found: cg.RateDistortion, expected: twins.Curve) -> None:
+    np.testing.assert_allclose(found.upper, expected.upper, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(found.lower, expected.lower, rtol=0, atol=1e-9)
+    assert [sorted(map(sorted, c)) for c in found.clusters] == [sorted(map(sorted, c)) for c in expected.clusters]
+    assert found.compressibility == pytest.approx(expected.compressibility, abs=1e-9)
+
+
+@pytest.mark.parametrize("self_loops", [True, False])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("with_weights", [True, False])
+def test_equals_the_twin(self_loops, directed, with_weights):
+    rng = np.random.default_rng(11)
+    for _ in range(25):
+        graph = random_graph(rng, int(rng.integers(2, 11)), rng.uniform(0.15, 0.8), directed=directed)
+        graph = weighted(graph, rng) if with_weights else graph
+        expected = twins.rate_distortion(joint_of(graph, self_loops))
+        found = cg.rate_distortion(graph, self_loops=self_loops)
+        if directed and not with_weights:  # equal merges may be told apart by the last bits of pi
+            np.testing.assert_allclose(found.upper[:2], expected.upper[:2], rtol=0, atol=1e-9)
+            check_consistent(found, graph, self_loops)
+        else:
+            check_equal(found, expected)
+
+
+def check_consistent(curve: cg.RateDistortion, graph: cg.Graph, self_loops: bool) -> None:
+    """Clusterings are nested partitions with one cluster fewer each, and both bounds are what they say they are."""
+    size = graph.num_nodes
+    joint = joint_of(graph, self_loops)
+    np.testing.assert_allclose(curve.scale, [1 - (size - k - 1) / size for k in range(size)])
+    assert len(curve.clusters) == size
+    before: set[frozenset[int]] = set()
+    for k, clusters in enumerate(curve.clusters):
+        assert len(clusters) == size - k
+        assert sorted(v for cluster in clusters for v in cluster) == list(range(size))
+        now = {frozenset(cluster) for cluster in clusters}
+        assert k == 0 or (len(before - now) == 2 and len(now - before) == 1)
+        assert curve.upper[k] == pytest.approx(twins.upper_rate(joint, clusters), abs=1e-9)
+        assert curve.lower[k] == pytest.approx(twins.lower_rate(joint, clusters), abs=1e-9)
+        before = now
+    assert curve.upper[-1] == curve.lower[-1] == 0.0
+    assert np.all(curve.upper >= curve.lower - 1e-9)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("pairs", HEURISTICS)
+def test_every_heuristic_gives_a_consistent_curve(pairs, directed):
+    rng = np.random.default_rng(2)
+    for with_weights in (True, False):
+        for num_pairs in (1, 4, 1000):
+            graph = random_graph(rng, 14, 0.25, directed=directed)
+            graph = weighted(graph, rng) if with_weights else graph
+            curve = cg.rate_distortion(graph, pairs=pairs, num_pairs=num_pairs)
+            check_consistent(curve, graph, True)
+            assert curve.upper[1] >= cg.rate_distortion(graph).upper[1] - 1e-9  # no first merge beats the best
+
+
+def edges_allowed(joint: np.ndarray) -> list[tuple[int, int]]:
+    every = list(combinations(range(len(joint)), 2))
+    return [(a, b) for a, b in every if joint[a, b] + joint[b, a] > 0] or every
+
+
+def largest_joint(count: int) -> twins.AllowedPairs:
+    def allowed(joint: np.ndarray) -> list[tuple[int, int]]:
+        pairs = edges_allowed(joint)
+        return sorted(pairs, key=lambda pair: -(joint[pair] + joint[pair[::-1]]))[:count]
+
+    return allowed
+
+
+def largest_stationary(count: int) -> twins.AllowedPairs:
+    def allowed(joint: np.ndarray) -> list[tuple[int, int]]:
+        pi = joint.sum(axis=1)
+        return sorted(combinations(range(len(joint)), 2), key=lambda pair: -(pi[pair[0]] + pi[pair[1]]))[:count]
+
+    return allowed
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(
+    ("pairs", "num_pairs", "allowed"),
+    [
+        ("edges", 1, edges_allowed),
+        ("joint", 1, largest_joint(1)),
+        ("joint", 5, largest_joint(5)),
+        ("stationary", 1, largest_stationary(1)),
+        ("stationary", 5, largest_stationary(5)),
+    ],
+)
+def test_heuristics_equal_their_twins(pairs, num_pairs, allowed, directed):
+    rng = np.random.default_rng(8)
+    for _ in range(12):
+        graph = random_graph(rng, int(rng.integers(3, 11)), 0.9, directed=directed)
+        graph = weighted(graph, rng)
+        expected = twins.rate_distortion(joint_of(graph, True), allowed)
+        check_equal(cg.rate_distortion(graph, pairs=pairs, num_pairs=num_pairs), expected)
+
+
+def test_enough_random_pairs_are_all_pairs():
+    graph = weighted(random_graph(np.random.default_rng(3), 12, 0.4), np.random.default_rng(3))
+    every = cg.rate_distortion(graph)
+    found = cg.rate_distortion(graph, pairs="random", num_pairs=12 * 11 // 2)
+    np.testing.assert_allclose(found.upper, every.upper, atol=1e-9)
+
+
+def test_random_pairs_follow_the_seed():
+    graph = cg.generate("er", nodes=40, seed=0)
+    curves = [cg.rate_distortion(graph, pairs="random", num_pairs=2, seed=seed).upper for seed in (0, 0, 1)]
+    assert np.array_equal(curves[0], curves[1])
+    assert not np.array_equal(curves[0], curves[2])
+
+
+def test_random_pairs_reach_every_pair():
+    """One random pair out of the 15 of 6 nodes: over many seeds each is drawn about equally often."""
+    graph = complete(6)
+    drawn: dict[tuple[int, ...], int] = {}
+    for seed in range(600):
+        clusters = cg.rate_distortion(graph, pairs="random", num_pairs=1, seed=seed).clusters[1]
+        pair = next(tuple(c) for c in clusters if len(c) == 2)
+        drawn[pair] = drawn.get(pair, 0) + 1
+    assert len(drawn) == 15
+    chi_square = sum((n - 40) ** 2 / 40 for n in drawn.values())
+    assert chi_square < 36.1  # 14 degrees of freedom, 0.1 %
+
+
+def test_few_pairs_on_a_larger_graph_come_close_to_all():
+    """What the heuristics are for: most of the area above the curve at a fraction of the work."""
+    graph = cg.generate("ws", nodes=80, seed=1)
+    best = cg.compressibility(graph)
+    assert cg.compressibility(graph, pairs="joint", num_pairs=50) > 0.6 * best
+    assert cg.compressibility(graph, pairs="edges") > 0.9 * best
+
+
+# ---- stationary distributions ---------------------------------------------------------------------------------------
+
+
+def test_stationary_distribution_equals_the_lazy_walk():
+    """Strongly connected or not, with sinks, periodic, with several places that cannot be left."""
+    rng = np.random.default_rng(6)
+    for _ in range(60):
+        graph = random_graph(rng, int(rng.integers(2, 12)), rng.uniform(0.05, 0.4), directed=True)
+        graph = weighted(graph, rng)
+        for self_loops in (True, False):
+            joint, pi = joint_distribution(graph, self_loops)
+            np.testing.assert_allclose(pi, twins.stationary(adjacency(graph), self_loops, True), atol=1e-9)
+            np.testing.assert_allclose(joint, joint_of(graph, self_loops), atol=1e-9)
+            np.testing.assert_allclose(joint.sum(axis=0), pi, atol=1e-9)  # what flows in flows out
+
+
+def test_a_directed_cycle_says_nothing():
+    ring = cg.Graph.from_edges([(i, (i + 1) % 5) for i in range(5)], directed=True)
+    assert cg.rate_distortion(ring, self_loops=False).entropy == pytest.approx(0.0, abs=1e-12)
+    assert cg.rate_distortion(ring).entropy == pytest.approx(1.0)
+
+
+def test_a_sink_swallows_the_walk():
+    """a -> b -> c, c a sink: in the end the walk stays at c, and a walk that stays has nothing to compress."""
+    line = cg.Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
+    for self_loops in (True, False):
+        joint, pi = joint_distribution(line, self_loops)
+        np.testing.assert_allclose(pi, [0, 0, 1], atol=1e-12)
+        np.testing.assert_allclose(joint[2], [0, 0, 1], atol=1e-12)
+        assert cg.compressibility(line, self_loops=self_loops) == pytest.approx(0.0, abs=1e-12)
+
+
+def test_two_sinks_share_by_the_chance_to_reach_them():
+    """From b the walk goes to either sink; a third of the walks start in each."""
+    fork = cg.Graph.from_edges([("b", "left"), ("b", "right")], directed=True)
+    np.testing.assert_allclose(joint_distribution(fork, False)[1], [0, 0.5, 0.5])
+
+
+def test_both_directions_are_as_good_as_none():
+    rng = np.random.default_rng(9)
+    graph = cg.generate("ba", nodes=12, seed=0)
+    rows = np.repeat(np.arange(12), graph.degrees)
+    weights = rng.uniform(0.5, 2.0, (12, 12))
+    weights += weights.T
+    edges = [(int(u), int(v), weights[u, v]) for u, v in zip(rows, graph.indices, strict=True)]
+    both = cg.Graph.from_edges(edges, directed=True, nodes=range(12))
+    once = cg.Graph.from_edges([e for e in edges if e[0] < e[1]], nodes=range(12))
+    assert cg.compressibility(both) == pytest.approx(cg.compressibility(once), abs=1e-9)
+
+
+@pytest.mark.parametrize("pairs", HEURISTICS)
+def test_weights_of_one_are_no_weights(pairs):
+    graph = library()
+    rows = np.repeat(np.arange(12), graph.degrees)
+    ones = cg.Graph.from_edges(
+        [(graph.label(u), graph.label(v), 1.0) for u, v in zip(rows, graph.indices, strict=True) if u < v],
+        nodes=graph.labels,
+    )
+    plain, given = (cg.rate_distortion(g, pairs=pairs, num_pairs=5) for g in (graph, ones))
+    np.testing.assert_allclose(plain.upper, given.upper, atol=1e-9)
+    assert list(plain.clusters) == list(given.clusters)
+
+
+def test_scaling_all_weights_and_loops_away_changes_nothing():
+    graph = weighted(cg.generate("er", nodes=12, seed=0), np.random.default_rng(0))
+    scaled = cg.Graph(graph.indptr, graph.indices, graph.weights * 7.0)
+    one, other = (cg.compressibility(g, self_loops=False) for g in (graph, scaled))
+    assert one == pytest.approx(other, abs=1e-9)
+
+
+# ---- the object -----------------------------------------------------------------------------------------------------
+
+
+def test_clusters_carry_labels_and_slice():
+    clusters = cg.rate_distortion(library()).clusters
+    assert len(clusters) == 12
+    assert clusters[0] == [[label] for label in library().labels]
+    assert sorted(clusters[-1][0]) == sorted(library().labels)
+    assert clusters[9:] == [clusters[9], clusters[10], clusters[11]]
+    with pytest.raises(IndexError):
+        clusters[12]
+
+
+def test_one_node_and_no_edges():
+    alone = cg.Graph.from_edges([], nodes=["a"])
+    assert cg.compressibility(alone) == 0.0
+    assert cg.rate_distortion(alone).clusters[0] == [["a"]]
+    apart = cg.Graph.from_edges([], nodes=range(4))
+    for self_loops in (True, False):
+        curve = cg.rate_distortion(apart, self_loops=self_loops)
+        assert curve.upper.tolist() == curve.lower.tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "words"),
+    [
+        ({"pairs": "best"}, cg.UnknownNameError, "'best'.*all, random, edges, joint, stationary"),
+        ({"num_pairs": 0}, cg.SettingError, "num_pairs is 0"),
+        ({"pairs": "joint", "num_pairs": 2.5}, cg.SettingError, "2.5"),
+        ({"pairs": "random", "seed": -1}, cg.SettingError, "-1"),
+    ],
+)
+def test_bad_settings(settings, error, words):
+    with pytest.raises(error, match=words):
+        cg.rate_distortion(library(), **settings)
+    with pytest.raises(error, match=words):
+        cg.compressibility(library(), **settings)
+
+
+def test_more_pairs_than_there_are_cost_nothing():
+    for pairs in HEURISTICS:
+        cg.rate_distortion(complete(5), pairs=pairs, num_pairs=10**12)
+
+
+def test_bad_graphs():
+    with pytest.raises(cg.GraphError, match="empty"):
+        cg.compressibility(cg.Graph.from_edges([]))
+    many = cg.Graph(np.zeros(20_002, np.int64), np.empty(0, np.int32))
+    with pytest.raises(cg.GraphError, match=r"20001 nodes.*20000"):
+        cg.rate_distortion(many)

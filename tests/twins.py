@@ -1,0 +1,288 @@
+"""Slow, obvious twins of the kernels: each follows the paper's definition in plain Python, numpy or gudhi.
+
+Nothing here uses the code under test beyond reading a graph's edges (`adjacency`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+import gudhi
+import numpy as np
+
+from curiograph import Graph
+
+TIE = 1e-11  # merges closer than this are equal
+
+
+# ---- graphs ---------------------------------------------------------------------------------------------------------
+
+
+def adjacency(graph: Graph) -> np.ndarray:
+    """A[i, j] = weight of the edge from position i to position j, read off the rows."""
+    matrix = np.zeros((graph.num_nodes, graph.num_nodes))
+    for u in range(graph.num_nodes):
+        for slot in range(graph.indptr[u], graph.indptr[u + 1]):
+            matrix[u, graph.indices[slot]] = 1.0 if graph.weights is None else graph.weights[slot]
+    return matrix
+
+
+def skeleton(graph: Graph) -> np.ndarray:
+    """Which nodes are joined, in either direction."""
+    matrix = adjacency(graph) if graph.weights is None else adjacency(unweighted(graph))
+    return (matrix + matrix.T) > 0
+
+
+def unweighted(graph: Graph) -> Graph:
+    """The same edges without weights: an edge of weight zero is an edge."""
+    return Graph(graph.indptr, graph.indices, directed=graph.directed)
+
+
+def random_graph(rng: np.random.Generator, nodes: int, chance: float, *, directed: bool = False) -> Graph:
+    """Every edge with the same chance; at least one edge; positions are labels."""
+    drawn = rng.random((nodes, nodes)) < chance
+    drawn[0, 1] = True
+    pairs = [(int(u), int(v)) for u, v in zip(*np.nonzero(drawn), strict=True) if (directed and u != v) or u < v]
+    return Graph.from_edges(pairs, directed=directed, nodes=range(nodes))
+
+
+# ---- topology -------------------------------------------------------------------------------------------------------
+
+
+def rank_gf2(columns: Iterable[int]) -> int:
+    """Rank over GF(2) of columns given as the bits of whole numbers."""
+    pivots: dict[int, int] = {}
+    for column in columns:
+        while column and (top := column.bit_length()) in pivots:
+            column ^= pivots[top]
+        if column:
+            pivots[column.bit_length()] = column
+    return len(pivots)
+
+
+def betti_by_ranks(joined: np.ndarray) -> tuple[int, int]:
+    """beta_0 and beta_1 of the clique complex, from the ranks of its boundary matrices over GF(2)."""
+    size = len(joined)
+    edges = [(u, v) for u, v in combinations(range(size), 2) if joined[u, v]]
+    number = {edge: i for i, edge in enumerate(edges)}
+    first = rank_gf2((1 << u) | (1 << v) for u, v in edges)
+    second = rank_gf2(
+        (1 << number[u, v]) | (1 << number[u, w]) | (1 << number[v, w])
+        for u, v, w in combinations(range(size), 3)
+        if joined[u, v] and joined[u, w] and joined[v, w]
+    )
+    return size - first, len(edges) - first - second
+
+
+class Pairs(NamedTuple):
+    """Persistence pairs of the node-order filtration: (opened, closed), closed = inf for those that stay."""
+
+    steps: int
+    by_dim: list[np.ndarray]
+
+    def curve(self, dim: int) -> np.ndarray:
+        """Betti number after every step."""
+        opened, closed = self.by_dim[dim].T
+        steps = np.arange(self.steps)[:, None]
+        return ((opened <= steps) & (steps < closed)).sum(axis=1)
+
+    def sorted(self, dim: int) -> list[tuple[float, float]]:
+        return sorted(map(tuple, self.by_dim[dim].tolist()))
+
+
+def gudhi_pairs(graph: Graph, order: Sequence[int], top: int = 1) -> Pairs:
+    """Persistence of the walk `order` (positions): node t enters at t with its edges and cliques into the walk."""
+    step = {int(node): t for t, node in enumerate(order)}
+    tree = gudhi.SimplexTree()
+    for node, t in step.items():
+        tree.insert([t], t)
+        for neighbour in graph.indices[graph.indptr[node] : graph.indptr[node + 1]].tolist():
+            s = step.get(neighbour, t)
+            if s != t:
+                tree.insert([s, t], max(s, t))
+    tree.expansion(top + 1)
+    tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
+    found = [tree.persistence_intervals_in_dimension(dim) for dim in range(top + 1)]
+    return Pairs(len(step), [pairs.reshape(-1, 2) for pairs in found])
+
+
+def gudhi_betti(graph: Graph, nodes: Sequence[int], dim: int = 1) -> int:
+    """A Betti number of the subgraph on `nodes`."""
+    return int(gudhi_pairs(graph, nodes, max(dim, 1)).curve(dim)[-1])
+
+
+# ---- compressibility ------------------------------------------------------------------------------------------------
+
+
+class Curve(NamedTuple):
+    """A rate-distortion curve: rates and clusterings from one cluster per node down to one cluster."""
+
+    upper: np.ndarray
+    lower: np.ndarray
+    clusters: list[list[list[int]]]
+
+    @property
+    def compressibility(self) -> float:
+        """C = H - mean of R over all scales."""
+        return float(self.upper[0] - self.upper.mean())
+
+
+def transition(matrix: np.ndarray, self_loops: bool) -> np.ndarray:
+    """P_ij = M_ij / sum_j M_ij; a node with nowhere to go stays."""
+    matrix = matrix.copy()
+    if self_loops:
+        np.fill_diagonal(matrix, 1.0)
+    for i in range(len(matrix)):
+        if matrix[i].sum() == 0:
+            matrix[i, i] = 1.0
+    return matrix / matrix.sum(axis=1, keepdims=True)
+
+
+def stationary(matrix: np.ndarray, self_loops: bool, directed: bool) -> np.ndarray:
+    """pi_i: the share of the weight at i if undirected, else the limit of the lazy walk from a uniform start."""
+    if not directed:
+        strength = matrix.sum(axis=1) + self_loops
+        return strength / strength.sum() if strength.sum() > 0 else strength
+    lazy = (transition(matrix, self_loops) + np.eye(len(matrix))) / 2
+    for _ in range(60):  # 2^60 steps
+        lazy = lazy @ lazy
+        lazy /= lazy.sum(axis=1, keepdims=True)
+    return lazy.mean(axis=0)
+
+
+def joint_steps(matrix: np.ndarray, self_loops: bool = True, directed: bool = False) -> np.ndarray:
+    """pi_i P_ij: how often the walk steps from i to j."""
+    return stationary(matrix, self_loops, directed)[:, None] * transition(matrix, self_loops)
+
+
+def information_rate(joint: np.ndarray) -> float:
+    """-sum_i pi_i sum_j P_ij log2 P_ij, with pi and P read off the joint steps."""
+    pi = joint.sum(axis=1)
+    used = joint > 0
+    return float(-(joint[used] * np.log2((joint / np.where(pi > 0, pi, 1.0)[:, None])[used])).sum())
+
+
+def clustered(joint: np.ndarray, clusters: list[list[int]]) -> np.ndarray:
+    """Joint steps between clusters."""
+    return np.array([[joint[np.ix_(a, b)].sum() for b in clusters] for a in clusters])
+
+
+def upper_rate(joint: np.ndarray, clusters: list[list[int]]) -> float:
+    """Information rate of the coarse-grained walk if it were Markovian."""
+    return information_rate(clustered(joint, clusters))
+
+
+def lower_rate(joint: np.ndarray, clusters: list[list[int]]) -> float:
+    """Entropy of the next cluster given the node."""
+    return information_rate(np.column_stack([joint[:, cluster].sum(axis=1) for cluster in clusters]))
+
+
+AllowedPairs = Callable[[np.ndarray], Iterable[tuple[int, int]]]
+
+
+def rate_distortion(joint: np.ndarray, allowed: AllowedPairs | None = None) -> Curve:
+    """Greedy merging: at every scale try the pairs, keep the one with the lowest rate, of equal ones the lowest.
+
+    `allowed` picks the pairs to try from the joint steps between the present clusters; all of them by default. Clusters
+    stay in the order of their lowest node.
+    """
+    clusters = [[i] for i in range(len(joint))]
+    history = [clusters]
+    merged = joint
+    while len(clusters) > 1:
+        pairs = sorted(allowed(merged)) if allowed else list(combinations(range(len(clusters)), 2))
+        rates = np.array([information_rate(_joined(merged, a, b)) for a, b in pairs])
+        a, b = pairs[int(np.flatnonzero(rates <= rates.min() + TIE)[0])]
+        merged = np.delete(np.delete(_joined(merged, a, b), b, axis=0), b, axis=1)
+        clusters = [sorted(c + clusters[b]) if k == a else c for k, c in enumerate(clusters) if k != b]
+        history.append(clusters)
+    upper = np.array([upper_rate(joint, c) for c in history[:-1]] + [0.0])
+    lower = np.array([lower_rate(joint, c) for c in history[:-1]] + [0.0])
+    return Curve(upper, lower, history)
+
+
+def _joined(joint: np.ndarray, a: int, b: int) -> np.ndarray:
+    """Joint steps after cluster b went into a, which leaves b empty."""
+    out = joint.copy()
+    out[a] += out[b]
+    out[:, a] += out[:, b]
+    out[b] = 0.0
+    out[:, b] = 0.0
+    return out
+
+
+def compressibility(matrix: np.ndarray, self_loops: bool = True, directed: bool = False) -> float:
+    """C of the walk on a graph given by its adjacency matrix; H - mean R, R at one cluster is zero."""
+    if len(matrix) == 1:
+        return 0.0
+    return rate_distortion(joint_steps(matrix, self_loops, directed)).compressibility
+
+
+# ---- exploration ----------------------------------------------------------------------------------------------------
+
+
+def candidates(graph: Graph, walk: Sequence[int], fallback: str) -> list[int]:
+    """A(S) by definition, ascending."""
+
+    def unvisited_from(u: int) -> set[int]:
+        return set(graph.indices[graph.indptr[u] : graph.indptr[u + 1]].tolist()) - set(walk)
+
+    found = unvisited_from(walk[-1])
+    if not found and fallback == "frontier":
+        found = set().union(*map(unvisited_from, walk))
+    elif not found:
+        found = set(range(graph.num_nodes)) - set(walk)
+    return sorted(found)
+
+
+def all_walks(graph: Graph, start: int, steps: int, fallback: str) -> Iterator[list[int]]:
+    """Every walk of `steps` nodes from `start`, shorter where there is nowhere left to go."""
+
+    def extend(walk: list[int]) -> Iterator[list[int]]:
+        following = candidates(graph, walk, fallback) if len(walk) < steps else []
+        if not following:
+            yield walk
+        for v in following:
+            yield from extend([*walk, v])
+
+    yield from extend([start])
+
+
+def igt(graph: Graph, nodes: Iterable[int]) -> float:
+    """beta_1 of the subgraph on `nodes`."""
+    nodes = sorted(nodes)
+    return float(betti_by_ranks(skeleton(graph)[np.ix_(nodes, nodes)])[1])
+
+
+def cpt(graph: Graph, nodes: Iterable[int]) -> float:
+    """Compressibility of the subgraph on `nodes`, with self-loops, undirected and unweighted."""
+    nodes = sorted(nodes)
+    return compressibility(skeleton(graph)[np.ix_(nodes, nodes)].astype(float))
+
+
+REWARDS: dict[str, Callable[[Graph, Iterable[int]], float]] = {"igt": igt, "cpt": cpt}
+
+
+def walk_return(graph: Graph, walk: Sequence[int], reward: str, discount: float = 1.0) -> float:
+    """F(S_2) + d F(S_3) + d^2 F(S_4) + ..."""
+    return sum(discount ** (t - 2) * REWARDS[reward](graph, walk[:t]) for t in range(2, len(walk) + 1))
+
+
+def best_return(
+    graph: Graph, start: int, steps: int, reward: str, fallback: str = "frontier", discount: float = 1.0
+) -> float:
+    """The highest return of any walk, by trying them all."""
+    known: dict[frozenset[int], float] = {}
+
+    def value(nodes: Sequence[int]) -> float:
+        key = frozenset(nodes)
+        if key not in known:
+            known[key] = REWARDS[reward](graph, key)
+        return known[key]
+
+    return max(
+        sum(discount ** (t - 2) * value(walk[:t]) for t in range(2, len(walk) + 1))
+        for walk in all_walks(graph, start, steps, fallback)
+    )
