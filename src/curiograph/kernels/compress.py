@@ -41,16 +41,13 @@ def table(size, bits):
 
 @kernel
 def workspace(n):
-    """Scratch for graphs of up to n nodes: counts, row sums, merging costs, clusters alive, neighbours, terms, ..."""
+    """Scratch for graphs of up to n nodes; the caller fills the first array, the counts."""
     return (
-        np.empty((n, n), np.int32),
-        np.empty(n, np.int64),
-        np.empty((n, n), np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty(n, np.int64),
-        np.empty((n, (n + 63) // 64), np.uint64),
-        np.empty(n, np.int64),
+        np.empty((n, n), np.int32),  # counts between clusters
+        np.empty((n, n), np.int64),  # what merging two clusters adds to the rate
+        np.empty((3, n), np.int64),  # per cluster: its count, its lowest node, and a sum
+        np.empty((4, n), np.int64),  # per neighbour of a merged cluster: itself, its counts with both parts, its term
+        np.empty((n, (n + 63) // 64), np.uint64),  # neighbours as bits
     )
 
 
@@ -59,14 +56,15 @@ def curve(n, f, work, rates, merges):
     """Greedy merging of the counts in `work[0][:n, :n]` (destroyed).
 
     Fills `rates` (R times total, in table units; `rates[k]` after k merges) and `merges` (the two clusters joined, each
-    named by its lowest node; the lower name stays). Returns the total count.
+    named by its lowest node, the lower first). Returns the total count.
     """
-    w, p, cost, alive, near, term, bits, row = work
+    w, cost, clusters, near, bits = work
+    p, name, row = clusters[0], clusters[1], clusters[2]
     total = 0
     rate = 0
     for i in range(n):
         p[i] = 0
-        alive[i] = i
+        name[i] = i
         for j in range(n):
             p[i] += w[i, j]
             rate -= f[w[i, j]]
@@ -76,12 +74,13 @@ def curve(n, f, work, rates, merges):
     _first_costs(n, f, w, p, cost, bits)
     for k in range(n - 1):
         m = n - k
-        a, b = _cheapest(m, alive, cost)
+        a, b = _cheapest(m, name, cost)
         rate += cost[a, b]
         rates[k + 1] = rate
-        merges[k, 0] = a
-        merges[k, 1] = b
-        _merge(m, a, b, f, w, p, cost, alive, near, term, row)
+        merges[k, 0] = name[a]
+        merges[k, 1] = name[b]
+        _merge(m, a, b, f, w, p, cost, near, row)
+        _move(m - 1, b, w, p, name, cost)
     return total
 
 
@@ -100,6 +99,7 @@ def _first_costs(n, f, w, p, cost, bits):
             for b in range(words):
                 common += _popcount(bits[i, b] & bits[j, b])
             cost[i, j] = f[p[i] + p[j]] - f[p[i]] - f[p[j]] - f[w[i, i] + w[j, j] + 2 * w[i, j]] - 2 * common * f[2]
+            cost[j, i] = cost[i, j]
 
 
 @kernel
@@ -111,70 +111,81 @@ def _popcount(x):
 
 
 @kernel
-def _cheapest(m, alive, cost):
-    """The merge that lowers the rate most; of equal ones the lowest pair, since `alive` ascends."""
-    a = alive[0]
-    b = alive[1]
-    least = cost[a, b]
-    for s in range(m - 1):
-        i = alive[s]
-        for t in range(s + 1, m):
-            j = alive[t]
-            if cost[i, j] < least:
+def _cheapest(m, name, cost):
+    """The merge that lowers the rate most, lower name first; of equal ones the pair with the lowest names."""
+    a = 0
+    b = 1
+    least = cost[0, 1]
+    for i in range(m - 1):
+        for j in range(i + 1, m):
+            if cost[i, j] <= least and (cost[i, j] < least or _lower(name, i, j, a, b)):
                 least = cost[i, j]
                 a = i
                 b = j
-    return a, b
+    return (a, b) if name[a] < name[b] else (b, a)
 
 
 @kernel
-def _merge(m, a, b, f, w, p, cost, alive, near, term, row):
-    """Join cluster b into a < b and bring the costs of all pairs up to date."""
+def _lower(name, i, j, a, b):
+    """Whether the pair (i, j) comes before (a, b) by the names of its clusters."""
+    first = min(name[i], name[j]) - min(name[a], name[b])
+    return first < 0 or (first == 0 and max(name[i], name[j]) < max(name[a], name[b]))
+
+
+@kernel
+def _merge(m, a, b, f, w, p, cost, near, row):
+    """Join cluster b into a and bring the costs of all pairs up to date; b is left for `_move`."""
+    who, x, y, term = near[0], near[1], near[2], near[3]
     touched = 0
-    kept = 0
-    for s in range(m):
-        i = alive[s]
-        if i == b:
-            continue
-        alive[kept] = i
-        kept += 1
-        if i != a and w[i, a] + w[i, b] > 0:
-            near[touched] = i
-            term[touched] = f[w[i, a] + w[i, b]] - f[w[i, a]] - f[w[i, b]]
+    for i in range(m):
+        row[i] = 0
+        if i != a and i != b and w[a, i] + w[b, i] > 0:
+            who[touched] = i
+            x[touched] = w[a, i]
+            y[touched] = w[b, i]
+            term[touched] = f[w[a, i] + w[b, i]] - f[w[a, i]] - f[w[b, i]]
             touched += 1
     for s in range(touched):
-        i = near[s]
-        x = w[i, a]
-        y = w[i, b]
+        i = who[s]
         for t in range(s + 1, touched):
-            j = near[t]
-            change = f[x + y + w[j, a] + w[j, b]] - f[x + w[j, a]] - f[y + w[j, b]] - term[s] - term[t]
-            cost[i, j] -= 2 * change
+            change = f[x[s] + y[s] + x[t] + y[t]] - f[x[s] + x[t]] - f[y[s] + y[t]] - term[s] - term[t]
+            cost[i, who[t]] -= 2 * change
+            cost[who[t], i] = cost[i, who[t]]
     w[a, a] += w[b, b] + 2 * w[a, b]
     p[a] += p[b]
-    for s in range(kept):
-        row[alive[s]] = 0
     for s in range(touched):
-        i = near[s]
-        w[i, a] += w[i, b]
-        w[a, i] = w[i, a]
+        i = who[s]
+        z = x[s] + y[s]
+        w[a, i] = z
+        w[i, a] = z
     for s in range(touched):
-        i = near[s]
-        x = w[i, a]
-        for t in range(kept):
-            j = alive[t]
-            if w[i, j] and j != i:
-                row[j] += f[x + w[i, j]] - f[x] - f[w[i, j]]
-    for t in range(kept):
-        j = alive[t]
-        if j == a:
-            continue
-        value = f[p[a] + p[j]] - f[p[a]] - f[p[j]] - 2 * row[j]
-        value -= f[w[a, a] + w[j, j] + 2 * w[a, j]] - f[w[a, a]] - f[w[j, j]] - 2 * f[w[a, j]]
-        if j < a:
-            cost[j, a] = value
-        else:
+        i = who[s]
+        z = x[s] + y[s]
+        for j in range(m):  # a term with w_ij = 0 vanishes by itself; only that with itself must be taken back
+            row[j] += f[z + w[i, j]] - f[w[i, j]] - f[z]
+        row[i] -= f[z + w[i, i]] - f[w[i, i]] - f[z]
+    for j in range(m):
+        if j != a and j != b:
+            value = f[p[a] + p[j]] - f[p[a]] - f[p[j]] - 2 * row[j]
+            value -= f[w[a, a] + w[j, j] + 2 * w[a, j]] - f[w[a, a]] - f[w[j, j]] - 2 * f[w[a, j]]
             cost[a, j] = value
+            cost[j, a] = value
+
+
+@kernel
+def _move(last, b, w, p, name, cost):
+    """Put the last cluster in the place of b, so that the clusters stay in one block."""
+    if b == last:
+        return
+    p[b] = p[last]
+    name[b] = name[last]
+    w[b, b] = w[last, last]
+    for i in range(last):
+        if i != b:
+            w[b, i] = w[last, i]
+            w[i, b] = w[last, i]
+            cost[b, i] = cost[last, i]
+            cost[i, b] = cost[last, i]
 
 
 @kernel

@@ -32,33 +32,33 @@ def map_size(capacity):
 
 
 @kernel
-def map_put(keys, values, node, value):
-    """Store `value` under `node`; `keys` starts out filled with -1."""
-    mask = keys.shape[0] - 1
+def map_put(table, node, value):
+    """Store `value` under `node`; rows of `table` are (node, value), the node -1 where there is none."""
+    mask = table.shape[0] - 1
     slot = (node * 0x9E3779B1) & mask
-    while keys[slot] != -1 and keys[slot] != node:
+    while table[slot, 0] != -1 and table[slot, 0] != node:
         slot = (slot + 1) & mask
-    keys[slot] = node
-    values[slot] = value
+    table[slot, 0] = node
+    table[slot, 1] = value
 
 
 @kernel
-def map_get(keys, values, node):
+def map_get(table, node):
     """The value stored under `node`, or -1."""
-    mask = keys.shape[0] - 1
+    mask = table.shape[0] - 1
     slot = (node * 0x9E3779B1) & mask
-    while keys[slot] != -1:
-        if keys[slot] == node:
-            return values[slot]
+    while table[slot, 0] != -1:
+        if table[slot, 0] == node:
+            return table[slot, 1]
         slot = (slot + 1) & mask
     return -1
 
 
 @kernel
-def clear(keys):
+def map_clear(table):
     """Empty a map."""
-    for slot in range(keys.shape[0]):
-        keys[slot] = -1
+    for slot in range(table.shape[0]):
+        table[slot, 0] = -1
 
 
 @kernel

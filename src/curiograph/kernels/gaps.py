@@ -12,13 +12,12 @@ Of the gaps in such a sum the youngest dies and is folded into the others (the e
 
 The state of a batch of walks, a row per walk (`w` words of 64 gaps, local positions 0, 1, ... in order of visit):
 
-    keys, places  [B, H]        hash map from node to local position
-    head          [B, T]        first slot of a local node's list of neighbours
-    succ, to      [B, 2 E]      next slot, and the neighbour; slot s belongs to edge s // 2
-    marks         [B, E, w]     annotation of every edge
-    part          [B, T]        component of S that a local node lies in
-    born          [B, 64 w]     step at which the gap in this bit was opened, -1 for a free bit
-    counts        [B, 4]        nodes, edges, components, gaps
+    places   [B, H, 2]     hash map from node to local position
+    local    [B, T, 2]     per local node: the first entry of its list of neighbours, and the component of S it lies in
+    lists    [B, 2 E, 2]   entries of these lists: the neighbour, and the next entry; entry s belongs to edge s // 2
+    marks    [B, E, w]     annotation of every edge
+    born     [B, 64 w]     step at which the gap in this bit was opened, -1 for a free bit
+    counts   [B, 4]        nodes, edges, components and gaps so far
 
 The slow twin in the tests builds the whole complex and its boundary ranks.
 """
@@ -35,91 +34,62 @@ EDGES = 1
 PARTS = 2
 GAPS = 3
 
+HEAD = 0
+PART = 1
+TO = 0
+NEXT = 1
+
 
 @kernel
-def candidate_gaps(indptr, indices, nodes, keys, places, head, succ, to, marks, part, counts, offsets, candidates):
+def candidate_gaps(indptr, indices, nodes, places, local, lists, marks, counts, offsets, candidates):
     """beta_1 of S + v for every candidate v of every walk."""
     out = np.empty(candidates.shape[0], np.float64)
-    mark, queue, sums, basis, pivot, group = _scratch(head.shape[1], marks.shape[2])
-    link = np.empty(head.shape[1], np.int32)
+    mark, queue, sums, basis, pivot, group, link = _scratch(local.shape[1], marks.shape[2])
     for i in range(offsets.shape[0] - 1):
         for c in range(offsets[i], offsets[i + 1]):
-            v = candidates[c]
-            size = _link(indptr, indices, v, nodes[i], keys[i], places[i], counts[i, NODES], link)
+            size = _link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
             opened, closed = _survey(
-                link,
-                size,
-                head[i],
-                succ[i],
-                to[i],
-                marks[i],
-                part[i],
-                counts[i],
-                mark,
-                queue,
-                sums,
-                basis,
-                pivot,
-                group,
+                link, size, local[i], lists[i], marks[i], counts[i], mark, queue, sums, basis, pivot, group
             )
             out[c] = counts[i, GAPS] + opened - closed
     return out
 
 
 @kernel
-def link_sizes(indptr, indices, nodes, keys, places, counts, new):
-    """Number of visited neighbours of each walk's new node: the room that `grow` needs. -1 in `new` means no move."""
-    out = np.zeros(new.shape[0], np.int64)
-    link = np.empty(nodes.shape[1], np.int32)
-    for i in range(new.shape[0]):
-        if new[i] >= 0:
-            out[i] = _link(indptr, indices, new[i], nodes[i], keys[i], places[i], counts[i, NODES], link)
-    return out
+def grow(indptr, indices, nodes, lengths, places, local, lists, marks, born, counts):
+    """Let the state of every walk catch up with its first `lengths[i]` nodes.
 
-
-@kernel
-def grow(indptr, indices, nodes, keys, places, head, succ, to, marks, part, born, counts, new):
-    """Add node `new[i]` to walk i (nothing for -1) and return the gaps closed: walks, steps opened, steps closed."""
-    mark, queue, sums, basis, pivot, group = _scratch(head.shape[1], marks.shape[2])
-    link = np.empty(head.shape[1], np.int32)
+    Returns the gaps closed, as rows (walk, step opened, step closed), and the number of edges and of bits for gaps that
+    there must be room for before it can go on; these are 0 when all walks have caught up.
+    """
+    mark, queue, sums, basis, pivot, group, link = _scratch(local.shape[1], marks.shape[2])
     pairs = [(0, np.int64(0), np.int64(0)) for _ in range(0)]
-    for i in range(new.shape[0]):
-        v = new[i]
-        if v < 0:
-            continue
-        step = counts[i, NODES]
-        size = _link(indptr, indices, v, nodes[i], keys[i], places[i], step, link)
-        opened, closed = _survey(
-            link, size, head[i], succ[i], to[i], marks[i], part[i], counts[i], mark, queue, sums, basis, pivot, group
-        )
-        for r in range(closed):
-            youngest = _fold_youngest(basis, r, pivot, born[i])
-            _fold_edges(marks[i], counts[i, EDGES], basis[r], youngest)
-            _fold_sums(sums, link, size, basis[r], youngest)
-            pairs.append((i, born[i, youngest], step))
-            born[i, youngest] = -1
-        _attach(
-            v,
-            step,
-            link,
-            size,
-            keys[i],
-            places[i],
-            head[i],
-            succ[i],
-            to[i],
-            marks[i],
-            part[i],
-            born[i],
-            counts[i],
-            sums,
-            group,
-        )
-        counts[i, GAPS] += opened - closed
+    edges = 0
+    gaps = 0
+    for i in range(lengths.shape[0]):
+        while counts[i, NODES] < lengths[i]:
+            step = counts[i, NODES]
+            v = nodes[i, step]
+            size = _link(indptr, indices, v, nodes[i], places[i], step, link)
+            if counts[i, EDGES] + size > marks.shape[1] or counts[i, GAPS] + size > 64 * marks.shape[2]:
+                edges = max(edges, counts[i, EDGES] + size)
+                gaps = max(gaps, counts[i, GAPS] + size)
+                break
+            opened, closed = _survey(
+                link, size, local[i], lists[i], marks[i], counts[i], mark, queue, sums, basis, pivot, group
+            )
+            for r in range(closed):
+                youngest = _fold_youngest(basis, r, pivot, born[i])
+                _fold_edges(marks[i], counts[i, EDGES], basis[r], youngest)
+                _fold_sums(sums, link, size, basis[r], youngest)
+                pairs.append((i, born[i, youngest], step))
+                born[i, youngest] = -1
+            _attach(v, step, link, size, places[i], local[i], lists[i], marks[i], born[i], counts[i], sums, group)
+            counts[i, GAPS] += opened - closed
     out = np.empty((len(pairs), 3), np.int64)
     for k in range(len(pairs)):
         out[k, 0], out[k, 1], out[k, 2] = pairs[k]
-    return out
+    return out, edges, gaps
 
 
 @kernel
@@ -131,11 +101,12 @@ def _scratch(nodes, words):
         np.empty((64 * words, words), np.uint64),  # a node may close more gaps than the walk has nodes
         np.empty(64 * words, np.int64),
         np.empty(nodes, np.int32),
+        np.empty(nodes, np.int32),
     )
 
 
 @kernel
-def _link(indptr, indices, v, nodes, keys, places, length, link):
+def _link(indptr, indices, v, nodes, places, length, link):
     """Local positions of the visited neighbours of v; walks the shorter of its row and the walk."""
     size = 0
     if indptr[v + 1] - indptr[v] > 4 * length:
@@ -145,7 +116,7 @@ def _link(indptr, indices, v, nodes, keys, places, length, link):
                 size += 1
         return size
     for slot in range(indptr[v], indptr[v + 1]):
-        place = map_get(keys, places, indices[slot])
+        place = map_get(places, indices[slot])
         if place >= 0:
             link[size] = place
             size += 1
@@ -153,7 +124,7 @@ def _link(indptr, indices, v, nodes, keys, places, length, link):
 
 
 @kernel
-def _survey(link, size, head, succ, to, marks, part, counts, mark, queue, sums, basis, pivot, group):
+def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, pivot, group):
     """Gaps that a node with this link opens and closes.
 
     Leaves `basis` (the sums around the link's cycles, independent), `sums` (bits along the tree path from the root of a
@@ -179,9 +150,9 @@ def _survey(link, size, head, succ, to, marks, part, counts, mark, queue, sums, 
         while first < last:
             u = queue[first]
             first += 1
-            slot = head[u]
+            slot = local[u, HEAD]
             while slot != -1:
-                w = to[slot]
+                w = lists[slot, TO]
                 if mark[w] == 1:
                     mark[w] = 2
                     group[w] = root
@@ -192,10 +163,10 @@ def _survey(link, size, head, succ, to, marks, part, counts, mark, queue, sums, 
                         sums[w, b] = sums[u, b] ^ marks[slot >> 1, b]
                 elif mark[w] == 2 and w < u and rank < counts[GAPS]:
                     rank = _reduce(sums, u, w, marks, slot >> 1, words, basis, pivot, rank)
-                slot = succ[slot]
+                slot = lists[slot, NEXT]
     opened = roots - 1
     if counts[PARTS] > 1 and roots > 1:
-        opened = roots - _distinct_parts(link, size, part, mark)
+        opened = roots - _distinct_parts(link, size, local, mark)
     for k in range(size):
         mark[link[k]] = 0
     return opened, rank
@@ -208,16 +179,16 @@ def _zero(table, row):
 
 
 @kernel
-def _distinct_parts(link, size, part, mark):
+def _distinct_parts(link, size, local, mark):
     """Number of components of S among the link; a part is named by a local node, whose mark 4 is set and cleared."""
     distinct = 0
     for k in range(size):
-        p = part[link[k]]
+        p = local[link[k], PART]
         if mark[p] & 4 == 0:
             mark[p] |= 4
             distinct += 1
     for k in range(size):
-        mark[part[link[k]]] &= 3
+        mark[local[link[k], PART]] &= 3
     return distinct
 
 
@@ -291,24 +262,24 @@ def _fold_sums(sums, link, size, vector, bit):
 
 
 @kernel
-def _attach(v, step, link, size, keys, places, head, succ, to, marks, part, born, counts, sums, group):
+def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums, group):
     """Put v and its edges into the state; a root of the link beyond the first in its part of S carries a new gap."""
-    map_put(keys, places, v, step)
-    head[step] = -1
-    part[step] = step if size == 0 else part[link[0]]
+    map_put(places, v, step)
+    local[step, HEAD] = -1
+    local[step, PART] = step if size == 0 else local[link[0], PART]
     counts[PARTS] += size == 0
     free = 0
     for k in range(1, size):
         u = link[k]
         if group[u] != u:
             continue
-        if part[u] == part[step]:
+        if local[u, PART] == local[step, PART]:
             while born[free] != -1:
                 free += 1
             born[free] = step
             sums[u, free >> 6] |= np.uint64(1) << np.uint64(free & 63)
         else:
-            _unite(part, step, part[u], part[step])
+            _unite(local, step, local[u, PART], local[step, PART])
             counts[PARTS] -= 1
     for k in range(size):
         u = link[k]
@@ -317,18 +288,22 @@ def _attach(v, step, link, size, keys, places, head, succ, to, marks, part, born
             marks[edge, b] = sums[u, b]
             if group[u] != u:
                 marks[edge, b] ^= sums[group[u], b]
-        to[2 * edge] = u
-        succ[2 * edge] = head[step]
-        head[step] = 2 * edge
-        to[2 * edge + 1] = step
-        succ[2 * edge + 1] = head[u]
-        head[u] = 2 * edge + 1
+        _list(local, lists, step, u, 2 * edge)
+        _list(local, lists, u, step, 2 * edge + 1)
         counts[EDGES] += 1
     counts[NODES] += 1
 
 
 @kernel
-def _unite(part, length, old, new):
+def _list(local, lists, u, neighbour, slot):
+    """Put `neighbour` in front of the list of u."""
+    lists[slot, TO] = neighbour
+    lists[slot, NEXT] = local[u, HEAD]
+    local[u, HEAD] = slot
+
+
+@kernel
+def _unite(local, length, old, new):
     for t in range(length):
-        if part[t] == old:
-            part[t] = new
+        if local[t, PART] == old:
+            local[t, PART] = new

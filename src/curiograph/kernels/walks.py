@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.compile import kernel
-from curiograph.kernels.csr import clear, map_get, map_put, map_size, sort
+from curiograph.kernels.csr import map_clear, map_get, map_put, map_size, sort
 from curiograph.kernels.random import draw
 
 FRONTIER = 0
@@ -26,29 +26,27 @@ def candidates(indptr, indices, nodes, lengths, low, high, fallback):
     count = nodes.shape[0]
     offsets = np.zeros(count + 1, np.int64)
     out = np.empty(16 * count + 16, np.int32)
-    size = map_size(nodes.shape[1])
-    keys = np.empty(size, np.int32)
-    values = np.empty(size, np.int32)
+    visited = np.empty((map_size(nodes.shape[1]), 2), np.int32)
     filled = 0
     for i in range(count):
         length = lengths[i]
         if length > 0:
-            clear(keys)
+            map_clear(visited)
             for t in range(length):
-                map_put(keys, values, nodes[i, t], t)
+                map_put(visited, nodes[i, t], t)
             last = nodes[i, length - 1]
             out = _room(out, filled, indptr[last + 1] - indptr[last])
-            end = _append_row(indptr, indices, last, keys, values, out, filled)
+            end = _append_row(indptr, indices, last, visited, out, filled)
             if end == filled and fallback == FRONTIER:
                 for t in range(length):
                     u = nodes[i, t]
                     out = _room(out, end, indptr[u + 1] - indptr[u])
-                    end = _append_row(indptr, indices, u, keys, values, out, end)
+                    end = _append_row(indptr, indices, u, visited, out, end)
                 end = _sort_unique(out, filled, end)
             elif end == filled:
                 out = _room(out, filled, high[i] - low[i])
                 for v in range(low[i], high[i]):
-                    if map_get(keys, values, v) == -1:
+                    if map_get(visited, v) == -1:
                         out[end] = v
                         end += 1
             filled = end
@@ -57,10 +55,10 @@ def candidates(indptr, indices, nodes, lengths, low, high, fallback):
 
 
 @kernel
-def _append_row(indptr, indices, u, keys, values, out, end):
+def _append_row(indptr, indices, u, visited, out, end):
     for slot in range(indptr[u], indptr[u + 1]):
         v = indices[slot]
-        if map_get(keys, values, v) == -1:
+        if map_get(visited, v) == -1:
             out[end] = v
             end += 1
     return end

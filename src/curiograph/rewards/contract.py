@@ -35,16 +35,16 @@ class Tracker(ABC):
         """Let walk i become walk `parents[i]` (itself if None) plus the node `new[i]` (unchanged for -1)."""
         if parents is not None:
             self._gather(parents)
-        self._grow(new)
         moving = np.flatnonzero(new >= 0)
         self.nodes[moving, self.lengths[moving]] = new[moving]
         self.lengths[moving] += 1
+        self._catch_up()
 
     def _gather(self, parents: Int64) -> None:
         self.nodes, self.lengths = self.nodes[parents], self.lengths[parents]
 
-    def _grow(self, new: Int32) -> None:  # noqa: B027 - most rewards keep nothing
-        """Take `new` into whatever is kept beside the nodes, before it is appended to them."""
+    def _catch_up(self) -> None:  # noqa: B027 - most rewards keep nothing
+        """Take new nodes into whatever is kept beside them."""
 
 
 @runtime_checkable
