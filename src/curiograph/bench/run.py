@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib import import_module, metadata
@@ -264,7 +264,7 @@ def _from_walk(stack: Stack, rows: Int32, lengths: Int64, offsets: Int64, candid
     return GapTracker(stack, rows, lengths).candidate_values(offsets, candidates)
 
 
-def _one_by_one(calls: list[Callable[[], Float64]]) -> None:
+def _one_by_one(calls: Sequence[Callable[[], Float64]]) -> None:
     for call in calls:
         call()
 
