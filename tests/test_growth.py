@@ -48,7 +48,7 @@ def test_only_first_visits_count():
     growth = cg.measure(library(), back_and_forth)
     once = cg.measure(library(), ["music", "physics", "poetry", "dance"])
     assert growth.nodes == once.nodes == ["music", "physics", "poetry", "dance"]
-    assert growth.to_dict() == once.to_dict()
+    assert growth.columns() == once.columns()
     assert (growth.revisits, once.revisits) == (2, 0)
     assert len(growth) == 4
 
@@ -199,8 +199,10 @@ def test_dense_graphs_in_dimension_2_equal_gudhi():
 # ---- tables ---------------------------------------------------------------------------------------------------------
 
 
-def test_to_dict_is_plain():
-    columns = cg.measure(complete(3), [2, 0, 1]).to_dict()
+def test_columns_are_plain_and_to_dict_adds_the_gaps():
+    growth = cg.measure(complete(3), [2, 0, 1, 2])
+    columns = growth.columns()
+    assert growth.to_dict() == {**columns, "gaps": [], "revisits": 1}
     assert columns == {
         "step": [1, 2, 3],
         "node": [2, 0, 1],
@@ -229,7 +231,7 @@ def test_to_frame():
         "opened",
         "closed",
     ]
-    assert frame.to_dict("list") == growth.to_dict()
+    assert frame.to_dict("list") == growth.columns()
 
 
 def test_to_frame_of_several():
@@ -279,3 +281,41 @@ def test_the_number_of_an_empty_walk_counts_all_walks():
 def test_bad_dimension(max_dim):
     with pytest.raises(cg.SettingError, match="max_dim is"):
         cg.measure(cycle(4), [0, 1], max_dim=max_dim)
+
+
+def test_slices_stay_growths_and_frames_name_the_walk_first():
+    growths = cg.measure(cycle(5), [[0, 1], [2], [3, 4, 0]])
+    assert isinstance(growths[:2], cg.Growths)
+    assert growths.to_frame()["walk"].tolist() == [0, 0, 1, 2, 2, 2]
+    assert growths.to_frame().columns[0] == "walk"
+    assert len(growths.to_dict()["walks"]) == 3
+
+
+def test_one_long_walk_among_short_ones_costs_no_more_than_both():
+    """Walks are padded to the longest of their chunk only."""
+    graph = cg.generate("er", nodes=400, seed=0)
+    rng = np.random.default_rng(0)
+    walks = [rng.permutation(400)[: 3 + i % 20].tolist() for i in range(50)]
+    walks.insert(7, rng.permutation(400)[:300].tolist())
+    together = cg.measure(graph, walks, compressibility=False)
+    for walk, growth in zip(walks, together, strict=True):
+        assert growth.nodes == walk
+        assert growth.beta1.tolist() == cg.measure(graph, walk, compressibility=False).beta1.tolist()
+
+
+def test_errors_name_the_walk_and_the_entry():
+    with pytest.raises(cg.UnknownNodeError, match=r"walk 1, entry 2: the graph has no node 9"):
+        cg.measure(cycle(5), [[0, 1], [2, 3, 9]])
+    with pytest.raises(cg.UnknownNodeError, match=r"no node \(9, 9\)"):
+        cg.measure(cg.toys.grid(3, 3), [(9, 9), (0, 0)])
+
+
+def test_plots_show_what_was_measured():
+    growth = cg.measure(cg.toys.grid(3, 3), [(0, 0), (0, 1), (1, 1), (1, 0), (2, 0), (2, 1)])
+    axes = growth.plot()
+    steps = axes.lines[0].get_ydata()
+    assert list(steps) == growth.beta1.tolist()
+    lives = axes.figure.axes[1]
+    assert len([line for line in lives.lines if len(line.get_xdata()) == 2]) == len(growth.gaps)
+    many = cg.measure(cycle(5), [[0, 1, 2], [1, 2], [2, 3, 4, 0, 1]])
+    assert len(many.plot().lines[0].get_xdata()) == 5

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from curiograph.exploration.batch import Exploration as Exploration
     from curiograph.exploration.batch import begin as begin
     from curiograph.exploration.environment import ExplorationEnv as ExplorationEnv
+    from curiograph.graph import toys as toys
     from curiograph.graph.container import Graph as Graph
     from curiograph.graph.environments import Split as Split
     from curiograph.graph.environments import read_split as read_split
@@ -89,13 +90,15 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_HOME_OF)]
+__all__ = ["__version__", *sorted(_HOME_OF), "toys"]
 
 register_when_imported()
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `import curiograph` stays instant."""
+    if name == "toys":
+        return import_module("curiograph.graph.toys")
     if name not in _HOME_OF:
         raise AttributeError(f"module 'curiograph' has no attribute {name!r}")
     value = getattr(import_module(f"curiograph.{_HOME_OF[name]}"), name)

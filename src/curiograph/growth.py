@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
-from curiograph.errors import SettingError, WalkError
-from curiograph.graph.container import Graph
+from curiograph.errors import UnknownNodeError, WalkError
+from curiograph.extras import require
+from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 from curiograph.rewards.topology import persistence
+from curiograph.settings import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 WalkLike: TypeAlias = Sequence[Hashable]
 
-_CHUNK = 2048  # walks measured together: bounds the memory, does not change the numbers
+_ENTRIES = 2**17  # walks times nodes measured together: bounds the memory, does not change the numbers
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Gap:
         return None if self.closed_at is None else self.closed_at - self.opened_at
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Growth:
     """The record of one walk, an entry per distinct node in order of first visit.
 
@@ -82,8 +84,8 @@ class Growth:
     def __len__(self) -> int:
         return len(self.nodes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Columns by name, as lists."""
+    def columns(self) -> dict[str, list[Any]]:
+        """One entry per step, by name."""
         columns: dict[str, Any] = {"step": list(range(1, len(self) + 1)), "node": list(self.nodes)}
         columns["edges"] = self.edges.tolist()
         columns |= {f"beta{dim}": self.betti[:, dim].tolist() for dim in range(self.betti.shape[1])}
@@ -91,12 +93,17 @@ class Growth:
         opened, closed = self._events()
         return columns | {"opened": opened.tolist(), "closed": closed.tolist()}
 
+    def to_dict(self) -> dict[str, Any]:
+        """Columns, gaps and revisits as plain values."""
+        gaps = [asdict(gap) | {"lifetime": gap.lifetime} for gap in self.gaps]
+        return {**self.columns(), "gaps": gaps, "revisits": self.revisits}
+
     def to_frame(self) -> pd.DataFrame:
         """One row per step as a pandas frame (`pip install curiograph[frame]`)."""
-        return _pandas().DataFrame(self.to_dict())
+        return require("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Gaps and compressibility over the steps, with a bar for the life of every gap."""
+        """Gaps and compressibility over the steps; on a figure of its own, the life of every gap below."""
         from curiograph.plotting import plot_growth
 
         lives = [(gap.opened_at, gap.closed_at) for gap in self.gaps if gap.dim == 1]
@@ -113,7 +120,7 @@ class Growth:
         return opened, closed
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Growths(Sequence[Growth]):
     """The records of several walks.
 
@@ -128,19 +135,30 @@ class Growths(Sequence[Growth]):
         return len(self.items)
 
     def __getitem__(self, index: Any) -> Any:
-        return self.items[index]
+        return Growths(self.items[index]) if isinstance(index, slice) else self.items[index]
 
     def __iter__(self) -> Iterator[Growth]:
         return iter(self.items)
 
     def to_frame(self) -> pd.DataFrame:
         """One row per walk and step; the column `walk` counts from 0."""
-        pandas = _pandas()
-        frames = [growth.to_frame().assign(walk=i) for i, growth in enumerate(self.items)]
-        return pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+        pandas = require("pandas", "frame", "Frames")
+        frames = [growth.to_frame() for growth in self.items]
+        if not frames:
+            return pandas.DataFrame()
+        stacked = pandas.concat(frames, ignore_index=True)
+        stacked.insert(0, "walk", np.repeat(np.arange(len(frames)), [len(frame) for frame in frames]))
+        return stacked
+
+    def to_dict(self) -> dict[str, Any]:
+        """All records as plain values."""
+        return {"walks": [growth.to_dict() for growth in self.items]}
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Mean gaps and compressibility over the steps, with bands of one standard error."""
+        """Mean gaps and compressibility over the steps, with bands of one standard error.
+
+        Means are over the walks that got that far; the curves end where fewer than a fifth of them did.
+        """
         from curiograph.plotting import plot_growths
 
         return plot_growths([g.beta1 for g in self.items], [g.compressibility for g in self.items], ax)
@@ -167,18 +185,32 @@ def measure(graph: Graph, walk: Any, *, max_dim: int = 1, compressibility: bool 
     >>> growth.beta1.tolist()
     [0, 0, 0, 0, 0, 0, 1]
     """
-    if not isinstance(max_dim, (int, np.integer)) or max_dim < 1:
-        raise SettingError(f"max_dim is {max_dim!r}; give 1 or a higher whole number.")
+    as_graph(graph)
+    max_dim = whole_number("max_dim", max_dim, 1, "give 1 or a higher whole number")
     walk = getattr(walk, "nodes", walk)
     _check_walk(walk)
     many = len(walk) > 0 and _is_walk(graph, walk[0])
     walks = [getattr(w, "nodes", w) for w in walk] if many else [walk]
-    visits = [_first_visits(graph, w, number) for number, w in enumerate(walks)]
-    growths: list[Growth] = []
-    for first in range(0, len(walks), _CHUNK):
-        some = slice(first, first + _CHUNK)
-        growths += _measure(graph, visits[some], [len(w) for w in walks[some]], max_dim, compressibility)
-    return Growths(growths) if many else growths[0]
+    visits = [_first_visits(graph, w, number, many) for number, w in enumerate(walks)]
+    growths: list[Growth | None] = [None] * len(walks)
+    for some in _alike([len(visit) for visit in visits]):
+        entries = [len(walks[i]) for i in some]
+        for i, growth in zip(
+            some, _measure(graph, [visits[i] for i in some], entries, max_dim, compressibility), strict=True
+        ):
+            growths[i] = growth
+    return Growths(growths) if many else growths[0]  # type: ignore[arg-type]
+
+
+def _alike(lengths: list[int]) -> Iterator[list[int]]:
+    """Walks to measure together, longest first: padded to the longest, none is less than half of it."""
+    some: list[int] = []
+    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        if some and (2 * lengths[i] < lengths[some[0]] or len(some) * lengths[some[0]] >= _ENTRIES):
+            yield some
+            some = []
+        some.append(i)
+    yield some
 
 
 def _is_walk(graph: Graph, item: Any) -> bool:
@@ -186,13 +218,14 @@ def _is_walk(graph: Graph, item: Any) -> bool:
     return (
         isinstance(item, (list, np.ndarray))
         or hasattr(item, "nodes")
-        or (isinstance(item, tuple) and item not in graph)
+        or (isinstance(item, tuple) and item not in graph and not isinstance(graph.label(0), tuple))
     )
 
 
 def _measure(
     graph: Graph, visits: list[Int32], entries: list[int], max_dim: int, compressibility: bool
 ) -> list[Growth]:
+    """The records of walks given by their first visits, longest first."""
     lengths = np.asarray([len(v) for v in visits])
     longest = int(lengths.max())
     nodes = np.full((len(visits), longest), -1, np.int32)
@@ -200,17 +233,15 @@ def _measure(
         nodes[i, : len(visit)] = visit
     stack = Stack.of([graph])
     gaps = GapTracker(stack, nodes, np.zeros(len(visits), np.int64))
-    sizes = CompressibilityTracker(stack, nodes, np.zeros(len(visits), np.int64))
     beta = np.zeros((len(visits), longest, 2), np.int64)
     edges = np.zeros((len(visits), longest), np.int64)
     bits = np.full((len(visits), longest), np.nan)
     for t in range(longest):
-        new = nodes[:, t].copy()
-        gaps.advance(new)
+        gaps.advance(nodes[:, t].copy())
         beta[:, t, 0], beta[:, t, 1], edges[:, t] = gaps.parts(), gaps.values(), gaps.edges()
         if compressibility:
-            sizes.advance(new)
-            bits[:, t] = sizes.values()
+            going = int(np.count_nonzero(lengths > t))  # the longest come first
+            bits[:going, t] = CompressibilityTracker(stack, nodes[:going], np.full(going, t + 1)).values()
     pairs = _pairs_by_walk(gaps, len(visits))
     return [
         _record(graph, visit, beta[i, :n], edges[i, :n], bits[i, :n], pairs[i], max_dim, entries[i])
@@ -270,7 +301,7 @@ def _check_walk(walk: Any) -> None:
         raise WalkError(f"a walk is a list of node labels; got {walk!r}.")
 
 
-def _first_visits(graph: Graph, walk: Any, number: int) -> Int32:
+def _first_visits(graph: Graph, walk: Any, number: int, many: bool) -> Int32:
     _check_walk(walk)
     if len(walk) == 0:
         raise WalkError(f"walk {number} is empty; a walk needs at least one node.")
@@ -279,9 +310,6 @@ def _first_visits(graph: Graph, walk: Any, number: int) -> Int32:
         return graph.positions(dict.fromkeys(labels))
     except TypeError:  # a label that cannot be hashed is no node, which `positions` says
         return graph.positions(labels)
-
-
-def _pandas() -> Any:
-    from curiograph.extras import require
-
-    return require("pandas", "frame", "Frames")
+    except UnknownNodeError as error:
+        where = next(place for place, label in enumerate(labels) if label not in graph)
+        raise UnknownNodeError(f"walk {number}, entry {where}: {error}" if many else str(error)) from None

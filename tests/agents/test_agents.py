@@ -600,3 +600,47 @@ class Circler(Quitter):
 def test_check_agent_catches_bad_runs(agent, words):
     with pytest.raises(cg.AgentError, match=words):
         cg.check_agent(agent())
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-12, 1e12])
+@pytest.mark.parametrize("agent", ["greedy", "beam:16"])
+def test_the_scale_of_a_reward_changes_no_choice(agent, scale):
+    graph = cg.generate("ba", nodes=40, seed=1)
+    walk = cg.explore(graph, agent, lambda s: scale * s.num_edges, start=0, steps=8, seed=0)
+    assert walk.nodes == cg.explore(graph, agent, lambda s: s.num_edges, start=0, steps=8, seed=0).nodes
+
+
+def test_clustered_error_of_unequal_graphs_is_that_of_the_pooled_mean():
+    result = cg.Evaluation("a", "igt", 10, [np.array([0.0, 2.0]), np.array([4.0, 4.0, 4.0, 4.0])])
+    excess = np.array([2.0 - 2 * result.mean, 16.0 - 4 * result.mean])
+    assert result.sem_by_graph == pytest.approx(np.sqrt(2 * np.sum(excess**2)) / 6)
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "rg", {"a": 1}, [None], cg.toys.cycle(4).to_networkx()])
+def test_what_is_no_graph_is_refused_everywhere(wrong):
+    calls = [
+        lambda: cg.explore(wrong),
+        lambda: cg.evaluate("greedy", wrong),
+        lambda: cg.measure(wrong, [0]),
+        lambda: cg.betti(wrong),
+        lambda: cg.compressibility(wrong),
+        lambda: cg.begin(wrong, [[0]], "igt", 3),
+        lambda: cg.check_reward("igt", wrong or 0),
+        lambda: cg.check_agent("greedy", wrong or 0),
+    ]
+    for call in calls:
+        with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
+            call()
+
+
+def test_likely_mistakes_are_explained():
+    graph = cg.toys.cycle(5)
+    with pytest.raises(cg.SettingError, match=r"sets\.test"):
+        cg.evaluate("greedy", cg.generate_split("ws", nodes=10, train=1, val=1, test=1))
+    with pytest.raises(cg.UnknownNameError, match=r"make one: BeamAgent\(\)"):
+        cg.explore(graph, BeamAgent)
+    with pytest.raises(cg.WalkError, match=r"graph\.position\(label\)"):
+        cg.begin([graph], [["a"]], "igt", 3)
+    for seed in (-1, None, 1.5, True, 2**64):
+        with pytest.raises(cg.SettingError, match="seed is"):
+            cg.explore(graph, seed=seed)

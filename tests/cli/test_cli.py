@@ -77,7 +77,7 @@ def test_measure_json_is_one_document(run: Run, links: Path) -> None:
 
 def test_measure_many_walks_from_a_file(run: Run, links: Path, tmp_path: Path) -> None:
     walks = tmp_path / "walks.txt"
-    walks.write_text("# readers\na;b;c;d\n\nb,c\nd\te\n")
+    walks.write_text("# readers\na;b;c;d\n\nb; c\nd;e\n")
     document = json.loads(run("measure", str(links), "--walks", str(walks), "--json").out)
     assert [len(walk["node"]) for walk in document["walks"]] == [4, 2, 2]
     table = tmp_path / "growth.csv"
@@ -182,7 +182,16 @@ def test_convert_reports_what_was_cleaned(run: Run, tmp_path: Path) -> None:
         (["evaluate"], "give one of --family NAME, --graph FILE or --environments FILE"),
         (["evaluate", "--family", "rg", "--episodes", "many"], "--episodes is 'many'"),
         (["evaluate", "--family", "rg", "--nodes", "2"], "nodes is 2"),
-        (["reproduce", "table1", "--environments", "graphs.json"], "cannot tell the family from the name"),
+        (
+            ["reproduce", "table1", "--environments", "graphs.json", "--out", "new"],
+            "graphs.json: there is no such file",
+        ),
+        (["reproduce", "table1", "--graphs", "1"], "Invalid value for '--graphs'"),
+        (["explore", "GRAPH", "--steps", "1.5"], "Invalid value for '--steps'"),
+        (["explore", "GRAPH", "--seed", "-1"], "Invalid value for '--seed'"),
+        (["explore"], "Missing argument 'GRAPH'"),
+        (["explore", "GRAPH", "--nonsense"], "No such option: --nonsense"),
+        (["nonsense"], "No such command 'nonsense'"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(
@@ -202,6 +211,55 @@ def test_nothing_is_written_when_the_work_fails(run: Run, links: Path, tmp_path:
     assert run("explore", str(links), "--start", "zz", "--out", str(out)).code == 2
     assert out.read_text() == "precious"
     assert {path.name for path in tmp_path.iterdir()} == {"links.tsv", "walk.json"}
+
+
+def test_quiet_is_quiet_and_bare_call_helps(run: Run, links: Path) -> None:
+    done = run("explore", str(links), "--steps", "9", "--quiet")
+    assert done.err == ""
+    assert "ended early after 5 of 9 nodes" in done.out
+    assert "Usage" in run().out
+
+
+def test_walk_files_keep_quotes_and_commas_in_names(run: Run, tmp_path: Path) -> None:
+    graph = tmp_path / "people.tsv"
+    graph.write_text('"Weird Al" Yankovic\tWashington, D.C.\n')
+    walks = tmp_path / "walks.txt"
+    walks.write_text('"Weird Al" Yankovic\tWashington, D.C.\nWashington, D.C.\n')
+    document = json.loads(run("measure", str(graph), "--walks", str(walks), "--json").out)
+    assert [walk["node"] for walk in document["walks"]] == [
+        ['"Weird Al" Yankovic', "Washington, D.C."],
+        ["Washington, D.C."],
+    ]
+
+
+def test_output_that_cannot_be_written(links: Path) -> None:
+    command = [sys.executable, "-m", "curiograph", "explore", str(links), "--json"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr
+
+
+def test_reproduce_on_environment_files(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "tiny_ws_set.json"
+    ring = {"nodes": [{"id": i} for i in range(6)], "links": [{"source": i, "target": (i + 1) % 6} for i in range(6)]}
+    path.write_text(json.dumps({"train": {}, "val": {}, "test": {"0": ring, "1": ring}}))
+    common = [
+        "reproduce",
+        "table1",
+        "--episodes",
+        "2",
+        "--beam-episodes",
+        "2",
+        "--out",
+        str(tmp_path / "out"),
+        "--json",
+    ]
+    cells = json.loads(run(*common, "--environments", str(path)).out)["cells"]
+    assert {(cell["family"], cell["source"]) for cell in cells} == {("ws", "tiny_ws_set.json")}
+    twice = run(*common, "--environments", str(path), "--environments", str(path))
+    assert twice.code == 2
+    assert "another file of the family ws" in twice.err
 
 
 def test_graph_without_edges_or_nodes(run: Run, tmp_path: Path) -> None:

@@ -43,5 +43,4 @@ class GreedyAgent(Agent):
     name = "greedy"
 
     def scores(self, exploration: Exploration) -> Float64:
-        # equal rewards may differ in the last bits of a float, which must not break a tie
-        return exploration.candidate_values.round(9)
+        return exploration.without_noise(exploration.candidate_values)

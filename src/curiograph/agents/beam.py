@@ -12,6 +12,7 @@ from curiograph.agents.contract import Agent
 from curiograph.errors import SettingError
 from curiograph.exploration.batch import Exploration, Streams
 from curiograph.graph.rows import Float64, Int64
+from curiograph.settings import whole_number
 
 _WALKS_AT_ONCE = 4096  # beams times width held in memory together; does not change the result
 
@@ -29,14 +30,14 @@ class BeamAgent(Agent):
     """Weight of each reward relative to the one before it."""
 
     def __post_init__(self) -> None:
-        if not isinstance(self.width, (int, np.integer)) or self.width < 1:
-            raise SettingError(f"beam width is {self.width!r}; keep at least 1 walk.")
-        if not 0 < self.discount <= 1:
+        whole_number("beam width", self.width, 1, "keep a whole number of walks, 1 or more")
+        if not isinstance(self.discount, (int, float)) or not 0 < self.discount <= 1:
             raise SettingError(f"discount is {self.discount!r}; it must lie above 0 and not above 1.")
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return "beam" if self.width == 256 else f"beam:{self.width}"
+        name = "beam" if self.width == 256 else f"beam:{self.width}"
+        return name if self.discount == 1 else f"{name} (discount {self.discount:g})"
 
     def scores(self, exploration: Exploration) -> Float64:
         """The best discounted return found through each candidate."""
@@ -44,7 +45,7 @@ class BeamAgent(Agent):
         every = np.arange(len(values))
         ahead = exploration.branch(exploration.candidates.walks, every)
         scores: Float64 = values + self.discount * self._search_all(ahead)[1]
-        return scores.round(9)
+        return exploration.without_noise(scores)
 
     def run(self, exploration: Exploration) -> Exploration:
         """Plan every walk once, to the end, and follow the plan."""

@@ -12,7 +12,7 @@ from curiograph.agents.beam import BeamAgent
 from curiograph.agents.contract import Agent, checked_scores
 from curiograph.errors import AgentError, SettingError, UnknownNameError
 from curiograph.exploration.batch import Exploration, begin
-from curiograph.graph.container import Graph
+from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.rows import Float64
 from curiograph.graph.toys import grid, library
 
@@ -82,7 +82,7 @@ def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "
     >>> check_agent("greedy")
     """
     made = as_agent(agent)
-    for g in [graph] if graph is not None else [grid(4, 4), library()]:
+    for g in [as_graph(graph)] if graph is not None else [grid(4, 4), library()]:
         starts = np.flatnonzero(g.degrees > 0)[:8]
         exploration = begin([g], [starts], reward, min(6, g.num_nodes), seed=seed)
         for _ in range(exploration.steps - 1):
@@ -123,6 +123,8 @@ def _arrays(exploration: Exploration) -> dict[str, Any]:
 
 def _check_run(agent: Agent, exploration: Exploration) -> None:
     ended = agent.run(exploration)
+    if not isinstance(ended, Exploration):
+        raise AgentError(f"agent {agent.name!r}: run returned {ended!r}; it must return the finished exploration.")
     if not ended.finished:
         raise AgentError(f"agent {agent.name!r} stops before its walks are at their end.")
     for nodes, length in zip(ended.nodes, ended.lengths, strict=True):

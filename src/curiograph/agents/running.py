@@ -12,12 +12,12 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.errors import SettingError
-from curiograph.exploration.batch import Fallback, begin, check_steps, possible_starts, seed_of, start_at
-from curiograph.graph.container import Graph, require_edges
+from curiograph.exploration.batch import Fallback, as_graphs, begin, possible_starts, start_at, step_number
+from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.rows import Float64, Int64
 from curiograph.growth import Growth, measure
 from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.settings import seed_number, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ class Walk(Sequence[Hashable]):
         return plot_walk(self.graph.skeleton, self.nodes, ax)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """Returns of many walks by one agent."""
 
@@ -104,12 +104,20 @@ class Evaluation:
     @property
     def sem(self) -> float:
         """Standard error of the mean over episodes, as if all were independent (what the paper gives)."""
-        return _sem(np.concatenate(self.returns))
+        values = np.concatenate(self.returns)
+        return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
     @property
     def sem_by_graph(self) -> float:
-        """Standard error of the mean clustered by graph: episodes on one graph are alike. NaN for a single graph."""
-        return _sem(self.by_graph)
+        """Standard error of the mean clustered by graph: episodes on one graph are alike. NaN for a single graph.
+
+        With equally many episodes on every graph it is that of the means by graph.
+        """
+        graphs, mean = len(self.returns), self.mean
+        if graphs < 2:
+            return float("nan")
+        excess = np.asarray([np.sum(r - mean) for r in self.returns])
+        return float(np.sqrt(graphs / (graphs - 1) * np.sum(excess**2)) / self.episodes)
 
     @property
     def by_graph(self) -> Float64:
@@ -161,8 +169,8 @@ def explore(
     >>> explore(library(), agent="beam", reward="igt", start="music", steps=10, seed=0).total
     7.0
     """
-    check_steps(steps)
-    require_edges(graph)
+    steps = step_number(steps)
+    require_edges(as_graph(graph))
     drawn = start is None
     first = int(_random_starts(graph, 1, seed, 0, fallback)[0]) if drawn else start_at(graph, start, fallback)
     made = as_agent(agent)
@@ -205,14 +213,12 @@ def evaluate(
     >>> evaluate("random", [cycle(5), cycle(6)], reward="igt", steps=5, episodes="all").mean
     0.4545...
     """
-    graphs = [graphs] if isinstance(graphs, Graph) else list(graphs)
-    check_steps(steps)
-    for graph in graphs:
-        require_edges(graph)
+    graphs = as_graphs(graphs)
+    steps = step_number(steps)
     starts = [_starts(graph, episodes, seed, k, fallback) for k, graph in enumerate(graphs)]
     made = as_agent(agent)
     made_reward = as_reward(reward)
-    capped = min(steps, max((g.num_nodes for g in graphs), default=steps))
+    capped = min(steps, max(g.num_nodes for g in graphs))
     ended = made.run(begin(graphs, starts, made_reward, capped, fallback=fallback, seed=seed))
     bounds = np.cumsum([len(s) for s in starts])[:-1]
     short = int(np.count_nonzero(ended.lengths < steps))
@@ -222,17 +228,12 @@ def evaluate(
 def _starts(graph: Graph, episodes: int | Literal["all"], seed: int, task: int, fallback: Fallback) -> Int64:
     if episodes == "all":
         return possible_starts(graph, fallback)
-    if not isinstance(episodes, (int, np.integer)) or isinstance(episodes, bool) or episodes < 1:
-        raise SettingError(f"episodes is {episodes!r}; give a whole number, 1 or more, or 'all'.")
-    return _random_starts(graph, int(episodes), seed, task, fallback)
+    count = whole_number("episodes", episodes, 1, "give a whole number, 1 or more, or 'all'")
+    return _random_starts(graph, count, seed, task, fallback)
 
 
 def _random_starts(graph: Graph, count: int, seed: int, task: int, fallback: Fallback) -> Int64:
     possible = possible_starts(graph, fallback)
-    streams = kernels.random.streams(seed_of(seed), task, count)
+    streams = kernels.random.streams(np.uint64(seed_number(seed)), task, count)
     draws = kernels.random.uniform(streams, np.full(count, _START), np.zeros(count, np.uint64))
     return possible[np.asarray(draws * len(possible), np.int64)]
-
-
-def _sem(values: Float64) -> float:
-    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")

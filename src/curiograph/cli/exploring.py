@@ -31,7 +31,7 @@ def explore(
 
     check_out(out, (".json", ".csv", *PICTURES))
     g = options.open_graph(graph, directed)
-    label = None if start is None else options.as_label(g, start)
+    label = None if start is None else options.LabelReader(g).label(start)
     kept: Any = fallback
     walk = explore_graph(g, agent, reward, label, steps, fallback=kept, seed=seed)
     rows = list(zip(range(1, len(walk) + 1), walk.nodes, [None, *walk.rewards], strict=True))
@@ -41,4 +41,5 @@ def explore(
         show_json(walk.to_dict())
     else:
         show_table("", columns, rows)
-        print(f"return {walk.total:.6g} by {walk.agent}")
+        end = f", ended early after {len(walk)} of {steps} nodes" if walk.ended_early else ""
+        print(f"return {walk.total:.6g} by {walk.agent}{end}")

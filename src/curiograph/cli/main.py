@@ -16,7 +16,7 @@ from curiograph.errors import CuriographError
 app = typer.Typer(
     name="curiograph",
     help="Curiosity on graphs: measure how a walk grows knowledge, and explore with curious agents.",
-    no_args_is_help=True,
+    invoke_without_command=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
@@ -37,26 +37,41 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _program(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    pass
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def main() -> None:
     """Run the program; bad input ends with one sentence on stderr and exit code 2."""
+    if "--quiet" in sys.argv:
+        os.environ["CURIOGRAPH_QUIET"] = "1"
+        warnings.simplefilter("ignore")
     warnings.showwarning = _show_warning
     try:
-        app(prog_name="curiograph")
+        sys.exit(app(prog_name="curiograph", standalone_mode=False) or 0)
     except CuriographError as error:
-        print(f"curiograph: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
+        _refuse(str(error))
+    except (KeyboardInterrupt, typer.Abort):
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except OSError as error:
+        _refuse(f"cannot write the result: {error.strerror or error}.")
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # a wrong option or argument; anything else is a bug
+            raise
+        _refuse(f"{error.format_message()} (--help lists what there is)")
+
+
+def _refuse(message: str) -> None:
+    print(f"curiograph: {message}", file=sys.stderr)
+    sys.exit(2)
 
 
 def _show_warning(

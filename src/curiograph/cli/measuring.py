@@ -39,19 +39,19 @@ def measure(
     if (walk is None) == (walks is None):
         raise SettingError("give either --walk a,b,c or --walks FILE.")
     g = options.open_graph(graph, directed)
-    labels = [options.as_walk(g, walk)] if walk is not None else options.read_walks(g, walks or Path())
+    reader = options.LabelReader(g)
+    labels = [reader.walk(walk)] if walk is not None else reader.walks(walks or Path())
     with progress(quiet) as say:
         say(f"measuring {len(labels)} walks")
         growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility)
-    documents = [_document(growth) for growth in growths]
-    document = documents[0] if walk is not None else {"walks": documents}
+    document = growths[0].to_dict() if walk is not None else growths.to_dict()
     write_result(out, document, lambda: _rows(growths), lambda: (growths[0] if walk is not None else growths).plot())
     if json:
         show_json(document)
         return
-    for growth in growths:
-        if growth.revisits:
-            remark(f"{growth.revisits} revisits left out: the first visit counts", quiet)
+    revisits = sum(growth.revisits for growth in growths)
+    if revisits:
+        remark(f"revisits left out, since the first visit counts: {revisits}", quiet)
     if walk is not None:
         columns, rows = _rows(growths)
         show_table("", columns[1:], [row[1:] for row in rows])
@@ -70,27 +70,12 @@ def _summary(number: int, growth: Growth) -> list[Any]:
     return [number, len(growth), *end, len(ones), closed, float(growth.compressibility[-1])]
 
 
-def _document(growth: Growth) -> dict[str, Any]:
-    gaps = [
-        {
-            "dim": gap.dim,
-            "opened_by": gap.opened_by,
-            "closed_by": gap.closed_by,
-            "opened_at": gap.opened_at,
-            "closed_at": gap.closed_at,
-            "lifetime": gap.lifetime,
-        }
-        for gap in growth.gaps
-    ]
-    return {**growth.to_dict(), "gaps": gaps, "revisits": growth.revisits}
-
-
 def _rows(growths: Any) -> tuple[list[str], list[list[Any]]]:
-    columns = ["walk", *growths[0].to_dict()]
+    columns = ["walk", *growths[0].columns()]
     rows = [
         [number, *values]
         for number, growth in enumerate(growths)
-        for values in zip(*growth.to_dict().values(), strict=True)
+        for values in zip(*growth.columns().values(), strict=True)
     ]
     return columns, rows
 

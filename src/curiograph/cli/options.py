@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Hashable
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,14 +20,17 @@ GraphArgument = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="Edge list (.tsv, .csv, .txt), .graphml, .gml, node-link .json, curiograph's .npz; "
-        "or a toy: toy:library, toy:grid, toy:cycle.",
+        "or a toy: toy:library, toy:grid, toy:cycle, toy:complete.",
         show_default=False,
     ),
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Read an edge list as directed.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same result.", min=0)]
 Out = Annotated[
-    Path | None, typer.Option(help="Also write the result to this file: .json, .csv or .md, .png, .svg, .pdf.")
+    Path | None,
+    typer.Option(
+        help="Also write the result to this file: .json, .csv, or a picture (.png, .svg, .pdf) where there is one."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
@@ -34,8 +38,6 @@ Agent = Annotated[str, typer.Option(help="random, max-degree, min-degree, greedy
 Reward = Annotated[str, typer.Option(help="igt (information gaps) or cpt (compressibility).")]
 Steps = Annotated[int, typer.Option(help="Nodes to visit, the start included.")]
 Fallback = Annotated[str, typer.Option(help="At a dead end: frontier (of the walk) or anywhere.")]
-
-_LONGEST_LINE = 1 << 20
 
 
 def open_graph(text: str, directed: bool = False) -> Graph:
@@ -52,51 +54,51 @@ def open_graph(text: str, directed: bool = False) -> Graph:
     return read_graph(text, directed=True if directed else None)
 
 
-def as_label(graph: Graph, text: str) -> Hashable:
-    """The label that a text on the command line means: itself, or the number it spells."""
-    if text in graph:
-        return text
-    for kind in (int, float):
-        try:
-            label = kind(text)
-        except ValueError:
-            continue
-        if label in graph:
-            return label
-    by_text = {str(label): label for label in graph.names} if graph.num_nodes <= 100_000 else {}
-    if text in by_text:
-        return by_text[text]
-    try:
-        graph.position(text)
-    except UnknownNodeError as error:
-        raise error from None
-    return text
+class LabelReader:
+    """What texts on the command line, or in a file of walks, mean as labels of a graph."""
 
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
 
-def as_walk(graph: Graph, text: str, separator: str = ",") -> list[Hashable]:
-    """Labels separated by commas; one that holds a comma goes in double quotes."""
-    fields = next(csv.reader([text], delimiter=separator, skipinitialspace=True), [])
-    labels = [as_label(graph, field.strip()) for field in fields if field.strip()]
-    if not labels:
-        raise WalkError(f"the walk {text!r} is empty; write labels separated by commas, as in --walk a,b,c.")
-    return labels
+    @cached_property
+    def _by_text(self) -> dict[str, Hashable]:
+        """Labels that are not text, by how they are printed."""
+        return {str(label): label for label in self._graph.names}
 
+    def label(self, text: str) -> Hashable:
+        """The label that a text means: itself, or whatever prints like it."""
+        if text in self._graph:
+            return text
+        if text.lstrip("-").isdecimal() and int(text) in self._graph:
+            return int(text)
+        if isinstance(self._graph.label(0), str) or text not in self._by_text:
+            self._graph.position(text)  # raises, with the nearest names
+        return self._by_text[text]
 
-def read_walks(graph: Graph, path: Path) -> list[list[Hashable]]:
-    """One walk per line, labels separated by tabs, or semicolons, or commas; `#` starts a remark."""
-    from curiograph.graph.storage import read_text
+    def walk(self, text: str, separator: str = ",") -> list[Hashable]:
+        """Labels between separators; between commas, one that holds a comma goes in double quotes."""
+        fields = next(csv.reader([text], skipinitialspace=True), []) if separator == "," else text.split(separator)
+        labels = [self.label(field.strip()) for field in fields if field.strip()]
+        if not labels:
+            raise WalkError(f"the walk {text!r} is empty; write labels separated by commas, as in --walk a,b,c.")
+        return labels
 
-    walks = []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        if not line.strip() or line.startswith("#"):
-            continue
-        if len(line) > _LONGEST_LINE:
-            raise FileFormatError(f"{path}, line {number}: is longer than a million characters; one walk per line.")
-        separator = next((mark for mark in "\t;" if mark in line), ",")
-        try:
-            walks.append(as_walk(graph, line, separator))
-        except UnknownNodeError as error:
-            raise FileFormatError(f"{path}, line {number}: {error}") from None
-    if not walks:
-        raise FileFormatError(f"{path}: holds no walks; write one per line.")
-    return walks
+    def walks(self, path: Path) -> list[list[Hashable]]:
+        """One walk per line; `#` starts a remark. Tabs separate labels, or else semicolons, or else commas."""
+        from curiograph.graph.storage import read_text
+
+        lines = [
+            (number, line)
+            for number, line in enumerate(read_text(path).split("\n"), start=1)
+            if line.strip() and not line.startswith("#")
+        ]
+        separator = next((mark for mark in "\t;" if any(mark in line for _, line in lines)), ",")
+        walks: list[list[Hashable]] = []
+        for number, line in lines:
+            try:
+                walks.append([line.strip()] if line.strip() in self._graph else self.walk(line, separator))
+            except UnknownNodeError as error:
+                raise FileFormatError(f"{path}, line {number}: {error}") from None
+        if not walks:
+            raise FileFormatError(f"{path}: holds no walks; write one per line.")
+        return walks

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -49,7 +50,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
 
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for place, column in enumerate(columns):
-        numbers = all(isinstance(row[place], (int, float)) for row in rows)
+        numbers = all(row[place] is None or isinstance(row[place], (int, float)) for row in rows)
         table.add_column(column, justify="right" if numbers else "left", overflow="fold")
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
@@ -73,16 +74,23 @@ def check_out(path: Path | None, endings: Sequence[str]) -> None:
     """Raise before the work is done if its result could not be written."""
     if path is None:
         return
-    if path.suffix not in endings:
+    if path.suffix.lower() not in endings:
         raise SettingError(
             f"--out {path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(endings)}."
         )
     if not path.parent.is_dir():
         raise SettingError(f"--out {path}: the folder {path.parent} does not exist; create it first.")
-    if path.suffix in PICTURES:
+    if path.suffix.lower() in PICTURES:
         from curiograph.extras import require
 
         require("matplotlib.figure", "plot", "Pictures")
+
+
+def check_folder(folder: Path) -> None:
+    """Raise before the work is done if a folder could not be made or written to."""
+    present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not present.is_dir() or not os.access(present, os.W_OK):
+        raise SettingError(f"--out {folder}: cannot write to {present}; choose another folder.")
 
 
 def write_result(
@@ -94,11 +102,11 @@ def write_result(
     """Write a result in the format that the ending asks for."""
     if path is None:
         return
-    if path.suffix in PICTURES and plot is not None:
+    if path.suffix.lower() in PICTURES and plot is not None:
         from curiograph.plotting import save_figure
 
         save_figure(plot(), path)
-    elif path.suffix == ".csv" and table is not None:
+    elif path.suffix.lower() == ".csv" and table is not None:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         columns, rows = table()

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import progress, remark, show_json, show_table, to_json, write_text
-from curiograph.errors import SettingError
+from curiograph.cli.output import check_folder, progress, remark, show_json, show_table, to_json, write_text
 
 if TYPE_CHECKING:
     from curiograph.experiments.table1 import Cell
@@ -40,14 +39,12 @@ def table1(
     from curiograph.extras import require
 
     require("matplotlib.figure", "plot", "Pictures")
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingError(f"--out {out}: cannot create this folder ({error.strerror}).") from None
-    settings = experiment.Settings(graphs=graphs, episodes=episodes, planned=beam_episodes, seed=seed)
+    check_folder(out)
+    settings = experiment.Settings(graphs=graphs, episodes=episodes, beam_episodes=beam_episodes, seed=seed)
     with progress(quiet) as say:
         cells = experiment.run(settings, environments or (), say)
     document = experiment.to_dict(cells, settings)
+    out.mkdir(parents=True, exist_ok=True)
     write_text(out / "table1.json", to_json(document) + "\n")
     write_text(out / "table1.md", experiment.to_markdown(cells))
     experiment.save_plot(cells, out / "table1.png")

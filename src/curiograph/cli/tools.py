@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -38,6 +39,7 @@ def convert(
     graph: options.GraphArgument,
     target: Annotated[Path, typer.Argument(help="File to write: .npz opens by memory map.", show_default=False)],
     directed: options.Directed = False,
+    json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read a graph and write it in another format.
@@ -49,6 +51,9 @@ def convert(
     g = options.open_graph(graph, directed)
     write_graph(g, target)
     cleaning = g.cleaning
+    if json:
+        show_json({"file": str(target), "nodes": g.num_nodes, "edges": g.num_edges, "cleaning": asdict(cleaning)})
+        return
     remark(
         f"wrote {g!r} to {target}; {cleaning.self_loops} self-loops dropped, "
         f"{cleaning.parallel_edges} parallel edges merged",
@@ -56,8 +61,12 @@ def convert(
     )
 
 
-def warmup(quiet: options.Quiet = False) -> None:
+def warmup(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Compile all kernels ahead of time, so that the first real call is fast."""
     from curiograph.bench.warmup import warm_up
 
-    remark(f"kernels ready after {warm_up():.1f} s", quiet)
+    seconds = warm_up()
+    if json:
+        show_json({"seconds": seconds})
+    else:
+        remark(f"kernels ready after {seconds:.1f} s", quiet)

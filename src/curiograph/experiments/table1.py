@@ -53,7 +53,7 @@ class Settings:
 
     episodes: int = 100
     """Walks per graph of every agent but the planner."""
-    planned: int = 100
+    beam_episodes: int = 100
     """Walks per graph of the planner, which needs a thousand times longer for each."""
     graphs: int = 10
     """Generated test graphs per family."""
@@ -68,6 +68,8 @@ class Cell:
 
     reward: str
     family: str
+    source: str
+    """Where the graphs come from."""
     results: dict[str, Evaluation]
     published_rules: dict[str, Evaluation]
     """The same under the rules of the published code: ties in the order of a Python set, dead ends go anywhere."""
@@ -109,41 +111,48 @@ def run(
 ) -> list[Cell]:
     """All cells, on generated graphs or on published environment files."""
     cells = []
-    for family, graphs in _test_graphs(settings, environments):
+    for family, source, graphs in list(_test_graphs(settings, environments)):
         for reward in REWARDS:
             results, published = {}, {}
             for name in AGENTS:
                 progress(f"{reward} on {family}: {name}")
-                episodes = settings.planned if name == "beam" else settings.episodes
+                episodes = settings.beam_episodes if name == "beam" else settings.episodes
                 results[name] = evaluate(name, graphs, reward, settings.steps, episodes, seed=settings.seed)
                 if name in ("max-degree", "min-degree", "greedy"):
                     published[name] = evaluate(
                         _PublishedTies(as_agent(name)), graphs, reward, settings.steps, episodes,
                         fallback="anywhere", seed=settings.seed,
                     )  # fmt: skip
-            cells.append(Cell(reward, family, results, published))
+            cells.append(Cell(reward, family, source, results, published))
     return sorted(cells, key=lambda cell: (REWARDS.index(cell.reward), list(FAMILIES).index(cell.family)))
 
 
-def _test_graphs(settings: Settings, environments: Sequence[str | Path]) -> Iterator[tuple[str, list[Graph]]]:
+def _test_graphs(settings: Settings, environments: Sequence[str | Path]) -> Iterator[tuple[str, str, list[Graph]]]:
     if not environments:
         for family in FAMILIES:
             split = generate_split(family, settings.nodes, train=0, val=0, test=settings.graphs, seed=settings.seed)
-            yield family, split.test
+            yield family, f"generated, {settings.nodes} nodes, seed {settings.seed}", split.test
+    seen: set[str] = set()
     for path in environments:
+        graphs = read_split(path).test
         named = [family for family in FAMILIES if f"_{family}_" in f"_{Path(path).stem.lower()}_"]
         if len(named) != 1:
             raise SettingError(
                 f"{path}: cannot tell the family from the name; put one of {', '.join(FAMILIES)} between underscores, "
                 "as in synthetic_RG_small.json."
             )
-        yield named[0], read_split(path).test
+        if named[0] in seen:
+            raise SettingError(f"{path}: there is another file of the family {named[0]}; give one per family.")
+        seen.add(named[0])
+        yield named[0], Path(path).name, graphs
 
 
 def to_markdown(cells: Sequence[Cell]) -> str:
     """The table, with the paper's figures in a second line of each cell."""
+    counts = {len(result.returns) for cell in cells for result in cell.results.values()}
     lines = [
-        "Mean return ± standard error over episodes (± clustered by graph); the paper's figures in italics.",
+        "Mean return ± standard error over episodes (± clustered by graph); the paper's figures in italics. "
+        f"Graphs per family: {', '.join(map(str, sorted(counts)))} ({'; '.join(sorted({c.source for c in cells}))}).",
         "",
         "| reward | family | " + " | ".join(AGENTS) + " | paper's GNN |",
         "|---|---|" + "---|" * (len(AGENTS) + 1),
@@ -179,6 +188,7 @@ def _rules_markdown(cells: Sequence[Cell]) -> Iterator[str]:
     yield ""
     yield "z: difference from the paper in standard errors. Both tables have graphs of their own, so the error is that"
     yield "of the mean over graphs (the paper's 10, for which it gives no such error, are taken to vary as ours do)."
+    yield "With few graphs that error is itself uncertain, and where returns are mostly zero it says little."
 
 
 def _z(result: Evaluation, paper: float) -> str:
@@ -194,6 +204,7 @@ def to_dict(cells: Sequence[Cell], settings: Settings) -> dict[str, Any]:
             {
                 "reward": cell.reward,
                 "family": cell.family,
+                "source": cell.source,
                 "results": {name: result.to_dict() for name, result in cell.results.items()},
                 "published_rules": {name: result.to_dict() for name, result in cell.published_rules.items()},
                 "paper": {name: {"mean": mean, "sem": error} for name, (mean, error) in cell.paper.items()},

@@ -12,24 +12,25 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.errors import SettingError, UnknownNameError, WalkError
-from curiograph.graph.container import Graph, require_edges
+from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.rewards.contract import Reward, Tracker
 from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.settings import seed_number, whole_number
 
 Fallback = Literal["frontier", "anywhere"]
 Streams = NDArray[np.uint64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidates:
     """A(S) of every walk, flat: those of walk i stand at `offsets[i]:offsets[i + 1]`, ascending."""
 
@@ -48,7 +49,7 @@ class Candidates:
         return np.repeat(np.arange(len(self.offsets) - 1), self.counts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exploration:
     """A batch of walks over one or many graphs. Never changes: `step` returns the next one.
 
@@ -156,6 +157,19 @@ class Exploration:
             _kept=[],
         )
 
+    def without_noise(self, scores: Float64) -> Float64:
+        """Scores of candidates with nine digits each, relative to the largest of the same walk.
+
+        Values that are equal on paper may differ in the last bits of a float, which must not break a tie.
+        """
+        candidates = self.candidates
+        some = candidates.counts > 0
+        largest = np.ones(len(some))
+        largest[some] = np.maximum.reduceat(np.abs(scores), candidates.offsets[:-1][some]) if np.any(some) else 1.0
+        largest[largest == 0] = 1.0
+        scale = largest[candidates.walks]
+        return (scores / scale).round(9) * scale
+
     def _earned(self, parents: Int64, chosen: Int64) -> Float64:
         if "candidate_values" in self.__dict__:
             return self.candidate_values[chosen]
@@ -193,14 +207,11 @@ def begin(
     fallback: Fallback = "frontier",
     seed: int = 0,
 ) -> Exploration:
-    """A batch of walks of one node each: `starts[k]` are positions on graph k, one walk per entry."""
-    check_steps(steps)
+    """A batch of walks of one node each: `starts[k]` are positions (not labels) on graph k, one walk per entry."""
+    steps = step_number(steps)
     if fallback not in get_args(Fallback):
         raise UnknownNameError(f"fallback is {fallback!r}; the choices are {', '.join(get_args(Fallback))}.")
-    if len(graphs) == 0:
-        raise SettingError("there are no graphs to explore; give at least one.")
-    for graph in graphs:
-        require_edges(graph)
+    graphs = as_graphs(graphs)
     _check_starts(graphs, starts)
     stack = Stack.of(graphs)
     counts = [len(s) for s in starts]
@@ -208,11 +219,11 @@ def begin(
     first = np.concatenate([np.asarray(s, np.int64) for s in starts]) + stack.starts[graph_of]
     nodes = np.full((len(first), steps), -1, np.int32)
     nodes[:, 0] = first
-    streams = np.concatenate([kernels.random.streams(seed_of(seed), k, n) for k, n in enumerate(counts)])
+    streams = np.concatenate([kernels.random.streams(np.uint64(seed_number(seed)), k, n) for k, n in enumerate(counts)])
     return Exploration(
         stack,
         as_reward(reward),
-        int(steps),
+        steps,
         fallback,
         graph_of,
         streams,
@@ -222,13 +233,31 @@ def begin(
     )
 
 
+def as_graphs(graphs: Any) -> list[Graph]:
+    """One or many graphs as a list; each must have edges to walk on."""
+    if hasattr(graphs, "test"):
+        raise SettingError("these are training, validation and test graphs; give one part, such as sets.test.")
+    several = list(graphs) if isinstance(graphs, Sequence) and not isinstance(graphs, (str, bytes)) else [graphs]
+    listed = [as_graph(graph) for graph in several]
+    if not listed:
+        raise SettingError("there are no graphs to explore; give at least one.")
+    for graph in listed:
+        require_edges(graph)
+    return listed
+
+
 def _check_starts(graphs: Sequence[Graph], starts: Sequence[Sequence[int]] | Sequence[Int64]) -> None:
     if len(starts) != len(graphs):
         raise WalkError(f"there are {len(starts)} lists of starts for {len(graphs)} graphs; give one list per graph.")
     for graph, some in zip(graphs, starts, strict=True):
+        if isinstance(some, str) or not hasattr(some, "__len__"):
+            raise WalkError(f"the starts on a graph are {some!r}; give a list of positions for each graph.")
         for start in some:
-            if not 0 <= start < graph.num_nodes:
-                raise WalkError(f"no walk can start at position {start}; the positions are 0 to {graph.num_nodes - 1}.")
+            if not isinstance(start, (int, np.integer)) or not 0 <= start < graph.num_nodes:
+                raise WalkError(
+                    f"no walk can start at position {start!r}; the positions are 0 to {graph.num_nodes - 1}, "
+                    "and graph.position(label) gives that of a label."
+                )
 
 
 def possible_starts(graph: Graph, fallback: Fallback) -> Int64:
@@ -247,14 +276,6 @@ def start_at(graph: Graph, label: Hashable, fallback: Fallback) -> int:
     return start
 
 
-def check_steps(steps: int) -> None:
-    """Raise unless `steps` is a whole number, 1 or above."""
-    if not isinstance(steps, (int, np.integer)) or isinstance(steps, bool) or steps < 1:
-        raise SettingError(f"steps is {steps!r}; a walk visits a whole number of nodes, 1 or more.")
-
-
-def seed_of(seed: int) -> np.uint64:
-    """A seed as the kernels take it; any whole number, zero or above."""
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-        raise SettingError(f"seed is {seed!r}; a seed is a whole number, zero or above.")
-    return np.uint64(int(seed) % 2**64)
+def step_number(steps: int) -> int:
+    """The number of nodes that a walk visits, checked."""
+    return whole_number("steps", steps, 1, "a walk visits a whole number of nodes, 1 or more")

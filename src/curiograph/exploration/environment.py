@@ -10,12 +10,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from curiograph.errors import GraphError, SettingError, UnknownNameError, WalkError
-from curiograph.exploration.batch import Exploration, Fallback, begin, possible_starts, start_at
+from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.exploration.batch import Exploration, Fallback, as_graphs, begin, possible_starts, start_at
 from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int64
 from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.settings import whole_number
 
 Observation: TypeAlias = dict[str, Any]
 
@@ -79,17 +80,15 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         fallback: Fallback = "frontier",
         render_mode: str | None = None,
     ) -> None:
-        self.graphs = _as_graphs(graph)
+        self.graphs = as_graphs(graph)
         self.reward = as_reward(reward)
         # a batch without walks: the core itself checks all settings before the first episode
         begin(self.graphs, [[] for _ in self.graphs], self.reward, steps, fallback=fallback)
-        if steps < 2:
-            raise SettingError(f"steps is {steps}; an episode visits 2 nodes or more, the start included.")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise UnknownNameError(
                 f"render_mode is {render_mode!r}; the choices are None, {', '.join(self.metadata['render_modes'])}."
             )
-        self.steps = int(steps)
+        self.steps = whole_number("steps", steps, 2, "an episode visits 2 nodes or more, the start included")
         self.fallback: Fallback = fallback
         self.render_mode = render_mode
         self._size = size = max(g.num_nodes for g in self.graphs)
@@ -105,6 +104,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         self._index = 0
         self._exploration: Exploration | None = None
         self._illegal = False
+        self._starts: dict[int, Int64] = {}
         self._layouts: dict[int, Float64] = {}
 
     # ---- the episode --------------------------------------------------------------------------------------------
@@ -115,12 +115,14 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         """Begin an episode; see the class for `options`."""
         super().reset(seed=seed)
         options = options or {}
+        if not isinstance(options, dict):
+            raise SettingError(f"the options at reset are {options!r}; give a dict with start, graph or both.")
         unknown = [key for key in options if key not in ("start", "graph")]
         if unknown:
             raise SettingError(f"there is no option {unknown[0]!r} at reset; the options are start and graph.")
         index = self._drawn_graph(options.get("graph"))
         graph = self.graphs[index]
-        start = self._drawn_start(graph, options.get("start"))
+        start = self._drawn_start(index, options.get("start"))
         steps = min(self.steps, graph.num_nodes)  # the core reserves room for every step
         self._exploration = begin([graph], [[start]], self.reward, steps, fallback=self.fallback)
         self._index, self._illegal = index, False
@@ -233,21 +235,12 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
             raise SettingError(f"option graph is {index!r}; give the index of a graph, 0 to {len(self.graphs) - 1}.")
         return int(index)
 
-    def _drawn_start(self, graph: Graph, label: Hashable | None) -> int:
-        if label is None:
-            return int(self.np_random.choice(possible_starts(graph, self.fallback)))
-        return start_at(graph, label, self.fallback)
-
-
-def _as_graphs(graph: Graph | Sequence[Graph]) -> tuple[Graph, ...]:
-    graphs = tuple(graph) if isinstance(graph, (list, tuple)) else (graph,)
-    for g in graphs:
-        if not isinstance(g, Graph):
-            raise GraphError(
-                f"graph holds a {type(g).__name__}; give a curiograph Graph or a list of them "
-                "(Graph.from_edges, Graph.from_networkx and others make one)."
-            )
-    return graphs
+    def _drawn_start(self, index: int, label: Hashable | None) -> int:
+        if label is not None:
+            return start_at(self.graphs[index], label, self.fallback)
+        if index not in self._starts:
+            self._starts[index] = possible_starts(self.graphs[index], self.fallback)
+        return int(self.np_random.choice(self._starts[index]))
 
 
 def _edges_among(graph: Graph, positions: Int64) -> list[tuple[int, int]]:

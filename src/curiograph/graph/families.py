@@ -22,11 +22,12 @@ from dataclasses import dataclass
 import networkx as nx
 import numpy as np
 
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import UnknownNameError
 from curiograph.graph.container import Graph
 from curiograph.graph.environments import Split
 from curiograph.graph.names import RangeNames
 from curiograph.graph.rows import Int64
+from curiograph.settings import seed_number, whole_number
 
 _SIZE = 50
 _RADIUS = 0.25
@@ -49,7 +50,7 @@ def generate(family: str, nodes: int = 50, *, seed: int = 0) -> Graph:
     >>> generate("ws", nodes=50, seed=0)
     Graph(50 nodes, 100 edges, undirected)
     """
-    return _draw(family, nodes, np.random.SeedSequence(_checked(seed)))
+    return _draw(family, nodes, np.random.SeedSequence(seed_number(seed)))
 
 
 def generate_split(
@@ -63,25 +64,17 @@ def generate_split(
     """
     parts = []
     for part, count in enumerate((train, val, test)):
-        if not isinstance(count, (int, np.integer)) or count < 0:
-            raise SettingError(f"a split cannot hold {count!r} graphs; give whole numbers, zero or above.")
-        sequences = [np.random.SeedSequence(_checked(seed), spawn_key=(part, i)) for i in range(count)]
+        number = whole_number("the number of graphs", count, 0, "a split holds whole numbers of graphs, zero or above")
+        sequences = [np.random.SeedSequence(seed_number(seed), spawn_key=(part, i)) for i in range(number)]
         parts.append([_draw(family, nodes, sequence) for sequence in sequences])
     return Split(*parts)
 
 
-def _checked(seed: int) -> int:
-    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
-        raise SettingError(f"seed is {seed!r}; a seed is a whole number, zero or above.")
-    return int(seed)
-
-
 def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
-    if family not in FAMILIES:
+    if not isinstance(family, str) or family not in FAMILIES:
         raise UnknownNameError(f"there is no family {family!r}; the families are {', '.join(FAMILIES)}.")
-    if not isinstance(nodes, (int, np.integer)) or not _FEWEST <= nodes <= _MOST:
-        raise SettingError(f"nodes is {nodes!r}; a generated graph has {_FEWEST} to {_MOST} nodes.")
-    return FAMILIES[family].draw(int(nodes), np.random.default_rng(sequence))
+    size = whole_number("nodes", nodes, _FEWEST, f"a generated graph has {_FEWEST} to {_MOST} nodes", _MOST)
+    return FAMILIES[family].draw(size, np.random.default_rng(sequence))
 
 
 def _until_connected(draw: Callable[[np.random.Generator], nx.Graph], rng: np.random.Generator) -> Graph:

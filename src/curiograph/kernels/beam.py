@@ -7,7 +7,7 @@ import numpy as np
 from curiograph.kernels.compile import kernel
 from curiograph.kernels.random import draw, mix
 
-_TIE = 1e-9  # priorities closer than this are ordered by chance
+_TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered by chance
 
 
 @kernel
@@ -26,12 +26,15 @@ def rank_keys(groups, offsets, candidates, priorities, hashes, streams, lengths)
     order = np.empty(candidates.shape[0], np.float64)
     keys = np.empty(candidates.shape[0], np.uint64)
     for g in range(groups.shape[0] - 1):
+        largest = 0.0
+        for c in range(offsets[groups[g]], offsets[groups[g + 1]]):
+            largest = max(largest, abs(priorities[c]))
         for i in range(groups[g], groups[g + 1]):
             for c in range(offsets[i], offsets[i + 1]):
                 node = np.uint64(candidates[c])
                 keys[c] = (hashes[i] ^ mix(node)) * np.uint64(0x9E3779B97F4A7C15) + mix(~node)
                 luck = (draw(streams[g], lengths[i], keys[c]) >> np.uint64(11)) * 2.0**-53
-                order[c] = -priorities[c] - _TIE * luck
+                order[c] = -priorities[c] - _TIE * largest * luck
     return order, keys
 
 

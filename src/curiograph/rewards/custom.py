@@ -14,6 +14,7 @@ from curiograph.errors import RewardError
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
+from curiograph.graph.storage import shortened
 from curiograph.rewards.contract import Tracker
 
 Function = Callable[[Graph], float]
@@ -40,12 +41,13 @@ class CallableReward:
             value: Any = self.function(subgraph)
         except Exception as error:
             raise RewardError(
-                f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_shown(subgraph)}: {error}"
+                f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_shown(subgraph)}: "
+                f"{shortened(error)}"
             ) from error
         number = _number(value)
         if not math.isfinite(number):
             raise RewardError(
-                f"reward {self.name!r} returned {value!r} on the subgraph of {_shown(subgraph)}; "
+                f"reward {self.name!r} returned {shortened(repr(value))} on the subgraph of {_shown(subgraph)}; "
                 "a reward must be a finite number."
             )
         return number

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from curiograph import kernels
-from curiograph.errors import GraphError, SettingError, UnknownNameError
-from curiograph.graph.container import Graph
+from curiograph.errors import GraphError, UnknownNameError
+from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.rows import Float64, Int64
 from curiograph.rewards.cpt import entropy_table
+from curiograph.settings import seed_number, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +52,7 @@ class Clusterings(Sequence[list[list[Hashable]]]):
         return (self[i] for i in range(len(self)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RateDistortion:
     """The rate-distortion curve of a graph, from one cluster per node (scale 1/n) to a single one (scale 1)."""
 
@@ -229,7 +230,7 @@ def _by_counts(graph: Graph, self_loops: bool) -> tuple[Float64, Int64]:
 
 
 def _check(graph: Graph, pairs: str, num_pairs: int, seed: int) -> None:
-    if graph.num_nodes == 0:
+    if as_graph(graph).num_nodes == 0:
         raise GraphError("the graph is empty: it has no nodes, so there is nothing to compress.")
     if graph.num_nodes > _MOST_NODES:
         raise GraphError(
@@ -238,7 +239,5 @@ def _check(graph: Graph, pairs: str, num_pairs: int, seed: int) -> None:
         )
     if pairs not in get_args(Pairs):
         raise UnknownNameError(f"pairs is {pairs!r}; the choices are {', '.join(get_args(Pairs))}.")
-    if not isinstance(num_pairs, (int, np.integer)) or num_pairs < 1:
-        raise SettingError(f"num_pairs is {num_pairs!r}; try a whole number of pairs per merge, 1 or more.")
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise SettingError(f"seed is {seed!r}; a seed is a whole number, zero or above.")
+    whole_number("num_pairs", num_pairs, 1, "try a whole number of pairs per merge, 1 or more")
+    seed_number(seed)

@@ -8,14 +8,15 @@ from typing import TypeAlias
 import numpy as np
 
 from curiograph.errors import RewardError, UnknownNameError
-from curiograph.graph.container import Graph, require_edges
+from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.rows import Int32
 from curiograph.graph.stack import Stack
 from curiograph.graph.toys import grid
-from curiograph.rewards.contract import Reward
+from curiograph.rewards.contract import Reward, Tracker
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.custom import CallableReward
 from curiograph.rewards.igt import InformationGaps
+from curiograph.settings import seed_number
 
 RewardLike: TypeAlias = str | Reward | Callable[[Graph], float]
 
@@ -57,10 +58,10 @@ def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 
     curiograph.errors.RewardError: reward 'lambda' returned nan on the subgraph of ...
     """
     reward = as_reward(reward)
-    graph = grid(4, 4) if graph is None else graph
+    graph = grid(4, 4) if graph is None else as_graph(graph)
     require_edges(graph)
     stack = Stack.of([graph])
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed_number(seed))
     for _ in range(20):
         size = int(rng.integers(1, min(12, graph.num_nodes)))
         nodes = rng.permutation(graph.num_nodes)[: size + 1].astype(np.int32)
@@ -73,6 +74,8 @@ def _check_one(reward: Reward, stack: Stack, nodes: Int32, rng: np.random.Genera
     row = nodes[None, :]
     one = np.array([0, 1])
     tracker = reward.track(stack, row, np.array([size]))
+    if not isinstance(tracker, Tracker):
+        raise RewardError(f"reward {reward.name!r}: track returned {tracker!r}; it must return a Tracker.")
     ahead = tracker.candidate_values(one, nodes[-1:])
     again = tracker.candidate_values(one, nodes[-1:])
     if np.shape(ahead) != (1,) or not np.all(np.isfinite(ahead)):

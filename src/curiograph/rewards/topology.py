@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.errors import GraphError, SettingError
+from curiograph.errors import GraphError
 from curiograph.extras import require
-from curiograph.graph.container import Graph
+from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.stack import Stack
 from curiograph.rewards.igt import GapTracker
+from curiograph.settings import whole_number
 
 
 def betti(graph: Graph, dim: int = 1) -> int:
@@ -23,9 +24,8 @@ def betti(graph: Graph, dim: int = 1) -> int:
     >>> betti(cycle(6)), betti(grid(3, 3)), betti(grid(3, 3), dim=0)
     (1, 4, 1)
     """
-    if not isinstance(dim, (int, np.integer)) or dim < 0:
-        raise SettingError(f"dim is {dim!r}; a dimension is a whole number, zero or above.")
-    if graph.num_nodes == 0:
+    whole_number("dim", dim, 0, "a dimension is a whole number, zero or above")
+    if as_graph(graph).num_nodes == 0:
         raise GraphError("the graph is empty: it has no nodes, so it has no Betti numbers.")
     if dim >= 2:
         return len(persistence(graph.skeleton, np.arange(graph.num_nodes), dim, whole=True))

@@ -1,0 +1,27 @@
+"""Checks of settings that many functions share: what was given, and what it must be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from curiograph.errors import SettingError
+
+
+def whole_number(name: str, value: Any, least: int, meaning: str, most: int | None = None) -> int:
+    """`value` as an int, or a sentence with what was given and what is meant.
+
+    >>> whole_number("steps", 0, 1, "a walk visits 1 node or more")
+    Traceback (most recent call last):
+    curiograph.errors.SettingError: steps is 0; a walk visits 1 node or more.
+    """
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        raise SettingError(f"{name} is {value!r}; {meaning}.")
+    return int(value)
+
+
+def seed_number(seed: Any) -> int:
+    """A seed: a whole number of up to 64 bits."""
+    return whole_number("seed", seed, 0, "a seed is a whole number, zero or above, below 2**64", most=2**64 - 1)
