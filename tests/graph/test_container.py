@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 import re
+from pathlib import Path
 
+import igraph
+import networkx
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph import kernels
 from curiograph.errors import GraphError, UnknownNodeError
 from curiograph.graph import names as names_module
-from curiograph.graph.container import Cleaning, Graph, require_edges
+from curiograph.graph.container import Cleaning, Graph, as_graph, require_edges
 from curiograph.graph.names import IntegerNames, ListNames, RangeNames, TextNames, text_hash
 
 edges_of_letters = st.lists(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")), max_size=30)
@@ -85,6 +90,13 @@ def test_weights_of_parallel_edges_are_summed_and_zero_weights_kept():
         ([("a",)], "give pairs"),
         ([(["a"], "b")], "must be hashable"),
         ([(float("nan"), "b")], "nan cannot be a label"),
+        (None, r"edges is None; give pairs \(u, v\)"),
+        (5, "edges is 5; give pairs"),
+        (np.array(5), r"edges is array\(5\); give pairs"),
+        ([{1, 2}], r"edge 0 is \{1, 2\}; give pairs"),
+        ([(0, 1), {"u": 1, "v": 2}], r"edge 1 is \{'u': 1, 'v': 2\}; give pairs"),
+        ([np.array(5)], r"edge 0 is array\(5\); give pairs"),
+        ([7], "edge 0 is 7; give pairs"),
     ],
 )
 def test_bad_edges(edges, message):
@@ -96,6 +108,65 @@ def test_bad_edges(edges, message):
 def test_node_listed_twice(nodes):
     with pytest.raises(GraphError, match="listed twice"):
         Graph.from_edges([], nodes=nodes)
+
+
+def test_nodes_and_labels_that_are_no_list():
+    with pytest.raises(GraphError, match="nodes is 5; give a list of labels"):
+        Graph.from_edges([], nodes=5)
+    with pytest.raises(GraphError, match="nodes is 5; give a list of labels"):
+        Graph.from_scipy([[0, 1], [1, 0]], nodes=5)
+    for labels in (None, 5):
+        with pytest.raises(GraphError, match=f"labels is {labels}; give a list of labels"):
+            Graph.from_edges([(0, 1)]).subgraph(labels)
+
+
+@pytest.mark.parametrize("directed", ["no", None, 1])
+def test_directed_is_true_or_false(directed):
+    message = f"directed is {directed!r}; give True or False"
+    with pytest.raises(GraphError, match=message):
+        Graph.from_edges([(0, 1)], directed=directed)
+    with pytest.raises(GraphError, match=message):
+        Graph.from_arrays(np.array([0]), np.array([1]), directed=directed, names=RangeNames(2))
+
+
+def test_scalars_of_numpy():
+    plain = Graph.from_edges([(5, 9, 0.5), ("a", 5, 2.0)], directed=True)
+    edges = [(np.int64(5), np.uint8(9), np.float32(0.5)), np.array(["a", 5, 2], object)]
+    graph = Graph.from_edges(edges, directed=np.bool_(True), nodes=np.array([5, 9]))
+    assert graph == plain
+    assert [type(label) for label in graph.labels] == [int, int, str]
+    assert graph.directed is True
+    assert graph.label(np.int32(1)) == 9
+    assert graph.position(np.int64(9)) == 1
+    assert Graph.from_edges([(np.int64(1), np.int64(0))]).labels == [0, 1]
+
+
+class Derived(networkx.DiGraph):
+    """A class of one's own."""
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (networkx.Graph(), r"this is a networkx\.classes\.graph\.Graph, not .* with cg\.Graph\.from_networkx\("),
+        (Derived(), r"Derived, not a curiograph Graph; make one with cg\.Graph\.from_networkx\("),
+        (igraph.Graph(), r"this is a igraph\.Graph, not .* with cg\.Graph\.from_igraph\("),
+        (scipy.sparse.eye_array(2), r"this is a scipy\..*, not .* with cg\.Graph\.from_scipy\("),
+        (np.eye(2), r"this is a numpy\.ndarray, not .* with cg\.Graph\.from_scipy\(matrix\) or"),
+        ("g.tsv", r"'g.tsv' is a str, not a curiograph Graph; make one with cg\.read_graph\(path\)"),
+        (Path("g.tsv"), r"cg\.read_graph\(path\)"),
+        (None, "None is a NoneType, not a curiograph Graph"),
+        ([(0, 1)], r"\[\(0, 1\)\] is a list, not .* with cg\.Graph\.from_edges\("),
+    ],
+)
+def test_as_graph(value, message):
+    with pytest.raises(GraphError, match=message):
+        as_graph(value)
+
+
+def test_as_graph_of_a_graph():
+    graph = Graph.from_edges([(0, 1)])
+    assert as_graph(graph) is graph
 
 
 def test_empty_graphs():
@@ -128,10 +199,39 @@ def test_unknown_label(label, message):
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], ["a", "b", "c"]])
-@pytest.mark.parametrize("position", [-1, 3])
+@pytest.mark.parametrize("position", [-1, 3, 50, None, "1", 1.0])
 def test_position_outside(labels, position):
-    with pytest.raises(IndexError, match="3 nodes"):
+    with pytest.raises(UnknownNodeError, match=f"no node at position {position!r}; its 3 nodes stand at"):
         Graph.from_edges([], nodes=labels).label(position)
+
+
+@pytest.mark.parametrize(
+    "name", ["directed", "weights", "indptr", "cleaning", "degrees", "skeleton", "_skeleton", "new"]
+)
+def test_attributes_cannot_be_set(name):
+    graph = Graph.from_edges([("a", "b", 2.0), ("b", "c", 1.0)])
+    for each in (graph, graph.skeleton, copy.copy(graph), pickle.loads(pickle.dumps(graph))):
+        with pytest.raises(AttributeError, match=f"'{name}' cannot be set: a graph never changes; build a new one"):
+            setattr(each, name, True)
+        with pytest.raises(AttributeError, match="cannot be deleted"):
+            delattr(each, name)
+    assert graph.num_edges == 2
+
+
+def test_degrees_are_made_once_and_read_only():
+    graph = Graph.from_edges([(0, 1), (1, 2)])
+    assert graph.degrees.tolist() == [1, 2, 1]
+    assert graph.degrees is graph.degrees
+    assert not graph.degrees.flags.writeable
+
+
+def test_known_skeleton_is_pickled():
+    graph = Graph.from_edges([("a", "b"), ("b", "a"), ("b", "c")], directed=True)
+    assert "_skeleton" not in pickle.loads(pickle.dumps(graph)).__dict__
+    skeleton = graph.skeleton
+    again = pickle.loads(pickle.dumps(graph))
+    assert again.__dict__["_skeleton"] == skeleton
+    assert again.skeleton.names is again.names
 
 
 def test_arrays_stay_read_only_through_pickle():

@@ -113,8 +113,10 @@ def test_networkx_cannot_hold_none():
 
 @pytest.mark.parametrize("convert", [Graph.from_networkx, Graph.from_igraph])
 def test_wrong_type(convert):
-    with pytest.raises(GraphError, match="given a list"):
+    with pytest.raises(GraphError, match=r"given a list; give an? (networkx|igraph) Graph"):
         convert([(0, 1)])
+    with pytest.raises(GraphError, match=r"given a curiograph\.graph\.container\.Graph"):
+        convert(Graph.from_edges([(0, 1)]))
 
 
 def test_igraph_without_names_and_with_repeated_names():

@@ -57,5 +57,7 @@ def test_cut_short(tmp_path):
     path.write_text('{"train": {"0": {"nodes": [\n{"id"')
     with pytest.raises(FileFormatError, match="line 2: is not valid JSON"):
         read_split(path)
+    with pytest.raises(FileFormatError, match="the path is None; give the name of a file"):
+        read_split(None)
     with pytest.raises(FileFormatError, match="no such file"):
         read_split(tmp_path / "none.json")

@@ -146,5 +146,5 @@ def test_bad_settings(settings, error, words):
 @pytest.mark.parametrize("count", [-1, 1.5, "3"])
 def test_bad_split_counts(count):
     for part in ("train", "val", "test"):
-        with pytest.raises(cg.SettingError, match="a split cannot hold"):
+        with pytest.raises(cg.SettingError, match="a split holds whole numbers of graphs"):
             cg.generate_split("er", nodes=10, **{part: count})

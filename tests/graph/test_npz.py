@@ -119,6 +119,9 @@ def test_failed_write_leaves_the_old_file(saved, monkeypatch):
 
 def test_bad_places(tmp_path):
     graph = sample()
+    for path in (None, 5):
+        with pytest.raises(GraphError, match=f"the path is {path}; give the name of a file"):
+            graph.save(path)
     with pytest.raises(GraphError, match=r"must end in \.npz"):
         graph.save(str(tmp_path / "g"))
     (tmp_path / "d.npz").mkdir()
@@ -151,15 +154,18 @@ def test_cut_short_anywhere(saved):
         refused(saved, "zip|broken|damaged")
 
 
-def test_any_flipped_byte_is_found_or_harmless(saved):
+@pytest.mark.parametrize("directed", [False, True])
+def test_any_flipped_byte_is_found_or_harmless(saved, directed):
+    sample(directed).save(saved)
     data = bytearray(saved.read_bytes())
-    graph = sample()
+    graph = sample(directed)
     for place in range(0, len(data), 3):
         changed = data.copy()
         changed[place] ^= 0x41
         saved.write_bytes(changed)
         try:
-            assert read_graph(saved) == graph  # a date, or bytes that only fill
+            again = read_graph(saved)  # a date, or bytes that only fill
+            assert (again, again.skeleton) == (graph, graph.skeleton)
         except FileFormatError as error:
             assert str(saved) in str(error)  # noqa: PT017
 
@@ -238,6 +244,55 @@ def meta(**changes) -> np.ndarray:
 def test_lies(saved, changes, message):
     tamper(saved, **changes)
     refused(saved, message)
+
+
+# ---- the skeleton of a directed graph -------------------------------------------------------------------------------
+
+
+@given(graphs())
+def test_skeleton_is_stored_where_it_has_rows_of_its_own(tmp_path_factory, graph):
+    path = tmp_path_factory.getbasetemp() / "skeleton.npz"
+    write_graph(graph, path)
+    again = read_graph(path)
+    assert ("_skeleton" in again.__dict__) == graph.directed
+    assert again.skeleton == graph.skeleton
+    assert again.skeleton.names is again.names
+    assert not again.skeleton.indices.flags.writeable
+
+
+def test_file_of_an_older_curiograph_has_no_skeleton(saved):
+    graph = sample(directed=True)
+    graph.save(saved)
+    tamper(saved, skeleton_indptr=None, skeleton_indices=None)
+    again = read_graph(saved)
+    assert again == graph
+    assert "_skeleton" not in again.__dict__
+    assert again.skeleton == graph.skeleton
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"skeleton_indptr": None}, "lacks the member 'skeleton_indptr'"),
+        ({"skeleton_indices": None}, "lacks the member 'skeleton_indices'"),
+        ({"skeleton_indices": np.arange(6)}, "holds 'skeleton_indices' as int64"),
+        ({"skeleton_indices": np.array([1, 2, 0, 2, 0, 3], np.int32)}, "an edge to a node that does not exist"),
+        ({"skeleton_indices": np.array([2, 1, 0, 2, 0, 1], np.int32)}, "rows that are not sorted"),
+        ({"skeleton_indptr": np.array([0, 2, 4, 7])}, "rows that do not fit together"),
+        ({"skeleton_indptr": np.array([0, 2, 4, 6, 6])}, "a skeleton that does not fit its edges"),
+        (
+            {"skeleton_indptr": np.array([0, 1, 2, 2]), "skeleton_indices": np.array([1, 0], np.int32)},
+            "a skeleton that does not fit its edges",
+        ),
+    ],
+)
+def test_skeleton_that_lies(saved, changes, message):
+    sample(directed=True).save(saved)
+    tamper(saved, **changes)
+    refused(saved, message)
+
+
+# ---- arrays that lie ------------------------------------------------------------------------------------------------
 
 
 def npy(header: str, data: bytes = b"") -> bytes:

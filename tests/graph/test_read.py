@@ -18,6 +18,7 @@ from curiograph.errors import FileFormatError, GraphError
 from curiograph.graph.container import Graph
 from curiograph.graph.names import IntegerNames, RangeNames, TextNames
 from curiograph.graph.read import read_graph
+from curiograph.graph.storage import read_text
 from curiograph.graph.write import write_graph
 
 BLANKS = " \t\n\r\v\f"
@@ -278,6 +279,37 @@ def test_missing_file_and_folder(tmp_path):
         read_graph(tmp_path / "pipe.tsv")
 
 
+@pytest.mark.parametrize("path", [None, 5, b"g.tsv"])
+def test_path_that_is_no_path(path):
+    message = f"the path is {path!r}; give the name of a file, as text or as a pathlib.Path"
+    with pytest.raises(FileFormatError, match=message):
+        read_graph(path)
+    with pytest.raises(GraphError, match=message):
+        write_graph(Graph.from_edges([(0, 1)]), path)
+
+
+def test_write_graph_of_another_library(tmp_path):
+    with pytest.raises(GraphError, match=r"networkx.*, not a curiograph Graph; make one with cg\.Graph\.from_networkx"):
+        write_graph(networkx.path_graph(3), tmp_path / "g.tsv")
+
+
+@pytest.mark.parametrize("directed", ["no", 1])
+def test_directed_is_true_or_false(tmp_path, directed):
+    with pytest.raises(GraphError, match=f"directed is {directed!r}; give True or False"):
+        read_graph(tmp_path / "none.tsv", directed=directed)
+    assert read_graph(write(tmp_path, "g.tsv", "a\tb\n"), directed=np.bool_(True)).directed
+
+
+@pytest.mark.parametrize(("name", "start"), [("g.json", b"{"), ("g.gml", b"a"), ("g.graphml", b"<a>")])
+def test_file_of_gigabytes_that_would_be_read_whole(tmp_path, name, start):
+    path = write(tmp_path, name, start)
+    os.truncate(path, 2**36)
+    with pytest.raises(FileFormatError, match=r"is 64\.0 GiB; files of this format are read whole, at most 256 MiB"):
+        read_graph(path)
+    with pytest.raises(FileFormatError, match=r"is 1 MiB; .*, at most 0 MiB"):
+        read_text(write(tmp_path, "walks.txt", "a,b\n" * 2**18), limit=1000)
+
+
 def test_line_of_gigabytes_is_refused_at_once(tmp_path):
     """A sparse file of 64 GiB: the fault is in its first bytes, and nothing else may be read."""
     path = write(tmp_path, "g.tsv", b"a\tb\n" + b"x" * (2**20 + 2))
@@ -321,6 +353,8 @@ def link(**keys) -> str:
         (b'{"nodes": [\n"\xff"]}', "line 2: is not UTF-8"),
         (b"PK\x03\x04", "zip archive"),
         (b'{"nodes"\0', "looks like a binary file"),
+        ("\ufeff\n aaa", "is not JSON: it begins with 'a', not with { or \\["),
+        (" \n\t", "line 2: is not valid JSON"),
     ],
 )
 def test_broken_json(tmp_path, content, message):
@@ -355,7 +389,7 @@ GRAPHML = '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">{}</graphml>'
         (BOMB.encode("utf-16"), "UTF-16"),
         (BOMB.encode("utf-16-le"), "has a document type declaration"),
         (GRAPHML.format('<graph edgedefault="directed">\n<node id="a"/>')[:-20], "line 2: is not valid XML"),
-        ("a\tb\n", "line 1: is not valid XML"),
+        ("a\tb\n", "is not GraphML: it begins with .a., not with <"),
         ("<svg></svg>", "not a usable GraphML file"),
         (GRAPHML.format("<graph><node/></graph>"), "a node without id"),
         (GRAPHML.format('<graph><edge source="a"/></graph>'), "an edge without source or target"),
@@ -385,6 +419,33 @@ def test_broken_graphml(tmp_path, content, message):
     assert str(path) in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("head", "filling", "tail"),
+    [
+        ("<graphml>\n<node ", "a", ""),
+        ("<graphml>\n<node id='", ">", ""),
+        ("<graphml>\n<node id='", "a", "'/></graphml>"),
+        ("<graphml>\n<!-- ", ">", ""),
+    ],
+)
+def test_tag_of_megabytes_is_refused_at_once(tmp_path, head, filling, tail):
+    """The parser reads an unfinished tag again with every piece, so this would take time that grows with its square."""
+    path = write(tmp_path, "g.graphml", head + filling * 2**25 + tail)
+    with pytest.raises(FileFormatError, match="line 2: has a tag or comment longer than 1 MiB"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize("size", [2**20, 2**21, 2**22 + 5])
+def test_graphml_of_several_pieces(tmp_path, size):
+    text = GRAPHML.format('<graph>{}<edge source="a" target="b"/></graph>')
+    path = write(tmp_path, "g.graphml", text.format(" " * (size - len(text) + 2)))
+    assert path.stat().st_size == size
+    assert read_graph(path) == Graph.from_edges([("a", "b")])
+    path.write_text(text.format(" " * size)[:-3])
+    with pytest.raises(FileFormatError, match="line 1: is not valid XML"):
+        read_graph(path)
+
+
 def test_graphml_of_others(tmp_path):
     key = '<key id="w" for="edge" attr.name="weight" attr.type="double"><default>2</default></key>'
     edges = '<edge source="a" target="b"/><edge source="b" target="c"><data key="w">5</data></edge>'
@@ -400,7 +461,7 @@ def test_graphml_of_others(tmp_path):
         ("graph [ node [ id 1", "not a usable GML file .*found EOF"),
         ("graph " + "[ a " * 5000, "not a usable GML file"),
         ("nothing", "not a usable GML file"),
-        ('"', "not a usable GML file"),
+        ('"', "is not GML: it begins with .*, not with a letter or #"),
         ('graph [ node [ id 1 label "a" ] node [ id 2 label "a" ] ]', "have the same label 'a'"),
         ('graph [ node [ id 1 label "a" ] node [ id 2 ] ]', "node 2 has no label but others do"),
         ("graph [ node [ id 1 ] edge [ source 1 target 5 ] ]", "undefined target 5"),

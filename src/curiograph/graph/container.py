@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-import difflib
-import re
+import operator
+import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.graph.edges import list_edges
+from curiograph.graph.edges import each, list_edges
 from curiograph.graph.names import Names, RangeNames, as_names
+from curiograph.graph.nearest import unknown_node
 from curiograph.graph.rows import Float64, Int32, Int64, check_weights, compressed, frozen, mirrored
+from curiograph.graph.storage import quoted, type_name
 
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
 _MOST_NODES = 2**31 - 1
-_MOST_NAMES_TO_COMPARE = 200_000
+_CONVERTERS = {
+    "networkx": "cg.Graph.from_networkx(...)",
+    "igraph": "cg.Graph.from_igraph(...)",
+    "scipy": "cg.Graph.from_scipy(...)",
+    "numpy": "cg.Graph.from_scipy(matrix) or cg.Graph.from_edges(pairs)",
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +43,7 @@ class Cleaning:
 
 
 class Graph:
-    """A graph that never changes.
+    """A graph that never changes: its attributes cannot be set and its arrays cannot be written to.
 
     Nodes have a position (0 to n - 1, what the arrays hold) and a label (what users see; any hashable). Rows are
     sorted. An undirected edge stands in both rows.
@@ -58,14 +66,26 @@ class Graph:
         directed: bool = False,
         names: Names | None = None,
         cleaning: Cleaning | None = None,
+        skeleton: Graph | None = None,
     ) -> None:
         self.indptr: Int64 = frozen(indptr)
         self.indices: Int32 = frozen(indices)
         self.weights: Float64 | None = None if weights is None else frozen(weights)
         self.directed = directed
         self.names: Names = RangeNames(len(indptr) - 1) if names is None else names
-        self.cleaning = cleaning or Cleaning()
-        self._skeleton: Graph | None = None
+        if skeleton is not None:
+            self._skeleton = skeleton
+        self.cleaning = cleaning or Cleaning()  # last: from here on `__setattr__` refuses
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if "cleaning" in self.__dict__:
+            raise AttributeError(
+                f"{name!r} cannot be set: a graph never changes; build a new one, as with Graph.from_edges."
+            )
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{name!r} cannot be deleted: a graph never changes.")
 
     # ---- construction -------------------------------------------------------------------------------------------
 
@@ -107,6 +127,7 @@ class Graph:
         >>> Graph.from_arrays(np.array([0, 1]), np.array([1, 0]), names=RangeNames(2)).cleaning.parallel_edges
         1
         """
+        directed = as_flag(directed)
         size = len(names)
         if size > _MOST_NODES:
             raise GraphError(f"a graph of {size} nodes is too large; at most {_MOST_NODES} nodes fit.")
@@ -194,7 +215,13 @@ class Graph:
 
     def label(self, position: int) -> Hashable:
         """Label of the node at `position`."""
-        return self.names[int(position)]
+        try:
+            return self.names[operator.index(position)]
+        except (IndexError, TypeError):
+            raise UnknownNodeError(
+                f"the graph has no node at position {quoted(position)}; its {self.num_nodes} nodes stand at whole "
+                "numbers from 0 on."
+            ) from None
 
     def position(self, label: Hashable) -> int:
         """Position of the node called `label`.
@@ -206,18 +233,19 @@ class Graph:
         try:
             return self.names.index(label)
         except (KeyError, TypeError):
-            raise UnknownNodeError(self._unknown(label)) from None
+            raise unknown_node(label, self.names) from None
 
     def positions(self, labels: Iterable[Hashable]) -> Int32:
         """Positions of several labels."""
-        return np.asarray([self.position(label) for label in labels], np.int32)
+        return np.asarray([self.position(label) for label in each(labels, "labels", "a list of labels")], np.int32)
 
     # ---- structure ----------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def degrees(self) -> Int64:
         """Number of neighbours of every node (out-neighbours in a directed graph)."""
-        return np.diff(self.indptr)
+        degrees: Int64 = frozen(np.diff(self.indptr))
+        return degrees
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
         """Labels of the (out-)neighbours of a node."""
@@ -233,11 +261,10 @@ class Graph:
         """
         if not self.directed and self.weights is None:
             return self
-        if self._skeleton is None:
-            self._skeleton = self._make_skeleton()
         return self._skeleton
 
-    def _make_skeleton(self) -> Graph:
+    @cached_property
+    def _skeleton(self) -> Graph:
         if not self.directed:
             return Graph(self.indptr, self.indices, names=self.names)
         rows = np.repeat(np.arange(self.num_nodes, dtype=np.int64), self.degrees)
@@ -296,7 +323,8 @@ class Graph:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # numpy forgets that an array was read-only; going through the constructor restores it
-        return _restored, (self.indptr, self.indices, self.weights, self.directed, self.names, self.cleaning)
+        known = self.__dict__.get("_skeleton") if self.directed else None
+        return _restored, (self.indptr, self.indices, self.weights, self.directed, self.names, self.cleaning, known)
 
     def __hash__(self) -> int:
         return hash((self.num_nodes, self.num_edges, self.directed))
@@ -306,19 +334,30 @@ class Graph:
         weighted = "" if self.weights is None else ", weighted"
         return f"Graph({self.num_nodes} nodes, {self.num_edges} edges, {kind}{weighted})"
 
-    def _unknown(self, label: object) -> str:
-        if self.num_nodes == 0:
-            return f"the graph has no node {label!r}; it is empty."
-        if isinstance(label, str) and re.fullmatch("-?[0-9]{1,19}", label) and int(label) in self:
-            return f"the graph has no node {label!r}, but it has the number {int(label)}; give it without quotes."
-        near: list[str] = []
-        if self.num_nodes <= _MOST_NAMES_TO_COMPARE:
-            shown = {str(name): name for name in self.names}
-            near = [repr(shown[name]) for name in difflib.get_close_matches(str(label), shown, n=3)]
-        if near:
-            return f"the graph has no node {label!r}; the nearest names are {', '.join(near)}."
-        first = ", ".join(repr(self.names[i]) for i in range(min(3, self.num_nodes)))
-        return f"the graph has no node {label!r}; its {self.num_nodes} nodes start with {first}."
+
+def as_graph(value: object) -> Graph:
+    """The graph that `value` is; raises GraphError, with the way to make one, for anything else.
+
+    >>> as_graph([(0, 1)])
+    Traceback (most recent call last):
+    curiograph.errors.GraphError: [(0, 1)] is a list, not a curiograph Graph; make one with cg.Graph.from_edges(...).
+    """
+    if isinstance(value, Graph):
+        return value
+    name = type_name(value)
+    for base in type(value).__mro__:  # a class of one's own may derive from theirs
+        package = base.__module__.partition(".")[0]
+        if package in _CONVERTERS:
+            raise GraphError(f"this is a {name}, not a curiograph Graph; make one with {_CONVERTERS[package]}.")
+    way = "cg.read_graph(path)" if isinstance(value, (str, os.PathLike)) else "cg.Graph.from_edges(...)"
+    raise GraphError(f"{quoted(value)} is a {name}, not a curiograph Graph; make one with {way}.")
+
+
+def as_flag(directed: object) -> bool:
+    """Whether a graph is directed; raises GraphError for anything but True and False."""
+    if isinstance(directed, (bool, np.bool_)):
+        return bool(directed)
+    raise GraphError(f"directed is {quoted(directed)}; give True or False.")
 
 
 def require_edges(graph: Graph) -> None:
@@ -330,6 +369,12 @@ def require_edges(graph: Graph) -> None:
 
 
 def _restored(
-    indptr: Int64, indices: Int32, weights: Float64 | None, directed: bool, names: Names, cleaning: Cleaning
+    indptr: Int64,
+    indices: Int32,
+    weights: Float64 | None,
+    directed: bool,
+    names: Names,
+    cleaning: Cleaning,
+    skeleton: Graph | None,
 ) -> Graph:
-    return Graph(indptr, indices, weights, directed=directed, names=names, cleaning=cleaning)
+    return Graph(indptr, indices, weights, directed=directed, names=names, cleaning=cleaning, skeleton=skeleton)

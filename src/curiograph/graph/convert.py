@@ -9,9 +9,10 @@ import numpy as np
 
 from curiograph.errors import GraphError, MissingExtraError
 from curiograph.graph.container import Graph
-from curiograph.graph.edges import as_label
+from curiograph.graph.edges import as_label, each
 from curiograph.graph.names import Names, RangeNames, as_names
 from curiograph.graph.rows import Float64, Int64
+from curiograph.graph.storage import type_name
 
 if TYPE_CHECKING:
     import networkx
@@ -64,7 +65,7 @@ def from_networkx(graph: networkx.Graph) -> Graph:
     import networkx
 
     if not isinstance(graph, networkx.Graph):
-        raise GraphError(f"from_networkx was given a {type(graph).__name__}; give a networkx Graph or DiGraph.")
+        raise GraphError(f"from_networkx was given a {type_name(graph)}; give a networkx Graph or DiGraph.")
     labels = _distinct(graph)
     position = {label: number for number, label in enumerate(labels)}
     pairs = []
@@ -107,7 +108,7 @@ def from_igraph(graph: Any) -> Graph:
     """
     igraph = _import_igraph()
     if not isinstance(graph, igraph.Graph):
-        raise GraphError(f"from_igraph was given a {type(graph).__name__}; give an igraph Graph.")
+        raise GraphError(f"from_igraph was given a {type_name(graph)}; give an igraph Graph.")
     named = "name" in graph.vs.attributes()
     labels = _distinct(graph.vs["name"] if named else range(graph.vcount()))
     pairs = graph.get_edgelist()
@@ -256,7 +257,7 @@ def _check_entries(sparse: scipy.sparse.csr_array) -> None:
 def _matrix_names(nodes: Iterable[Hashable] | None, size: int) -> Names:
     if nodes is None:
         return RangeNames(size)
-    labels = _distinct(nodes)
+    labels = _distinct(each(nodes, "nodes", "a list of labels"))
     if len(labels) != size:
         raise GraphError(f"nodes holds {len(labels)} labels for a matrix of {size} rows; give one per row.")
     return as_names(labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from curiograph.errors import GraphError
 from curiograph.graph.names import Names, RangeNames, as_names
 from curiograph.graph.rows import Float64, Int64
+from curiograph.graph.storage import quoted
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ def list_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Ha
     source: list[int] = []
     target: list[int] = []
     weights: list[float] = []
-    for number, edge in enumerate(edges):
+    for number, edge in enumerate(each(edges, "edges", "pairs (u, v) or triples (u, v, weight)")):
         u, v, weight = _split_edge(edge, number)
         source.append(positions.setdefault(u, len(positions)))
         target.append(positions.setdefault(v, len(positions)))
@@ -56,7 +57,7 @@ def list_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Ha
 
 def _numbered(nodes: Iterable[Hashable] | None) -> dict[Hashable, int]:
     positions: dict[Hashable, int] = {}
-    for label in nodes if nodes is not None else ():
+    for label in () if nodes is None else each(nodes, "nodes", "a list of labels"):
         if as_label(label) in positions:
             raise GraphError(f"node {label!r} is listed twice in nodes; list each node once.")
         positions[as_label(label)] = len(positions)
@@ -76,17 +77,34 @@ def _all_or_none(weights: list[float]) -> Float64 | None:
 
 
 def _split_edge(edge: Sequence[Any], number: int) -> tuple[Hashable, Hashable, float]:
-    if isinstance(edge, (str, bytes)) or not hasattr(edge, "__len__") or len(edge) not in (2, 3):
-        raise GraphError(f"edge {number} is {edge!r}; give pairs (u, v) or triples (u, v, weight).")
+    try:  # neither the characters of a text nor the members of a set or the keys of a dictionary are two ends
+        parts = () if isinstance(edge, (str, bytes, set, frozenset, dict)) else tuple(edge)
+    except TypeError:
+        parts = ()
+    if len(parts) not in (2, 3):
+        raise GraphError(f"edge {number} is {quoted(edge)}; give pairs (u, v) or triples (u, v, weight).")
     weight = np.nan
-    if len(edge) == 3:
+    if len(parts) == 3:
         try:
-            weight = float(edge[2])
+            weight = float(parts[2])
         except (TypeError, ValueError, OverflowError):
-            raise GraphError(f"edge {number} has weight {edge[2]!r}, which is not a number.") from None
+            raise GraphError(f"edge {number} has weight {quoted(parts[2])}, which is not a number.") from None
         if not (np.isfinite(weight) and weight >= 0):
             raise GraphError(f"edge {number} has weight {weight}; weights must be finite numbers, zero or above.")
-    return as_label(edge[0]), as_label(edge[1]), weight
+    return as_label(parts[0]), as_label(parts[1]), weight
+
+
+def each(values: Iterable[Any], what: str, expected: str) -> Iterator[Any]:
+    """The values one by one; raises GraphError with what they are and should be for a value that is not several.
+
+    >>> next(each(5, "nodes", "a list of labels"))
+    Traceback (most recent call last):
+    curiograph.errors.GraphError: nodes is 5; give a list of labels.
+    """
+    try:
+        return iter(values)
+    except TypeError:
+        raise GraphError(f"{what} is {quoted(values)}; give {expected}.") from None
 
 
 def as_label(label: Any) -> Hashable:

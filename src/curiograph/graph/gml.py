@@ -16,7 +16,7 @@ def read_gml(path: Path, directed: bool | None = None) -> Graph:
     """Read a GML file; nodes are called by their `label`, or by their `id` where none has a label."""
     import networkx
 
-    lines = read_text(path).replace("\r\n", "\n").split("\n")
+    lines = read_text(path, "GML").replace("\r\n", "\n").split("\n")
     try:
         return from_networkx(_labelled(networkx.parse_gml(lines, label="id")))
     except MemoryError:

@@ -14,6 +14,7 @@ from curiograph.graph.container import Graph
 from curiograph.graph.convert import edge_arrays, from_networkx, text_labels
 from curiograph.graph.storage import PathLike, read_bytes, replacing, shortened
 
+_LONGEST_TAG = 2**20
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -21,7 +22,7 @@ def read_graphml(path: Path, directed: bool | None = None) -> Graph:
     """Read a GraphML file; node ids become text labels, the edge attribute `weight` is kept."""
     import networkx
 
-    data = read_bytes(path)
+    data = read_bytes(path, "GraphML")
     _check_xml(data, path)
     try:
         graph = networkx.read_graphml(io.BytesIO(data), node_type=_identifier)
@@ -74,9 +75,10 @@ def _identifier(value: str | None) -> str:
 
 
 def _check_xml(data: bytes, path: Path) -> None:
-    """Refuse malformed XML and any document type: entities declared there can grow to gigabytes.
+    """Refuse malformed XML, any document type (its entities can grow to gigabytes) and tags longer than 1 MiB.
 
-    The parser is asked, not the bytes searched, because a declaration can hide in another encoding.
+    The parser is asked, not the bytes searched, because a declaration can hide in another encoding and a tag may hold
+    a quoted `>`. It reads an unfinished tag again with every piece of the file, so a long one takes quadratic time.
     """
 
     def refuse(*_: Any) -> None:
@@ -88,8 +90,15 @@ def _check_xml(data: bytes, path: Path) -> None:
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
     parser.EntityDeclHandler = refuse
+    if hasattr(parser, "SetReparseDeferralEnabled"):  # newer parsers would wait with a tag until it doubled
+        parser.SetReparseDeferralEnabled(False)
     try:
-        parser.Parse(data, True)
+        for end in range(_LONGEST_TAG, len(data), _LONGEST_TAG):
+            parser.Parse(data[end - _LONGEST_TAG : end], False)
+            if end - parser.CurrentByteIndex > _LONGEST_TAG:
+                line = parser.CurrentLineNumber
+                raise FileFormatError(f"{path}, line {line}: has a tag or comment longer than 1 MiB; shorten it.")
+        parser.Parse(data[(len(data) - 1) // _LONGEST_TAG * _LONGEST_TAG :], True)
     except (expat.ExpatError, ValueError, LookupError) as error:
         if isinstance(error, FileFormatError):
             raise

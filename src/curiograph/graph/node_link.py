@@ -33,7 +33,7 @@ def write_node_link(graph: Graph, path: PathLike) -> None:
 
 def load_json(path: PathLike) -> Any:
     """The document in a JSON file; raises FileFormatError with the line where it is malformed."""
-    text = read_text(path)
+    text = read_text(path, "JSON")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

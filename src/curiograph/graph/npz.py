@@ -1,7 +1,8 @@
 """curiograph's own `.npz`: an uncompressed zip of arrays, opened by memory map, never holding a pickle.
 
 Members: `meta` (JSON), `indptr`, `indices`, `weights` if there are any, and for the names nothing (a range), `values`
-(whole numbers), `blob`, `offsets`, `hashes` and `order` (text), or `json` (anything else that JSON can hold).
+(whole numbers), `blob`, `offsets`, `hashes` and `order` (text), or `json` (anything else that JSON can hold). The file
+of a directed graph also holds its skeleton, `skeleton_indptr` and `skeleton_indices`, which takes seconds to make anew.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.graph.container import Cleaning, Graph
 from curiograph.graph.names import IntegerNames, ListNames, Names, RangeNames, TextNames
-from curiograph.graph.storage import PathLike, check_file, quoted, replacing, shortened
+from curiograph.graph.storage import PathLike, as_path, check_file, quoted, replacing, shortened
 
 FORMAT = "curiograph graph"
 VERSION = 1
@@ -46,7 +47,7 @@ def write_npz(graph: Graph, path: PathLike) -> None:
     ...     npz.read_npz(Path(folder) / "g.npz").labels
     ['a', 'b']
     """
-    if Path(path).suffix.lower() != ".npz":
+    if as_path(path).suffix.lower() != ".npz":
         raise GraphError(f"cannot save to {path}: the name must end in .npz.")
     kind, names = _name_arrays(graph.names)
     meta = {
@@ -65,6 +66,9 @@ def write_npz(graph: Graph, path: PathLike) -> None:
     }
     if graph.weights is not None:
         members["weights"] = graph.weights
+    if graph.directed:
+        members["skeleton_indptr"] = graph.skeleton.indptr
+        members["skeleton_indices"] = graph.skeleton.indices
     with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
             _write_member(archive, stream, f"{name}.npy", array)
@@ -172,6 +176,9 @@ class _Members:
             raise _UnusableError(f"is a broken .npz ({shortened(error)}); it may be cut short") from None
         self._bytes = np.memmap(stream, np.uint8, "r").view(np.ndarray)
 
+    def __contains__(self, name: str) -> bool:
+        return f"{name}.npy" in self._infos
+
     def get(self, name: str, dtype: Any) -> NDArray[Any]:
         """The one-dimensional array `name`, after checks of its place, size, type and checksum."""
         info = self._infos.get(f"{name}.npy")
@@ -234,8 +241,26 @@ def _open(members: _Members) -> Graph:
         raise _UnusableError(f"holds {len(names)} names for {len(indptr) - 1} nodes")
     self_loops, parallel_edges = meta["cleaning"]
     return Graph(
-        indptr, indices, weights, directed=meta["directed"], names=names, cleaning=Cleaning(self_loops, parallel_edges)
+        indptr,
+        indices,
+        weights,
+        directed=meta["directed"],
+        names=names,
+        cleaning=Cleaning(self_loops, parallel_edges),
+        skeleton=_skeleton(members, len(indices), names) if meta["directed"] else None,
     )
+
+
+def _skeleton(members: _Members, edges: int, names: Names) -> Graph | None:
+    """The undirected graph underneath, or None in a file of an older curiograph."""
+    if "skeleton_indptr" not in members and "skeleton_indices" not in members:
+        return None
+    indptr = members.get("skeleton_indptr", np.int64)
+    indices = members.get("skeleton_indices", np.int32)
+    _check_rows(indptr, indices, directed=False)
+    if len(indptr) - 1 != len(names) or not edges <= len(indices) <= 2 * edges:
+        raise _UnusableError("has a skeleton that does not fit its edges ('skeleton_indptr', 'skeleton_indices')")
+    return Graph(indptr, indices, names=names)
 
 
 def _meta(members: _Members) -> dict[str, Any]:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from curiograph.errors import FileFormatError
-from curiograph.graph.container import Graph
+from curiograph.graph.container import Graph, as_flag
 from curiograph.graph.edge_list import DELIMITERS, read_edge_list
 from curiograph.graph.gml import read_gml
 from curiograph.graph.graphml import read_graphml
 from curiograph.graph.node_link import read_node_link
 from curiograph.graph.npz import read_npz
-from curiograph.graph.storage import PathLike, check_file
+from curiograph.graph.storage import PathLike, as_path, check_file
 
 _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     **dict.fromkeys(DELIMITERS, read_edge_list),
@@ -33,9 +33,14 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     directed : by default what the file says; edge lists, which do not say, are undirected. A value that contradicts
         the file is an error.
 
-    Edge lists have one edge a line: two names and perhaps a weight. Blank lines, lines that start with `#` and a header
-    such as `source target` are skipped. If all names are whole numbers, labels are numbers, otherwise text.
+    Edge lists have one edge a line: two names and perhaps a weight. Blank lines, comments and a header such as
+    `source target` are skipped. Every line that starts with `#` is a comment, so a name that starts with `#` needs
+    quotes in a `.csv`, or another format. If all names are whole numbers, labels are numbers, otherwise text.
     Self-loops are dropped and parallel edges merged; `cleaning` of the graph counts both.
+
+    Opening an `.npz` reads the file once, to check it, but copies nothing: the arrays stay in the file, so that
+    processes share them, and the file must not be changed in place while the graph is used. `.graphml`, `.gml` and
+    `.json` are read whole, at most 256 MiB.
 
     Raises
     ------
@@ -48,7 +53,8 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     ...     read_graph(path, directed=True)
     Graph(3 nodes, 2 edges, directed)
     """
-    path = Path(path)
+    path = as_path(path)
+    directed = None if directed is None else as_flag(directed)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         known = ", ".join(_READERS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import string
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,16 @@ from typing import BinaryIO
 from curiograph.errors import FileFormatError, GraphError
 
 PathLike = str | os.PathLike[str]
+
+LARGEST_WHOLE = 2**28
+"""Most bytes of a file that is read whole; edge lists and .npz are not."""
+
+_HEAD = 4096
+_STARTS = {
+    "JSON": ("{[", "{ or ["),
+    "GraphML": ("<", "<"),
+    "GML": (f"{string.ascii_letters}#", "a letter or #"),
+}
 
 _FOREIGN = {
     b"PK\x03\x04": "a zip archive; unpack it first, or end its name in .npz if curiograph wrote it",
@@ -26,9 +37,19 @@ _FOREIGN = {
 }
 
 
+def as_path(path: PathLike) -> Path:
+    """The path that text or a path-like object names; raises FileFormatError for anything else."""
+    try:
+        return Path(path)
+    except TypeError:
+        raise FileFormatError(
+            f"the path is {quoted(path)}; give the name of a file, as text or as a pathlib.Path."
+        ) from None
+
+
 def check_file(path: PathLike) -> Path:
     """The path of a regular, non-empty file; raises FileFormatError for anything else."""
-    path = Path(path)
+    path = as_path(path)
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -51,20 +72,44 @@ def check_text(path: Path, head: bytes) -> None:
             raise FileFormatError(f"{path}: the ending {path.suffix} promises text, but the file is {meaning}.")
 
 
-def read_bytes(path: PathLike) -> bytes:
-    """All bytes of a text file of any encoding."""
+def check_start(path: Path, head: bytes, kind: str) -> None:
+    """Raise where the first character of a file, blanks aside, shows that it is not JSON, GraphML or GML."""
+    characters, meaning = _STARTS[kind]
+    first = head.decode("utf-8-sig", "replace").lstrip()[:1]
+    if first not in characters:  # nothing but blanks is left to the parser
+        raise FileFormatError(
+            f"{path}: is not {kind}: it begins with {first!r}, not with {meaning}; check its content and its ending."
+        )
+
+
+def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_WHOLE) -> bytes:
+    """All bytes of a text file of any encoding; `kind` is JSON, GraphML or GML where it has to begin like that."""
     path = check_file(path)
     try:
-        data = path.read_bytes()
+        with open(path, "rb") as stream:
+            head = stream.read(_HEAD)
+            check_text(path, head)
+            if kind is not None:
+                check_start(path, head, kind)
+            size = os.fstat(stream.fileno()).st_size
+            if size > limit:
+                raise FileFormatError(
+                    f"{path}: is {_in_units(size)}; files of this format are read whole, at most {_in_units(limit)}: "
+                    "split it, or for a graph use an edge list or .npz."
+                )
+            stream.seek(0)
+            return stream.read(limit)
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
-    check_text(path, data[:8])
-    return data
 
 
-def read_text(path: PathLike) -> str:
-    """A whole UTF-8 file, without a byte order mark."""
-    data = read_bytes(path)
+def _in_units(size: int) -> str:
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
+
+
+def read_text(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_WHOLE) -> str:
+    """A whole UTF-8 file, without a byte order mark; `kind` and `limit` as for `read_bytes`."""
+    data = read_bytes(path, kind, limit=limit)
     place = data.find(b"\0")
     if place >= 0:
         raise FileFormatError(f"{path}, line {line_of(data, place)}: holds a NUL byte; this looks like a binary file.")
@@ -94,6 +139,16 @@ def quoted(value: object) -> str:
         return f"of type {type(value).__name__} (too large to show)"
 
 
+def type_name(value: object) -> str:
+    """The type of a value with its module, which tells a networkx Graph from ours.
+
+    >>> type_name([]), type_name(Path("a"))[:8]
+    ('list', 'pathlib.')
+    """
+    kind = type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 @contextmanager
 def replacing(path: PathLike) -> Iterator[BinaryIO]:
     """A stream whose content becomes the file `path` all at once, when the block ends without an error.
@@ -105,7 +160,7 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
     ...     [entry.name for entry in Path(folder).iterdir()]
     ['a.txt']
     """
-    target = Path(os.path.realpath(path))  # a link keeps pointing to the file it names
+    target = Path(os.path.realpath(as_path(path)))  # a link keeps pointing to the file it names
     if target.is_dir():
         raise GraphError(f"cannot write {path}: it is a folder; add a file name.")
     if not target.parent.is_dir():

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 from curiograph.errors import GraphError
-from curiograph.graph.container import Graph
+from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.edge_list import DELIMITERS, write_edge_list
 from curiograph.graph.gml import write_gml
 from curiograph.graph.graphml import write_graphml
 from curiograph.graph.node_link import write_node_link
 from curiograph.graph.npz import write_npz
-from curiograph.graph.storage import PathLike
+from curiograph.graph.storage import PathLike, as_path
 
 _WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
     ".npz": write_npz,
@@ -42,10 +41,11 @@ def write_graph(graph: Graph, path: PathLike) -> None:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_graph(Graph.from_edges([("a", "b")]), folder + "/g.csv")
-    ...     Path(folder, "g.csv").read_text()
+    ...     open(folder + "/g.csv").read()
     'source,target\\na,b\\n'
     """
-    suffix = Path(path).suffix.lower()
+    graph, path = as_graph(graph), as_path(path)
+    suffix = path.suffix.lower()
     writer = _WRITERS.get(suffix)
     if writer is None:
         raise GraphError(f"cannot write {path}: the ending {suffix!r} is not known; use one of {', '.join(_WRITERS)}.")
