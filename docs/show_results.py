@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import curiograph as cg
-from curiograph.bench.run import seconds_text
+from curiograph.bench.run import ratio_text, seconds_text
 from curiograph.plotting import COLOURS, figure, save_figure
 
 DOCS = Path(__file__).parent
@@ -56,10 +56,10 @@ def bench_lines(run: dict[str, Any]) -> list[str]:
         if result["ratio"] is None:
             continue
         ours, theirs = (seconds_text(result[key]) if result[key] is not None else "" for key in ("ours", "peers"))
-        target = "" if result["target"] is None else f"{result['note']} {result['target']:g}".strip()
+        target = "" if result["target"] is None else f"{result['target']:,g}"
         lines.append(
-            f"| {result['what']} | {result['size']} | {ours} | {result['peer']} | {theirs} "
-            f"| {result['ratio']:,.3g} | {target} |"
+            f"| {result['what']} | {result['size']} | {ours or result['note']} | {result['peer']} | {theirs} "
+            f"| {ratio_text(result['ratio'])} | {target} |"
         )
     machine = run["machine"]
     return [*lines, "", f"One core of {machine['processor']}, Python {machine['python']}, numba {machine['numba']}."]

@@ -11,7 +11,7 @@ def test_quick_bench_measures_every_part() -> None:
     report = bench.run(quick=True)
     found = {result.what for result in report.results}
     assert "igt of all candidates, walk kept, one walk a call" in found
-    assert {"cpt of a subgraph", "Table 1's baselines", "read a tsv of text names"} <= found
+    assert {"cpt of a subgraph, 100 a call", "Table 1's baselines", "read a tsv of text names"} <= found
     assert all(result.ratio is None or result.ratio > 0 for result in report.results)
     assert len(report.rows()) == len(report.results)
 

@@ -75,7 +75,7 @@ class Report:
                 seconds_text(r.ours) if r.ours is not None else r.note,
                 r.peer,
                 seconds_text(r.peers) if r.peers is not None else "",
-                f"{r.ratio:,.3g}" if r.ratio is not None else "",
+                ratio_text(r.ratio) if r.ratio is not None else "",
                 f"{r.target:,.3g}" if r.target is not None else "",
             )
             for r in self.results
@@ -133,7 +133,7 @@ def _gaps(report: Report, quick: bool) -> None:
             if _each(beta1, matrices) != found.tolist():
                 raise AssertionError(f"{name} disagrees on the gaps at |S| = {size}")
             theirs[name] = _median(partial(_each, beta1, matrices), repeats=3, least=0.0) / count
-        where = f"|S| = {size}, {len(candidates) / count:.1f} candidates"
+        where = f"{size} nodes visited, {len(candidates) / count:.1f} candidates"
         faster = min(theirs, key=lambda name: theirs[name], default=None)
         for way, seconds in ours.items():
             target = targets[size] if way.startswith("walk kept") else None
@@ -150,7 +150,7 @@ def _compressibility(report: Report, quick: bool) -> None:
     """cpt of one subgraph against the slow twin, and how it grows with size."""
     for size, target in ((10, 1000.0), (20, 2000.0)):
         graph = generate("rg", nodes=max(50, 4 * size), seed=report.seed)
-        rows = np.stack([_state(graph, size, report.seed + i)[0] for i in range(20)])
+        rows = np.stack([_state(graph, size, report.seed + i)[0] for i in range(100)])
         tracker = CompressibilityTracker(Stack.of([graph]), rows, np.full(len(rows), size))
         ours = _median(tracker.values) / len(rows)
         matrices = [_adjacency(graph, row) for row in rows[: 2 if quick else 5]]
@@ -159,7 +159,7 @@ def _compressibility(report: Report, quick: bool) -> None:
         if not np.allclose(tracker.values()[: len(expected)], expected, atol=1e-9):
             raise AssertionError("the slow twin disagrees")
         report.results.append(
-            Result("cpt of a subgraph", f"{size} nodes", ours, "slow twin", twin, twin / ours, target)
+            Result("cpt of a subgraph, 100 a call", f"{size} nodes", ours, "slow twin", twin, twin / ours, target)
         )
     times = {}
     for size in (50, 100) if quick else (50, 100, 200):
@@ -171,7 +171,7 @@ def _compressibility(report: Report, quick: bool) -> None:
     largest = max(times)
     exponent = float(np.log(times[largest] / times[50]) / np.log(largest / 50))
     report.results.append(
-        Result("cpt grows like n^x, x", f"50 to {largest}", ratio=exponent, target=3.2, note="at most")
+        Result("cpt grows like n^x, x at most", f"50 to {largest} nodes", ratio=exponent, target=3.2)
     )
 
 
@@ -339,6 +339,11 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
+
+
+def ratio_text(value: float) -> str:
+    """A ratio with as many digits as it deserves."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def seconds_text(value: float) -> str:

@@ -113,13 +113,15 @@ def _popcount(x):
 @kernel
 def _cheapest(m, name, cost):
     """The merge that lowers the rate most, lower name first; of equal ones the pair with the lowest names."""
-    a = 0
-    b = 1
     least = cost[0, 1]
     for i in range(m - 1):
         for j in range(i + 1, m):
-            if cost[i, j] <= least and (cost[i, j] < least or _lower(name, i, j, a, b)):
-                least = cost[i, j]
+            least = min(least, cost[i, j])
+    a = -1
+    b = -1
+    for i in range(m - 1):
+        for j in range(i + 1, m):
+            if cost[i, j] == least and (a == -1 or _lower(name, i, j, a, b)):
                 a = i
                 b = j
     return (a, b) if name[a] < name[b] else (b, a)
@@ -139,12 +141,11 @@ def _merge(m, a, b, f, w, p, cost, near, row):
     touched = 0
     for i in range(m):
         row[i] = 0
-        if i != a and i != b and w[a, i] + w[b, i] > 0:
-            who[touched] = i
-            x[touched] = w[a, i]
-            y[touched] = w[b, i]
-            term[touched] = f[w[a, i] + w[b, i]] - f[w[a, i]] - f[w[b, i]]
-            touched += 1
+        who[touched] = i  # always written, kept only if it counts: a branch here would be mispredicted half the time
+        x[touched] = w[a, i]
+        y[touched] = w[b, i]
+        term[touched] = f[w[a, i] + w[b, i]] - f[w[a, i]] - f[w[b, i]]
+        touched += (i != a) & (i != b) & (w[a, i] + w[b, i] > 0)
     for s in range(touched):
         i = who[s]
         for t in range(s + 1, touched):
