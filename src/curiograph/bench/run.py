@@ -170,9 +170,7 @@ def _compressibility(report: Report, quick: bool) -> None:
         report.results.append(Result("cpt of a subgraph", f"{size} nodes", times[size]))
     largest = max(times)
     exponent = float(np.log(times[largest] / times[50]) / np.log(largest / 50))
-    report.results.append(
-        Result("cpt grows like n^x, x at most", f"50 to {largest} nodes", ratio=exponent, target=3.2)
-    )
+    report.results.append(Result("cpt grows like n^x, x at most", f"50 to {largest} nodes", ratio=exponent, target=3.2))
 
 
 def _episodes(report: Report, quick: bool) -> None:
