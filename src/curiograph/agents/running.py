@@ -175,7 +175,7 @@ def explore(
     first = int(_random_starts(graph, 1, seed, 0, fallback)[0]) if drawn else start_at(graph, start, fallback)
     made = as_agent(agent)
     made_reward = as_reward(reward)
-    ended = made.run(begin([graph], [[first]], made_reward, min(steps, graph.num_nodes), fallback=fallback, seed=seed))
+    ended = made.run(begin([graph], [[first]], made_reward, steps, fallback=fallback, seed=seed))
     length = int(ended.lengths[0])
     walk = Walk(
         [graph.label(int(v)) for v in ended.nodes[0, :length]],
@@ -218,8 +218,7 @@ def evaluate(
     starts = [_starts(graph, episodes, seed, k, fallback) for k, graph in enumerate(graphs)]
     made = as_agent(agent)
     made_reward = as_reward(reward)
-    capped = min(steps, max(g.num_nodes for g in graphs))
-    ended = made.run(begin(graphs, starts, made_reward, capped, fallback=fallback, seed=seed))
+    ended = made.run(begin(graphs, starts, made_reward, steps, fallback=fallback, seed=seed))
     bounds = np.cumsum([len(s) for s in starts])[:-1]
     short = int(np.count_nonzero(ended.lengths < steps))
     return Evaluation(made.name, made_reward.name, steps, np.split(ended.returns, bounds), short)

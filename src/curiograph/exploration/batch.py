@@ -119,6 +119,8 @@ class Exploration:
     def step(self, chosen: Int64) -> Exploration:
         """The batch after walk i has gone to candidate `chosen[i]` (an index into `candidates`; -1 stays)."""
         chosen = np.asarray(chosen)
+        if not np.issubdtype(chosen.dtype, np.integer):
+            raise WalkError(f"step needs indices into the candidates, whole numbers; got {chosen.dtype}.")
         self._check(chosen)
         return self.branch(np.arange(len(chosen)), chosen)
 
@@ -212,6 +214,7 @@ def begin(
     if fallback not in get_args(Fallback):
         raise UnknownNameError(f"fallback is {fallback!r}; the choices are {', '.join(get_args(Fallback))}.")
     graphs = as_graphs(graphs)
+    steps = min(steps, max(graph.num_nodes for graph in graphs))  # room is reserved for every step
     _check_starts(graphs, starts)
     stack = Stack.of(graphs)
     counts = [len(s) for s in starts]

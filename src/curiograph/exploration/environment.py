@@ -123,8 +123,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         index = self._drawn_graph(options.get("graph"))
         graph = self.graphs[index]
         start = self._drawn_start(index, options.get("start"))
-        steps = min(self.steps, graph.num_nodes)  # the core reserves room for every step
-        self._exploration = begin([graph], [[start]], self.reward, steps, fallback=self.fallback)
+        self._exploration = begin([graph], [[start]], self.reward, self.steps, fallback=self.fallback)
         self._index, self._illegal = index, False
         return self._observation(), self._info()
 
