@@ -601,3 +601,18 @@ def test_names_that_look_like_a_header(tmp_path):
     graph = Graph.from_edges([("u", "v"), ("v", "source")])
     for ending in ("tsv", "csv", "txt"):
         assert_read_back(graph, tmp_path / f"g.{ending}")
+
+
+def test_comments_that_look_like_edges_are_said(tmp_path):
+    path = tmp_path / "tags.tsv"
+    path.write_text("# hashtags that meet\n#metoo\t#love\npeace\tlove\n")
+    with pytest.warns(UserWarning, match=r"tags\.tsv, line 2: starts with # and was taken for a comment"):
+        assert read_graph(path).num_edges == 1
+
+
+@pytest.mark.parametrize("first", ["# source\ttarget", "#FromNodeId\tToNodeId", "#", "#alone", "##\tx", "#a\tb\tc\td"])
+def test_ordinary_comments_are_silent(tmp_path, first, recwarn):
+    path = tmp_path / "links.tsv"
+    path.write_text(f"{first}\na\tb\n")
+    assert read_graph(path).num_edges == 1
+    assert not recwarn.list

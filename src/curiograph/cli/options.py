@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Hashable
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curiograph.cli.output import remark
 from curiograph.errors import FileFormatError, UnknownNameError, UnknownNodeError, WalkError
 
 if TYPE_CHECKING:
@@ -51,7 +53,12 @@ def open_graph(text: str, directed: bool = False) -> Graph:
         if name not in made:
             raise UnknownNameError(f"there is no toy graph {name!r}; the toys are {', '.join(made)}.")
         return made[name]()
-    return read_graph(text, directed=True if directed else None)
+    graph = read_graph(text, directed=True if directed else None)
+    cleaned = graph.cleaning
+    if cleaned.self_loops or cleaned.parallel_edges:
+        counts = f"{cleaned.self_loops} self-loops dropped, {cleaned.parallel_edges} parallel edges merged"
+        remark(f"{text}: {counts}", quiet="CURIOGRAPH_QUIET" in os.environ)
+    return graph
 
 
 class LabelReader:

@@ -50,15 +50,10 @@ def convert(
 
     g = options.open_graph(graph, directed)
     write_graph(g, target)
-    cleaning = g.cleaning
     if json:
-        show_json({"file": str(target), "nodes": g.num_nodes, "edges": g.num_edges, "cleaning": asdict(cleaning)})
-        return
-    remark(
-        f"wrote {g!r} to {target}; {cleaning.self_loops} self-loops dropped, "
-        f"{cleaning.parallel_edges} parallel edges merged",
-        quiet,
-    )
+        show_json({"file": str(target), "nodes": g.num_nodes, "edges": g.num_edges, "cleaning": asdict(g.cleaning)})
+    else:
+        remark(f"wrote {g!r} to {target}", quiet)
 
 
 def warmup(json: options.Json = False, quiet: options.Quiet = False) -> None:

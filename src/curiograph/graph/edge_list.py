@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import math
 import re
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -116,7 +117,7 @@ class _EdgeListText:
         ends = np.empty((lines, 2), np.int32)
         weights, long = np.empty(lines), np.empty((3, lines), np.int64)  # pages that are never written cost nothing
         names = _Names()
-        state = np.array([start, 0, 0, 0, 0])
+        state = np.array([start, 0, 0, 0, 0, -1])
         while True:
             outcome = text.parse(self.data, self.code, state, ends, weights, long, *names.arrays)
             if outcome not in (text.MORE_NAMES, text.MORE_TEXT):
@@ -125,10 +126,26 @@ class _EdgeListText:
         self._read_long_numbers(weights, long[:, : state[text.LONGS]])  # first: its faults are on earlier lines
         if outcome != text.NO_FAULT:
             raise self.error(outcome, int(state[text.PLACE]))
+        if state[text.HASHED] >= 0:
+            self._warn_of_comment(int(state[text.HASHED]))
         edges = state[text.EDGES]
         if edges == 0:
             raise FileFormatError(f"{self.path}: holds no edges, only blank lines, comments or a header.")
         return ends[:edges], weights[:edges] if state[text.WEIGHTED] else None, names.finished(state[text.NAMES])
+
+    def _warn_of_comment(self, place: int) -> None:
+        """Say that a line was taken for a comment that looks like an edge between hashtags."""
+        fields = self._fields(self._line(place))
+        if not _is_header([fields[0].lstrip("#"), *fields[1:]]):
+            warnings.warn(
+                f"{self.path}, line {self._line_number(place)}: starts with # and was taken for a comment, but looks "
+                "like an edge; put such names in double quotes in a .csv, or use .json.",
+                stacklevel=6,
+            )
+
+    def _line_number(self, place: int) -> int:
+        before = range(0, place, _PIECE)
+        return 1 + sum(int(np.count_nonzero(self.data[i : min(i + _PIECE, place)] == 10)) for i in before)
 
     def _after_header(self, start: int) -> int:
         """Where the edges begin: after the first line with content if that is a header."""
@@ -193,8 +210,7 @@ class _EdgeListText:
 
     def error(self, fault: int, place: int) -> FileFormatError:
         """What a fault that a kernel found at a position means, and the way out."""
-        before = range(0, place, _PIECE)
-        line = 1 + sum(int(np.count_nonzero(self.data[i : min(i + _PIECE, place)] == 10)) for i in before)
+        line = self._line_number(place)
         text = kernels.text
         where = f"{self.path}, line {line}"
         if fault == text.BINARY:

@@ -30,7 +30,7 @@ MIXED = 8
 MORE_NAMES = 9
 MORE_TEXT = 10
 
-PLACE, EDGES, NAMES, LONGS, WEIGHTED = range(5)
+PLACE, EDGES, NAMES, LONGS, WEIGHTED, HASHED = range(6)
 """What the state of a parser holds: where it is, how much it has found, and whether lines have weights."""
 
 BLANKS = 0
@@ -308,6 +308,9 @@ def read_rows(
         while begin < end and is_blank(data[begin]):
             begin += 1
         if begin == end or data[begin] == _HASH:
+            close = begin + 1 < end and not is_blank(data[begin + 1]) and data[begin + 1] != _HASH
+            if close and state[HASHED] < 0 and split(data, place, end, delimiter, fields) in (2, 3):
+                state[HASHED] = place  # a comment that may have been meant as an edge
             place = end + 1
             continue
         count = split(data, place, end, delimiter, fields)
