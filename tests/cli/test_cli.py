@@ -29,6 +29,7 @@ Run = Callable[..., Ran]
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*arguments: str) -> Ran:
         monkeypatch.setattr(sys, "argv", ["curiograph", *arguments])
+        monkeypatch.delenv("CURIOGRAPH_QUIET", raising=False)  # an earlier call may have been quiet
         try:
             main()
             code = 0
