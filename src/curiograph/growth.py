@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -21,8 +21,6 @@ from curiograph.settings import whole_number
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-
-WalkLike: TypeAlias = Sequence[Hashable]
 
 _ENTRIES = 2**17  # walks times nodes measured together: bounds the memory, does not change the numbers
 
@@ -262,8 +260,7 @@ def _record(
     labels = [graph.label(int(v)) for v in visit]
     gaps = [_gap(1, labels, opened, closed) for opened, closed in sorted(pairs, key=_by_opening)]
     columns = [beta]
-    for dim in range(2, max_dim + 1):
-        higher = persistence(graph.skeleton, visit, dim)
+    for dim, higher in (persistence(graph.skeleton, visit, max_dim) if max_dim > 1 else {}).items():
         gaps += [_gap(dim, labels, opened, closed) for opened, closed in sorted(higher, key=_by_opening)]
         steps = np.arange(len(visit))[:, None]
         opened_at = np.asarray([opened for opened, _ in higher], np.int64)

@@ -43,7 +43,7 @@ class Candidates:
         """Number of candidates of every walk."""
         return np.diff(self.offsets)
 
-    @property
+    @cached_property
     def walks(self) -> Int64:
         """The walk that each candidate belongs to."""
         return np.repeat(np.arange(len(self.offsets) - 1), self.counts)
@@ -91,7 +91,7 @@ class Exploration:
         low, high = self.stack.starts[self.graph_of], self.stack.starts[self.graph_of + 1]
         active = np.where(self.lengths < self.steps, self.lengths, 0)
         rows = self.stack.out
-        mode = get_args(Fallback).index(self.fallback)
+        mode = kernels.walks.FRONTIER if self.fallback == "frontier" else kernels.walks.ANYWHERE
         return Candidates(*kernels.walks.candidates(rows.indptr, rows.indices, self.nodes, active, low, high, mode))
 
     @cached_property

@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import Any
 
-from curiograph.errors import FileFormatError, GraphError
+from curiograph.errors import GraphError
 from curiograph.graph.container import Graph
 from curiograph.graph.convert import edge_arrays, from_networkx, text_labels
-from curiograph.graph.storage import PathLike, read_text, replacing, shortened
+from curiograph.graph.storage import PathLike, read_text, replacing, usable
 
 
 def read_gml(path: Path, directed: bool | None = None) -> Graph:
@@ -17,13 +17,8 @@ def read_gml(path: Path, directed: bool | None = None) -> Graph:
     import networkx
 
     lines = read_text(path, "GML").replace("\r\n", "\n").split("\n")
-    try:
+    with usable(path, "GML"):
         return from_networkx(_labelled(networkx.parse_gml(lines, label="id")))
-    except MemoryError:
-        raise
-    except Exception as error:  # networkx raises whatever a malformed file makes it stumble over
-        reason = shortened(error, 200) or type(error).__name__
-        raise FileFormatError(f"{path}: is not a usable GML file ({reason}).") from error
 
 
 def write_gml(graph: Graph, path: PathLike) -> None:

@@ -12,7 +12,7 @@ from xml.sax.saxutils import quoteattr
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.graph.container import Graph
 from curiograph.graph.convert import edge_arrays, from_networkx, text_labels
-from curiograph.graph.storage import PathLike, read_bytes, replacing, shortened
+from curiograph.graph.storage import PathLike, read_bytes, replacing, shortened, usable
 
 _LONGEST_TAG = 2**20
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -24,18 +24,13 @@ def read_graphml(path: Path, directed: bool | None = None) -> Graph:
 
     data = read_bytes(path, "GraphML")
     _check_xml(data, path)
-    try:
+    with usable(path, "GraphML"):
         graph = networkx.read_graphml(io.BytesIO(data), node_type=_identifier)
         default = graph.graph.get("edge_default", {}).get("weight")
         if default is not None:
             for _, _, attributes in graph.edges(data=True):
                 attributes.setdefault("weight", default)
         return from_networkx(graph)
-    except MemoryError:
-        raise
-    except Exception as error:  # networkx raises whatever a malformed file makes it stumble over
-        reason = shortened(error, 200) or type(error).__name__
-        raise FileFormatError(f"{path}: is not a usable GraphML file ({reason}).") from error
 
 
 def write_graphml(graph: Graph, path: PathLike) -> None:

@@ -150,6 +150,18 @@ def type_name(value: object) -> str:
 
 
 @contextmanager
+def usable(path: PathLike, kind: str) -> Iterator[None]:
+    """Turn whatever a library stumbles over in a malformed file into one FileFormatError."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        reason = shortened(error, 200) or type(error).__name__
+        raise FileFormatError(f"{path}: is not a usable {kind} file ({reason}).") from error
+
+
+@contextmanager
 def replacing(path: PathLike) -> Iterator[BinaryIO]:
     """A stream whose content becomes the file `path` all at once, when the block ends without an error.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.compile import kernel
-from curiograph.kernels.random import draw, mix
+from curiograph.kernels.random import chance, mix
 
 _TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered by chance
 
@@ -33,8 +33,7 @@ def rank_keys(groups, offsets, candidates, priorities, hashes, streams, lengths)
             for c in range(offsets[i], offsets[i + 1]):
                 node = np.uint64(candidates[c])
                 keys[c] = (hashes[i] ^ mix(node)) * np.uint64(0x9E3779B97F4A7C15) + mix(~node)
-                luck = (draw(streams[g], lengths[i], keys[c]) >> np.uint64(11)) * 2.0**-53
-                order[c] = -priorities[c] - _TIE * largest * luck
+                order[c] = -priorities[c] - _TIE * largest * chance(streams[g], lengths[i], keys[c])
     return order, keys
 
 

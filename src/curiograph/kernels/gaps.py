@@ -197,20 +197,30 @@ def _reduce(sums, u, w, marks, edge, words, basis, pivot, rank):
     """Add the sum around the cycle through this edge to the basis if it is new; return the rank."""
     for b in range(words):
         basis[rank, b] = sums[u, b] ^ sums[w, b] ^ marks[edge, b]
-    for r in range(rank):
-        bit = pivot[r]
-        if (basis[rank, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
-            for b in range(words):
-                basis[rank, b] ^= basis[r, b]
+    _clear_pivots(basis, rank, words, pivot)
     for b in range(words):
-        x = basis[rank, b]
-        if x != 0:
-            bit = 0
-            while (x >> np.uint64(bit)) & np.uint64(1) == 0:
-                bit += 1
-            pivot[rank] = 64 * b + bit
+        if basis[rank, b] != 0:
+            pivot[rank] = 64 * b + _lowest_bit(basis[rank, b])
             return rank + 1
     return rank
+
+
+@kernel
+def _clear_pivots(basis, row, words, pivot):
+    """Add earlier rows of the basis to this one until it has none of their pivots."""
+    for r in range(row):
+        bit = pivot[r]
+        if (basis[row, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
+            for b in range(words):
+                basis[row, b] ^= basis[r, b]
+
+
+@kernel
+def _lowest_bit(x):
+    bit = 0
+    while (x >> np.uint64(bit)) & np.uint64(1) == 0:
+        bit += 1
+    return bit
 
 
 @kernel
@@ -220,20 +230,13 @@ def _fold_youngest(basis, row, pivot, born):
     `pivot[:row]` holds the bits closed before, and is extended by this one.
     """
     words = basis.shape[1]
-    for r in range(row):
-        bit = pivot[r]
-        if (basis[row, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
-            for b in range(words):
-                basis[row, b] ^= basis[r, b]
+    _clear_pivots(basis, row, words, pivot)
     youngest = -1
     for b in range(words):
         x = basis[row, b]
         while x != 0:
-            bit = 0
-            while (x >> np.uint64(bit)) & np.uint64(1) == 0:
-                bit += 1
+            bit = 64 * b + _lowest_bit(x)
             x &= x - np.uint64(1)
-            bit += 64 * b
             if youngest == -1 or born[bit] > born[youngest]:
                 youngest = bit
     pivot[row] = youngest

@@ -23,6 +23,12 @@ def draw(stream, step, item):
 
 
 @kernel
+def chance(stream, step, item):
+    """A number in [0, 1) for `item` at `step` of a stream."""
+    return (draw(stream, step, item) >> np.uint64(11)) * 2.0**-53
+
+
+@kernel
 def streams(seed, task, count):
     """`count` independent streams for one task of a seeded run; the first ones do not depend on how many there are."""
     out = np.empty(count, np.uint64)
@@ -36,5 +42,5 @@ def uniform(stream, step, items):
     """A number in [0, 1) for each of `items`."""
     out = np.empty(items.shape[0], np.float64)
     for i in range(items.shape[0]):
-        out[i] = (draw(stream[i], step[i], items[i]) >> np.uint64(11)) * 2.0**-53
+        out[i] = chance(stream[i], step[i], items[i])
     return out

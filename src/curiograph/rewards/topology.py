@@ -28,18 +28,18 @@ def betti(graph: Graph, dim: int = 1) -> int:
     if as_graph(graph).num_nodes == 0:
         raise GraphError("the graph is empty: it has no nodes, so it has no Betti numbers.")
     if dim >= 2:
-        return len(persistence(graph.skeleton, np.arange(graph.num_nodes), dim, whole=True))
+        return len(persistence(graph.skeleton, np.arange(graph.num_nodes), dim, whole=True)[dim])
     nodes = np.arange(graph.num_nodes, dtype=np.int32)[None, :]
     tracker = GapTracker(Stack.of([graph]), nodes, np.array([graph.num_nodes]))
     return int(tracker.parts()[0]) if dim == 0 else int(tracker.values()[0])
 
 
 def persistence(
-    graph: Graph, nodes: np.ndarray[Any, Any], dim: int, *, whole: bool = False
-) -> list[tuple[int, int | None]]:
-    """Gaps of dimension `dim` of the node-order filtration, by gudhi: (step opened, step closed or None).
+    graph: Graph, nodes: np.ndarray[Any, Any], max_dim: int, *, whole: bool = False
+) -> dict[int, list[tuple[int, int | None]]]:
+    """Gaps of each dimension from 2 to `max_dim` of the node-order filtration, by gudhi.
 
-    With `whole` only those that never close, which are the Betti number of the whole.
+    Each is (step opened, step closed or None). With `whole` only those that never close, as Betti numbers count.
     """
     gudhi = require("gudhi", "topology", "Betti numbers of dimension 2 and above")
     step = {int(node): t for t, node in enumerate(nodes)}
@@ -51,8 +51,11 @@ def persistence(
             s = step.get(int(v), t)
             if s < t:
                 tree.insert([s, t], filtration=0.0 if whole else t)
-    tree.expansion(dim + 1)
+    tree.expansion(max_dim + 1)
     tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
-    pairs = tree.persistence_intervals_in_dimension(dim)
-    lasting = [(int(opened), None if np.isinf(closed) else int(closed)) for opened, closed in pairs]
-    return [pair for pair in lasting if pair[0] != pair[1] and (pair[1] is None or not whole)]
+    return {dim: _lasting(tree.persistence_intervals_in_dimension(dim), whole) for dim in range(2, max_dim + 1)}
+
+
+def _lasting(pairs: Any, whole: bool) -> list[tuple[int, int | None]]:
+    gaps = [(int(opened), None if np.isinf(closed) else int(closed)) for opened, closed in pairs]
+    return [gap for gap in gaps if gap[0] != gap[1] and (gap[1] is None or not whole)]
