@@ -119,20 +119,23 @@ def _gaps(report: Report, quick: bool) -> None:
             for i, (_, some) in enumerate(states)
         ]
         found = together.candidate_values(offsets, candidates)
-        count = len(states)
-        ours = {
-            "walk kept, many walks a call": _median(partial(together.candidate_values, offsets, candidates)) / count,
-            "walk kept, one walk a call": _median(partial(_one_by_one, alone)) / count,
-            "from the bare walk, many walks a call": _median(
-                partial(_from_walk, stack, rows, lengths, offsets, candidates)
-            ) / count,
-        }  # fmt: skip
         matrices = [_adjacency(graph, np.append(walk, v)) for walk, some in states for v in some]
-        theirs = {}
         for name, beta1 in peers.items():
             if _each(beta1, matrices) != found.tolist():
-                raise AssertionError(f"{name} disagrees on the gaps at |S| = {size}")
-            theirs[name] = _median(partial(_each, beta1, matrices), repeats=3, least=0.0) / count
+                raise AssertionError(f"{name} disagrees on the gaps of {size} visited nodes")
+        ways: dict[str, Callable[[], Any]] = {
+            "walk kept, many walks a call": partial(together.candidate_values, offsets, candidates),
+            "walk kept, one walk a call": partial(_one_by_one, alone),
+            "from the bare walk, many walks a call": partial(_from_walk, stack, rows, lengths, offsets, candidates),
+        }
+        calls: list[Callable[[], Any]] = [
+            *ways.values(),
+            *(partial(_each, beta1, matrices) for beta1 in peers.values()),
+        ]
+        count = len(states)
+        seconds_each = dict(zip([*ways, *peers], (t / count for t in _medians(*calls)), strict=True))
+        ours = {way: seconds_each[way] for way in ways}
+        theirs = {name: seconds_each[name] for name in peers}
         where = f"{size} nodes visited, {len(candidates) / count:.1f} candidates"
         faster = min(theirs, key=lambda name: theirs[name], default=None)
         for way, seconds in ours.items():
@@ -152,9 +155,9 @@ def _compressibility(report: Report, quick: bool) -> None:
         graph = generate("rg", nodes=max(50, 4 * size), seed=report.seed)
         rows = np.stack([_state(graph, size, report.seed + i)[0] for i in range(100)])
         tracker = CompressibilityTracker(Stack.of([graph]), rows, np.full(len(rows), size))
-        ours = _median(tracker.values) / len(rows)
         matrices = [_adjacency(graph, row) for row in rows[: 2 if quick else 5]]
-        twin = _median(partial(_each, slow_compressibility, matrices), repeats=3, least=0.0) / len(matrices)
+        batch, few = _medians(tracker.values, partial(_each, slow_compressibility, matrices))
+        ours, twin = batch / len(rows), few / len(matrices)
         expected = [slow_compressibility(matrix) for matrix in matrices]
         if not np.allclose(tracker.values()[: len(expected)], expected, atol=1e-9):
             raise AssertionError("the slow twin disagrees")
@@ -166,7 +169,7 @@ def _compressibility(report: Report, quick: bool) -> None:
         graph = generate("rg", nodes=4 * size, seed=report.seed)
         rows = np.stack([_state(graph, size, report.seed + i)[0] for i in range(4)])
         tracker = CompressibilityTracker(Stack.of([graph]), rows, np.full(len(rows), size))
-        times[size] = _median(tracker.values) / len(rows)
+        times[size] = _medians(tracker.values)[0] / len(rows)
         report.results.append(Result("cpt of a subgraph", f"{size} nodes", times[size]))
     largest = max(times)
     exponent = float(np.log(times[largest] / times[50]) / np.log(largest / 50))
@@ -209,8 +212,9 @@ def _loading(report: Report, quick: bool) -> None:
     edges = 100_000 if quick else 1_000_000
     with tempfile.TemporaryDirectory() as folder:
         path = _edge_list(Path(folder), edges, report.seed)
-        ours = _median(lambda: read_graph(path), repeats=3, least=0.0)
-        peer = _median(lambda: nx.read_edgelist(path, delimiter="\t"), repeats=1, least=0.0)
+        ours, peer = _medians(
+            partial(read_graph, path), partial(nx.read_edgelist, path, delimiter="\t"), repeats=1 if quick else 3
+        )
         report.results.append(
             Result("read a tsv of text names", f"{edges:,} edges", ours, "networkx", peer, peer / ours)
         )
@@ -299,19 +303,25 @@ def _adjacency(graph: Graph, nodes: Int32 | Int64) -> Float64:
     return np.asarray(graph.induced(np.sort(nodes)).to_scipy().toarray(), np.float64)
 
 
-def _median(function: Callable[[], Any], repeats: int = 7, least: float = 0.02) -> float:
-    """Median time of a call; short calls are repeated until a measurement lasts `least` seconds."""
-    function()
+def _medians(*functions: Callable[[], Any], repeats: int = 7) -> list[float]:
+    """Median time of a call of each function.
+
+    They take turns, so that a machine that slows down for a while slows all of them; short calls are repeated until a
+    measurement lasts 20 ms.
+    """
+    counts = []
+    for function in functions:
+        function()
+        counts.append(max(1, int(0.02 / max(_seconds_of(function, 1), 1e-7))))
+    turns = [[_seconds_of(f, n) for f, n in zip(functions, counts, strict=True)] for _ in range(repeats)]
+    return [statistics.median(times) for times in zip(*turns, strict=True)]
+
+
+def _seconds_of(function: Callable[[], Any], calls: int) -> float:
     start = time.perf_counter()
-    function()
-    calls = max(1, int(least / max(time.perf_counter() - start, 1e-7)))
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        for _ in range(calls):
-            function()
-        times.append((time.perf_counter() - start) / calls)
-    return statistics.median(times)
+    for _ in range(calls):
+        function()
+    return (time.perf_counter() - start) / calls
 
 
 def _machine() -> dict[str, Any]:
