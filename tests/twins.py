@@ -1,18 +1,21 @@
 """Slow, obvious twins of the kernels: each follows the paper's definition in plain Python, numpy or gudhi.
 
-Nothing here uses the code under test beyond reading a graph's edges (`adjacency`).
+Nothing here uses the code under test beyond reading a graph's edges (`adjacency`), and the places of the flags.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
+from statistics import mean, pstdev
 from typing import NamedTuple
 
 import gudhi
+import networkx as nx
 import numpy as np
 
 from curiograph import Graph
+from curiograph.kernels import surroundings as where
 
 TIE = 1e-11  # merges closer than this are equal
 
@@ -286,3 +289,162 @@ def best_return(
         sum(discount ** (t - 2) * value(walk[:t]) for t in range(2, len(walk) + 1))
         for walk in all_walks(graph, start, steps, fallback)
     )
+
+
+# ---- what trained agents read ---------------------------------------------------------------------------------------
+
+
+def undirected(graph: Graph) -> nx.Graph:
+    """Who is joined with whom in either direction, between positions."""
+    joined = nx.Graph(zip(*(axis.tolist() for axis in np.nonzero(skeleton(graph))), strict=True))
+    joined.add_nodes_from(range(graph.num_nodes))
+    return joined
+
+
+def degree_profile(graph: Graph) -> np.ndarray:
+    """Degree; minimum, maximum, mean and population standard deviation of the neighbours' degrees; zeros if alone."""
+    joined = undirected(graph)
+    profile = np.zeros((graph.num_nodes, 5))
+    for v in range(graph.num_nodes):
+        if around := [joined.degree(u) for u in joined[v]]:
+            profile[v] = len(around), min(around), max(around), mean(around), pstdev(around)
+    return profile
+
+
+class Reading(NamedTuple):
+    """What is read around one walk: nodes in the order of reading, and the graph between them."""
+
+    nodes: list[int]
+    joined: nx.Graph
+
+
+def read_around(
+    joined: nx.Graph, walk: Sequence[int], options: Sequence[int], hops: int, most: int, fan: int
+) -> Reading:
+    """The walk, its candidates, then hop after hop what lies around the candidates, and at the first hop the walk.
+
+    Of each node the first `fan` neighbours are looked at, and `most` nodes are read beyond walk and candidates.
+    Nothing is read around a walk without candidates.
+    """
+    if not options:
+        return Reading([], nx.Graph())
+    nodes = [*walk, *options]
+    limit = len(nodes) + most
+    level = [*options, *walk]
+    for _ in range(hops):
+        seen = len(nodes)
+        for u in level:
+            for v in sorted(joined[u])[:fan]:
+                if v not in nodes and len(nodes) < limit:
+                    nodes.append(v)
+        level = nodes[seen:]
+    return Reading(nodes, joined.subgraph(nodes))
+
+
+def is_loose(joined: nx.Graph, walk: Sequence[int], u: int, v: int) -> bool:
+    """Whether u and v have no visited neighbour in common."""
+    return not set(joined[u]) & set(joined[v]) & set(walk)
+
+
+def flags(joined: nx.Graph, walk: Sequence[int], options: Sequence[int], ahead: int, v: int) -> np.ndarray:
+    """What the walk has to do with node v."""
+    row = np.zeros(where.FLAGS)
+    recent = where.LINKED - where.AGES
+    age = {u: len(walk) - 1 - t for t, u in enumerate(walk)}
+    tied = joined.subgraph(set(joined[v]) & set(walk))
+    row[where.VISITED] = v in walk
+    row[where.LAST] = v == walk[-1]
+    row[where.CANDIDATE] = v in options
+    row[where.AGE] = 0.1 * age.get(v, 0)
+    row[where.LINKS] = 0.25 * len(tied)
+    row[where.LINK_EDGES] = np.log1p(tied.number_of_edges())
+    row[where.AHEAD] = 0.1 * ahead
+    row[where.LENGTH] = 0.1 * len(walk)
+    for k in range(recent):
+        row[where.AGES + k] = age.get(v) == k
+        row[where.LINKED + k] = any(age[u] == k for u in tied)
+    return row
+
+
+# ---- trained agents -------------------------------------------------------------------------------------------------
+
+Weights = Mapping[str, np.ndarray]
+
+
+def random_weights(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str, np.ndarray]:
+    """Weights of about the size that training begins with."""
+    rng = np.random.default_rng(seed)
+    return {name: (rng.normal(size=size) / np.sqrt(size[-1])).astype(np.float32) for name, size in shapes.items()}
+
+
+def dense(weights: Weights, name: str, inputs: np.ndarray) -> np.ndarray:
+    """W x + b, with double precision."""
+    bias = weights.get(f"{name}.bias", np.zeros(1)).astype(float)
+    return weights[f"{name}.weight"].astype(float) @ inputs + bias
+
+
+def rectified(values: np.ndarray) -> np.ndarray:
+    return np.where(values > 0, values, 0.0)
+
+
+def gnn_value(
+    graph: Graph, nodes: Sequence[int], weights: Weights, *, log_features: bool, inner_degree: bool, aggregation: str
+) -> float:
+    """net(S + v) of the subgraph on `nodes`: three GraphSAGE layers, a sum over the nodes, two dense layers."""
+    inner, profile = undirected(graph).subgraph(nodes), degree_profile(graph)
+    states = {v: [*profile[v], *([inner.degree(v)] if inner_degree else [])] for v in nodes}
+    states = {v: np.log1p(state) if log_features else np.array(state) for v, state in states.items()}
+    for layer in range(3):
+        heard = {}
+        for v in nodes:
+            total = sum((states[u] for u in inner[v]), np.zeros_like(states[v]))
+            heard[v] = total / max(1, inner.degree(v)) if aggregation == "mean" else total
+        states = {
+            v: rectified(dense(weights, f"layers.{layer}", np.concatenate([states[v], heard[v]]))) for v in nodes
+        }
+    pooled = sum(states.values())
+    return float(dense(weights, "output", rectified(dense(weights, "hidden", pooled)))[0])
+
+
+def horizon_values(
+    graph: Graph,
+    walk: Sequence[int],
+    options: Sequence[int],
+    weights: Weights,
+    *,
+    layers: int,
+    ahead: int,
+    hops: int,
+    most: int,
+    fan: int,
+) -> list[float]:
+    """Q of every candidate: residual layers of messages over what is read around the walk, then two dense layers."""
+    everything, profile = undirected(graph), degree_profile(graph)
+    nodes, joined = read_around(everything, walk, options, hops, most, fan)
+
+    def mean_state(some: Iterable[int]) -> np.ndarray:
+        return sum_state(some) / max(1, len(list(some)))
+
+    def sum_state(some: Iterable[int]) -> np.ndarray:
+        return sum((states[u] for u in some), np.zeros_like(states[walk[0]]))
+
+    states = {}
+    for v in nodes:
+        features = np.concatenate([np.log1p(profile[v]), flags(joined, walk, options, ahead, v)])
+        states[v] = rectified(dense(weights, "read", features))
+    for layer in range(layers):
+        from_walk = dense(weights, f"walk.{layer}", mean_state(walk))
+        news = {}
+        for v in nodes:
+            visited = [u for u in joined[v] if u in walk]
+            across = [u for u in joined[v] if u not in walk and is_loose(joined, walk, u, v)]
+            messages = [states[v], mean_state(joined[v]), sum_state(visited), 0.25 * sum_state(across)]
+            news[v] = dense(weights, f"messages.{layer}", np.concatenate(messages)) + from_walk
+        states = {v: states[v] + dense(weights, f"update.{layer}", rectified(news[v])) for v in nodes}
+    per_step, spread = weights["scale"].astype(float)
+    values = []
+    for v in options:
+        head = np.concatenate([states[v], mean_state(walk), states[walk[-1]]])
+        out = dense(weights, "output", rectified(dense(weights, "hidden", head)))[0]
+        values.append(float(per_step * ahead + spread * out))
+    return values

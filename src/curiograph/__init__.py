@@ -16,6 +16,9 @@ from curiograph.exploration.registration import register_when_imported
 
 if TYPE_CHECKING:
     from curiograph.agents.contract import Agent as Agent
+    from curiograph.agents.files import load_agent as load_agent
+    from curiograph.agents.files import save_agent as save_agent
+    from curiograph.agents.files import shipped_agents as shipped_agents
     from curiograph.agents.registry import check_agent as check_agent
     from curiograph.agents.running import Evaluation as Evaluation
     from curiograph.agents.running import Walk as Walk
@@ -55,11 +58,13 @@ if TYPE_CHECKING:
     from curiograph.rewards.rate_distortion import rate_distortion as rate_distortion
     from curiograph.rewards.registry import check_reward as check_reward
     from curiograph.rewards.topology import betti as betti
+    from curiograph.training.running import train as train
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "agents.contract": ["Agent"],
+    "agents.files": ["load_agent", "save_agent", "shipped_agents"],
     "agents.registry": ["check_agent"],
     "agents.running": ["Evaluation", "Walk", "evaluate", "explore"],
     "errors": [
@@ -87,6 +92,7 @@ _HOMES = {
     "rewards.rate_distortion": ["RateDistortion", "compressibility", "rate_distortion"],
     "rewards.registry": ["check_reward"],
     "rewards.topology": ["betti"],
+    "training.running": ["train"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -78,7 +79,7 @@ class BeamAgent(Agent):
                 return best, best_gain
             walks = current.candidates.walks
             earned = gained[walks] + weight * current.candidate_values
-            priorities = earned + weight * current.candidate_values * self._left(current)
+            priorities = gained[walks] + weight * self._promise(current)
             groups, chosen = self._select(current, groups, priorities, origin.streams)
             current, gained, weight = current.branch(walks[chosen], chosen), earned[chosen], weight * self.discount
 
@@ -93,6 +94,11 @@ class BeamAgent(Agent):
         bounds, chosen = kernels.beam.select(groups, offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen
 
+    def _promise(self, current: Exploration) -> Float64:
+        """What each candidate seems to be worth from here on: its reward, now and at all later steps."""
+        promise: Float64 = current.candidate_values * (1 + self._left(current))
+        return promise
+
     def _left(self, current: Exploration) -> Float64:
         """Discounted number of rewards that can follow the next step, for each candidate."""
         steps = current.steps - 1 - current.lengths[current.candidates.walks]
@@ -100,6 +106,29 @@ class BeamAgent(Agent):
             return steps.astype(np.float64)
         left: Float64 = self.discount * (1 - self.discount ** steps.astype(np.float64)) / (1 - self.discount)
         return left
+
+
+@dataclass(frozen=True)
+class GuidedBeamAgent(BeamAgent):
+    """A narrow beam whose walks are ranked by what they have earned plus what a trained agent sees ahead."""
+
+    width: int = 8
+    guide: Any = None
+    """An agent whose scores are predicted returns: `horizon`."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(getattr(self.guide, "scores", None)) or not getattr(self.guide, "foresees", False):
+            name = getattr(self.guide, "name", repr(self.guide))
+            raise SettingError(f"{name} cannot guide a beam: its scores are not returns ahead; take a horizon agent.")
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return f"{self.guide.name}+beam:{self.width}"
+
+    def _promise(self, current: Exploration) -> Float64:
+        promise: Float64 = self.guide.scores(current)
+        return promise
 
 
 def _keep_ended(best: Exploration, best_gain: Float64, current: Exploration, groups: Int64, gained: Float64) -> None:

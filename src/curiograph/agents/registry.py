@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from curiograph.agents.baselines import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
-from curiograph.agents.beam import BeamAgent
+from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
 from curiograph.agents.contract import Agent, checked_scores
+from curiograph.agents.files import load_agent, shipped_agents
+from curiograph.agents.generalist import GeneralistAgent
 from curiograph.errors import AgentError, SettingError, UnknownNameError
 from curiograph.exploration.batch import Exploration, begin
 from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.rows import Float64
 from curiograph.graph.toys import grid, library
 
-AgentLike: TypeAlias = str | Agent | Any
+AgentLike: TypeAlias = str | Path | Agent | Any
 
 AGENTS: dict[str, Callable[[], Agent]] = {
     "random": RandomAgent,
     "max-degree": MaxDegreeAgent,
     "min-degree": MinDegreeAgent,
     "greedy": GreedyAgent,
+    "gnn": lambda: GeneralistAgent("gnn"),
+    "horizon": lambda: GeneralistAgent("horizon"),
     "beam": BeamAgent,
 }
 
@@ -50,20 +55,33 @@ def as_agent(agent: AgentLike) -> Agent:
     """
     if isinstance(agent, Agent):
         return agent
+    if isinstance(agent, Path):
+        return load_agent(agent)
     if isinstance(agent, str):
-        name, colon, width = agent.partition(":")
-        if name == "beam" and colon:
-            return BeamAgent(_width(width))
-        if agent not in AGENTS:
-            raise UnknownNameError(
-                f"there is no agent {agent!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, or an object of yours."
-            )
-        return AGENTS[agent]()
+        return _named(agent)
     if isinstance(agent, type):
         raise UnknownNameError(f"{agent.__name__} is a class, not an agent; make one: {agent.__name__}().")
     if callable(getattr(agent, "scores", None)):
         return _Adapted(agent)
     raise UnknownNameError(f"{agent!r} is not an agent; give a name or an object with a method scores(exploration).")
+
+
+def _named(text: str) -> Agent:
+    """The agent that a text names: `greedy`, `beam:64`, `igt-rg`, `igt-rg-horizon+beam:8`, a path."""
+    guide, plus, planner = text.rpartition("+")
+    name, colon, width = (planner if plus else text).partition(":")
+    if name == "beam" and plus:
+        return GuidedBeamAgent(_width(width) if colon else 8, guide=_named(guide))
+    if name == "beam" and colon:
+        return BeamAgent(_width(width))
+    if text in AGENTS:
+        return AGENTS[text]()
+    if text in shipped_agents() or Path(text).exists():
+        return load_agent(text)
+    raise UnknownNameError(
+        f"there is no agent {text!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained ones "
+        f"({', '.join(shipped_agents())}), HORIZON+beam:WIDTH, the path of one you trained, or an object of yours."
+    )
 
 
 def _width(text: str) -> int:

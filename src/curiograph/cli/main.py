@@ -10,7 +10,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 import curiograph
-from curiograph.cli import evaluating, exploring, measuring, reproducing, tools
+from curiograph.cli import evaluating, exploring, measuring, reproducing, tools, training
 from curiograph.errors import CuriographError
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
 app.command("measure")(measuring.measure)
 app.command("explore")(exploring.explore)
 app.command("evaluate")(evaluating.evaluate)
+app.command("train")(training.train)
 app.add_typer(reproducing.app, name="reproduce")
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)

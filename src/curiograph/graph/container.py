@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from curiograph.errors import GraphError, UnknownNodeError
 from curiograph.graph.edges import each, list_edges
+from curiograph.graph.features import Float32, local_degree_profile
 from curiograph.graph.names import Names, RangeNames, as_names
 from curiograph.graph.nearest import unknown_node
 from curiograph.graph.rows import Float64, Int32, Int64, check_weights, compressed, frozen, mirrored
@@ -246,6 +247,16 @@ class Graph:
         """Number of neighbours of every node (out-neighbours in a directed graph)."""
         degrees: Int64 = frozen(np.diff(self.indptr))
         return degrees
+
+    @cached_property
+    def degree_profile(self) -> Float32:
+        """Local degree profile of every node: its degree; min, max, mean and spread of its neighbours' degrees.
+
+        A directed graph is read as its skeleton.
+        """
+        rows = self.skeleton
+        profile: Float32 = frozen(local_degree_profile(rows.indptr, rows.indices))
+        return profile
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
         """Labels of the (out-)neighbours of a node."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from curiograph.graph.container import Graph
+from curiograph.graph.features import Float32
 from curiograph.graph.rows import Int32, Int64
 
 
@@ -52,6 +54,12 @@ class Stack:
         same = all(g.skeleton is g for g in graphs)
         skeleton = out if same else _stack_rows([g.skeleton for g in graphs], starts)
         return cls(tuple(graphs), starts, out, skeleton)
+
+    @cached_property
+    def degree_profile(self) -> Float32:
+        """Local degree profile of every node."""
+        profiles = [graph.degree_profile for graph in self.graphs]
+        return profiles[0] if len(profiles) == 1 else np.concatenate(profiles)
 
     def split(self, node: int) -> tuple[Graph, int]:
         """The graph that a stacked node belongs to, and the node's position there."""

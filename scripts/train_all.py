@@ -1,0 +1,102 @@
+"""Train every agent that curiograph ships, measure it on test graphs, and put it on the shelf; run by `make train-all`.
+
+Each training is one `curiograph train` command, which the agent's card repeats. Interrupted, the script goes on where
+it stopped: finished agents are kept, the others resume from their checkpoints.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import curiograph as cg
+from curiograph.agents.files import AGENT_FILE, read_agent
+from curiograph.graph.families import FAMILIES
+
+SHELF = Path(cg.__file__).parent / "agents" / "shipped"
+REWARDS = ("igt", "cpt")
+BEAM = {"igt": 32, "cpt": 8}
+TEST_SEEDS, TEST_GRAPHS = 3, 10
+
+
+def recipes() -> Iterator[tuple[str, list[str]]]:
+    """The name of every shipped agent, and the options of its training; later ones may start from earlier ones."""
+    for reward in REWARDS:
+        options = ["--agent", "horizon", "--family", "all", "--train-steps", "4500", "--set", f"beam={BEAM[reward]}"]
+        yield f"{reward}-all-horizon", ["--reward", reward, *options]
+    for family in FAMILIES:
+        for reward in REWARDS:
+            options = ["--agent", "horizon", "--family", family, "--start", f"{reward}-all-horizon"]
+            options += ["--train-steps", "1500", "--set", f"beam={BEAM[reward]}", "--set", "learning_rate=0.0005"]
+            yield f"{reward}-{family}-horizon", ["--reward", reward, *options]
+    for family in FAMILIES:
+        for reward in REWARDS:
+            yield f"{reward}-{family}", ["--reward", reward, "--agent", "gnn", "--family", family]
+    for family in FAMILIES:
+        for reward in REWARDS:
+            yield f"{reward}-{family}-paper", ["--reward", reward, "--agent", "gnn", "--family", family,
+                                               "--preset", "paper"]  # fmt: skip
+
+
+def build(name: str, options: list[str], runs: Path) -> None:
+    """Train an agent, or go on training it, and put it on the shelf with its returns on test graphs."""
+    folder = runs / name
+    command = [sys.executable, "-m", "curiograph", "train", *options, "--name", name, "--out", str(folder)]
+    one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "output.txt", "a") as output:
+        subprocess.run(command, check=True, env=os.environ | one_thread, stdout=output, stderr=output)
+    agent = read_agent(folder / AGENT_FILE)
+    reward, family = name.split("-")[:2]
+    returns = {each: measured(agent, reward, each) for each in (FAMILIES if family == "all" else [family])}
+    cg.save_agent(agent, SHELF / f"{name}.safetensors", {**agent.card, "returns": returns})
+    print(name, {each: round(found["mean"], 3) for each, found in returns.items()}, flush=True)
+
+
+def measured(agent: cg.Agent, reward: str, family: str) -> dict[str, float | int]:
+    """Mean return of 10-node walks from every node of fresh test graphs."""
+    graphs = [
+        graph
+        for seed in range(TEST_SEEDS)
+        for graph in cg.generate_split(family, train=0, val=0, test=TEST_GRAPHS, seed=seed).test
+    ]
+    found = cg.evaluate(agent, graphs, reward, steps=10, episodes="all", seed=0)
+    return {"mean": found.mean, "sem_by_graph": found.sem_by_graph, "graphs": len(graphs), "walks": found.episodes}
+
+
+def main() -> None:
+    """Work through the recipes, some at a time."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="folder for the training runs")
+    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time, one core each")
+    parser.add_argument("--only", default="", help="names that contain this text")
+    chosen = parser.parse_args()
+    waiting = [(name, options) for name, options in recipes() if chosen.only in name]
+    done = {name: threading.Event() for name, _ in waiting}
+    lock = threading.Lock()
+
+    def work() -> None:
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                name, options = waiting.pop(0)
+            if "--start" in options and options[options.index("--start") + 1] in done:
+                done[options[options.index("--start") + 1]].wait()
+            build(name, options, chosen.runs)
+            done[name].set()
+
+    workers = [threading.Thread(target=work) for _ in range(chosen.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""gnn: the paper's agent. A graph network reads the visited subgraph with a candidate, and says what it promises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from curiograph import kernels
+from curiograph.agents.contract import Agent
+from curiograph.exploration.batch import Exploration
+from curiograph.graph.features import PROFILE, Float32
+from curiograph.graph.rows import Float64, Int32, Int64
+from curiograph.graph.stack import Stack
+
+LAYERS = 3
+_ROWS_AT_ONCE = 4096  # nodes of subgraphs that stay in the processor's cache together; does not change the result
+
+Weights = Mapping[str, Float32]
+
+
+@dataclass(frozen=True)
+class GnnShape:
+    """What the network reads and how it adds up; the defaults are the paper's."""
+
+    log_features: bool = False
+    """Read the logarithm of 1 + degree and so on, instead of the plain numbers."""
+    inner_degree: bool = False
+    """Also read the degree inside the subgraph."""
+    aggregation: Literal["mean", "sum"] = "mean"
+    """How the states of neighbours are put together."""
+    width: int = 64
+
+    @property
+    def features(self) -> int:
+        """Numbers read per node."""
+        return PROFILE + self.inner_degree
+
+    def weights(self) -> dict[str, tuple[int, ...]]:
+        """The name and shape of every array of weights."""
+        shapes: dict[str, tuple[int, ...]] = {}
+        wide = self.features
+        for layer in range(LAYERS):
+            shapes[f"layers.{layer}.weight"] = (self.width, 2 * wide)
+            shapes[f"layers.{layer}.bias"] = (self.width,)
+            wide = self.width
+        return shapes | {
+            "hidden.weight": (32, self.width),
+            "hidden.bias": (32,),
+            "output.weight": (1, 32),
+            "output.bias": (1,),
+            "scale": (1,),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraphs:
+    """S + v of every candidate, side by side, as the kernels lay them out."""
+
+    bounds: Int64
+    starts: Int64
+    links: Int32
+    features: Float32
+
+    @classmethod
+    def read(cls, shape: GnnShape, stack: Stack, nodes: Int32, lengths: Int64, offsets: Int64, v: Int32) -> Subgraphs:
+        """The subgraphs of walks `nodes`, each with its candidates `v[offsets[i]:offsets[i + 1]]`."""
+        rows = stack.skeleton
+        bounds, places, starts, links = kernels.subgraphs.read(rows.indptr, rows.indices, nodes, lengths, offsets, v)
+        features = stack.degree_profile[places]
+        if shape.inner_degree:
+            features = np.concatenate([features, np.diff(starts)[:, None].astype(np.float32)], axis=1)
+        if shape.log_features:
+            features = np.log1p(features)
+        return cls(bounds, starts, links, features)
+
+
+@dataclass(frozen=True, eq=False)
+class GnnAgent(Agent):
+    """Q(S, v) = net(S + v): three GraphSAGE layers, a sum over the nodes, two dense layers. Computes no reward."""
+
+    shape: GnnShape
+    network: Weights = field(repr=False)
+    name: str = "gnn"
+    card: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """How the agent came to be, for one that was trained."""
+
+    def scores(self, exploration: Exploration) -> Float64:
+        candidates = exploration.candidates
+        return self.values(
+            exploration.stack, exploration.nodes, exploration.lengths, candidates.offsets, candidates.nodes
+        ).astype(np.float64)
+
+    def values(self, stack: Stack, nodes: Int32, lengths: Int64, offsets: Int64, candidates: Int32) -> Float32:
+        """Q of every candidate of every walk."""
+        values = [np.empty(0, np.float32)]
+        first = 0
+        while first < len(lengths):
+            # as many walks as fit into the cache, at least one
+            rows = np.cumsum((lengths[first:] + 1) * np.diff(offsets[first:]))
+            last = first + max(1, int(np.searchsorted(rows, _ROWS_AT_ONCE)))
+            part = offsets[first : last + 1]
+            some = candidates[part[0] : part[-1]]
+            if len(some):
+                read = Subgraphs.read(
+                    self.shape, stack, nodes[first:last], lengths[first:last], part - part[0], some
+                )
+                values.append(self._forward(read))
+            first = last
+        return np.concatenate(values)
+
+    def _forward(self, read: Subgraphs) -> Float32:
+        hidden = read.features
+        mean = self.shape.aggregation == "mean"
+        for layer in range(LAYERS):
+            beside = np.empty((len(hidden), 2 * hidden.shape[1]), np.float32)
+            kernels.subgraphs.gather(read.starts, read.links, hidden, mean, beside)
+            hidden = relu(linear(self.network, f"layers.{layer}", beside))
+        pooled = np.add.reduceat(hidden, read.bounds[:-1], axis=0)
+        out = linear(self.network, "output", relu(linear(self.network, "hidden", pooled)))
+        return out[:, 0] * self.network["scale"][0]
+
+
+def linear(weights: Weights, name: str, inputs: Float32) -> Float32:
+    """Inputs times the weights called `name`, plus their bias if there is one."""
+    out: Float32 = inputs @ weights[f"{name}.weight"].T
+    if f"{name}.bias" in weights:
+        out += weights[f"{name}.bias"]
+    return out
+
+
+def relu(values: Float32) -> Float32:
+    """Negative numbers become zero, in place."""
+    return np.maximum(values, 0, out=values)

@@ -1,0 +1,144 @@
+"""horizon: our agent. It reads the graph around the walk and scores all candidates in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph import kernels
+from curiograph.agents.contract import Agent
+from curiograph.agents.gnn import Weights, linear, relu
+from curiograph.exploration.batch import Exploration
+from curiograph.graph.features import PROFILE, Float32
+from curiograph.graph.rows import Float64, Int32, Int64
+from curiograph.graph.stack import Stack
+
+FEATURES = PROFILE + 28  # local degree profile, and the flags of kernels.surroundings
+_WALKS_AT_ONCE = 64  # whose surroundings stay in the processor's cache together; does not change the result
+
+
+@dataclass(frozen=True)
+class HorizonShape:
+    """How far the network looks and how wide it is."""
+
+    width: int = 48
+    layers: int = 5
+    lookahead: int = 9
+    """Rewards ahead that it predicts the sum of; fewer where the walk ends sooner,"""
+    near: int = 10
+    """and in walks of this many nodes or more"""
+    far_lookahead: int = 3
+    """only so many."""
+    hops: int = 5
+    """How far it reads beyond the walk and its candidates,"""
+    nodes: int = 256
+    """how many nodes,"""
+    fan: int = 64
+    """and how many neighbours of each."""
+
+    def ahead(self, lengths: Int64, steps: int) -> Int64:
+        """Rewards ahead that count for walks of these lengths that go on to `steps` nodes."""
+        return np.minimum(steps - lengths, np.where(lengths < self.near, self.lookahead, self.far_lookahead))
+
+    def weights(self) -> dict[str, tuple[int, ...]]:
+        """The name and shape of every array of weights."""
+        d = self.width
+        shapes: dict[str, tuple[int, ...]] = {"read.weight": (d, FEATURES), "read.bias": (d,)}
+        for layer in range(self.layers):
+            shapes[f"messages.{layer}.weight"] = (d, 4 * d)
+            shapes[f"messages.{layer}.bias"] = (d,)
+            shapes[f"walk.{layer}.weight"] = (d, d)
+            shapes[f"update.{layer}.weight"] = (d, d)
+        return shapes | {
+            "hidden.weight": (d, 3 * d),
+            "hidden.bias": (d,),
+            "output.weight": (1, d),
+            "output.bias": (1,),
+            "scale": (2,),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """What is read around each of some walks, as the kernels lay it out."""
+
+    bounds: Int64
+    starts: Int64
+    links: Int32
+    loose: NDArray[np.bool_]
+    features: Float32
+    lengths: Int64
+    ahead: Int64
+    """Rewards ahead that count, for each walk."""
+    candidates: Int64
+    """Where each candidate stands in the lists."""
+    walks: Int64
+    """The walk of each candidate."""
+
+    @classmethod
+    def read(
+        cls, shape: HorizonShape, stack: Stack, nodes: Int32, lengths: Int64, ahead: Int64, offsets: Int64, v: Int32
+    ) -> Surroundings:
+        """The surroundings of walks `nodes` with candidates `v`, with so many rewards `ahead`."""
+        rows = stack.skeleton
+        bounds, places, starts, links, loose, flags = kernels.surroundings.read(
+            rows.indptr, rows.indices, nodes, lengths, offsets, v, ahead, shape.hops, shape.nodes, shape.fan
+        )
+        features = np.concatenate([np.log1p(stack.degree_profile[places]), flags], axis=1)
+        walks = np.repeat(np.arange(len(lengths)), np.diff(offsets))
+        candidates = bounds[walks] + lengths[walks] + np.arange(len(v)) - offsets[walks]
+        return cls(bounds, starts, links, loose, features, lengths, ahead, candidates, walks)
+
+
+@dataclass(frozen=True, eq=False)
+class HorizonAgent(Agent):
+    """Q(S, v) of all candidates v from one reading of the graph around S. Computes no reward."""
+
+    shape: HorizonShape
+    network: Weights = field(repr=False)
+    name: str = "horizon"
+    card: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    """How the agent came to be, for one that was trained."""
+
+    foresees = True
+    """Scores are returns ahead, so they can guide a beam."""
+
+    def scores(self, exploration: Exploration) -> Float64:
+        candidates, count = exploration.candidates, len(exploration.lengths)
+        scores = [np.empty(0)]
+        for first in range(0, count, _WALKS_AT_ONCE):
+            last = min(first + _WALKS_AT_ONCE, count)
+            part = candidates.offsets[first : last + 1]
+            some = candidates.nodes[part[0] : part[-1]]
+            if len(some):
+                nodes, lengths = exploration.nodes[first:last], exploration.lengths[first:last]
+                ahead = self.shape.ahead(lengths, exploration.steps)
+                read = Surroundings.read(self.shape, exploration.stack, nodes, lengths, ahead, part - part[0], some)
+                scores.append(self.values(read))
+        return np.concatenate(scores)
+
+    def values(self, read: Surroundings) -> Float64:
+        """The predicted sum of the rewards ahead, through each candidate."""
+        weights, d = self.network, self.shape.width
+        hidden = relu(linear(weights, "read", read.features))
+        beside = np.empty((len(hidden), 4 * d), np.float32)
+        node_walks = np.repeat(np.arange(len(read.lengths)), np.diff(read.bounds))
+        for layer in range(self.shape.layers):
+            kernels.surroundings.gather(
+                read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, beside
+            )
+            news = linear(weights, f"messages.{layer}", beside)
+            news += linear(weights, f"walk.{layer}", self._walk_mean(read, hidden))[node_walks]
+            hidden += linear(weights, f"update.{layer}", relu(news))
+        last = np.maximum(read.bounds[:-1] + read.lengths - 1, 0)
+        head = [hidden[read.candidates], self._walk_mean(read, hidden)[read.walks], hidden[last[read.walks]]]
+        out = linear(weights, "output", relu(linear(weights, "hidden", np.concatenate(head, axis=1))))[:, 0]
+        per_step, spread = weights["scale"].astype(np.float64)
+        return per_step * read.ahead[read.walks] + spread * out.astype(np.float64)
+
+    def _walk_mean(self, read: Surroundings, hidden: Float32) -> Float32:
+        return kernels.surroundings.walk_mean(read.bounds, read.lengths, hidden)

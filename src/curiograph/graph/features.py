@@ -1,0 +1,39 @@
+"""Features of nodes from the topology of the whole graph alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph.graph.rows import Int32, Int64
+
+PROFILE = 5
+
+Float32 = NDArray[np.float32]
+
+
+def local_degree_profile(indptr: Int64, indices: Int32) -> Float32:
+    """Degree; and minimum, maximum, mean and population standard deviation of the neighbours' degrees.
+
+    A node without neighbours has zeros.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> g = cycle(4)
+    >>> local_degree_profile(g.indptr, g.indices)[0].tolist()
+    [2.0, 2.0, 2.0, 2.0, 0.0]
+    """
+    degrees = np.diff(indptr)
+    profile = np.zeros((len(degrees), PROFILE), np.float32)
+    profile[:, 0] = degrees
+    some = np.flatnonzero(degrees > 0)
+    if len(some) == 0:
+        return profile
+    around = degrees[indices].astype(np.float64)
+    first = indptr[some]
+    mean = np.add.reduceat(around, first) / degrees[some]
+    spread = (around - np.repeat(mean, degrees[some])) ** 2
+    profile[some, 1] = np.minimum.reduceat(around, first)
+    profile[some, 2] = np.maximum.reduceat(around, first)
+    profile[some, 3] = mean
+    profile[some, 4] = np.sqrt(np.add.reduceat(spread, first) / degrees[some])
+    return profile

@@ -1,0 +1,114 @@
+"""The subgraphs S + v of every candidate v, side by side, as lists of neighbours.
+
+Subgraph c stands at `bounds[c]:bounds[c + 1]` of the list of nodes: the walk in order of visit, then the candidate.
+`links[starts[k]:starts[k + 1]]` are the neighbours of node k, as places in that list. `surroundings.read` answers in
+the same form.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.compile import kernel
+from curiograph.kernels.csr import has_edge
+
+
+@kernel
+def read(indptr, indices, nodes, lengths, offsets, candidates):
+    """S + v of every candidate: `bounds`, the stacked position of every node, `starts` and `links`."""
+    count = candidates.shape[0]
+    bounds = np.zeros(count + 1, np.int64)
+    longest = 0
+    for i in range(lengths.shape[0]):
+        longest = max(longest, lengths[i])
+        for c in range(offsets[i], offsets[i + 1]):
+            bounds[c + 1] = bounds[c] + lengths[i] + 1
+    places = np.empty(bounds[count], np.int32)
+    starts = np.zeros(bounds[count] + 1, np.int64)
+    links = np.empty(8 * bounds[count] + 16, np.int32)
+    joined = np.zeros((longest, longest), np.bool_)
+    linked = np.zeros(longest, np.bool_)
+    edges = 0
+    for i in range(lengths.shape[0]):
+        length = lengths[i]
+        if offsets[i + 1] > offsets[i]:
+            for a in range(length):
+                for b in range(a):
+                    joined[a, b] = has_edge(indptr, indices, nodes[i, a], nodes[i, b])
+                    joined[b, a] = joined[a, b]
+        for c in range(offsets[i], offsets[i + 1]):
+            if edges + (length + 1) ** 2 > links.shape[0]:
+                links = _room(links, edges, (length + 1) ** 2)
+            edges = _write(indptr, indices, nodes[i], length, candidates[c], joined, linked, bounds[c], places, starts,
+                           links, edges)  # fmt: skip
+    return bounds, places, starts, links[:edges].copy()
+
+
+@kernel
+def _room(links, filled, more):
+    bigger = np.empty(2 * (filled + more), np.int32)
+    for e in range(filled):
+        bigger[e] = links[e]
+    return bigger
+
+
+@kernel
+def _write(indptr, indices, walk, length, v, joined, linked, first, places, starts, links, edges):
+    for a in range(length):
+        linked[a] = has_edge(indptr, indices, v, walk[a])
+    for a in range(length):
+        places[first + a] = walk[a]
+        for b in range(length):
+            if joined[a, b]:
+                links[edges] = first + b
+                edges += 1
+        if linked[a]:
+            links[edges] = first + length
+            edges += 1
+        starts[first + a + 1] = edges
+    places[first + length] = v
+    for a in range(length):
+        if linked[a]:
+            links[edges] = first + a
+            edges += 1
+    starts[first + length + 1] = edges
+    return edges
+
+
+@kernel
+def gather(starts, links, hidden, mean, out):
+    """Every node's state beside the mean (or the sum) over its neighbours. `out` has 2 d columns."""
+    width = hidden.shape[1]
+    for k in range(hidden.shape[0]):
+        for j in range(width):
+            out[k, j] = hidden[k, j]
+            out[k, width + j] = 0.0
+        for slot in range(starts[k], starts[k + 1]):
+            other = links[slot]
+            for j in range(width):
+                out[k, width + j] += hidden[other, j]
+        if mean and starts[k + 1] - starts[k] > 1:
+            share = np.float32(1.0) / np.float32(starts[k + 1] - starts[k])
+            for j in range(width):
+                out[k, width + j] *= share
+
+
+@kernel
+def gather_back(starts, links, gradient, mean):
+    """The gradient of the states from that of what `gather` gave.
+
+    Links go both ways: what a node gave to its neighbours comes back from the same neighbours.
+    """
+    width = gradient.shape[1] // 2
+    out = np.empty((gradient.shape[0], width), np.float32)
+    for k in range(gradient.shape[0]):
+        for j in range(width):
+            out[k, j] = gradient[k, j]
+        for slot in range(starts[k], starts[k + 1]):
+            other = links[slot]
+            share = np.float32(1.0)
+            if mean:
+                share /= np.float32(starts[other + 1] - starts[other])
+            for j in range(width):
+                out[k, j] += share * gradient[other, width + j]
+    return out

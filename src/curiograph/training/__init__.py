@@ -1,0 +1,1 @@
+"""Learning: networks in torch, learners, checkpoints, and the loop that runs them."""

@@ -1,0 +1,78 @@
+"""What a training run tells: a line of JSON per report, TensorBoard's curves, and a picture at the end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from curiograph.graph.storage import replacing
+from curiograph.plotting import figure, save_figure
+
+Report = dict[str, Any]
+
+
+class Log:
+    """Reports of a run, in `log.jsonl` and, where the package is installed, for TensorBoard.
+
+    A run that resumes at step n forgets what it had reported beyond n: it will report that again.
+    """
+
+    def __init__(self, folder: Path, resumed_at: int) -> None:
+        self._path = folder / "log.jsonl"
+        self.reports: list[Report] = [r for r in read_log(self._path) if r["step"] <= resumed_at]
+        self._board = _board(folder / "tensorboard", resumed_at)
+        self._write()
+
+    def add(self, report: Report) -> None:
+        """Report how things stand."""
+        self.reports.append(report)
+        self._write()
+        if self._board is not None:
+            for name, value in report.items():
+                if name != "step" and value is not None:
+                    self._board.add_scalar(name, value, report["step"])
+            self._board.flush()
+
+    def _write(self) -> None:
+        with replacing(self._path) as stream:
+            stream.write("".join(f"{json.dumps(report)}\n" for report in self.reports).encode())
+
+    def close(self) -> None:
+        """Let go of the files."""
+        if self._board is not None:
+            self._board.close()
+
+
+def read_log(path: Path) -> list[Report]:
+    """The reports in a log; none if there is no log."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+
+
+def _board(folder: Path, resumed_at: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        return None
+    return SummaryWriter(str(folder), purge_step=resumed_at + 1)  # type: ignore[no-untyped-call]
+
+
+def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
+    """Draw loss and return against the steps of training."""
+    drawn, (left, right) = figure(10, 3.6, columns=2)
+    steps = [report["step"] for report in reports]
+    left.plot(steps, [report.get("loss") or float("nan") for report in reports], color="#999999")
+    left.set_yscale("log")
+    left.set_ylabel("loss")
+    right.plot(steps, [report.get("return") or float("nan") for report in reports], "--", color="#56B4E9",
+               label="while training")  # fmt: skip
+    right.plot(steps, [report["validation"] for report in reports], color="#0072B2", label="validation")
+    best = max(reports, key=lambda report: report["validation"])
+    right.plot(best["step"], best["validation"], "o", color="#D55E00", label=f"best: {best['validation']:.2f}")
+    right.set_ylabel("mean return")
+    right.legend(frameon=False)
+    for panel in (left, right):
+        panel.set_xlabel("steps of training")
+    drawn.suptitle(title)
+    save_figure(left, path)

@@ -1,0 +1,126 @@
+"""The networks of gnn and horizon in torch, to learn with. Acting is done in numpy, by the agents themselves.
+
+Messages between neighbours run over ragged lists in a numba kernel, forwards and backwards: links go both ways, so the
+gradient of a sum over neighbours is again a sum over neighbours.
+"""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from curiograph import kernels
+from curiograph.agents.gnn import LAYERS, GnnShape, Subgraphs, Weights
+from curiograph.agents.horizon import HorizonShape, Surroundings
+
+
+class _Beside(torch.autograd.Function):
+    """Every node's state beside the mean (or sum) over its neighbours."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, read: Subgraphs, mean: bool) -> Tensor:
+        ctx.read, ctx.mean = read, mean
+        states = hidden.detach().numpy()
+        out = np.empty((len(states), 2 * states.shape[1]), np.float32)
+        kernels.subgraphs.gather(read.starts, read.links, states, mean, out)
+        return torch.from_numpy(out)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        gradient = np.ascontiguousarray(gradients[0].numpy())
+        back = kernels.subgraphs.gather_back(ctx.read.starts, ctx.read.links, gradient, ctx.mean)
+        return torch.from_numpy(back), None, None
+
+
+class _Around(torch.autograd.Function):
+    """Every node's state beside the messages of its surroundings."""
+
+    @staticmethod
+    def forward(ctx: Any, hidden: Tensor, read: Surroundings) -> Tensor:
+        ctx.read = read
+        states = hidden.detach().numpy()
+        out = np.empty((len(states), 4 * states.shape[1]), np.float32)
+        kernels.surroundings.gather(read.bounds, read.starts, read.links, read.loose, read.lengths, states, out)
+        return torch.from_numpy(out)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        read, gradient = ctx.read, np.ascontiguousarray(gradients[0].numpy())
+        back = kernels.surroundings.gather_back(
+            read.bounds, read.starts, read.links, read.loose, read.lengths, gradient
+        )
+        return torch.from_numpy(back), None
+
+
+def _apply(function: Any, *arguments: Any) -> Tensor:
+    return cast(Tensor, function.apply(*arguments))
+
+
+class GnnNetwork(nn.Module):
+    """Three GraphSAGE layers, a sum over the nodes, two dense layers."""
+
+    def __init__(self, shape: GnnShape) -> None:
+        super().__init__()
+        self.shape = shape
+        wide = [shape.features, *[shape.width] * LAYERS]
+        self.layers = nn.ModuleList(nn.Linear(2 * wide[k], wide[k + 1]) for k in range(LAYERS))
+        self.hidden = nn.Linear(shape.width, 32)
+        self.output = nn.Linear(32, 1)
+        self.register_buffer("scale", torch.ones(1))
+
+    def forward(self, read: Subgraphs) -> Tensor:
+        """Q of every subgraph, before it is scaled."""
+        hidden = torch.from_numpy(read.features)
+        for layer in self.layers:
+            hidden = torch.relu(layer(_apply(_Beside, hidden, read, self.shape.aggregation == "mean")))
+        owners = torch.from_numpy(np.repeat(np.arange(len(read.bounds) - 1), np.diff(read.bounds)))
+        pooled = hidden.new_zeros(len(read.bounds) - 1, self.shape.width).index_add(0, owners, hidden)
+        return cast(Tensor, self.output(torch.relu(self.hidden(pooled)))[:, 0])
+
+
+class HorizonNetwork(nn.Module):
+    """Residual message layers over the graph around a walk, then a value for every candidate."""
+
+    def __init__(self, shape: HorizonShape) -> None:
+        super().__init__()
+        self.shape = shape
+        d = shape.width
+        self.read = nn.Linear(shape.weights()["read.weight"][1], d)
+        self.messages = nn.ModuleList(nn.Linear(4 * d, d) for _ in range(shape.layers))
+        self.walk = nn.ModuleList(nn.Linear(d, d, bias=False) for _ in range(shape.layers))
+        self.update = nn.ModuleList(nn.Linear(d, d, bias=False) for _ in range(shape.layers))
+        self.hidden = nn.Linear(3 * d, d)
+        self.output = nn.Linear(d, 1)
+        self.register_buffer("scale", torch.tensor([0.0, 1.0]))
+        for update in self.update:  # start near the identity
+            nn.init.normal_(cast(nn.Linear, update).weight, std=0.3 / np.sqrt(d))
+
+    def forward(self, read: Surroundings) -> Tensor:
+        """The value of every candidate, before it is scaled."""
+        owners = torch.from_numpy(np.repeat(np.arange(len(read.lengths)), np.diff(read.bounds)))
+        visited = torch.from_numpy(
+            np.concatenate([np.arange(b, b + n) for b, n in zip(read.bounds, read.lengths, strict=False)])
+        )
+        walk_of = torch.from_numpy(np.repeat(np.arange(len(read.lengths)), read.lengths))
+        lengths = torch.from_numpy(read.lengths.astype(np.float32))[:, None]
+        hidden = torch.relu(self.read(torch.from_numpy(read.features)))
+
+        def walk_mean() -> Tensor:
+            total = hidden.new_zeros(len(read.lengths), self.shape.width)
+            return total.index_add(0, walk_of, hidden[visited]) / lengths
+
+        for messages, walk, update in zip(self.messages, self.walk, self.update, strict=True):
+            news = messages(_apply(_Around, hidden, read)) + walk(walk_mean())[owners]
+            hidden = hidden + update(torch.relu(news))
+        last = torch.from_numpy((read.bounds[:-1] + read.lengths - 1)[read.walks])
+        walks = torch.from_numpy(read.walks)
+        head = torch.cat([hidden[torch.from_numpy(read.candidates)], walk_mean()[walks], hidden[last]], dim=1)
+        return cast(Tensor, self.output(torch.relu(self.hidden(head)))[:, 0])
+
+
+def weights_of(network: nn.Module) -> Weights:
+    """A network's weights as arrays that share its memory."""
+    return {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}

@@ -1,0 +1,256 @@
+"""Train an agent: the loop around a learner, with validation, reports, checkpoints and an early stop."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from curiograph.agents.files import AGENT_FILE, TrainedAgent, frozen_weights, load_agent, read_agent, save_agent
+from curiograph.agents.running import evaluate
+from curiograph.errors import SettingError, UnknownNameError
+from curiograph.exploration.batch import as_graphs
+from curiograph.extras import require
+from curiograph.graph.container import Graph
+from curiograph.graph.environments import Split
+from curiograph.graph.storage import replacing
+from curiograph.rewards.contract import Reward
+from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.settings import seed_number
+from curiograph.training.settings import Schedule, made_settings
+
+Progress = Callable[[dict[str, Any]], None]
+
+_CHECKPOINT = "checkpoint.safetensors"
+_RUN = "run.json"
+_BETWEEN_CHECKPOINTS = 20.0  # seconds, at least; where a run resumes does not change its result
+
+
+def train(
+    sets: Split | Sequence[Graph] | Graph,
+    reward: RewardLike = "igt",
+    *,
+    agent: str = "gnn",
+    preset: str = "best",
+    start: str | Path | None = None,
+    seed: int = 0,
+    out: str | Path | None = None,
+    name: str | None = None,
+    command: str | None = None,
+    progress: Progress | None = None,
+    **changes: Any,
+) -> TrainedAgent:
+    """Train an agent to collect a reward, and return the best one by validation.
+
+    Parameters
+    ----------
+    sets : training and validation graphs; from a list or a single graph, both are taken.
+    agent : "gnn", the paper's, which sees the visited subgraph; or "horizon", which sees the graph around the walk.
+    preset : "best", or for gnn "paper", the published setting.
+    start : a trained agent of the same shape (a name or a path) to go on from.
+    out : folder for checkpoints, log, curves and the agent. If it holds a checkpoint of this training, training goes on
+        from there and ends as if it had never stopped.
+    name, command : what the agent is called, and how to train it again, for its card.
+    progress : called with every report.
+    changes : any setting by name, as `train_steps=5000`; see `DqnSettings` and `PlanSettings`.
+    """
+    require("torch", "train", "Training agents")
+    graphs = _as_split(sets)
+    settings = made_settings(agent, preset, changes)
+    made_reward = as_reward(reward)
+    begun = None if start is None else load_agent(start)
+    facts = _facts(graphs, made_reward, agent, settings, seed_number(seed), start)
+    with _one_thread():
+        learner = _learner(agent, settings, graphs.train, made_reward, seed, begun)
+        run = _Run(learner, graphs.val, made_reward, facts, name, command, progress or (lambda report: None))
+        return run.complete(None if out is None else Path(out))
+
+
+def _as_split(sets: Any) -> Split:
+    if isinstance(sets, Split):
+        return Split(as_graphs(sets.train), as_graphs(sets.val or sets.train), [])
+    graphs = as_graphs(sets)
+    return Split(graphs, graphs, [])
+
+
+def _one_thread() -> AbstractContextManager[Any]:
+    """On matrices of this size a second thread costs more than it gives, and one gives the same bits everywhere."""
+    import torch
+
+    torch.set_num_threads(1)
+    limits: AbstractContextManager[Any] = require("threadpoolctl", "train", "Training agents").threadpool_limits(1)
+    return limits
+
+
+def _learner(
+    agent: str, settings: Schedule, graphs: list[Graph], reward: Reward, seed: int, begun: TrainedAgent | None
+) -> Any:
+    from curiograph.training.dqn import DqnLearner
+    from curiograph.training.planning import PlanLearner
+
+    if begun is not None:
+        if begun.shape != settings.shape:  # type: ignore[attr-defined]
+            raise SettingError(f"cannot start from {begun.name!r}: it is a {begun.shape}, not a {settings.shape}.")  # type: ignore[attr-defined]
+    made: Any = {"gnn": DqnLearner, "horizon": PlanLearner}[agent]
+    learner = made(settings, graphs, reward, seed)
+    if begun is not None:
+        learner.begin_from(begun.network)
+    return learner
+
+
+def _facts(
+    graphs: Split, reward: Reward, agent: str, settings: Schedule, seed: int, start: str | Path | None
+) -> dict[str, Any]:
+    """What makes a training run this one and no other."""
+    digest = hashlib.sha256()
+    for graph in [*graphs.train, *graphs.val]:
+        digest.update(graph.indptr.tobytes() + graph.indices.tobytes())
+    return {
+        "agent": agent,
+        "reward": reward.name,
+        "seed": seed,
+        "start": None if start is None else str(start),
+        "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": digest.hexdigest()},
+        "settings": asdict(settings),
+    }
+
+
+@dataclass
+class _Best:
+    value: float = -np.inf
+    step: int = 0
+    stale: int = 0
+    """Validations since."""
+
+
+class _Run:
+    """One training run, from its first or a later step to its end."""
+
+    def __init__(
+        self, learner: Any, val: list[Graph], reward: Reward, facts: dict[str, Any], name: str | None,
+        command: str | None, tell: Progress,
+    ) -> None:  # fmt: skip
+        self.learner, self.val, self.reward, self.facts, self.tell = learner, val, reward, facts, tell
+        self.settings: Schedule = learner.settings
+        self.name, self.command = name, command
+        self.best = _Best()
+        self.best_weights = frozen_weights(learner.agent.network)
+        self.seconds = 0.0
+
+    def complete(self, out: Path | None) -> TrainedAgent:
+        """Train to the end."""
+        from curiograph.training.log import Log, save_curves
+
+        if out is None:
+            for _ in self._reports():
+                pass
+            return self._agent()
+        finished = self._open(out)
+        if finished is not None:
+            return finished
+        log = Log(out, self.learner.step_number)
+        saved = time.monotonic()
+        for report in self._reports():
+            log.add(report)
+            if report["step"] == self.best.step:
+                save_agent(self._agent(), out / AGENT_FILE)
+            if time.monotonic() - saved > _BETWEEN_CHECKPOINTS:
+                self._save(out)
+                saved = time.monotonic()
+        log.close()
+        agent = save_agent(self._agent(), out / AGENT_FILE)
+        self._save(out, finished=True)
+        if log.reports:
+            save_curves(log.reports, out / "curves.png", f"{agent.name}: {self.facts['agent']}, {self.reward.name}")
+        return agent
+
+    # ---- steps --------------------------------------------------------------------------------------------------
+
+    def _reports(self) -> Any:
+        """Step on to the end; yield a report at every validation."""
+        s = self.settings
+        seen: dict[str, list[float]] = {}
+        begun, first = time.monotonic() - self.seconds, self.learner.step_number
+        while self.learner.step_number < s.train_steps and not (s.patience and self.best.stale >= s.patience):
+            for key, value in self.learner.step().items():
+                seen.setdefault(key, []).append(value)
+            step = self.learner.step_number
+            if step % s.validate_every == 0 or step == s.train_steps:
+                self.seconds = time.monotonic() - begun
+                report = self._report(seen)
+                report["left"] = (s.train_steps - step) * (self.seconds / max(1, step)) if first <= step else None
+                self.tell(report)
+                yield report
+                seen = {}
+
+    def _report(self, seen: dict[str, list[float]]) -> dict[str, Any]:
+        s, step = self.settings, self.learner.step_number
+        value = evaluate(
+            self.learner.agent, self.val, self.reward, s.walk_nodes, s.validation_walks, seed=self.facts["seed"]
+        ).mean
+        if value > self.best.value:
+            self.best = _Best(value, step)
+            self.best_weights = frozen_weights(self.learner.agent.network)
+        else:
+            self.best.stale += 1
+        means = {key: float(np.mean(seen[key])) if key in seen else None for key in ("loss", "return", "epsilon")}
+        transitions = float(np.sum(seen.get("transitions", [0.0])))
+        return {"step": step, **means, "validation": value, "best": self.best.value, "transitions": transitions,
+                "updates": self.learner.updates, "seconds": round(self.seconds, 3)}  # fmt: skip
+
+    def _agent(self) -> TrainedAgent:
+        card = {
+            "reward": self.reward.name,
+            "command": self.command,
+            "training": self.facts,
+            "steps": self.learner.step_number,
+            "validation": {"return": self.best.value, "step": self.best.step},
+            "licence": "MIT",
+        }
+        agent: TrainedAgent = self.learner.agent
+        name = self.name or f"{self.reward.name}-{self.facts['agent']}"
+        return replace(agent, network=self.best_weights, name=name, card={"name": name} | card)
+
+    # ---- folder -------------------------------------------------------------------------------------------------
+
+    def _open(self, out: Path) -> TrainedAgent | None:
+        """Make the folder, or resume what is in it; the agent if that run has finished."""
+        from curiograph.training.checkpoint import load_checkpoint
+
+        out.mkdir(parents=True, exist_ok=True)
+        run, checkpoint = out / _RUN, out / _CHECKPOINT
+        known = json.loads(run.read_text()) if run.is_file() else None
+        facts = json.loads(json.dumps(self.facts))
+        if known is not None and known != facts:
+            odd = next(key for key in facts if known.get(key) != facts[key])
+            raise SettingError(
+                f"{out} holds another training: its {odd} is not the one asked for; choose another folder, or delete it."
+            )
+        with replacing(run) as stream:
+            stream.write(json.dumps(self.facts, indent=1).encode())
+        if not checkpoint.is_file():
+            return None
+        state, stood = load_checkpoint(checkpoint)
+        if stood["finished"]:
+            return read_agent(out / AGENT_FILE)
+        self.best = _Best(stood["best"], stood["best_step"], stood["stale"])
+        self.best_weights = {k.removeprefix("best."): state.pop(k) for k in list(state) if k.startswith("best.")}
+        self.seconds = stood["seconds"]
+        self.learner.restore(state)
+        return None
+
+    def _save(self, out: Path, finished: bool = False) -> None:
+        from curiograph.training.checkpoint import save_checkpoint
+
+        state = {} if finished else self.learner.state()
+        state |= {f"best.{name}": array for name, array in self.best_weights.items()}
+        stood = {"finished": finished, "best": self.best.value, "best_step": self.best.step, "stale": self.best.stale,
+                 "seconds": self.seconds}  # fmt: skip
+        save_checkpoint(out / _CHECKPOINT, state, stood)

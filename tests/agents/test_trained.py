@@ -1,0 +1,405 @@
+"""gnn and horizon: the networks against slow twins, what their scores may and may not depend on, and those shipped."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from importlib import resources
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import curiograph as cg
+import twins
+from curiograph.agents import gnn as gnn_module
+from curiograph.agents import horizon as horizon_module
+from curiograph.agents.files import load_agent, shipped_agents
+from curiograph.agents.gnn import GnnAgent, GnnShape
+from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.registry import as_agent
+from curiograph.graph.families import FAMILIES
+from curiograph.graph.features import PROFILE
+from curiograph.kernels import surroundings
+
+GNN_SHAPES = [
+    GnnShape(),
+    GnnShape(log_features=True, inner_degree=True, aggregation="sum", width=16),
+    GnnShape(log_features=True, width=8),
+    GnnShape(inner_degree=True, width=8),
+]
+HORIZON_SHAPES = [
+    HorizonShape(),
+    HorizonShape(width=8, layers=1, lookahead=2, near=3, far_lookahead=1, hops=1, nodes=5, fan=2),
+    HorizonShape(width=8, layers=3, nodes=1000, fan=1000, hops=1000),
+]
+
+
+def gnn(shape: GnnShape = GNN_SHAPES[1], seed: int = 0) -> GnnAgent:
+    return GnnAgent(shape, twins.random_weights(shape.weights(), seed))
+
+
+def horizon(shape: HorizonShape = HORIZON_SHAPES[2], seed: int = 0) -> HorizonAgent:
+    """Reads all that can be reached, by default."""
+    return HorizonAgent(shape, twins.random_weights(shape.weights(), seed))
+
+
+BOTH = pytest.mark.parametrize("agent", [gnn(), horizon()], ids=["gnn", "horizon"])
+
+
+def walking(graph, walks, steps=10**6, reward="igt", fallback="frontier") -> cg.Exploration:
+    """A batch in the middle of these walks (positions)."""
+    batch = cg.begin([graph], [[walk[0] for walk in walks]], reward, steps, fallback=fallback)
+    for i, walk in enumerate(walks):
+        batch.nodes[i, : len(walk)] = walk
+        batch.lengths[i] = len(walk)
+    return batch
+
+
+def wandered(graph: cg.Graph, length: int, seed: int, count: int = 3, **settings) -> cg.Exploration:
+    """Random walks of up to `length` nodes in a batch that goes on."""
+    starts = np.random.default_rng(seed).integers(0, graph.num_nodes, count)
+    ended = as_agent("random").run(cg.begin([graph], [starts], "igt", length, seed=seed))
+    return walking(graph, [walk[:n].tolist() for walk, n in zip(ended.nodes, ended.lengths, strict=True)], **settings)
+
+
+def cases(batch: cg.Exploration) -> list[tuple[list[int], list[int]]]:
+    """Every walk with its candidates."""
+    offsets, nodes = batch.candidates.offsets, batch.candidates.nodes.tolist()
+    return [
+        (batch.nodes[i, :n].tolist(), nodes[offsets[i] : offsets[i + 1]]) for i, n in enumerate(batch.lengths.tolist())
+    ]
+
+
+def close(scores, expected) -> None:
+    """Equal to 1e-5 of the largest."""
+    scores, expected = np.asarray(scores), np.asarray(expected)
+    assert scores.shape == expected.shape
+    assert scores == pytest.approx(expected, rel=1e-5, abs=1e-5 * np.max(np.abs(expected), initial=1))
+
+
+# ---- against slow twins ---------------------------------------------------------------------------------------------
+
+
+def slow_gnn(agent: GnnAgent, graph: cg.Graph, batch: cg.Exploration) -> list[float]:
+    shape = asdict(agent.shape)
+    del shape["width"]
+    return [
+        twins.gnn_value(graph, [*walk, v], agent.network, **shape) for walk, options in cases(batch) for v in options
+    ]
+
+
+def slow_horizon(agent: HorizonAgent, graph: cg.Graph, batch: cg.Exploration) -> list[float]:
+    shape = agent.shape
+    values = []
+    for walk, options in cases(batch):
+        most = shape.lookahead if len(walk) < shape.near else shape.far_lookahead
+        values += twins.horizon_values(
+            graph,
+            walk,
+            options,
+            agent.network,
+            layers=shape.layers,
+            ahead=min(most, batch.steps - len(walk)),
+            hops=shape.hops,
+            most=shape.nodes,
+            fan=shape.fan,
+        )
+    return values
+
+
+@pytest.mark.parametrize("shape", GNN_SHAPES)
+@settings(max_examples=15)
+@given(st.integers(2, 12), st.floats(0.1, 0.7), st.booleans(), st.integers(1, 9), st.integers(0, 99))
+def test_gnn_equals_its_slow_twin(shape, nodes, chance, directed, length, seed):
+    graph = twins.random_graph(np.random.default_rng(seed), nodes, chance, directed=directed)
+    batch, agent = wandered(graph, length, seed), gnn(shape, seed)
+    close(agent.scores(batch), slow_gnn(agent, graph, batch))
+
+
+@pytest.mark.parametrize("shape", HORIZON_SHAPES)
+@settings(max_examples=15)
+@given(st.integers(2, 12), st.floats(0.1, 0.7), st.booleans(), st.integers(1, 9), st.integers(0, 99))
+def test_horizon_equals_its_slow_twin(shape, nodes, chance, directed, length, seed):
+    graph = twins.random_graph(np.random.default_rng(seed), nodes, chance, directed=directed)
+    batch, agent = wandered(graph, length, seed, count=2), horizon(shape, seed)
+    close(agent.scores(batch), slow_horizon(agent, graph, batch))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_both_equal_their_slow_twins_on_the_families(family):
+    graph = cg.generate(family, nodes=30, seed=1)
+    batch = wandered(graph, 10, 5, count=1)
+    close(gnn(GNN_SHAPES[0]).scores(batch), slow_gnn(gnn(GNN_SHAPES[0]), graph, batch))
+    agent = horizon(replace(HORIZON_SHAPES[0], width=12, nodes=12, fan=5))
+    close(agent.scores(batch), slow_horizon(agent, graph, batch))
+
+
+def test_the_default_shapes_are_those_of_the_design():
+    paper = GnnShape().weights()
+    assert [paper[f"layers.{k}.weight"] for k in range(3)] == [(64, 2 * PROFILE), (64, 128), (64, 128)]
+    assert (paper["hidden.weight"], paper["output.weight"]) == ((32, 64), (1, 32))
+    assert horizon_module.FEATURES == PROFILE + surroundings.FLAGS
+
+
+def test_rewards_ahead_that_horizon_counts_on():
+    """So many, but no more than the walk has steps left, and fewer once it is long."""
+    shape = HorizonShape(lookahead=9, near=10, far_lookahead=3)
+    assert shape.ahead(np.array([1, 5, 9, 10, 11]), 50).tolist() == [9, 9, 9, 3, 3]
+    assert shape.ahead(np.array([1, 5, 9, 10]), 10).tolist() == [9, 5, 1, 0]
+    assert shape.ahead(np.array([48, 49]), 50).tolist() == [2, 1]
+
+
+# ---- what scores depend on ------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_scores_do_not_depend_on_the_batch(agent):
+    """Of walks of all lengths, on several graphs, some of them ended."""
+    graphs = [cg.generate("ba", nodes=40, seed=0), cg.Graph.from_edges([(0, 1)], nodes=range(3)), cg.toys.library()]
+    batch = cg.begin(graphs, [range(40), [0, 1], range(12)], "igt", 12)
+    rng = np.random.default_rng(0)
+    for _ in range(6):
+        going = np.where(rng.random(len(batch.lengths)) < 0.7, batch.best(rng.random(len(batch.candidates.nodes))), -1)
+        batch = batch.step(going)
+    together, offsets = agent.scores(batch), batch.candidates.offsets
+    order = rng.permutation(len(batch.lengths))
+    shuffled = batch.rows(order)
+    parts = [together[offsets[i] : offsets[i + 1]] for i in order]
+    close(agent.scores(shuffled), np.concatenate(parts))
+    for i in order[:15]:
+        close(agent.scores(batch.rows(np.array([i]))), together[offsets[i] : offsets[i + 1]])
+
+
+@BOTH
+def test_scores_do_not_depend_on_how_many_are_read_at_once(agent, monkeypatch):
+    graph = cg.generate("er", nodes=30, seed=0)
+    batch = wandered(graph, 6, 0, count=40)
+    whole = agent.scores(batch)
+    for size in (1, 2, 37, 10**9):
+        monkeypatch.setattr(gnn_module, "_ROWS_AT_ONCE", size)
+        monkeypatch.setattr(horizon_module, "_WALKS_AT_ONCE", size)
+        close(agent.scores(batch), whole)
+
+
+@BOTH
+@settings(max_examples=20)
+@given(st.integers(2, 14), st.floats(0.1, 0.6), st.booleans(), st.integers(1, 12), st.integers(0, 99))
+def test_scores_do_not_depend_on_the_order_of_nodes(agent, nodes, chance, directed, length, seed):
+    rng = np.random.default_rng(seed)
+    graph = twins.random_graph(rng, nodes, chance, directed=directed)
+    new = rng.permutation(nodes)
+    source, target = np.nonzero(twins.adjacency(graph))
+    renamed = cg.Graph.from_edges(np.column_stack([new[source], new[target]]), directed=directed, nodes=range(nodes))
+    batch = wandered(graph, length, seed)
+    again = walking(renamed, [new[walk].tolist() for walk, _ in cases(batch)])
+    owners = batch.candidates.walks
+    there = {(i, v): score for i, v, score in zip(owners, batch.candidates.nodes, agent.scores(batch), strict=True)}
+    old = np.argsort(new)
+    close(
+        agent.scores(again),
+        [there[i, old[v]] for i, v in zip(again.candidates.walks, again.candidates.nodes, strict=True)],
+    )
+
+
+@pytest.mark.parametrize("shape", GNN_SHAPES)
+def test_gnn_sees_the_subgraph_and_the_degrees_alone(shape):
+    """A ring of 8 and one of 30; and the set of visited nodes in any order of visit."""
+    agent = gnn(shape)
+    walks = [[3], [3, 4], [3, 4, 5, 6]]
+    near = [agent.scores(walking(cg.toys.cycle(size), walks)) for size in (8, 30)]
+    close(near[0], near[1])
+    graph = cg.generate("ba", nodes=30, seed=2)
+    orders = [[4, 0, 7, 9], [7, 4, 0, 9], [0, 7, 4, 9]]  # the last node is the same, so the candidates are
+    scores = agent.scores(walking(graph, orders)).reshape(3, -1)
+    close(scores[1], scores[0])
+    close(scores[2], scores[0])
+
+
+def test_gnn_does_not_see_the_loop_ahead_and_horizon_does():
+    """From the middle of a theta: one way closes a loop in two steps, the other leads on through nodes of the same
+    degrees."""
+    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 0), (0, 9), (9, 10), (10, 11), (11, 3)]
+    graph = cg.Graph.from_edges(edges)
+    batch = walking(graph, [[0, 1, 2, 3]])
+    assert batch.candidates.nodes.tolist() == [4, 11]
+    one, other = gnn().scores(batch)
+    assert one == pytest.approx(other, rel=1e-5)
+    one, other = horizon().scores(batch)
+    assert one != pytest.approx(other, rel=1e-3)
+
+
+def test_horizon_sees_the_order_of_visit():
+    graph = cg.generate("ba", nodes=30, seed=2)
+    scores = horizon().scores(walking(graph, [[4, 0, 7, 9], [7, 4, 0, 9]])).reshape(2, -1)
+    assert scores[0] != pytest.approx(scores[1], rel=1e-3)
+
+
+@pytest.mark.parametrize("shape", [HorizonShape(width=8, layers=2), HORIZON_SHAPES[1]])
+def test_horizon_sees_nothing_far_away(shape):
+    """Two rings that differ on the other side only."""
+    near = horizon(shape)
+    ring = [(i, (i + 1) % 60) for i in range(60)]
+    plain, ended = cg.Graph.from_edges(ring), cg.Graph.from_edges([*ring, (29, 31), (30, 60)])
+    walks = [[0], [0, 1, 2]]
+    steps = 20
+    close(near.scores(walking(plain, walks, steps)), near.scores(walking(ended, walks, steps)))
+
+
+def test_horizon_reads_part_of_a_hub():
+    leaves = 20_000
+    star = cg.Graph.from_edges(np.column_stack([np.zeros(leaves, int), np.arange(1, leaves + 1)]))
+    batch = walking(star, [[5], [9]], steps=3)
+    scores = horizon(HorizonShape(width=8, layers=2)).scores(batch)
+    assert scores.shape == (2,)
+    assert scores[0] == pytest.approx(scores[1], rel=1e-5)
+
+
+class Counted:
+    """A reward that counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def __call__(self, subgraph: cg.Graph) -> float:
+        self.asked += 1
+        return float(subgraph.num_edges)
+
+
+@BOTH
+def test_no_reward_is_computed_to_act(agent):
+    reward = Counted()
+    batch = cg.begin([cg.generate("ws", nodes=20, seed=0)], [range(20)], reward, 6)
+    for step in range(1, 6):
+        before = reward.asked
+        scores = agent.scores(batch)
+        assert reward.asked == before
+        assert "candidate_values" not in batch.__dict__
+        batch = batch.step(batch.best(scores))
+        assert reward.asked == 20 * step  # one for each step taken: what the walks earn
+    assert agent.scores(batch).tolist() == []
+
+
+# ---- edges of the domain --------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_walks_that_ended_have_no_scores(agent):
+    """First, last, in between and all of them; and enough of them to fill a whole batch of reading."""
+    graph = cg.Graph.from_edges([(0, 1), (2, 3), (3, 4), (4, 2), (4, 5)])
+    going, ended = [2, 4], [0, 1]
+    alone = agent.scores(walking(graph, [going]))
+    assert alone.shape == (2,)
+    for walks in ([ended, going], [going, ended], [ended, going, ended, ended, going], [ended] * 200 + [going]):
+        close(agent.scores(walking(graph, walks)), np.tile(alone, walks.count(going)))
+    assert agent.scores(walking(graph, [ended] * 3)).shape == (0,)
+    assert agent.scores(walking(graph, [going], steps=2)).shape == (0,)
+
+
+@BOTH
+def test_an_empty_batch(agent):
+    batch = cg.begin([cg.toys.cycle(4)], [[]], "igt", 3)
+    scores = agent.scores(batch)
+    assert (scores.shape, scores.dtype) == ((0,), np.float64)
+    assert agent.run(batch).nodes.shape == (0, 3)
+
+
+@BOTH
+def test_a_graph_of_one_edge(agent):
+    walk = cg.explore(cg.Graph.from_edges([("a", "b")]), agent, "igt", "a", 2)
+    assert walk.nodes == ["a", "b"]
+
+
+@BOTH
+@pytest.mark.parametrize("directed", [True, False])
+def test_walks_of_fifty_nodes(agent, directed):
+    graph = twins.random_graph(np.random.default_rng(3), 60, 0.15, directed=directed)
+    result = cg.evaluate(agent, graph, "igt", 50, 3)
+    assert result.ended_early == 0
+    assert np.isfinite(result.mean)
+
+
+@BOTH
+@pytest.mark.parametrize("directed", [True, False])
+def test_long_walks_equal_the_slow_twins(agent, directed):
+    graph = twins.random_graph(np.random.default_rng(3), 70, 0.08, directed=directed)
+    batch = wandered(graph, 55, 0, count=1)
+    assert batch.lengths.tolist() == [55]
+    close(agent.scores(batch), (slow_gnn if agent.name == "gnn" else slow_horizon)(agent, graph, batch))
+
+
+@BOTH
+def test_anywhere_may_be_a_candidate(agent):
+    """Nodes that no edge ties to the walk, and nodes without any."""
+    graph = cg.Graph.from_edges([(0, 1), (2, 3)], nodes=range(6))
+    batch = walking(graph, [[0, 1]], fallback="anywhere")
+    assert batch.candidates.nodes.tolist() == [2, 3, 4, 5]
+    scores = agent.scores(batch)
+    close(scores, (slow_gnn if agent.name == "gnn" else slow_horizon)(agent, graph, batch))
+    close([scores[0], scores[2]], [scores[1], scores[3]])
+
+
+@BOTH
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+def test_check_agent_passes(agent, reward):
+    cg.check_agent(agent, reward=reward)
+    cg.check_agent(agent, cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)], directed=True), reward=reward)
+    cg.check_agent(agent, cg.generate("er", nodes=40, seed=0), reward=reward)
+
+
+@BOTH
+def test_the_same_seed_takes_the_same_walks(agent):
+    graphs = [cg.generate("ws", nodes=30, seed=seed) for seed in (0, 1)]
+    runs = [cg.evaluate(agent, graphs, "cpt", 8, 10, seed=4).returns for _ in range(2)]
+    assert np.array_equal(runs[0], runs[1])
+
+
+# ---- by the plain name ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["gnn", "horizon"])
+def test_plain_names_refuse_a_reward_that_nobody_trained_for(kind):
+    agent = as_agent(kind)
+    assert agent.name == kind
+    with pytest.raises(cg.AgentError, match=f"no {kind} agent was trained for the reward 'edges'.*curiograph train"):
+        cg.explore(cg.toys.cycle(5), agent, cg.CallableReward(lambda s: s.num_edges, name="edges"))
+
+
+@pytest.mark.parametrize("name", [name for name in shipped_agents() if "-all" in name])
+def test_plain_names_are_the_generalists(name):
+    reward, _, kind = name.replace("-all", "").partition("-")
+    batch = cg.begin([cg.toys.library()], [range(12)], reward, 5)
+    assert as_agent(kind or "gnn").scores(batch).tolist() == load_agent(name).scores(batch).tolist()
+
+
+# ---- shipped --------------------------------------------------------------------------------------------------------
+
+
+SHIPPED = pytest.mark.parametrize("name", shipped_agents())
+
+
+@SHIPPED
+def test_shipped_agents_keep_the_contract(name):
+    agent = load_agent(name)
+    assert agent.name == name
+    assert isinstance(agent, HorizonAgent if name.endswith("horizon") else GnnAgent)
+    cg.check_agent(name, reward=agent.card["reward"])
+
+
+@SHIPPED
+def test_shipped_agents_say_how_they_came_to_be(name):
+    card = load_agent(name).card
+    assert (card["name"], card["reward"], card["licence"]) == (name, name.partition("-")[0], "MIT")
+    assert card["command"].startswith("curiograph train ")
+    assert isinstance(card["training"]["seed"], int)
+    assert card["training"]["settings"]["train_steps"] > 0
+    assert np.isfinite(card["validation"]["return"])
+    assert card["validation"]["return"] > 0
+
+
+@SHIPPED
+def test_shipped_agents_are_small_and_stand_beside_their_card(name):
+    shelf = resources.files("curiograph.agents") / "shipped"
+    assert len((shelf / f"{name}.safetensors").read_bytes()) < 2**20
+    assert json.loads((shelf / f"{name}.json").read_text(encoding="utf-8")) == load_agent(name).card

@@ -1,0 +1,87 @@
+"""The local degree profile against its definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+import twins
+from curiograph.graph.features import PROFILE, local_degree_profile
+from curiograph.graph.stack import Stack
+
+
+@st.composite
+def any_graph(draw):
+    nodes = draw(st.integers(1, 12))
+    pairs = [(u, v) for u in range(nodes) for v in range(nodes) if u != v]
+    edges = draw(st.lists(st.sampled_from(pairs), max_size=25, unique=True)) if pairs else []
+    return cg.Graph.from_edges(edges, directed=draw(st.booleans()), nodes=range(nodes))
+
+
+@given(any_graph())
+def test_equals_its_definition(graph):
+    profile = graph.degree_profile
+    assert profile.shape == (graph.num_nodes, PROFILE)
+    assert profile.dtype == np.float32
+    assert profile == pytest.approx(twins.degree_profile(graph), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("edges", "nodes"),
+    [
+        ([(1, 2)], 4),  # alone: first and last
+        ([(0, 1)], 4),  # alone: the last two
+        ([(2, 3)], 4),  # alone: the first two
+        ([(0, 4)], 5),  # alone: between
+        ([], 3),
+        ([], 0),
+    ],
+)
+def test_a_node_without_neighbours_has_zeros(edges, nodes):
+    graph = cg.Graph.from_edges(edges, nodes=range(nodes))
+    expected = np.zeros((nodes, PROFILE))
+    expected[[v for edge in edges for v in edge]] = 1, 1, 1, 1, 0
+    assert graph.degree_profile.tolist() == expected.tolist()
+
+
+def test_by_hand():
+    """A triangle with a tail: the neighbours of node 2 have degrees 2, 2 and 1."""
+    graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
+    assert graph.degree_profile[2] == pytest.approx([3, 1, 2, 5 / 3, np.sqrt(2) / 3])
+    assert graph.degree_profile[3].tolist() == [1, 3, 3, 3, 0]
+
+
+def test_a_directed_graph_is_read_as_its_skeleton():
+    edges = [(0, 1), (1, 0), (1, 2), (3, 1), (2, 3)]
+    directed = cg.Graph.from_edges(edges, directed=True)
+    both = cg.Graph.from_edges(edges)
+    assert directed.degree_profile.tolist() == both.degree_profile.tolist()
+    assert directed.degree_profile.tolist() != local_degree_profile(directed.indptr, directed.indices).tolist()
+
+
+def test_weights_do_not_count():
+    heavy = cg.Graph.from_edges([(0, 1, 5.0), (1, 2, 0.0)])
+    assert heavy.degree_profile.tolist() == cg.Graph.from_edges([(0, 1), (1, 2)]).degree_profile.tolist()
+
+
+def test_large_degrees_lose_nothing():
+    """The mean of a hub's neighbours and the spread of equal numbers, where single precision would add up wrongly."""
+    leaves = 100_000
+    star = cg.Graph.from_edges(np.column_stack([np.zeros(leaves, int), np.arange(1, leaves + 1)]))
+    assert star.degree_profile[0].tolist() == [leaves, 1, 1, 1, 0]
+    assert star.degree_profile[7].tolist() == [1, leaves, leaves, leaves, 0]
+
+
+def test_a_stack_has_the_profiles_of_its_graphs():
+    graphs = [cg.toys.cycle(4), cg.Graph.from_edges([(0, 1), (2, 0)], directed=True, nodes=range(4)), cg.toys.library()]
+    stacked = Stack.of(graphs).degree_profile
+    assert stacked.tolist() == np.concatenate([graph.degree_profile for graph in graphs]).tolist()
+    assert Stack.of(graphs[:1]).degree_profile is graphs[0].degree_profile
+
+
+def test_the_profile_cannot_be_written_to():
+    with pytest.raises(ValueError, match="read-only"):
+        cg.toys.cycle(4).degree_profile[0] = 1

@@ -1,0 +1,190 @@
+"""What is read around a walk against a slow twin, and the messages over it against dense matrices."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import curiograph as cg
+import twins
+from curiograph.kernels import surroundings
+
+FAR = 1000  # no limit, on graphs this small
+
+
+class Case(NamedTuple):
+    """Walks with their candidates (positions) and rewards ahead, and the limits of reading."""
+
+    graph: cg.Graph
+    walks: list[list[int]]
+    options: list[list[int]]
+    ahead: list[int]
+    hops: int = FAR
+    most: int = FAR
+    fan: int = FAR
+
+    @property
+    def lengths(self) -> np.ndarray:
+        return np.array([len(walk) for walk in self.walks], np.int64)
+
+    def read(self) -> tuple[np.ndarray, ...]:
+        nodes = np.full((len(self.walks), max(self.lengths, default=0)), -1, np.int32)
+        for i, walk in enumerate(self.walks):
+            nodes[i, : len(walk)] = walk
+        offsets = np.cumsum([0, *map(len, self.options)], dtype=np.int64)
+        flat = np.array([v for some in self.options for v in some], np.int32)
+        rows, ahead = self.graph.skeleton, np.array(self.ahead, np.int64)
+        return surroundings.read(
+            rows.indptr, rows.indices, nodes, self.lengths, offsets, flat, ahead, self.hops, self.most, self.fan
+        )
+
+
+def check(case: Case) -> None:
+    """Nodes, links, loose links and flags of every walk equal those of the slow twin."""
+    bounds, places, starts, links, loose, flags = case.read()
+    joined = twins.undirected(case.graph)
+    assert (len(bounds), bounds[0], bounds[-1]) == (len(case.walks) + 1, 0, len(places))
+    assert (len(starts), starts[0], starts[-1]) == (len(places) + 1, 0, len(links))
+    assert (len(loose), flags.shape) == (len(links), (len(places), surroundings.FLAGS))
+    for i, (walk, options) in enumerate(zip(case.walks, case.options, strict=True)):
+        nodes, around = twins.read_around(joined, walk, options, case.hops, case.most, case.fan)
+        first = bounds[i]
+        assert places[first : bounds[i + 1]].tolist() == nodes
+        for k, v in enumerate(nodes, start=first):
+            found = links[starts[k] : starts[k + 1]]
+            assert sorted(found.tolist()) == sorted(first + nodes.index(u) for u in around[v])
+            expected = [twins.is_loose(joined, walk, v, places[other]) for other in found]
+            assert loose[starts[k] : starts[k + 1]].tolist() == expected
+            row = twins.flags(joined, walk, options, case.ahead[i], v)
+            assert flags[k] == pytest.approx(row, abs=1e-6), (v, walk, options)
+
+
+def drawn_case(draw: st.DrawFn, limit: st.SearchStrategy[int]) -> Case:
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    size = draw(st.integers(2, 16))
+    graph = twins.random_graph(rng, size, draw(st.floats(0, 0.6)), directed=draw(st.booleans()))
+    walks, options = [], []
+    for _ in range(draw(st.integers(0, 4))):
+        order = rng.permutation(size).tolist()
+        length = draw(st.integers(1, size))
+        walks.append(order[:length])
+        options.append(sorted(order[length : length + draw(st.integers(0, 5))]))
+    ahead = [draw(st.integers(0, 12)) for _ in walks]
+    return Case(graph, walks, options, ahead, draw(limit), draw(limit), draw(limit))
+
+
+cases = st.composite(drawn_case)
+
+
+@given(cases(st.integers(0, 7)))
+def test_equals_the_slow_twin(case):
+    check(case)
+
+
+@given(cases(st.just(FAR)))
+def test_equals_the_slow_twin_where_all_is_read(case):
+    check(case)
+    bounds, places, *_ = case.read()
+    joined = twins.undirected(case.graph)
+    for i, (walk, options) in enumerate(zip(case.walks, case.options, strict=True)):
+        reached = {v for u in [*walk, *options] for v in twins.nx.node_connected_component(joined, u)}
+        assert set(places[bounds[i] : bounds[i + 1]].tolist()) == (reached if options else set())
+
+
+@pytest.mark.parametrize(("hops", "most", "fan"), [(5, 256, 64), (1, 256, 64), (5, 7, 64), (5, 256, 2)])
+def test_equals_the_slow_twin_on_longer_walks(hops, most, fan):
+    """Longer than the nodes that are told apart one by one."""
+    rng = np.random.default_rng(0)
+    graph = cg.generate("ba", nodes=70, seed=0)
+    walks = [rng.permutation(70)[:length].tolist() for length in (9, 10, 11, 12, 40, 60)]
+    options = [twins.candidates(graph, walk, "frontier") for walk in walks]
+    check(Case(graph, walks, options, [9, 9, 3, 3, 3, 0], hops, most, fan))
+
+
+def test_reading_goes_on_around_the_candidates_before_the_walk():
+    """A path 0 .. 6 walked from 3 to 2, so that 1 is the candidate: behind it 0, then behind the walk 4, 5, 6."""
+    path = cg.Graph.from_edges([(i, i + 1) for i in range(6)])
+    read = [Case(path, [[3, 2]], [[1]], [1], hops, most).read()[1].tolist() for hops, most in [(9, 9), (1, 9), (9, 1)]]
+    assert read == [[3, 2, 1, 0, 4, 5, 6], [3, 2, 1, 0, 4], [3, 2, 1, 0]]
+    assert Case(path, [[3, 2]], [[1]], [1], hops=0).read()[1].tolist() == [3, 2, 1]
+
+
+def test_a_link_across_which_a_loop_closes_is_loose():
+    """A square 0-1-2-3 of which 0 is visited: 1 and 3 are tied to it, and so is no link between them and 2."""
+    square = cg.toys.cycle(4)
+    _, places, starts, links, loose, _ = Case(square, [[0]], [[1, 3]], [3]).read()
+    two = places.tolist().index(2)
+    assert loose[starts[two] : starts[two + 1]].tolist() == [True, True]
+    triangle = cg.toys.cycle(3)
+    _, places, starts, links, loose, _ = Case(triangle, [[0]], [[1, 2]], [2]).read()
+    between = [loose[s] for k in (1, 2) for s in range(starts[k], starts[k + 1]) if links[s] != 0]
+    assert between == [False, False]
+
+
+def test_nothing_is_read_around_a_walk_that_ended():
+    for walks, options in [([[0], [1, 2], [3]], [[], [3], []]), ([[0, 1]], [[]]), ([], [])]:
+        check(Case(cg.toys.cycle(5), walks, options, [1] * len(walks)))
+
+
+def test_the_cost_does_not_grow_with_the_graph():
+    """A hub of 20,000 leaves is read in part, whether it was visited, is a candidate, or lies behind one."""
+    leaves = 20_000
+    edges = [(0, v) for v in range(1, leaves)] + [(1, leaves), (leaves, leaves + 1)]
+    star = cg.Graph.from_edges(edges)
+    most = 256
+    for walk, options in [([0, 1], [leaves]), ([1], [0, leaves]), ([leaves + 1], [leaves]), ([0], list(range(1, 100)))]:
+        for fan in (64, leaves):
+            bounds, places, _, links, _, _ = Case(star, [walk] * 5, [options] * 5, [9] * 5, 5, most, fan).read()
+            assert np.all(np.diff(bounds) <= len(walk) + len(options) + most)
+            assert len(places) == bounds[-1]
+            assert len(links) < 4 * len(places)  # a tree, near enough
+
+
+def test_a_visited_hub_is_joined_to_what_is_read():
+    """Its row is far longer than the list of nodes read, so that the list is walked instead."""
+    leaves = 3000
+    edges = [(0, v) for v in range(1, leaves)] + [(v, v + 1) for v in range(1, leaves - 1)]
+    wheel = cg.Graph.from_edges(edges)
+    check(Case(wheel, [[0, 5], [7, 0]], [[4, 6], [1000]], [2, 2], 2, 10, 4))
+
+
+@settings(max_examples=30)
+@given(cases(st.sampled_from([1, 3, FAR])), st.integers(1, 5))
+def test_gathering_is_a_matrix_product_and_back_its_transpose(case, width):
+    bounds, places, starts, links, loose, _ = case.read()
+    rng = np.random.default_rng(1)
+    count = len(places)
+    every, visited, across = np.zeros((3, count, count))
+    walked = np.zeros(count, bool)
+    for first, last, length in zip(bounds, bounds[1:], case.lengths, strict=False):
+        walked[first : min(first + length, last)] = True
+    for k in range(count):
+        for slot in range(starts[k], starts[k + 1]):
+            other = links[slot]
+            every[k, other] = 1 / (starts[k + 1] - starts[k])
+            visited[k, other] = walked[other]
+            across[k, other] = 0.25 * (loose[slot] and not walked[other])
+    blocks = (np.eye(count), every, visited, across)
+    hidden = rng.normal(size=(count, width)).astype(np.float32)
+    out = np.full((count, 4 * width), np.nan, np.float32)
+    surroundings.gather(bounds, starts, links, loose, case.lengths, hidden, out)
+    assert out == pytest.approx(np.hstack([block @ hidden for block in blocks]), abs=1e-5)
+    gradient = rng.normal(size=out.shape).astype(np.float32)
+    back = surroundings.gather_back(bounds, starts, links, loose, case.lengths, gradient)
+    pieces = np.split(gradient, 4, axis=1)
+    assert back == pytest.approx(sum(b.T @ piece for b, piece in zip(blocks, pieces, strict=True)), abs=1e-5)
+
+
+@settings(max_examples=30)
+@given(cases(st.sampled_from([1, FAR])))
+def test_the_mean_over_a_walk(case):
+    bounds, places, *_ = case.read()
+    hidden = np.random.default_rng(2).normal(size=(len(places), 3)).astype(np.float32)
+    means = surroundings.walk_mean(bounds, case.lengths, hidden)
+    for i, (walk, options) in enumerate(zip(case.walks, case.options, strict=True)):
+        states = hidden[bounds[i] : bounds[i] + len(walk)] if options else np.zeros((1, 3))
+        assert means[i] == pytest.approx(states.mean(axis=0), abs=1e-6)
