@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all lint format bench results clean
+.PHONY: run test test-all lint format bench results train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -31,9 +31,19 @@ bench: .venv/test.done
 
 # What README and docs show: generated, never typed.
 results: .venv/test.done
-	$(BIN)/curiograph reproduce table1 --graphs 40 --beam-episodes 25 --out docs/results
+	$(BIN)/curiograph reproduce table1 --seeds 3 --episodes all --beam-episodes 50 --out docs/results
+	$(BIN)/curiograph reproduce lengths --out docs/results
+	$(BIN)/curiograph reproduce sizes --out docs/results
+	$(BIN)/curiograph reproduce walltime --out docs/results
 	$(BIN)/curiograph bench --out docs/results/bench.json
 	$(BIN)/python docs/show_results.py
+
+# Hours on two cores; interrupted, it goes on where it stopped.
+train-all: .venv/test.done
+	$(BIN)/python scripts/train_all.py --runs runs
+
+ablation: .venv/test.done
+	$(BIN)/python scripts/ablation.py --runs runs/ablation --out docs/results
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -47,7 +57,7 @@ results: .venv/test.done
 	touch $@ .venv/run.done
 
 .venv/test-all.done: .venv/test.done
-	$(PIP) --editable '.[test,sb3]' torch
+	$(PIP) --editable '.[test,sb3]'
 	touch $@
 
 clean:

@@ -378,7 +378,7 @@ def random_weights(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str
 
 
 def dense(weights: Weights, name: str, inputs: np.ndarray) -> np.ndarray:
-    """W x + b, with double precision."""
+    """W x + b, in double precision."""
     bias = weights.get(f"{name}.bias", np.zeros(1)).astype(float)
     return weights[f"{name}.weight"].astype(float) @ inputs + bias
 
@@ -388,22 +388,31 @@ def rectified(values: np.ndarray) -> np.ndarray:
 
 
 def gnn_value(
-    graph: Graph, nodes: Sequence[int], weights: Weights, *, log_features: bool, inner_degree: bool, aggregation: str
+    graph: Graph,
+    nodes: Sequence[int],
+    weights: Weights,
+    *,
+    log_features: bool,
+    inner_degree: bool,
+    inner_triangles: bool,
+    aggregation: str,
 ) -> float:
     """net(S + v) of the subgraph on `nodes`: three GraphSAGE layers, a sum over the nodes, two dense layers."""
     inner, profile = undirected(graph).subgraph(nodes), degree_profile(graph)
-    states = {v: [*profile[v], *([inner.degree(v)] if inner_degree else [])] for v in nodes}
-    states = {v: np.log1p(state) if log_features else np.array(state) for v, state in states.items()}
+    states = {}
+    for v in nodes:
+        state = [*profile[v]]
+        state += [inner.degree(v)] if inner_degree else []
+        state += [nx.triangles(inner, v)] if inner_triangles else []
+        states[v] = np.log1p(state) if log_features else np.array(state)
     for layer in range(3):
         heard = {}
         for v in nodes:
             total = sum((states[u] for u in inner[v]), np.zeros_like(states[v]))
             heard[v] = total / max(1, inner.degree(v)) if aggregation == "mean" else total
-        states = {
-            v: rectified(dense(weights, f"layers.{layer}", np.concatenate([states[v], heard[v]]))) for v in nodes
-        }
+        states = {v: rectified(dense(weights, f"layers.{layer}", np.concatenate([states[v], heard[v]]))) for v in nodes}
     pooled = sum(states.values())
-    return float(dense(weights, "output", rectified(dense(weights, "hidden", pooled)))[0])
+    return float(dense(weights, "output", rectified(dense(weights, "hidden", pooled)))[0] * weights["scale"][0])
 
 
 def horizon_values(
@@ -419,6 +428,8 @@ def horizon_values(
     fan: int,
 ) -> list[float]:
     """Q of every candidate: residual layers of messages over what is read around the walk, then two dense layers."""
+    if not options:
+        return []
     everything, profile = undirected(graph), degree_profile(graph)
     nodes, joined = read_around(everything, walk, options, hops, most, fan)
 

@@ -32,10 +32,15 @@ COLOURS = {
     "max-degree": "#E69F00",
     "min-degree": "#CC79A7",
     "greedy": "#56B4E9",
+    "gnn-paper": "#DDCC77",
+    "gnn": "#999933",
+    "horizon": "#882255",
+    "horizon+beam": "#332288",
     "beam": "#000000",
     "paper": "#009E73",
     "quiet": "#999999",
 }
+_MARKERS = {"random": ".", "greedy": "s", "gnn": "^", "horizon": "o", "beam": "D"}
 
 
 def save_figure(axes: Axes, path: str | Path) -> None:
@@ -186,4 +191,14 @@ def plot_bars(
             ax.plot(x, marks[name], "D", color=COLOURS["paper"], markersize=4, markeredgecolor="white", zorder=3)
     ax.plot([], [], "D", color=COLOURS["paper"], markersize=4, label="paper")
     ax.set_xticks(np.arange(len(groups)), [group.upper() for group in groups])
+    return ax
+
+
+def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[float]]], ax: Axes) -> Axes:
+    """Lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
+    for name, (heights, errors) in series.items():
+        colour = COLOURS.get(name, COLOURS["quiet"])
+        ax.plot(x, heights, marker=_MARKERS.get(name, "x"), markersize=5, color=colour, label=name)
+        low, high = np.subtract(heights, errors), np.add(heights, errors)
+        ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
     return ax

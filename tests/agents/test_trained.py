@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, replace
 from importlib import resources
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -28,6 +29,8 @@ GNN_SHAPES = [
     GnnShape(log_features=True, inner_degree=True, aggregation="sum", width=16),
     GnnShape(log_features=True, width=8),
     GnnShape(inner_degree=True, width=8),
+    GnnShape(inner_triangles=True, width=8),
+    GnnShape(log_features=True, inner_degree=True, inner_triangles=True, width=8),
 ]
 HORIZON_SHAPES = [
     HorizonShape(),
@@ -110,7 +113,7 @@ def slow_horizon(agent: HorizonAgent, graph: cg.Graph, batch: cg.Exploration) ->
 
 
 @pytest.mark.parametrize("shape", GNN_SHAPES)
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(st.integers(2, 12), st.floats(0.1, 0.7), st.booleans(), st.integers(1, 9), st.integers(0, 99))
 def test_gnn_equals_its_slow_twin(shape, nodes, chance, directed, length, seed):
     graph = twins.random_graph(np.random.default_rng(seed), nodes, chance, directed=directed)
@@ -119,7 +122,7 @@ def test_gnn_equals_its_slow_twin(shape, nodes, chance, directed, length, seed):
 
 
 @pytest.mark.parametrize("shape", HORIZON_SHAPES)
-@settings(max_examples=15)
+@settings(max_examples=25)
 @given(st.integers(2, 12), st.floats(0.1, 0.7), st.booleans(), st.integers(1, 9), st.integers(0, 99))
 def test_horizon_equals_its_slow_twin(shape, nodes, chance, directed, length, seed):
     graph = twins.random_graph(np.random.default_rng(seed), nodes, chance, directed=directed)
@@ -218,16 +221,15 @@ def test_gnn_sees_the_subgraph_and_the_degrees_alone(shape):
 
 
 def test_gnn_does_not_see_the_loop_ahead_and_horizon_does():
-    """From the middle of a theta: one way closes a loop in two steps, the other leads on through nodes of the same
-    degrees."""
-    edges = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 7), (7, 8), (8, 0), (0, 9), (9, 10), (10, 11), (11, 3)]
-    graph = cg.Graph.from_edges(edges)
+    """From the end of a walk two ways lead back to its start, through nodes of the same degrees; one is shorter."""
+    ways = [[0, 1, 2, 3], [3, 4, 5, 6, 7, 8, 0], [3, 9, 10, 11, 0]]
+    graph = cg.Graph.from_edges([edge for way in ways for edge in pairwise(way)])
     batch = walking(graph, [[0, 1, 2, 3]])
-    assert batch.candidates.nodes.tolist() == [4, 11]
+    assert batch.candidates.nodes.tolist() == [4, 9]
     one, other = gnn().scores(batch)
     assert one == pytest.approx(other, rel=1e-5)
     one, other = horizon().scores(batch)
-    assert one != pytest.approx(other, rel=1e-3)
+    assert one != pytest.approx(other, rel=1e-5)
 
 
 def test_horizon_sees_the_order_of_visit():
@@ -355,6 +357,27 @@ def test_the_same_seed_takes_the_same_walks(agent):
     assert np.array_equal(runs[0], runs[1])
 
 
+NOISE = pytest.mark.xfail(strict=True, reason="scores differ in the last bits, and that breaks ties")
+
+
+@NOISE
+@pytest.mark.parametrize("agent", [gnn(GNN_SHAPES[0]), horizon(HORIZON_SHAPES[0])], ids=["gnn", "horizon"])
+def test_candidates_that_are_alike_tie(agent):
+    """Whatever else is in the batch: in a complete graph and in a star all ways are the same way."""
+    for graph in (cg.toys.complete(12), cg.Graph.from_edges([(0, leaf) for leaf in range(1, 14)])):
+        scores = agent.scores(cg.begin([graph], [[0] * 50], "igt", 5))
+        assert len(np.unique(scores)) == 1
+
+
+@NOISE
+@pytest.mark.parametrize("agent", [gnn(GNN_SHAPES[0]), horizon(HORIZON_SHAPES[0])], ids=["gnn", "horizon"])
+def test_a_walk_alone_goes_where_it_goes_in_a_batch(agent):
+    batch = cg.begin([cg.toys.grid(5, 5)], [range(25)], "igt", 8)
+    together = agent.run(batch).nodes
+    alone = [agent.run(batch.rows(np.array([i]))).nodes[0].tolist() for i in range(25)]
+    assert together.tolist() == alone
+
+
 # ---- by the plain name ----------------------------------------------------------------------------------------------
 
 
@@ -379,6 +402,15 @@ def test_plain_names_are_the_generalists(name):
 SHIPPED = pytest.mark.parametrize("name", shipped_agents())
 
 
+@pytest.mark.skipif(not shipped_agents(), reason="nothing is shipped yet")
+def test_there_is_one_of_each_kind_for_every_cell():
+    cells = [f"{reward}-{family}" for reward in ("igt", "cpt") for family in FAMILIES]
+    assert {*cells, *(f"{cell}-horizon" for cell in cells)} <= set(shipped_agents())
+    for kind in ("gnn", "horizon"):  # a generalist for each reward, by its plain name
+        for reward in ("igt", "cpt"):
+            assert len(cg.explore(cg.toys.library(), kind, reward, "music", 4)) == 4
+
+
 @SHIPPED
 def test_shipped_agents_keep_the_contract(name):
     agent = load_agent(name)
@@ -394,8 +426,10 @@ def test_shipped_agents_say_how_they_came_to_be(name):
     assert card["command"].startswith("curiograph train ")
     assert isinstance(card["training"]["seed"], int)
     assert card["training"]["settings"]["train_steps"] > 0
-    assert np.isfinite(card["validation"]["return"])
     assert card["validation"]["return"] > 0
+    family = name.split("-")[1]
+    assert card["returns"].keys() == (set(FAMILIES) if family == "all" else {family})
+    assert all(found["mean"] > 0 for found in card["returns"].values())
 
 
 @SHIPPED

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -70,6 +73,19 @@ def test_walks_of_very_different_lengths_do_not_mix():
     check(graph, [list(range(29)), [4, 3], list(range(20, 29)), [0]], [[29], [5], [0, 29], [1, 29]])
 
 
+@given(graph_and_walks())
+def test_degrees_and_triangles_inside(case):
+    graph, walks, options = case
+    bounds, _, starts, links = read(*case)
+    joined = twins.undirected(graph)
+    expected = []
+    for walk, some in zip(walks, options, strict=True):
+        for v in some:
+            inner = joined.subgraph([*walk, v])
+            expected += [[inner.degree(u), nx.triangles(inner, u)] for u in [*walk, v]]
+    assert subgraphs.inner_counts(bounds, starts, links).tolist() == expected
+
+
 @pytest.mark.parametrize("mean", [True, False])
 @settings(max_examples=30)
 @given(graph_and_walks(), st.integers(1, 5))
@@ -87,5 +103,21 @@ def test_gathering_is_a_matrix_product_and_back_its_transpose(mean, case, width)
     subgraphs.gather(starts, links, hidden, mean, out)
     assert out == pytest.approx(np.hstack([hidden, matrix @ hidden]), abs=1e-5)
     gradient = rng.normal(size=out.shape).astype(np.float32)
-    back = subgraphs.gather_back(starts, links, gradient, mean)
+    back = np.full((count, width), np.nan, np.float32)
+    subgraphs.gather_back(starts, links, gradient, mean, back)
     assert back == pytest.approx(gradient[:, :width] + matrix.T @ gradient[:, width:], abs=1e-5)
+
+
+@settings(max_examples=30)
+@given(graph_and_walks())
+def test_the_sum_over_every_subgraph(case):
+    bounds, places, *_ = read(*case)
+    hidden = np.random.default_rng(1).normal(size=(len(places), 3)).astype(np.float32)
+    expected = [hidden[first:last].sum(axis=0) for first, last in pairwise(bounds)]
+    assert subgraphs.pool(bounds, hidden) == pytest.approx(np.reshape(expected, (len(bounds) - 1, 3)), abs=1e-5)
+
+
+def test_bias_and_relu_in_place():
+    values = np.array([[1.0, -2.0, 0.5], [-1.0, 2.0, -0.5]], np.float32)
+    subgraphs.bias_relu(values, np.array([0.5, 1.0, -0.5], np.float32))
+    assert values.tolist() == [[1.5, 0.0, 0.0], [0.0, 3.0, 0.0]]

@@ -174,7 +174,8 @@ def test_gathering_is_a_matrix_product_and_back_its_transpose(case, width):
     surroundings.gather(bounds, starts, links, loose, case.lengths, hidden, out)
     assert out == pytest.approx(np.hstack([block @ hidden for block in blocks]), abs=1e-5)
     gradient = rng.normal(size=out.shape).astype(np.float32)
-    back = surroundings.gather_back(bounds, starts, links, loose, case.lengths, gradient)
+    back = np.full((count, width), np.nan, np.float32)
+    surroundings.gather_back(bounds, starts, links, loose, case.lengths, gradient, back)
     pieces = np.split(gradient, 4, axis=1)
     assert back == pytest.approx(sum(b.T @ piece for b, piece in zip(blocks, pieces, strict=True)), abs=1e-5)
 
@@ -188,3 +189,15 @@ def test_the_mean_over_a_walk(case):
     for i, (walk, options) in enumerate(zip(case.walks, case.options, strict=True)):
         states = hidden[bounds[i] : bounds[i] + len(walk)] if options else np.zeros((1, 3))
         assert means[i] == pytest.approx(states.mean(axis=0), abs=1e-6)
+
+
+@settings(max_examples=30)
+@given(cases(st.sampled_from([1, FAR])))
+def test_what_a_walk_adds_to_its_nodes(case):
+    bounds, places, *_ = case.read()
+    rng = np.random.default_rng(3)
+    values = rng.normal(size=(len(places), 3)).astype(np.float32)
+    walks = rng.normal(size=(len(case.walks), 3)).astype(np.float32)
+    expected = np.maximum(values + np.repeat(walks, np.diff(bounds), axis=0), 0)
+    surroundings.add_walk_relu(bounds, walks, values)
+    assert values == pytest.approx(expected, abs=1e-6)

@@ -154,7 +154,7 @@ def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | 
     given = dict(agent.card if card is None else card)
     whole = {"format": _FORMAT, "kind": kind, "shape": asdict(agent.shape), "name": agent.name} | given
     text = json.dumps(whole, indent=1, ensure_ascii=False)
-    weights = {name: np.ascontiguousarray(array, np.float32) for name, array in agent.network.items()}
+    weights = {name: np.asarray(array, np.float32, order="C") for name, array in agent.network.items()}
     with replacing(target) as stream:
         stream.write(save(weights, metadata={"curiograph": text}))
     with replacing(target.with_suffix(".json")) as stream:

@@ -16,7 +16,7 @@ from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 
 LAYERS = 3
-_ROWS_AT_ONCE = 4096  # nodes of subgraphs that stay in the processor's cache together; does not change the result
+_ROWS_AT_ONCE = 1024  # nodes of subgraphs that stay in the processor's cache together; does not change the result
 
 Weights = Mapping[str, Float32]
 
@@ -28,7 +28,9 @@ class GnnShape:
     log_features: bool = False
     """Read the logarithm of 1 + degree and so on, instead of the plain numbers."""
     inner_degree: bool = False
-    """Also read the degree inside the subgraph."""
+    """Also read the degree inside the subgraph,"""
+    inner_triangles: bool = False
+    """and the number of triangles there: messages alone cannot tell a triangle from a longer loop."""
     aggregation: Literal["mean", "sum"] = "mean"
     """How the states of neighbours are put together."""
     width: int = 64
@@ -36,7 +38,7 @@ class GnnShape:
     @property
     def features(self) -> int:
         """Numbers read per node."""
-        return PROFILE + self.inner_degree
+        return PROFILE + self.inner_degree + self.inner_triangles
 
     def weights(self) -> dict[str, tuple[int, ...]]:
         """The name and shape of every array of weights."""
@@ -70,8 +72,10 @@ class Subgraphs:
         rows = stack.skeleton
         bounds, places, starts, links = kernels.subgraphs.read(rows.indptr, rows.indices, nodes, lengths, offsets, v)
         features = stack.degree_profile[places]
-        if shape.inner_degree:
-            features = np.concatenate([features, np.diff(starts)[:, None].astype(np.float32)], axis=1)
+        if shape.inner_degree or shape.inner_triangles:
+            inner = kernels.subgraphs.inner_counts(bounds, starts, links)
+            chosen = [column for column, read in enumerate((shape.inner_degree, shape.inner_triangles)) if read]
+            features = np.concatenate([features, inner[:, chosen]], axis=1)
         if shape.log_features:
             features = np.log1p(features)
         return cls(bounds, starts, links, features)
@@ -104,33 +108,25 @@ class GnnAgent(Agent):
             part = offsets[first : last + 1]
             some = candidates[part[0] : part[-1]]
             if len(some):
-                read = Subgraphs.read(
-                    self.shape, stack, nodes[first:last], lengths[first:last], part - part[0], some
-                )
+                read = Subgraphs.read(self.shape, stack, nodes[first:last], lengths[first:last], part - part[0], some)
                 values.append(self._forward(read))
             first = last
         return np.concatenate(values)
 
     def _forward(self, read: Subgraphs) -> Float32:
-        hidden = read.features
-        mean = self.shape.aggregation == "mean"
+        hidden, mean = read.features, self.shape.aggregation == "mean"
         for layer in range(LAYERS):
             beside = np.empty((len(hidden), 2 * hidden.shape[1]), np.float32)
             kernels.subgraphs.gather(read.starts, read.links, hidden, mean, beside)
-            hidden = relu(linear(self.network, f"layers.{layer}", beside))
-        pooled = np.add.reduceat(hidden, read.bounds[:-1], axis=0)
-        out = linear(self.network, "output", relu(linear(self.network, "hidden", pooled)))
-        return out[:, 0] * self.network["scale"][0]
+            hidden = dense(self.network, f"layers.{layer}", beside)
+        pooled = kernels.subgraphs.pool(read.bounds, hidden)
+        out = dense(self.network, "hidden", pooled) @ self.network["output.weight"].T + self.network["output.bias"]
+        values: Float32 = out[:, 0] * self.network["scale"][0]
+        return values
 
 
-def linear(weights: Weights, name: str, inputs: Float32) -> Float32:
-    """Inputs times the weights called `name`, plus their bias if there is one."""
+def dense(weights: Weights, name: str, inputs: Float32) -> Float32:
+    """A layer of a network: inputs times weights, plus bias, negative numbers made zero."""
     out: Float32 = inputs @ weights[f"{name}.weight"].T
-    if f"{name}.bias" in weights:
-        out += weights[f"{name}.bias"]
+    kernels.subgraphs.bias_relu(out, weights[f"{name}.bias"])
     return out
-
-
-def relu(values: Float32) -> Float32:
-    """Negative numbers become zero, in place."""
-    return np.maximum(values, 0, out=values)

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.gnn import Weights, linear, relu
+from curiograph.agents.gnn import Weights, dense
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 
 FEATURES = PROFILE + 28  # local degree profile, and the flags of kernels.surroundings
-_WALKS_AT_ONCE = 64  # whose surroundings stay in the processor's cache together; does not change the result
+_WALKS_AT_ONCE = 16  # whose surroundings stay in the processor's cache together; does not change the result
 
 
 @dataclass(frozen=True)
@@ -124,21 +124,21 @@ class HorizonAgent(Agent):
     def values(self, read: Surroundings) -> Float64:
         """The predicted sum of the rewards ahead, through each candidate."""
         weights, d = self.network, self.shape.width
-        hidden = relu(linear(weights, "read", read.features))
+        hidden = dense(weights, "read", read.features)
         beside = np.empty((len(hidden), 4 * d), np.float32)
-        node_walks = np.repeat(np.arange(len(read.lengths)), np.diff(read.bounds))
         for layer in range(self.shape.layers):
-            kernels.surroundings.gather(
-                read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, beside
-            )
-            news = linear(weights, f"messages.{layer}", beside)
-            news += linear(weights, f"walk.{layer}", self._walk_mean(read, hidden))[node_walks]
-            hidden += linear(weights, f"update.{layer}", relu(news))
+            kernels.surroundings.gather(read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, beside)
+            news = beside @ weights[f"messages.{layer}.weight"].T
+            walk = self._walk_mean(read, hidden) @ weights[f"walk.{layer}.weight"].T
+            kernels.surroundings.add_walk_relu(read.bounds, walk + weights[f"messages.{layer}.bias"], news)
+            hidden += news @ weights[f"update.{layer}.weight"].T
         last = np.maximum(read.bounds[:-1] + read.lengths - 1, 0)
         head = [hidden[read.candidates], self._walk_mean(read, hidden)[read.walks], hidden[last[read.walks]]]
-        out = linear(weights, "output", relu(linear(weights, "hidden", np.concatenate(head, axis=1))))[:, 0]
+        out = dense(weights, "hidden", np.concatenate(head, axis=1)) @ weights["output.weight"].T
         per_step, spread = weights["scale"].astype(np.float64)
-        return per_step * read.ahead[read.walks] + spread * out.astype(np.float64)
+        values: Float64 = per_step * read.ahead[read.walks] + spread * (out + weights["output.bias"])[:, 0]
+        return values
 
     def _walk_mean(self, read: Surroundings, hidden: Float32) -> Float32:
-        return kernels.surroundings.walk_mean(read.bounds, read.lengths, hidden)
+        mean: Float32 = kernels.surroundings.walk_mean(read.bounds, read.lengths, hidden)
+        return mean

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.running import evaluate
+from curiograph.bench.learning import acting, training
 from curiograph.bench.twins import gudhi_beta1, ripser_beta1, slow_compressibility
 from curiograph.bench.warmup import warm_up
 from curiograph.exploration.batch import begin
@@ -30,7 +31,7 @@ from curiograph.graph.stack import Stack
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 
-_PACKAGES = ("curiograph", "numpy", "numba", "scipy", "networkx", "ripser", "gudhi")
+_PACKAGES = ("curiograph", "numpy", "numba", "scipy", "networkx", "ripser", "gudhi", "torch")
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,8 @@ class Report:
     def remarks(self) -> Iterator[str]:
         """What a reader should know beside the table."""
         for name in self.missing:
-            yield f"{name} is not installed, so it was not measured: pip install 'curiograph[bench]'"
+            extra = "train" if name == "torch" else "bench"
+            yield f"{name} is not installed, so it was not measured: pip install 'curiograph[{extra}]'"
         yield ", ".join(f"{name} {value}" for name, value in self.machine.items())
 
 
@@ -93,7 +95,7 @@ def run(*, quick: bool = False, seed: int = 0, progress: Callable[[str], None] =
     report = Report(_machine(), seed)
     progress("compiling kernels")
     report.results.append(Result("all kernels ready (compiled or cached)", "", ours=warm_up()))
-    for part in (_gaps, _compressibility, _episodes, _loading):
+    for part in (_gaps, _compressibility, _episodes, _learning, _loading):
         progress(part.__name__.strip("_"))
         part(report, quick)
     return report
@@ -203,6 +205,17 @@ def _episodes(report: Report, quick: bool) -> None:
                 report.results.append(
                     Result("a decision by beam, igt", "width 256", decision, "allowed", 5e-3, 5e-3 / decision, 1.0)
                 )
+
+
+def _learning(report: Report, quick: bool) -> None:
+    """Trained agents at work, and the published training step if torch is there."""
+    rows = acting(report.seed, quick)
+    try:
+        import_module("torch")
+        rows += training(report.seed, quick)
+    except ImportError:
+        report.missing.append("torch")
+    report.results += [Result(*row) for row in rows]
 
 
 def _loading(report: Report, quick: bool) -> None:

@@ -18,7 +18,7 @@ def warm_up() -> float:
     """Compile or load all kernels; returns the seconds it took."""
     start = time.perf_counter()
     for reward in ("igt", "cpt"):
-        for agent in ("random", "greedy", "beam:2"):
+        for agent in ("random", "greedy", "beam:2", "igt-rg", "igt-rg-horizon"):
             evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
     measure(library(), ["music", "physics", "chemistry"])
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)

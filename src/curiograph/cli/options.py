@@ -36,7 +36,13 @@ Out = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
-Agent = Annotated[str, typer.Option(help="random, max-degree, min-degree, greedy, beam or beam:WIDTH.")]
+Agent = Annotated[
+    str,
+    typer.Option(
+        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; trained: gnn, horizon, igt-rg-horizon and the "
+        "like, igt-rg-horizon+beam:8, or the folder of a training."
+    ),
+]
 Reward = Annotated[str, typer.Option(help="igt (information gaps) or cpt (compressibility).")]
 Steps = Annotated[int, typer.Option(help="Nodes to visit, the start included.")]
 Fallback = Annotated[str, typer.Option(help="At a dead end: frontier (of the walk) or anywhere.")]

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from curiograph.cli import options
 from curiograph.cli.output import check_folder, progress, remark, show_json, show_table, to_json, write_text
+from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
-    from curiograph.experiments.table1 import Cell
+    from curiograph.experiments.table1 import Cell, Episodes
+    from curiograph.experiments.walltime import Peers
 
 app = typer.Typer(help="Reproduce a table or figure of the paper.", no_args_is_help=True)
+
+Graphs = Annotated[int, typer.Option(help="Generated graphs per family.", min=2)]
+Walks = Annotated[int, typer.Option(help="Walks per graph.", min=1)]
+BeamWalks = Annotated[int, typer.Option("--beam-episodes", help="Walks per graph of the planner.", min=1)]
+Folder = Annotated[Path, typer.Option(help="Folder for the .md, .json and .png of this name.")]
+_RESULTS = Path("results")
 
 
 @app.callback()
@@ -26,39 +38,194 @@ def table1(
     environments: Annotated[
         list[Path] | None, typer.Option(help="Published environment files, one per family; may be repeated.")
     ] = None,
-    graphs: Annotated[int, typer.Option(help="Generated graphs per family.", min=2)] = 10,
-    episodes: Annotated[int, typer.Option(help="Walks per graph.", min=2)] = 100,
-    beam_episodes: Annotated[int, typer.Option(help="Walks per graph of the planner.", min=2)] = 100,
+    graphs: Graphs = 10,
+    episodes: Annotated[str, typer.Option(help="Walks per graph from random starts, or all.")] = "100",
+    beam_episodes: Annotated[str, typer.Option(help="The same for the planners.")] = "100",
+    seeds: Annotated[int, typer.Option(help="Sets of test graphs and walks, put together.", min=1)] = 1,
     seed: options.Seed = 0,
-    out: Annotated[Path, typer.Option(help="Folder for table1.md, table1.json and table1.png.")] = Path("results"),
+    out: Folder = _RESULTS,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Table 1: baselines and planner, two rewards, four families, beside the paper's figures."""
+    """Table 1: all agents, two rewards, four families, beside the paper's figures."""
     from curiograph.experiments import table1 as experiment
+    from curiograph.experiments.comparison import REWARDS
+
+    _check(out)
+    settings = experiment.Settings(
+        episodes=_episodes("--episodes", episodes),
+        beam_episodes=_episodes("--beam-episodes", beam_episodes),
+        graphs=graphs,
+        seeds=seeds,
+        seed=seed,
+    )
+    with progress(quiet) as say:
+        cells = experiment.run(settings, environments or (), say)
+    document = experiment.to_dict(cells, settings)
+    _write("table1", out, document, experiment.to_markdown(cells), lambda path: experiment.save_plot(cells, path))
+    if json:
+        show_json(document)
+        return
+    for reward in REWARDS:
+        some = [cell for cell in cells if cell.reward == reward]
+        title = f"{reward}: mean return ± standard error by graph, and the paper's below"
+        show_table(title, *_returns(some, experiment.columns_of(cells)))
+    show_table("Share of the attainable, (agent - random) / (beam - random)", *_shares(cells))
+    _conclude("table1", out, experiment.remarks(cells), quiet)
+
+
+@app.command("lengths")
+def lengths(
+    graphs: Graphs = 10,
+    episodes: Walks = 20,
+    beam_episodes: BeamWalks = 5,
+    longest: Annotated[int, typer.Option(help="Leave out longer walks.", min=5)] = 50,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Walks of 5 to 50 nodes on 50-node graphs."""
+    from curiograph.experiments import lengths as experiment
+
+    places = tuple(length for length in experiment.LENGTHS if length <= longest)
+    settings = experiment.Settings(graphs, episodes, beam_episodes, seed, places)
+    _curves("lengths", experiment, settings, out, json, quiet)
+
+
+@app.command("sizes")
+def sizes(
+    graphs: Graphs = 10,
+    episodes: Walks = 20,
+    beam_episodes: BeamWalks = 5,
+    largest: Annotated[int, typer.Option(help="Leave out larger graphs.", min=10)] = 5000,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """10-node walks on graphs of 10 to 5,000 nodes."""
+    from curiograph.experiments import sizes as experiment
+
+    places = tuple(size for size in experiment.SIZES if size <= largest)
+    settings = experiment.Settings(graphs, episodes, beam_episodes, seed, places)
+    _curves("sizes", experiment, settings, out, json, quiet)
+
+
+@app.command("walltime")
+def walltime(
+    family: Annotated[str, typer.Option(help="Family of the graph: rg, ws, ba or er.")] = "rg",
+    largest: Annotated[int, typer.Option(help="Leave out longer walks.", min=5, max=200)] = 200,
+    walks: Annotated[int, typer.Option(help="Walks that decide at once, in the batch.", min=1)] = 100,
+    repeats: Annotated[int, typer.Option(help="Measurements, of which the median counts.", min=1)] = 5,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Time per decision and per reward call, against the number of nodes visited."""
+    from curiograph.experiments import walltime as experiment
+    from curiograph.experiments.comparison import REWARDS, TITLES
+
+    _check(out)
+    places = tuple(size for size in experiment.SIZES if size <= largest)
+    settings = experiment.Settings(family=family, sizes=places, walks=walks, repeats=repeats, seed=seed)
+    with progress(quiet) as say:
+        timings = experiment.run(settings, _peers(), say)
+    document = experiment.to_dict(timings, settings)
+    text = experiment.to_markdown(timings, settings)
+    _write("walltime", out, document, text, lambda path: experiment.save_plot(timings, path))
+    if json:
+        show_json(document)
+        return
+    for reward in REWARDS:
+        show_table(f"{TITLES[reward]}, milliseconds", *experiment.table(timings, reward))
+    show_table("Where trained agents are faster than exact rewards", *experiment.verdicts(timings))
+    _conclude("walltime", out, experiment.remarks(timings, settings), quiet)
+
+
+def _check(out: Path) -> None:
+    """Raise before the work is done if its result could not be drawn or written."""
     from curiograph.extras import require
 
     require("matplotlib.figure", "plot", "Pictures")
     check_folder(out)
-    settings = experiment.Settings(graphs=graphs, episodes=episodes, beam_episodes=beam_episodes, seed=seed)
-    with progress(quiet) as say:
-        cells = experiment.run(settings, environments or (), say)
-    document = experiment.to_dict(cells, settings)
+
+
+def _write(name: str, out: Path, document: Any, text: str, draw: Callable[[Path], None]) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / "table1.json", to_json(document) + "\n")
-    write_text(out / "table1.md", experiment.to_markdown(cells))
-    experiment.save_plot(cells, out / "table1.png")
+    write_text(out / f"{name}.json", to_json(document) + "\n")
+    write_text(out / f"{name}.md", text)
+    draw(out / f"{name}.png")
+
+
+def _conclude(name: str, out: Path, remarks: Iterable[str], quiet: bool) -> None:
+    for line in remarks:
+        remark(line, quiet)
+    remark(f"wrote {name}.md, {name}.json and {name}.png to {out}", quiet)
+
+
+def _curves(name: str, experiment: Any, settings: Any, out: Path, json: bool, quiet: bool) -> None:
+    """Run, write and show `lengths` or `sizes`."""
+    from curiograph.experiments.curves import table
+
+    _check(out)
+    with progress(quiet) as say:
+        points = experiment.run(settings, say)
+    document = experiment.to_dict(points, settings)
+    text = experiment.to_markdown(points, settings)
+    _write(name, out, document, text, lambda path: experiment.save_plot(points, path))
     if json:
         show_json(document)
         return
-    columns = ("reward", "family", *experiment.AGENTS, "paper's GNN")
-    show_table("Mean return ± standard error, and the paper's below", columns, [_row(cell) for cell in cells])
-    remark(f"wrote table1.md, table1.json and table1.png to {out}", quiet)
+    show_table("Mean return ± standard error by graph (and its ratio to greedy's)", *table(points, experiment.ALONG))
+    _conclude(name, out, document["remarks"], quiet)
 
 
-def _row(cell: Cell) -> list[str]:
-    row = [cell.reward, cell.family.upper()]
-    for name, result in cell.results.items():
-        paper = f"\n{cell.paper[name][0]:.2f} ± {cell.paper[name][1]:.2f}" if name in cell.paper else ""
-        row.append(f"{result.mean:.2f} ± {result.sem:.2f}{paper}")
-    return [*row, f"\n{cell.paper['gnn'][0]:.2f} ± {cell.paper['gnn'][1]:.2f}"]
+def _episodes(option: str, text: str) -> Episodes:
+    if text == "all":
+        return "all"
+    if not text.isdecimal() or int(text) < 2:
+        raise SettingError(f"{option} is {text!r}; give a whole number, 2 or more, or all.")
+    return int(text)
+
+
+def _returns(cells: Sequence[Cell], columns: Sequence[str]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of a reward: a row for each agent, a column for each family."""
+    rows = [[column, *(_return_text(cell, column) for cell in cells)] for column in columns]
+    gnn = ["paper's GNN", *(_paper_text(cell, "gnn") for cell in cells)]
+    return ["agent", *(cell.family.upper() for cell in cells)], [*rows, gnn]
+
+
+def _return_text(cell: Cell, column: str) -> str:
+    if column not in cell.results:
+        return "-"
+    result = cell.results[column]
+    paper = f"\n{_paper_text(cell, column)}" if column in cell.paper and column != "gnn" else ""
+    return f"{result.mean:.2f} ± {result.sem_by_graph:.2f}{paper}"
+
+
+def _paper_text(cell: Cell, name: str) -> str:
+    return f"{cell.paper[name][0]:.2f} ± {cell.paper[name][1]:.2f}"
+
+
+def _shares(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
+    """Head and rows of the table of shares: a row for each agent, a column for each cell and mean."""
+    from curiograph.experiments.comparison import percent
+    from curiograph.experiments.table1 import share_rows
+
+    parts = share_rows(cells)
+    rows = [[column, *(percent(part.shares[column][0]) for part in parts)] for column in parts[0].shares]
+    paper = {"paper's greedy": "greedy", "paper's GNN": "gnn"}
+    rows += [[title, *(percent(part.paper[name]) for part in parts)] for title, name in paper.items()]
+    return ["agent", *(f"{part.reward} {part.family}" for part in parts)], rows
+
+
+def _peers() -> Peers:
+    """What others would compute the rewards with, as far as it is installed."""
+    from curiograph.bench.twins import ripser_beta1, slow_compressibility
+
+    peers: dict[str, Any] = {"slow twin": slow_compressibility}
+    with suppress(ImportError):  # the experiment says what is missing
+        peers["ripser"] = partial(ripser_beta1, import_module("ripser"))
+    return peers

@@ -13,9 +13,33 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from curiograph.kernels import beam, compile, compress, csr, distortion, gaps, random, subgraphs, surroundings, text, walks
+    from curiograph.kernels import (
+        beam,
+        compile,
+        compress,
+        csr,
+        distortion,
+        gaps,
+        random,
+        subgraphs,
+        surroundings,
+        text,
+        walks,
+    )
 
-__all__ = ["beam", "compile", "compress", "csr", "distortion", "gaps", "random", "subgraphs", "surroundings", "text", "walks"]
+__all__ = [
+    "beam",
+    "compile",
+    "compress",
+    "csr",
+    "distortion",
+    "gaps",
+    "random",
+    "subgraphs",
+    "surroundings",
+    "text",
+    "walks",
+]
 
 
 def __getattr__(name: str) -> Any:

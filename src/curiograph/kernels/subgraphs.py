@@ -76,6 +76,30 @@ def _write(indptr, indices, walk, length, v, joined, linked, first, places, star
 
 
 @kernel
+def inner_counts(bounds, starts, links):
+    """Degree and number of triangles of every node inside its subgraph."""
+    out = np.zeros((starts.shape[0] - 1, 2), np.float32)
+    longest = 0
+    for c in range(bounds.shape[0] - 1):
+        longest = max(longest, bounds[c + 1] - bounds[c])
+    joined = np.zeros((longest, longest), np.bool_)
+    for c in range(bounds.shape[0] - 1):
+        first = bounds[c]
+        for k in range(first, bounds[c + 1]):
+            for slot in range(starts[k], starts[k + 1]):
+                joined[k - first, links[slot] - first] = True
+        for k in range(first, bounds[c + 1]):
+            out[k, 0] = starts[k + 1] - starts[k]
+            for slot in range(starts[k], starts[k + 1]):
+                for later in range(slot + 1, starts[k + 1]):
+                    out[k, 1] += joined[links[slot] - first, links[later] - first]
+        for k in range(first, bounds[c + 1]):
+            for slot in range(starts[k], starts[k + 1]):
+                joined[k - first, links[slot] - first] = False
+    return out
+
+
+@kernel
 def gather(starts, links, hidden, mean, out):
     """Every node's state beside the mean (or the sum) over its neighbours. `out` has 2 d columns."""
     width = hidden.shape[1]
@@ -94,13 +118,31 @@ def gather(starts, links, hidden, mean, out):
 
 
 @kernel
-def gather_back(starts, links, gradient, mean):
-    """The gradient of the states from that of what `gather` gave.
+def bias_relu(values, bias):
+    """Add a bias to every row, and make negative numbers zero, in place."""
+    for k in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            values[k, j] = max(np.float32(0.0), values[k, j] + bias[j])
+
+
+@kernel
+def pool(bounds, hidden):
+    """The sum of the states of every subgraph."""
+    out = np.zeros((bounds.shape[0] - 1, hidden.shape[1]), np.float32)
+    for c in range(bounds.shape[0] - 1):
+        for k in range(bounds[c], bounds[c + 1]):
+            for j in range(hidden.shape[1]):
+                out[c, j] += hidden[k, j]
+    return out
+
+
+@kernel
+def gather_back(starts, links, gradient, mean, out):
+    """Write the gradient of the states, from that of what `gather` gave, into `out`.
 
     Links go both ways: what a node gave to its neighbours comes back from the same neighbours.
     """
     width = gradient.shape[1] // 2
-    out = np.empty((gradient.shape[0], width), np.float32)
     for k in range(gradient.shape[0]):
         for j in range(width):
             out[k, j] = gradient[k, j]
@@ -111,4 +153,3 @@ def gather_back(starts, links, gradient, mean):
                 share /= np.float32(starts[other + 1] - starts[other])
             for j in range(width):
                 out[k, j] += share * gradient[other, width + j]
-    return out

@@ -237,13 +237,12 @@ def gather(bounds, starts, links, loose, lengths, hidden, out):
 
 
 @kernel
-def gather_back(bounds, starts, links, loose, lengths, gradient):
-    """The gradient of the states from that of what `gather` gave.
+def gather_back(bounds, starts, links, loose, lengths, gradient, out):
+    """Write the gradient of the states, from that of what `gather` gave, into `out`.
 
     Links go both ways and are loose from both sides, so what a node gave to its neighbours comes back from them.
     """
     width = gradient.shape[1] // 4
-    out = np.empty((gradient.shape[0], width), np.float32)
     for i in range(lengths.shape[0]):
         visited_end = bounds[i] + lengths[i]
         for k in range(bounds[i], bounds[i + 1]):
@@ -260,7 +259,6 @@ def gather_back(bounds, starts, links, loose, lengths, gradient):
                 elif loose[slot]:
                     for j in range(width):
                         out[k, j] += np.float32(0.25) * gradient[other, 3 * width + j]
-    return out
 
 
 @kernel
@@ -275,3 +273,12 @@ def walk_mean(bounds, lengths, hidden):
             for j in range(hidden.shape[1]):
                 out[i, j] /= np.float32(lengths[i])
     return out
+
+
+@kernel
+def add_walk_relu(bounds, walks, values):
+    """Add to every node's row that of its walk, and make negative numbers zero, in place."""
+    for i in range(walks.shape[0]):
+        for k in range(bounds[i], bounds[i + 1]):
+            for j in range(values.shape[1]):
+                values[k, j] = max(np.float32(0.0), values[k, j] + walks[i, j])

@@ -17,7 +17,7 @@ def save_checkpoint(path: Path, state: State, facts: dict[str, Any]) -> None:
     """Replace the checkpoint at `path`; a process killed on the way leaves the one before."""
     from safetensors.numpy import save
 
-    arrays = {name: np.ascontiguousarray(array) for name, array in state.items()}
+    arrays = {name: np.asarray(array, order="C") for name, array in state.items()}
     with replacing(path) as stream:
         stream.write(save(arrays, metadata={"curiograph": json.dumps(facts)}))
 

@@ -125,7 +125,12 @@ class DqnLearner(Learner):
         """Q(S, v) of walks whose last node is v."""
         every = np.arange(len(lengths))
         read = Subgraphs.read(
-            self.settings.shape, self.exploration.stack, nodes, lengths - 1, np.arange(len(lengths) + 1), nodes[every, lengths - 1]
+            self.settings.shape,
+            self.exploration.stack,
+            nodes,
+            lengths - 1,
+            np.arange(len(lengths) + 1),
+            nodes[every, lengths - 1],
         )
         value: Tensor = network(read)
         return value
@@ -133,22 +138,21 @@ class DqnLearner(Learner):
     def _targets(self, rows: dict[str, Any]) -> Float64:
         """What was gained, and the discounted value of the best that can follow."""
         s = self.settings
-        nodes, lengths = rows["nodes"], rows["counted"]
+        stack, nodes, lengths = self.exploration.stack, rows["nodes"], rows["counted"]
         active = np.where(lengths < s.walk_nodes, lengths, 0)
-        out = self.exploration.stack.out
-        graph = np.searchsorted(self.exploration.stack.starts, nodes[:, 0], side="right") - 1
+        graph = np.searchsorted(stack.starts, nodes[:, 0], side="right") - 1
+        low, high = stack.starts[graph], stack.starts[graph + 1]
         offsets, candidates = kernels.walks.candidates(
-            out.indptr, out.indices, nodes, active, self.exploration.stack.starts[graph], self.exploration.stack.starts[graph + 1],
-            kernels.walks.FRONTIER,
-        )  # fmt: skip
+            stack.out.indptr, stack.out.indices, nodes, active, low, high, kernels.walks.FRONTIER
+        )
         gained: Float64 = rows["gained"].copy()
         going = np.flatnonzero(np.diff(offsets) > 0)
         if len(going) == 0:
             return gained
-        values = self._fixed.values(self.exploration.stack, nodes, active, offsets, candidates)
+        values = self._fixed.values(stack, nodes, active, offsets, candidates)
         first = offsets[:-1][going]
         if s.double:
-            picked = self._online.values(self.exploration.stack, nodes, active, offsets, candidates)
+            picked = self._online.values(stack, nodes, active, offsets, candidates)
             top = np.maximum.reduceat(picked, first)
             values = np.where(picked == np.repeat(top, np.diff(offsets)[going]), values, -np.inf)
         best = np.maximum.reduceat(values, first).astype(np.float64)

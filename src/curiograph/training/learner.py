@@ -75,7 +75,7 @@ class Learner(ABC):
 
     def draw(self, purpose: str, count: int) -> Float64:
         """`count` numbers in [0, 1) for this purpose, step and number of updates."""
-        return (self._streams(purpose, count) >> np.uint64(11)) * 2.0**-53
+        return np.asarray((self._streams(purpose, count) >> np.uint64(11)) * 2.0**-53, np.float64)
 
     def _streams(self, purpose: str, count: int) -> NDArray[np.uint64]:
         number = int.from_bytes(purpose.encode()[:7].ljust(7), "big")
@@ -142,7 +142,7 @@ class Learner(ABC):
         entries: dict[int, dict[str, Tensor]] = {}
         for key, value in _under(state, "optimiser").items():
             number, _, name = key.partition(".")
-            entries.setdefault(int(number), {})[name] = torch.from_numpy(value)
+            entries.setdefault(int(number), {})[name] = torch.from_numpy(value).clone()
         self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": entries})
         for name, column in self.replay.columns.items():
             column[: len(self.replay)] = state[f"replay.{name}"]

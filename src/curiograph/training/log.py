@@ -55,7 +55,7 @@ def _board(folder: Path, resumed_at: int) -> Any:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
         return None
-    return SummaryWriter(str(folder), purge_step=resumed_at + 1)  # type: ignore[no-untyped-call]
+    return SummaryWriter(str(folder), purge_step=resumed_at + 1)
 
 
 def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:

@@ -1,7 +1,8 @@
 """The networks of gnn and horizon in torch, to learn with. Acting is done in numpy, by the agents themselves.
 
 Messages between neighbours run over ragged lists in a numba kernel, forwards and backwards: links go both ways, so the
-gradient of a sum over neighbours is again a sum over neighbours.
+gradient of a sum over neighbours is again a sum over neighbours. What torch multiplies it allocates itself: its matrix
+products give the same bits only for arrays that begin at a multiple of 64 bytes, which numpy does not promise.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ class _Beside(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, read: Subgraphs, mean: bool) -> Tensor:
         ctx.read, ctx.mean = read, mean
-        states = hidden.detach().numpy()
-        out = np.empty((len(states), 2 * states.shape[1]), np.float32)
-        kernels.subgraphs.gather(read.starts, read.links, states, mean, out)
-        return torch.from_numpy(out)
+        out = torch.empty(len(hidden), 2 * hidden.shape[1])
+        kernels.subgraphs.gather(read.starts, read.links, hidden.detach().numpy(), mean, out.numpy())
+        return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        gradient = np.ascontiguousarray(gradients[0].numpy())
-        back = kernels.subgraphs.gather_back(ctx.read.starts, ctx.read.links, gradient, ctx.mean)
-        return torch.from_numpy(back), None, None
+        gradient = gradients[0].contiguous().numpy()
+        back = torch.empty(len(gradient), gradient.shape[1] // 2)
+        kernels.subgraphs.gather_back(ctx.read.starts, ctx.read.links, gradient, ctx.mean, back.numpy())
+        return back, None, None
 
 
 class _Around(torch.autograd.Function):
@@ -41,18 +42,20 @@ class _Around(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, read: Surroundings) -> Tensor:
         ctx.read = read
-        states = hidden.detach().numpy()
-        out = np.empty((len(states), 4 * states.shape[1]), np.float32)
-        kernels.surroundings.gather(read.bounds, read.starts, read.links, read.loose, read.lengths, states, out)
-        return torch.from_numpy(out)
+        out = torch.empty(len(hidden), 4 * hidden.shape[1])
+        kernels.surroundings.gather(
+            read.bounds, read.starts, read.links, read.loose, read.lengths, hidden.detach().numpy(), out.numpy()
+        )
+        return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        read, gradient = ctx.read, np.ascontiguousarray(gradients[0].numpy())
-        back = kernels.surroundings.gather_back(
-            read.bounds, read.starts, read.links, read.loose, read.lengths, gradient
+        read, gradient = ctx.read, gradients[0].contiguous().numpy()
+        back = torch.empty(len(gradient), gradient.shape[1] // 4)
+        kernels.surroundings.gather_back(
+            read.bounds, read.starts, read.links, read.loose, read.lengths, gradient, back.numpy()
         )
-        return torch.from_numpy(back), None
+        return back, None
 
 
 def _apply(function: Any, *arguments: Any) -> Tensor:
@@ -61,6 +64,8 @@ def _apply(function: Any, *arguments: Any) -> Tensor:
 
 class GnnNetwork(nn.Module):
     """Three GraphSAGE layers, a sum over the nodes, two dense layers."""
+
+    scale: Tensor
 
     def __init__(self, shape: GnnShape) -> None:
         super().__init__()
@@ -73,7 +78,7 @@ class GnnNetwork(nn.Module):
 
     def forward(self, read: Subgraphs) -> Tensor:
         """Q of every subgraph, before it is scaled."""
-        hidden = torch.from_numpy(read.features)
+        hidden = torch.from_numpy(read.features).clone()
         for layer in self.layers:
             hidden = torch.relu(layer(_apply(_Beside, hidden, read, self.shape.aggregation == "mean")))
         owners = torch.from_numpy(np.repeat(np.arange(len(read.bounds) - 1), np.diff(read.bounds)))
@@ -83,6 +88,8 @@ class GnnNetwork(nn.Module):
 
 class HorizonNetwork(nn.Module):
     """Residual message layers over the graph around a walk, then a value for every candidate."""
+
+    scale: Tensor
 
     def __init__(self, shape: HorizonShape) -> None:
         super().__init__()
@@ -106,7 +113,7 @@ class HorizonNetwork(nn.Module):
         )
         walk_of = torch.from_numpy(np.repeat(np.arange(len(read.lengths)), read.lengths))
         lengths = torch.from_numpy(read.lengths.astype(np.float32))[:, None]
-        hidden = torch.relu(self.read(torch.from_numpy(read.features)))
+        hidden = torch.relu(self.read(torch.from_numpy(read.features).clone()))
 
         def walk_mean() -> Tensor:
             total = hidden.new_zeros(len(read.lengths), self.shape.width)

@@ -153,7 +153,9 @@ class PlanLearner(Learner):
         filled = np.arange(self.settings.options) < rows["count"][:, None]
         mean = (rows["values"] * filled).sum(1) / rows["count"]
         spread = np.sqrt((((rows["values"] - mean[:, None]) * filled) ** 2).sum(1) / rows["count"]).mean()
-        self.network.scale.copy_(torch.tensor([max(float((mean / rows["ahead"]).mean()), 1e-6), max(float(spread), 1e-6)]))
+        self.network.scale.copy_(
+            torch.tensor([max(float((mean / rows["ahead"]).mean()), 1e-6), max(float(spread), 1e-6)])
+        )
 
     def _update(self) -> float:
         s = self.settings

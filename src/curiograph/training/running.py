@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from curiograph.agents.files import AGENT_FILE, TrainedAgent, frozen_weights, load_agent, read_agent, save_agent
 from curiograph.agents.running import evaluate
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError
 from curiograph.exploration.batch import as_graphs
 from curiograph.extras import require
 from curiograph.graph.container import Graph
@@ -67,7 +67,7 @@ def train(
     made_reward = as_reward(reward)
     begun = None if start is None else load_agent(start)
     facts = _facts(graphs, made_reward, agent, settings, seed_number(seed), start)
-    with _one_thread():
+    with one_thread():
         learner = _learner(agent, settings, graphs.train, made_reward, seed, begun)
         run = _Run(learner, graphs.val, made_reward, facts, name, command, progress or (lambda report: None))
         return run.complete(None if out is None else Path(out))
@@ -80,7 +80,7 @@ def _as_split(sets: Any) -> Split:
     return Split(graphs, graphs, [])
 
 
-def _one_thread() -> AbstractContextManager[Any]:
+def one_thread() -> AbstractContextManager[Any]:
     """On matrices of this size a second thread costs more than it gives, and one gives the same bits everywhere."""
     import torch
 
@@ -95,9 +95,9 @@ def _learner(
     from curiograph.training.dqn import DqnLearner
     from curiograph.training.planning import PlanLearner
 
-    if begun is not None:
-        if begun.shape != settings.shape:  # type: ignore[attr-defined]
-            raise SettingError(f"cannot start from {begun.name!r}: it is a {begun.shape}, not a {settings.shape}.")  # type: ignore[attr-defined]
+    wanted: Any = settings.shape  # type: ignore[attr-defined]
+    if begun is not None and begun.shape != wanted:
+        raise SettingError(f"cannot start from {begun.name!r}: it is a {begun.shape}, not a {wanted}.")
     made: Any = {"gnn": DqnLearner, "horizon": PlanLearner}[agent]
     learner = made(settings, graphs, reward, seed)
     if begun is not None:
@@ -231,7 +231,7 @@ class _Run:
         if known is not None and known != facts:
             odd = next(key for key in facts if known.get(key) != facts[key])
             raise SettingError(
-                f"{out} holds another training: its {odd} is not the one asked for; choose another folder, or delete it."
+                f"{out} holds another training: its {odd} is not the one asked for; choose another folder or delete it."
             )
         with replacing(run) as stream:
             stream.write(json.dumps(self.facts, indent=1).encode())

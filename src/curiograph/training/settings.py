@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 from curiograph.agents.gnn import GnnShape
@@ -37,7 +37,7 @@ class DqnSettings(Schedule):
     train_steps: int = 12_000
     learning_rate: float = 1e-3
     final_rate: float = 0.02
-    shape: GnnShape = field(default_factory=lambda: GnnShape(log_features=True, inner_degree=True, aggregation="sum"))
+    shape: GnnShape = field(default_factory=lambda: GnnShape(True, True, True, "sum"))
     discount: float = 0.9
     loss: Literal["mse", "huber"] = "huber"
     scale_returns: bool = True
@@ -46,7 +46,7 @@ class DqnSettings(Schedule):
     """The online network picks the next node, the target network values it."""
     returns: int = 9
     """Rewards counted before the network's own estimate takes over."""
-    batch: int = 64
+    batch: int = 128
     """Transitions per update."""
     updates: int = 1
     """Updates per step."""
@@ -57,7 +57,7 @@ class DqnSettings(Schedule):
     target_every: int = 100
     """Updates between two copies into the target network."""
     epsilon_first: float = 1.0
-    epsilon_last: float = 0.1
+    epsilon_last: float = 0.05
     epsilon_steps: float = 0.5
     """Share of the training over which epsilon falls, linearly."""
     act_with: Literal["online", "target"] = "online"
@@ -67,9 +67,9 @@ class DqnSettings(Schedule):
     def paper(cls) -> DqnSettings:
         """The published setting."""
         return cls(
-            train_steps=50_000, learning_rate=3e-4, final_rate=1.0, shape=GnnShape(), discount=0.75, loss="mse",
-            scale_returns=False, double=False, returns=1, batch=32, buffer=50_000, warmup=320, target_every=16, epsilon_steps=1.0, act_with="target",
-            validate_every=1000,
+            train_steps=50_000, validate_every=1000, learning_rate=3e-4, final_rate=1.0, shape=GnnShape(),
+            discount=0.75, loss="mse", scale_returns=False, double=False, returns=1, batch=32, updates=1, buffer=50_000, warmup=320,
+            target_every=16, epsilon_first=1.0, epsilon_last=0.1, epsilon_steps=1.0, act_with="target",
         )  # fmt: skip
 
 
@@ -125,8 +125,8 @@ def made_settings(agent: str, preset: str, changes: dict[str, Any]) -> Schedule:
     if agent not in ("gnn", "horizon"):
         raise UnknownNameError(f"cannot train an agent {agent!r}; those that learn are gnn and horizon.")
     if (agent, preset) not in presets:
-        known = ", ".join(p for a, p in presets if a == agent)
-        raise UnknownNameError(f"{agent} has no preset {preset!r}; its presets are {known}.")
+        its = ", ".join(p for a, p in presets if a == agent)
+        raise UnknownNameError(f"{agent} has no preset {preset!r}; its presets are {its}.")
     base = presets[agent, preset]()
     known = {field.name: getattr(base, field.name) for field in fields(base)}
     shape = {field.name: getattr(base.shape, field.name) for field in fields(base.shape)}

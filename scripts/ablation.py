@@ -1,0 +1,91 @@
+"""What each open choice of the gnn agent is worth, on validation graphs; run by `make ablation`.
+
+Every variant changes one thing of our setting (or is the paper's), trains for the same number of steps and is judged by
+its last validation return, seed by seed. Trainings are kept in a folder and resumed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from curiograph.graph.storage import replacing
+from curiograph.training.log import read_log
+
+CELLS = (("igt", "ba"), ("cpt", "ws"))
+STEPS = 2000
+VARIANTS: dict[str, list[str]] = {
+    "ours": [],
+    "features as in the paper (no logarithm)": ["--set", "log_features=false"],
+    "without triangles inside the subgraph": ["--set", "inner_triangles=false"],
+    "without degree and triangles inside it": ["--set", "inner_triangles=false", "--set", "inner_degree=false"],
+    "mean over neighbours instead of sum": ["--set", "aggregation=mean"],
+    "squared instead of Huber loss": ["--set", "loss=mse"],
+    "returns not scaled": ["--set", "scale_returns=false"],
+    "1-step targets": ["--set", "returns=1"],
+    "1-step targets, double": ["--set", "returns=1", "--set", "double=true"],
+    "discount 0.75": ["--set", "discount=0.75"],
+    "discount 1": ["--set", "discount=1.0"],
+    "batch of 32": ["--set", "batch=32"],
+    "constant learning rate": ["--set", "final_rate=1.0"],
+    "the paper's setting": ["--preset", "paper"],
+}
+
+
+def trainings(runs: Path) -> Iterator[tuple[Path, list[str]]]:
+    """The folder and the command of every training."""
+    for number, options in enumerate(VARIANTS.values()):
+        for reward, family in CELLS:
+            folder = runs / f"{number:02d}-{reward}-{family}"
+            command = [sys.executable, "-m", "curiograph", "train", "--quiet", "--agent", "gnn", "--reward", reward,
+                       "--family", family, "--train-steps", str(STEPS), "--set", f"validate_every={STEPS // 4}",
+                       "--set", "validation_walks=50", *options, "--out", str(folder)]  # fmt: skip
+            yield folder, command
+
+
+def train(job: tuple[Path, list[str]]) -> None:
+    """Run one training, on one core."""
+    env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    subprocess.run(job[1], check=True, env=env, stdout=subprocess.DEVNULL)
+
+
+def main() -> None:
+    """Train all variants and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=Path, default=Path("runs/ablation"), help="folder for the training runs")
+    parser.add_argument("--out", type=Path, default=Path("docs/results"), help="folder for ablation.md and .json")
+    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time, one core each")
+    chosen = parser.parse_args()
+    with ThreadPoolExecutor(chosen.jobs) as pool:
+        list(pool.map(train, trainings(chosen.runs)))
+    rows = []
+    for number, name in enumerate(VARIANTS):
+        logs = [read_log(chosen.runs / f"{number:02d}-{r}-{f}" / "log.jsonl") for r, f in CELLS]
+        found = {f"{r}-{f}": log[-1]["validation"] for (r, f), log in zip(CELLS, logs, strict=True)}
+        rows.append({"variant": name, **found, "seconds": float(np.mean([log[-1]["seconds"] for log in logs]))})
+    write(rows, chosen.out)
+
+
+def write(rows: list[dict[str, object]], out: Path) -> None:
+    """The table for people and for programs."""
+    columns = list(rows[0])
+    lines = [f"| {' | '.join(columns)} |", "|---|" + "---:|" * (len(columns) - 1)]
+    for row in rows:
+        cells = [f"{value:.2f}" if isinstance(value, float) else str(value) for value in row.values()]
+        lines.append(f"| {' | '.join(cells)} |")
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in (("ablation.md", "\n".join(lines) + "\n"), ("ablation.json", json.dumps(rows, indent=1) + "\n")):
+        with replacing(out / name) as stream:
+            stream.write(text.encode())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,236 @@
+"""Learners: what they learn from, that numpy acts as torch does, and that a restored learner goes on to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="training needs torch: make test installs it")
+
+import curiograph as cg  # noqa: E402
+from curiograph.agents.beam import BeamAgent  # noqa: E402
+from curiograph.agents.gnn import GnnShape, Subgraphs  # noqa: E402
+from curiograph.agents.horizon import HorizonShape, Surroundings  # noqa: E402
+from curiograph.exploration.batch import begin  # noqa: E402
+from curiograph.rewards.registry import as_reward  # noqa: E402
+from curiograph.training.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
+from curiograph.training.dqn import DqnLearner  # noqa: E402
+from curiograph.training.planning import PlanLearner  # noqa: E402
+from curiograph.training.settings import DqnSettings, PlanSettings, made_settings  # noqa: E402
+
+GRAPHS = cg.generate_split("er", nodes=14, train=4, val=0, test=0, seed=3).train
+SMALL_DQN = replace(DqnSettings(), train_steps=40, warmup=5, batch=8, buffer=60, target_every=4, walk_nodes=6)
+SMALL_PLAN = replace(
+    PlanSettings(), train_steps=40, warmup=5, batch=8, buffer=50, walks=3, beam=2, walk_nodes=6, far_nodes=9,
+    shape=HorizonShape(width=8, layers=2, near=6),
+)  # fmt: skip
+LEARNERS = {
+    "gnn": (DqnLearner, SMALL_DQN),
+    "gnn, 1-step, double": (DqnLearner, replace(SMALL_DQN, returns=1, double=True)),
+    "gnn, paper": (DqnLearner, replace(SMALL_DQN, act_with="target", returns=1, loss="mse", scale_returns=False)),
+    "horizon": (PlanLearner, SMALL_PLAN),
+}
+
+
+def learner(name: str, reward: str = "igt", seed: int = 1):
+    made, settings = LEARNERS[name]
+    return made(settings, GRAPHS, as_reward(reward), seed)
+
+
+def steps(of, count: int):
+    for _ in range(count):
+        of.step()
+    return of
+
+
+def same(a, b) -> bool:
+    one, other = a.state(), b.state()
+    return one.keys() == other.keys() and all(np.array_equal(one[k], other[k], equal_nan=True) for k in one)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("stop", [0, 3, 8, 13])
+def test_a_restored_learner_goes_on_to_the_bit(name, stop, tmp_path):
+    whole = steps(learner(name), stop + 9)
+    save_checkpoint(tmp_path / "c", steps(learner(name), stop).state(), {"step": stop})
+    again = learner(name, seed=1)
+    again.restore(load_checkpoint(tmp_path / "c")[0])
+    assert same(whole, steps(again, 9))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_another_seed_learns_something_else(name):
+    assert same(steps(learner(name), 9), steps(learner(name), 9))
+    assert not same(steps(learner(name), 9), steps(learner(name, seed=2), 9))
+
+
+def test_numpy_acts_as_torch_does():
+    rng = np.random.default_rng(0)
+    exploration = begin(GRAPHS, [[0, 3, 5]] * len(GRAPHS), "igt", 9, seed=0)
+    for _ in range(5):
+        exploration = exploration.step(exploration.best(rng.random(len(exploration.candidates.nodes))))
+        for name in ("gnn", "horizon"):
+            made = steps(learner(name), 12)
+            c, walks = exploration.candidates, (exploration.stack, exploration.nodes, exploration.lengths)
+            if name == "gnn":
+                read = Subgraphs.read(made.settings.shape, *walks, c.offsets, c.nodes)
+                expected = made.network(read).detach().numpy() * made.network.scale.item()
+            else:
+                ahead = made.settings.shape.ahead(exploration.lengths, exploration.steps)
+                read = Surroundings.read(made.settings.shape, *walks, ahead, c.offsets, c.nodes)
+                level, spread = made.network.scale.tolist()
+                expected = level * ahead[c.walks] + spread * made.network(read).detach().numpy()
+            assert np.allclose(made.agent.scores(exploration), expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [GnnShape(), GnnShape(True, True, "sum"), GnnShape(True, False, "mean")])
+def test_gradients_of_the_gnn_are_those_of_finite_differences(shape):
+    made = DqnLearner(replace(SMALL_DQN, shape=shape), GRAPHS, as_reward("igt"), 0)
+    _check_gradients(made, lambda: made.network(_read_gnn(shape)).sum())
+
+
+def test_gradients_of_horizon_are_those_of_finite_differences():
+    made = steps(learner("horizon"), 3)
+    ex = _somewhere()
+    c = ex.candidates
+    ahead = made.settings.shape.ahead(ex.lengths, ex.steps)
+    read = Surroundings.read(made.settings.shape, ex.stack, ex.nodes, ex.lengths, ahead, c.offsets, c.nodes)
+    _check_gradients(made, lambda: made.network(read).sum())
+
+
+def _somewhere():
+    exploration = begin(GRAPHS, [[0, 3]] * len(GRAPHS), "igt", 9, seed=0)
+    for _ in range(4):
+        exploration = exploration.step(exploration.best(np.zeros(len(exploration.candidates.nodes))))
+    return exploration
+
+
+def _read_gnn(shape):
+    ex = _somewhere()
+    return Subgraphs.read(shape, ex.stack, ex.nodes, ex.lengths, ex.candidates.offsets, ex.candidates.nodes)
+
+
+def _check_gradients(made, total) -> None:
+    """Along random directions: float32 allows a rough comparison only, which a wrong message would fail by far."""
+    parameters = list(made.network.parameters())
+    made.network.zero_grad()
+    total().backward()
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(4):
+        directions = [torch.randn(p.shape, generator=generator) for p in parameters]
+        slope = sum(float((p.grad * d).sum()) for p, d in zip(parameters, directions, strict=True))
+        ends = []
+        for sign in (1, -1):
+            with torch.no_grad():
+                for p, d in zip(parameters, directions, strict=True):
+                    p.add_(d, alpha=sign * 1e-3)
+                ends.append(float(total()))
+                for p, d in zip(parameters, directions, strict=True):
+                    p.sub_(d, alpha=sign * 1e-3)
+        assert (ends[0] - ends[1]) / 2e-3 == pytest.approx(slope, rel=0.05, abs=0.05)
+
+
+@pytest.mark.parametrize("returns", [1, 2, 9])
+@pytest.mark.parametrize("double", [False, True])
+def test_dqn_targets_are_those_of_the_definition(returns, double):
+    made = DqnLearner(replace(SMALL_DQN, returns=returns, double=double), GRAPHS, as_reward("igt"), 0)
+    made = steps(made, 24)
+    rows = made.replay.rows(np.arange(len(made.replay)))
+    s, stack = made.settings, made.exploration.stack
+    targets = made._targets(rows)
+    for i in range(len(targets)):
+        graph, _ = stack.split(int(rows["nodes"][i, 0]))
+        first = stack.starts[np.searchsorted(stack.starts, rows["nodes"][i, 0], side="right") - 1]
+        walk = [int(v - first) for v in rows["nodes"][i, : rows["counted"][i]]]
+        length = int(rows["length"][i])
+        rewards = cg.measure(graph, walk).beta1[length - 1 :]
+        assert len(rewards) <= returns
+        expected = sum(s.discount**k * float(r) for k, r in enumerate(rewards))
+        if len(walk) < s.walk_nodes:
+            here = begin([graph], [[walk[0]]], "igt", s.walk_nodes)
+            here = replace(here, nodes=np.array([walk + [-1] * (s.walk_nodes - len(walk))], np.int32),
+                           lengths=np.array([len(walk)]))  # fmt: skip
+            fixed, online = made._fixed.scores(here), made._online.scores(here)
+            best = fixed[np.argmax(online)] if double else fixed.max()
+            expected += s.discount ** len(rewards) * best
+        assert targets[i] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+
+
+def test_transitions_end_with_the_walk_and_are_stored_once():
+    made = DqnLearner(replace(SMALL_DQN, returns=3, buffer=1000), GRAPHS, as_reward("igt"), 0)
+    steps(made, 15)  # three episodes of five steps
+    rows = made.replay.rows(np.arange(len(made.replay)))
+    assert len(rows["length"]) == 3 * 5 * len(GRAPHS)
+    counts = {int(n): int(np.sum(rows["length"] == n)) for n in range(2, 7)}
+    assert set(counts.values()) == {3 * len(GRAPHS)}
+
+
+def test_epsilon_falls_from_first_to_last():
+    made = DqnLearner(replace(DqnSettings.paper(), train_steps=100, walk_nodes=6), GRAPHS, as_reward("igt"), 0)
+    seen = []
+    for step in (0, 50, 100, 150):
+        made.step_number = step
+        seen.append(made.epsilon)
+    assert seen == pytest.approx([1.0, 0.55, 0.1, 0.1])
+
+
+def test_the_paper_preset_is_the_published_one():
+    s = DqnSettings.paper()
+    assert (s.discount, s.learning_rate, s.loss, s.batch, s.buffer) == (0.75, 3e-4, "mse", 32, 50_000)
+    assert (s.warmup, s.updates, s.target_every, s.train_steps, s.validate_every) == (320, 1, 16, 50_000, 1000)
+    assert (s.returns, s.double, s.final_rate, s.act_with, s.scale_returns) == (1, False, 1.0, "target", False)
+    assert (s.epsilon_first, s.epsilon_last, s.shape) == (1.0, 0.1, GnnShape())
+
+
+def test_the_planner_values_every_candidate_as_a_beam_does():
+    made = learner("horizon")
+    here = made.exploration
+    ahead = made.settings.shape.ahead(here.lengths, here.steps)
+    assert ahead.tolist() == [5, 5, 5]
+    values = made._value(here)
+    assert np.allclose(values, BeamAgent(made.settings.beam).scores(here))
+    kept = made.replay.rows(np.arange(3))
+    for walk in range(3):
+        low, high = here.candidates.offsets[walk : walk + 2]
+        assert kept["count"][walk] == high - low
+        assert np.array_equal(kept["options"][walk, : high - low], here.candidates.nodes[low:high])
+        assert np.allclose(kept["values"][walk, : high - low], values[low:high])
+
+
+def test_of_very_many_candidates_some_are_valued():
+    star = cg.Graph.from_edges([(0, leaf) for leaf in range(1, 30)] + [(1, 2)])
+    settings = replace(SMALL_PLAN, options=4, shape=replace(SMALL_PLAN.shape, near=6))
+    made = PlanLearner(settings, [star], as_reward("igt"), 0)
+    steps(made, 8)
+    kept = made.replay.rows(np.arange(len(made.replay)))
+    assert kept["count"].max() == 4
+    for row in range(len(kept["count"])):
+        options = kept["options"][row, : kept["count"][row]].tolist()
+        assert len(set(options)) == len(options)
+        assert not set(options) & set(kept["nodes"][row, : kept["length"][row]].tolist())
+
+
+def test_far_states_are_beyond_the_training_walk():
+    made = steps(learner("horizon"), 25)
+    kept = made.replay.rows(np.arange(len(made.replay)))
+    far = kept["length"] >= made.settings.walk_nodes
+    assert np.any(far)
+    assert np.all(kept["ahead"][far] <= made.settings.shape.far_lookahead)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"train_steps": 0}, "train_steps is 0"),
+        ({"discount": 2}, "discount is 2"),
+        ({"loss": "l1"}, "mse, huber"),
+        ({"double": "yes"}, "True or False"),
+        ({"nonsense": 1}, "no setting 'nonsense'"),
+        ({"aggregation": "max"}, "mean, sum"),
+    ],
+)
+def test_bad_settings_are_refused(changes, words):
+    with pytest.raises(cg.SettingError, match=words):
+        made_settings("gnn", "best", changes)

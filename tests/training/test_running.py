@@ -1,0 +1,201 @@
+"""Training runs as a user starts, kills and resumes them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs torch: make test installs it")
+
+import curiograph as cg
+from curiograph.training import running
+from curiograph.training.log import read_log
+
+SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
+GNN = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
+HORIZON = GNN | {"walks": 3, "beam": 2, "far_nodes": 9, "layers": 2, "width": 8, "near": 6}
+SETTINGS = {"gnn": GNN, "horizon": HORIZON}
+
+_SCRIPT = """
+import sys
+import curiograph as cg
+from curiograph.training import running
+running._BETWEEN_CHECKPOINTS = 0.0
+sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
+cg.train(sets, "igt", agent=sys.argv[1], seed=5, out=sys.argv[2], train_steps=40, **eval(sys.argv[3]))
+"""
+
+
+def train(kind: str, out: Path, **changes):
+    return cg.train(SETS, "igt", agent=kind, seed=5, out=out, **(SETTINGS[kind] | {"train_steps": 40} | changes))
+
+
+def start(kind: str, out: Path) -> subprocess.Popen[bytes]:
+    env = os.environ | {"CURIOGRAPH_QUIET": "1"}
+    command = [sys.executable, "-c", _SCRIPT, kind, str(out), repr(SETTINGS[kind])]
+    return subprocess.Popen(command, env=env, stderr=subprocess.PIPE)
+
+
+def told(out: Path) -> list[dict]:
+    """The log without what a clock says."""
+    return [{k: v for k, v in report.items() if k not in ("seconds", "left")} for report in read_log(out / "log.jsonl")]
+
+
+@pytest.mark.parametrize("kind", ["gnn", "horizon"])
+def test_killed_at_any_moment_a_run_ends_as_if_never_stopped(kind, tmp_path):
+    train(kind, tmp_path / "whole")
+    killed = tmp_path / "killed"
+    for number in range(4):  # at the first reports, and then at odd moments
+        run = start(kind, killed)
+        reached = len(read_log(killed / "log.jsonl"))
+        deadline = time.monotonic() + 120
+        while run.poll() is None and time.monotonic() < deadline:
+            if len(read_log(killed / "log.jsonl")) > reached:
+                time.sleep(0.013 * number)
+                run.send_signal(signal.SIGKILL)
+                break
+            time.sleep(0.002)
+        run.wait()
+    last = start(kind, killed)
+    assert last.wait() == 0, last.stderr.read()
+    assert (killed / "agent.safetensors").read_bytes() == (tmp_path / "whole" / "agent.safetensors").read_bytes()
+    assert told(killed) == told(tmp_path / "whole")
+    assert not list(killed.glob(".*.part"))
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path, monkeypatch):
+    first = train("gnn", tmp_path / "run")
+    monkeypatch.setattr(running._Run, "_reports", lambda self: pytest.fail("trained again"))
+    again = train("gnn", tmp_path / "run")
+    assert all(np.array_equal(first.network[name], again.network[name]) for name in first.network)
+
+
+def test_what_a_run_leaves_behind(tmp_path):
+    seen = []
+    agent = cg.train(
+        SETS, "cpt", agent="gnn", out=tmp_path / "run", name="mine", train_steps=12, progress=seen.append, **GNN
+    )
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert {"agent.safetensors", "agent.json", "checkpoint.safetensors", "curves.png", "log.jsonl", "run.json"} <= names
+    assert [report["step"] for report in seen] == [4, 8, 12]
+    assert seen[-1]["loss"] > 0
+    assert seen[-1]["left"] == 0
+    assert 0.1 <= seen[-1]["epsilon"] <= 1
+    assert agent.name == "mine"
+    loaded = cg.load_agent(tmp_path / "run")
+    assert loaded.card["training"]["seed"] == 0
+    assert loaded.card["validation"]["return"] == max(report["validation"] for report in seen)
+    walk = cg.explore(SETS.val[0], agent=tmp_path / "run", reward="cpt", start=0, steps=6)
+    assert len(walk) == 6
+    cg.check_agent(loaded)
+
+
+def test_tensorboard_reads_the_curves(tmp_path):
+    events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="needs tensorboard")
+    train("gnn", tmp_path / "run", train_steps=12)
+    board = events.EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
+    assert [event.step for event in board.Scalars("validation")] == [4, 8, 12]
+
+
+def test_the_best_agent_by_validation_is_kept(tmp_path):
+    agent = train("gnn", tmp_path / "run")
+    reports = read_log(tmp_path / "run" / "log.jsonl")
+    best = max(report["validation"] for report in reports)
+    assert cg.evaluate(agent, SETS.val, "igt", 6, 3, seed=5).mean == pytest.approx(best)
+
+
+def test_training_stops_early_when_nothing_gets_better(tmp_path):
+    train("gnn", tmp_path / "run", train_steps=2000, patience=2)
+    reports = read_log(tmp_path / "run" / "log.jsonl")
+    assert reports[-1]["step"] < 2000
+    assert reports[-1]["best"] == reports[-3]["validation"]
+
+
+def test_it_goes_on_from_a_trained_agent(tmp_path):
+    train("horizon", tmp_path / "first")
+    kept = cg.load_agent(tmp_path / "first")
+    more = train("horizon", tmp_path / "second", start=tmp_path / "first", train_steps=4)
+    assert more.card["training"]["start"]
+    assert np.array_equal(more.network["scale"], kept.network["scale"])
+    with pytest.raises(cg.SettingError, match="cannot start from"):
+        train("horizon", tmp_path / "third", start=tmp_path / "first", width=16)
+    with pytest.raises(cg.SettingError, match="cannot start from"):
+        train("gnn", tmp_path / "third", start=tmp_path / "first")
+
+
+def test_another_training_in_the_folder_is_refused(tmp_path):
+    train("gnn", tmp_path / "run", train_steps=8)
+    with pytest.raises(cg.SettingError, match="holds another training: its settings"):
+        train("gnn", tmp_path / "run", train_steps=12)
+    with pytest.raises(cg.SettingError, match="its reward"):
+        cg.train(SETS, "cpt", seed=5, out=tmp_path / "run", train_steps=8, **GNN)
+
+
+def test_a_damaged_checkpoint_is_told(tmp_path):
+    train("gnn", tmp_path / "run", train_steps=8)
+    checkpoint = tmp_path / "run" / "checkpoint.safetensors"
+    checkpoint.write_bytes(checkpoint.read_bytes()[:100])
+    with pytest.raises(cg.FileFormatError, match="not a usable checkpoint"):
+        train("gnn", tmp_path / "run", train_steps=8)
+
+
+def test_without_a_folder_and_on_a_single_graph():
+    agent = cg.train(SETS.train[0], "igt", train_steps=8, **GNN)
+    assert agent.card["training"]["graphs"]["train"] == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({"agent": "dqn"}, "those that learn are gnn and horizon"), ({"preset": "fast"}, "no preset 'fast'"),
+     ({"agent": "horizon", "preset": "paper"}, "no preset 'paper'"), ({"start": "nobody"}, "no shipped agent"),
+     ({"seed": -1}, "seed is -1")],
+)  # fmt: skip
+def test_bad_requests_are_refused(given, words, tmp_path):
+    with pytest.raises(cg.CuriographError, match=words):
+        cg.train(SETS, "igt", out=tmp_path / "run", **given)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_command_line_trains_and_its_agent_explores(tmp_path):
+    def curiograph(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "curiograph", *words], capture_output=True, text=True, check=False)
+
+    options = [text for pair in GNN.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
+    ask = [
+        "train",
+        "--family",
+        "ws",
+        "--nodes",
+        "14",
+        "--graphs",
+        "3",
+        "--train-steps",
+        "8",
+        "--out",
+        str(tmp_path / "r"),
+    ]
+    done = curiograph(*ask, *options, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["validation"]["step"] in (4, 8)
+    assert "min left" in done.stderr
+    assert json.loads((tmp_path / "r" / "agent.json").read_text())["command"].startswith("curiograph train --family ws")
+    walked = curiograph("explore", "toy:library", "--agent", str(tmp_path / "r"), "--steps", "5", "--json")
+    assert json.loads(walked.stdout)["nodes"]
+    for words, sentence in (
+        (["train"], "give one of --family"),
+        (["train", "--family", "xx", "--out", str(tmp_path / "q")], "no family 'xx'"),
+        (["train", "--family", "ws", "--set", "discount"], "write NAME=VALUE"),
+        (["train", "--family", "ws", "--set", "discount=7", "--out", str(tmp_path / "q")], "discount is 7"),
+    ):
+        refused = curiograph(*words)
+        assert refused.returncode == 2
+        assert sentence in refused.stderr
+        assert refused.stderr.count("\n") == 1
