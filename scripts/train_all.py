@@ -48,6 +48,8 @@ def recipes() -> Iterator[tuple[str, list[str]]]:
                 "learning_rate=0.0005",
             ]
             yield f"{reward}-{family}-horizon", ["--reward", reward, *options]
+    for reward in REWARDS:
+        yield f"{reward}-all", ["--reward", reward, "--agent", "gnn", "--family", "all", "--graphs", "25"]
     for family in FAMILIES:
         for reward in REWARDS:
             yield f"{reward}-{family}", ["--reward", reward, "--agent", "gnn", "--family", family]

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.gnn import GnnAgent, GnnShape, Weights
+from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.layers import Weights
 from curiograph.errors import CuriographError, FileFormatError, SettingError, UnknownNameError
 from curiograph.graph.storage import quoted, replacing, shortened
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
+from curiograph.agents.layers import Weights, dense, one_thread
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
@@ -17,8 +18,6 @@ from curiograph.graph.stack import Stack
 
 LAYERS = 3
 _ROWS_AT_ONCE = 1024  # nodes of subgraphs that stay in the processor's cache together; does not change the result
-
-Weights = Mapping[str, Float32]
 
 
 @dataclass(frozen=True)
@@ -93,9 +92,11 @@ class GnnAgent(Agent):
 
     def scores(self, exploration: Exploration) -> Float64:
         candidates = exploration.candidates
-        return self.values(
-            exploration.stack, exploration.nodes, exploration.lengths, candidates.offsets, candidates.nodes
-        ).astype(np.float64)
+        with one_thread():
+            values = self.values(
+                exploration.stack, exploration.nodes, exploration.lengths, candidates.offsets, candidates.nodes
+            )
+        return values.astype(np.float64)
 
     def values(self, stack: Stack, nodes: Int32, lengths: Int64, offsets: Int64, candidates: Int32) -> Float32:
         """Q of every candidate of every walk."""
@@ -123,10 +124,3 @@ class GnnAgent(Agent):
         out = dense(self.network, "hidden", pooled) @ self.network["output.weight"].T + self.network["output.bias"]
         values: Float32 = out[:, 0] * self.network["scale"][0]
         return values
-
-
-def dense(weights: Weights, name: str, inputs: Float32) -> Float32:
-    """A layer of a network: inputs times weights, plus bias, negative numbers made zero."""
-    out: Float32 = inputs @ weights[f"{name}.weight"].T
-    kernels.subgraphs.bias_relu(out, weights[f"{name}.bias"])
-    return out

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.gnn import Weights, dense
+from curiograph.agents.layers import Weights, dense, one_thread
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
@@ -118,7 +118,8 @@ class HorizonAgent(Agent):
                 nodes, lengths = exploration.nodes[first:last], exploration.lengths[first:last]
                 ahead = self.shape.ahead(lengths, exploration.steps)
                 read = Surroundings.read(self.shape, exploration.stack, nodes, lengths, ahead, part - part[0], some)
-                scores.append(self.values(read))
+                with one_thread():
+                    scores.append(self.values(read))
         return np.concatenate(scores)
 
     def values(self, read: Surroundings) -> Float64:

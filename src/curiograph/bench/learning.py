@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.files import load_agent
+from curiograph.agents.layers import one_thread
 from curiograph.agents.running import evaluate
 from curiograph.exploration.batch import begin
 from curiograph.graph.families import FAMILIES, generate, generate_split
@@ -52,7 +53,7 @@ def training(seed: int, quick: bool) -> list[Row]:
     """The published training step: 100 graphs advance one node, then one update of 32; epsilon 0.1 throughout."""
     from curiograph.rewards.registry import as_reward
     from curiograph.training.dqn import DqnLearner
-    from curiograph.training.running import one_thread
+    from curiograph.training.running import torch_on_one_thread
     from curiograph.training.settings import made_settings
 
     rows: list[Row] = []
@@ -61,7 +62,7 @@ def training(seed: int, quick: bool) -> list[Row]:
         times = []
         for family in ("ba",) if quick else FAMILIES:
             graphs = generate_split(family, train=100, val=0, test=0, seed=seed).train
-            with one_thread():
+            with torch_on_one_thread(), one_thread():
                 learner = DqnLearner(settings, graphs, as_reward(reward), seed)
                 for _ in range(40):
                     learner.step()

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from curiograph import kernels
 from curiograph.agents.files import TrainedAgent
-from curiograph.agents.gnn import Weights
+from curiograph.agents.layers import Weights
 from curiograph.exploration.batch import Exploration, begin, possible_starts
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int64

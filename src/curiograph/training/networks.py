@@ -14,8 +14,9 @@ import torch
 from torch import Tensor, nn
 
 from curiograph import kernels
-from curiograph.agents.gnn import LAYERS, GnnShape, Subgraphs, Weights
+from curiograph.agents.gnn import LAYERS, GnnShape, Subgraphs
 from curiograph.agents.horizon import HorizonShape, Surroundings
+from curiograph.agents.layers import Weights
 
 
 class _Beside(torch.autograd.Function):

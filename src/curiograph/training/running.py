@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.files import AGENT_FILE, TrainedAgent, frozen_weights, load_agent, read_agent, save_agent
+from curiograph.agents.layers import one_thread
 from curiograph.agents.running import evaluate
 from curiograph.errors import SettingError
 from curiograph.exploration.batch import as_graphs
@@ -67,7 +68,7 @@ def train(
     made_reward = as_reward(reward)
     begun = None if start is None else load_agent(start)
     facts = _facts(graphs, made_reward, agent, settings, seed_number(seed), start)
-    with one_thread():
+    with torch_on_one_thread(), one_thread():
         learner = _learner(agent, settings, graphs.train, made_reward, seed, begun)
         run = _Run(learner, graphs.val, made_reward, facts, name, command, progress or (lambda report: None))
         return run.complete(None if out is None else Path(out))
@@ -80,13 +81,16 @@ def _as_split(sets: Any) -> Split:
     return Split(graphs, graphs, [])
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """On matrices of this size a second thread costs more than it gives, and one gives the same bits everywhere."""
-    import torch
-
+@contextmanager
+def torch_on_one_thread() -> Iterator[None]:
+    """The same bits everywhere, and no threads that get in the way of a second training."""
+    torch = require("torch", "train", "Training agents")
+    before = torch.get_num_threads()
     torch.set_num_threads(1)
-    limits: AbstractContextManager[Any] = require("threadpoolctl", "train", "Training agents").threadpool_limits(1)
-    return limits
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def _learner(

@@ -68,8 +68,9 @@ class DqnSettings(Schedule):
         """The published setting."""
         return cls(
             train_steps=50_000, validate_every=1000, learning_rate=3e-4, final_rate=1.0, shape=GnnShape(),
-            discount=0.75, loss="mse", scale_returns=False, double=False, returns=1, batch=32, updates=1, buffer=50_000, warmup=320,
-            target_every=16, epsilon_first=1.0, epsilon_last=0.1, epsilon_steps=1.0, act_with="target",
+            discount=0.75, loss="mse", scale_returns=False, double=False, returns=1, batch=32, updates=1,
+            buffer=50_000, warmup=320, target_every=16, epsilon_first=1.0, epsilon_last=0.1, epsilon_steps=1.0,
+            act_with="target",
         )  # fmt: skip
 
 

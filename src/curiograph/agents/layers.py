@@ -1,0 +1,33 @@
+"""What the networks of trained agents are made of when they act: a dense layer in numpy, on one thread."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any
+
+from curiograph import kernels
+from curiograph.graph.features import Float32
+
+Weights = Mapping[str, Float32]
+
+
+def dense(weights: Weights, name: str, inputs: Float32) -> Float32:
+    """A layer of a network: inputs times weights, plus bias, negative numbers made zero."""
+    out: Float32 = inputs @ weights[f"{name}.weight"].T
+    kernels.subgraphs.bias_relu(out, weights[f"{name}.bias"])
+    return out
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Matrix products on one thread: at this size a second one costs more than it gives, most on a busy machine."""
+    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limits
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
