@@ -85,7 +85,7 @@ def test_numpy_acts_as_torch_does():
             assert np.allclose(made.agent.scores(exploration), expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("shape", [GnnShape(), GnnShape(True, True, "sum"), GnnShape(True, False, "mean")])
+@pytest.mark.parametrize("shape", [GnnShape(), GnnShape(log_features=True, inner_triangles=True)])
 def test_gradients_of_the_gnn_are_those_of_finite_differences(shape):
     made = DqnLearner(replace(SMALL_DQN, shape=shape), GRAPHS, as_reward("igt"), 0)
     _check_gradients(made, lambda: made.network(_read_gnn(shape)).sum())
@@ -125,11 +125,11 @@ def _check_gradients(made, total) -> None:
         for sign in (1, -1):
             with torch.no_grad():
                 for p, d in zip(parameters, directions, strict=True):
-                    p.add_(d, alpha=sign * 1e-3)
+                    p.add_(d, alpha=sign * 3e-4)
                 ends.append(float(total()))
                 for p, d in zip(parameters, directions, strict=True):
-                    p.sub_(d, alpha=sign * 1e-3)
-        assert (ends[0] - ends[1]) / 2e-3 == pytest.approx(slope, rel=0.05, abs=0.05)
+                    p.sub_(d, alpha=sign * 3e-4)
+        assert (ends[0] - ends[1]) / 6e-4 == pytest.approx(slope, rel=0.1, abs=0.1)
 
 
 @pytest.mark.parametrize("returns", [1, 2, 9])

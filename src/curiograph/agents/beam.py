@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent
+from curiograph.agents.contract import Agent, checked_scores
 from curiograph.errors import SettingError
 from curiograph.exploration.batch import Exploration, Streams
 from curiograph.graph.rows import Float64, Int64
+from curiograph.graph.storage import quoted
 from curiograph.settings import whole_number
 
 _WALKS_AT_ONCE = 4096  # beams times width held in memory together; does not change the result
@@ -118,17 +119,18 @@ class GuidedBeamAgent(BeamAgent):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not callable(getattr(self.guide, "scores", None)) or not getattr(self.guide, "foresees", False):
-            name = getattr(self.guide, "name", repr(self.guide))
+        if self.discount != 1:
+            raise SettingError(f"discount is {self.discount!r}; what guides a beam is not discounted, so it must be 1.")
+        if isinstance(self.guide, type) or not getattr(self.guide, "foresees", False):
+            name = getattr(self.guide, "name", quoted(self.guide))
             raise SettingError(f"{name} cannot guide a beam: its scores are not returns ahead; take a horizon agent.")
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        return f"{self.guide.name}+beam:{self.width}"
+        return f"{getattr(self.guide, 'name', type(self.guide).__name__)}+beam:{self.width}"
 
     def _promise(self, current: Exploration) -> Float64:
-        promise: Float64 = self.guide.scores(current)
-        return promise
+        return checked_scores(self.guide, current)
 
 
 def _keep_ended(best: Exploration, best_gain: Float64, current: Exploration, groups: Int64, gained: Float64) -> None:

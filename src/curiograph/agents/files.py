@@ -6,6 +6,7 @@ The card travels in the header of the weights; the .json file beside them is a c
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from importlib import resources
@@ -18,6 +19,7 @@ from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.layers import Weights
 from curiograph.errors import CuriographError, FileFormatError, SettingError, UnknownNameError
+from curiograph.graph.features import Float32
 from curiograph.graph.storage import quoted, replacing, shortened
 
 TrainedAgent = GnnAgent | HorizonAgent
@@ -27,7 +29,7 @@ _KINDS: dict[str, tuple[type[TrainedAgent], type[Any]]] = {
     "gnn": (GnnAgent, GnnShape),
     "horizon": (HorizonAgent, HorizonShape),
 }
-_LARGEST = 2**20  # of any number in a shape: no file makes us reserve more than it holds
+_LARGEST = {"layers": 64, "hops": 64}  # and 4096 of any other number in a shape: no file makes us reserve or read more
 _SUFFIX = ".safetensors"
 AGENT_FILE = f"agent{_SUFFIX}"
 
@@ -56,17 +58,25 @@ def load_agent(source: str | Path) -> TrainedAgent:
     """
     if not isinstance(source, (str, Path)):
         raise SettingError(f"an agent is loaded from a name or a path, not from {quoted(source)}.")
-    path = Path(source)
     if isinstance(source, str) and source in shipped_agents():
         with resources.as_file(_shelf() / f"{source}{_SUFFIX}") as file:
             return read_agent(file)
-    if path.is_dir():
-        path = path / AGENT_FILE
-    if not path.is_file():
+    path = agent_file(source)
+    if path is None:
         raise UnknownNameError(
             f"there is no shipped agent and no file {str(source)!r}; shipped are {', '.join(shipped_agents())}."
         )
     return read_agent(path)
+
+
+def agent_file(source: str | Path) -> Path | None:
+    """The file that a path means: itself, or the agent in a folder of a training run; None if there is none."""
+    path = Path(source)
+    try:
+        path = path / AGENT_FILE if path.is_dir() else path
+        return path if path.is_file() else None
+    except (OSError, ValueError):  # a name too long, or with a null byte, for any file
+        return None
 
 
 def read_agent(path: Path) -> TrainedAgent:
@@ -117,8 +127,7 @@ def _check_setting(path: Path, name: str, value: Any, example: Any) -> None:
     if isinstance(example, bool):
         right = isinstance(value, bool)
     elif isinstance(example, int):
-        right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST
-        right = right and (name != "layers" or value <= 64)
+        right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST.get(name, 4096)
     else:
         right = value in ("mean", "sum")
     if not right:
@@ -148,19 +157,31 @@ def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | 
     """Write an agent to `path` (.safetensors), with its card in the header and as .json beside it."""
     from safetensors.numpy import save
 
-    target = Path(path)
+    if not isinstance(agent, TrainedAgent):
+        raise SettingError(f"cannot save {quoted(agent)}: it is not a trained agent.")
+    target = Path(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else Path()
     if target.suffix != _SUFFIX:
-        raise SettingError(f"cannot save an agent to {path}: the name must end in {_SUFFIX}.")
+        raise SettingError(f"cannot save an agent to {quoted(path)}: give a file name that ends in {_SUFFIX}.")
     kind = next(name for name, (made, _) in _KINDS.items() if isinstance(agent, made))
     given = dict(agent.card if card is None else card)
-    whole = {"format": _FORMAT, "kind": kind, "shape": asdict(agent.shape), "name": agent.name} | given
-    text = json.dumps(whole, indent=1, ensure_ascii=False)
+    whole = given | {"format": _FORMAT, "kind": kind, "shape": asdict(agent.shape), "name": agent.name}
+    try:
+        text = json.dumps(whole, indent=1, ensure_ascii=True, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise SettingError(f"cannot save agent {agent.name!r}: its card is not plain JSON ({error}).") from None
     weights = {name: np.asarray(array, np.float32, order="C") for name, array in agent.network.items()}
+    wrong = [name for name, size in agent.shape.weights().items() if not _whole(weights.get(name), size)]
+    if wrong:
+        raise SettingError(f"cannot save agent {agent.name!r}: its array {wrong[0]!r} is missing, odd or not finite.")
     with replacing(target) as stream:
         stream.write(save(weights, metadata={"curiograph": text}))
     with replacing(target.with_suffix(".json")) as stream:
         stream.write(f"{text}\n".encode())
     return replace(agent, card=whole)
+
+
+def _whole(array: Float32 | None, size: tuple[int, ...]) -> bool:
+    return array is not None and array.shape == size and bool(np.all(np.isfinite(array)))
 
 
 def frozen_weights(network: Weights) -> Weights:

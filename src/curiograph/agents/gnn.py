@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import Weights, dense, one_thread
+from curiograph.agents.layers import NOISE, Weights, dense, one_thread
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
@@ -91,28 +91,27 @@ class GnnAgent(Agent):
     """How the agent came to be, for one that was trained."""
 
     def scores(self, exploration: Exploration) -> Float64:
-        candidates = exploration.candidates
+        c = exploration.candidates
         with one_thread():
-            values = self.values(
-                exploration.stack, exploration.nodes, exploration.lengths, candidates.offsets, candidates.nodes
-            )
-        return values.astype(np.float64)
+            values = self.values(exploration.stack, exploration.nodes, exploration.lengths, c.offsets, c.nodes)
+        return exploration.with_ties(values.astype(np.float64), NOISE)
 
     def values(self, stack: Stack, nodes: Int32, lengths: Int64, offsets: Int64, candidates: Int32) -> Float32:
         """Q of every candidate of every walk."""
-        values = [np.empty(0, np.float32)]
+        values = np.empty(len(candidates), np.float32)
+        walks = np.repeat(np.arange(len(lengths)), np.diff(offsets))
+        rows = np.cumsum(lengths[walks] + 1)
         first = 0
-        while first < len(lengths):
-            # as many walks as fit into the cache, at least one
-            rows = np.cumsum((lengths[first:] + 1) * np.diff(offsets[first:]))
-            last = first + max(1, int(np.searchsorted(rows, _ROWS_AT_ONCE)))
-            part = offsets[first : last + 1]
-            some = candidates[part[0] : part[-1]]
-            if len(some):
-                read = Subgraphs.read(self.shape, stack, nodes[first:last], lengths[first:last], part - part[0], some)
-                values.append(self._forward(read))
+        while first < len(candidates):
+            # as many candidates as fit into the cache, at least one
+            limit = _ROWS_AT_ONCE + (rows[first - 1] if first else 0)
+            last = max(first + 1, int(np.searchsorted(rows, limit, side="right")))
+            low, high = walks[first], walks[last - 1] + 1
+            part = np.clip(offsets[low : high + 1], first, last) - first
+            read = Subgraphs.read(self.shape, stack, nodes[low:high], lengths[low:high], part, candidates[first:last])
+            values[first:last] = self._forward(read)
             first = last
-        return np.concatenate(values)
+        return values
 
     def _forward(self, read: Subgraphs) -> Float32:
         hidden, mean = read.features, self.shape.aggregation == "mean"

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import Weights, dense, one_thread
+from curiograph.agents.layers import NOISE, Weights, dense, one_thread
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 
 FEATURES = PROFILE + 28  # local degree profile, and the flags of kernels.surroundings
-_WALKS_AT_ONCE = 16  # whose surroundings stay in the processor's cache together; does not change the result
+_ROWS_AT_ONCE = 1024  # nodes whose states stay in the processor's cache together; does not change the result
+_TYPICAL_ROWS = 50  # nodes read beyond walk and candidates
 
 
 @dataclass(frozen=True)
@@ -108,19 +109,29 @@ class HorizonAgent(Agent):
     """Scores are returns ahead, so they can guide a beam."""
 
     def scores(self, exploration: Exploration) -> Float64:
-        candidates, count = exploration.candidates, len(exploration.lengths)
+        c, count = exploration.candidates, len(exploration.lengths)
         scores = [np.empty(0)]
-        for first in range(0, count, _WALKS_AT_ONCE):
-            last = min(first + _WALKS_AT_ONCE, count)
-            part = candidates.offsets[first : last + 1]
-            some = candidates.nodes[part[0] : part[-1]]
-            if len(some):
-                nodes, lengths = exploration.nodes[first:last], exploration.lengths[first:last]
-                ahead = self.shape.ahead(lengths, exploration.steps)
-                read = Surroundings.read(self.shape, exploration.stack, nodes, lengths, ahead, part - part[0], some)
-                with one_thread():
-                    scores.append(self.values(read))
-        return np.concatenate(scores)
+        rows = np.cumsum(exploration.lengths + c.counts + _TYPICAL_ROWS)
+        first = 0
+        while first < count:
+            # as many walks as fit into the cache, at least one
+            limit = _ROWS_AT_ONCE + (rows[first - 1] if first else 0)
+            last = max(first + 1, int(np.searchsorted(rows, limit, side="right")))
+            scores.append(self._part(exploration, first, last))
+            first = last
+        return exploration.with_ties(np.concatenate(scores), NOISE)
+
+    def _part(self, exploration: Exploration, first: int, last: int) -> Float64:
+        """Values of the candidates of some walks."""
+        offsets = exploration.candidates.offsets[first : last + 1]
+        some = exploration.candidates.nodes[offsets[0] : offsets[-1]]
+        if len(some) == 0:
+            return np.empty(0)
+        nodes, lengths = exploration.nodes[first:last], exploration.lengths[first:last]
+        ahead = self.shape.ahead(lengths, exploration.steps)
+        read = Surroundings.read(self.shape, exploration.stack, nodes, lengths, ahead, offsets - offsets[0], some)
+        with one_thread():
+            return self.values(read)
 
     def values(self, read: Surroundings) -> Float64:
         """The predicted sum of the rewards ahead, through each candidate."""

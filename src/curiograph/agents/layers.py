@@ -12,6 +12,9 @@ from curiograph.graph.features import Float32
 
 Weights = Mapping[str, Float32]
 
+NOISE = 5e-6
+"""Scores that differ by less, relative to the largest of a walk, are the same: single precision says no more."""
+
 
 def dense(weights: Weights, name: str, inputs: Float32) -> Float32:
     """A layer of a network: inputs times weights, plus bias, negative numbers made zero."""

@@ -11,12 +11,13 @@ import numpy as np
 from curiograph.agents.baselines import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
 from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
 from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.files import load_agent, shipped_agents
+from curiograph.agents.files import agent_file, load_agent, shipped_agents
 from curiograph.agents.generalist import GeneralistAgent
 from curiograph.errors import AgentError, SettingError, UnknownNameError
 from curiograph.exploration.batch import Exploration, begin
 from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.rows import Float64
+from curiograph.graph.storage import shortened
 from curiograph.graph.toys import grid, library
 
 AgentLike: TypeAlias = str | Path | Agent | Any
@@ -38,6 +39,7 @@ class _Adapted(Agent):
     def __init__(self, scorer: Any) -> None:
         self._scorer = scorer
         self.name = str(getattr(scorer, "name", type(scorer).__name__))
+        self.foresees = bool(getattr(scorer, "foresees", False))
 
     def scores(self, exploration: Exploration) -> Float64:
         scores: Float64 = self._scorer.scores(exploration)
@@ -69,17 +71,22 @@ def as_agent(agent: AgentLike) -> Agent:
 def _named(text: str) -> Agent:
     """The agent that a text names: `greedy`, `beam:64`, `igt-rg`, `igt-rg-horizon+beam:8`, a path."""
     guide, plus, planner = text.rpartition("+")
-    name, colon, width = (planner if plus else text).partition(":")
-    if name == "beam" and plus:
-        return GuidedBeamAgent(_width(width) if colon else 8, guide=_named(guide))
+    name, colon, width = planner.partition(":")
+    if plus and name == "beam":
+        return GuidedBeamAgent(_width(width) if colon else 8, guide=_alone(guide))
+    return _alone(text)
+
+
+def _alone(text: str) -> Agent:
+    name, colon, width = text.partition(":")
     if name == "beam" and colon:
         return BeamAgent(_width(width))
     if text in AGENTS:
         return AGENTS[text]()
-    if text in shipped_agents() or Path(text).exists():
+    if text in shipped_agents() or agent_file(text) is not None:
         return load_agent(text)
     raise UnknownNameError(
-        f"there is no agent {text!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained ones "
+        f"there is no agent {shortened(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained ones "
         f"({', '.join(shipped_agents())}), HORIZON+beam:WIDTH, the path of one you trained, or an object of yours."
     )
 

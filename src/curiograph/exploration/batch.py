@@ -172,6 +172,23 @@ class Exploration:
         scale = largest[candidates.walks]
         return (scores / scale).round(9) * scale
 
+    def with_ties(self, scores: Float64, tolerance: float) -> Float64:
+        """Scores in which those of one walk that lie next to each other within `tolerance`, relative to its largest,
+        are the same.
+
+        Networks compute in single precision, and the last bits of a score depend on what else is in the batch.
+        """
+        walks = self.candidates.walks
+        order = np.lexsort((scores, walks))
+        sorted_scores, sorted_walks = scores[order], walks[order]
+        largest = np.zeros(len(self.lengths))
+        np.maximum.at(largest, walks, np.abs(scores))
+        new = np.ones(len(order), bool)
+        new[1:] = (np.diff(sorted_walks) > 0) | (np.diff(sorted_scores) > tolerance * largest[sorted_walks[1:]])
+        tied = np.empty(len(scores))
+        tied[order] = sorted_scores[np.flatnonzero(new)][np.cumsum(new) - 1]
+        return tied
+
     def _earned(self, parents: Int64, chosen: Int64) -> Float64:
         if "candidate_values" in self.__dict__:
             return self.candidate_values[chosen]

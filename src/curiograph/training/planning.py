@@ -182,6 +182,8 @@ class PlanLearner(Learner):
         mean = error.new_zeros(count).index_add(0, walks, error) / counts
         within = nn.functional.huber_loss(error - mean[walks], torch.zeros_like(error), reduction="none")
         per_walk = error.new_zeros(count).index_add(0, walks, within) / counts
+        far = torch.from_numpy(read.lengths >= self.settings.shape.near)
+        per_walk = torch.where(far, self.settings.far_weight * per_walk, per_walk)
         level = nn.functional.huber_loss(mean, torch.zeros_like(mean))
         return per_walk.mean() + self.settings.level * level
 

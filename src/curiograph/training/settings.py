@@ -95,6 +95,8 @@ class PlanSettings(Schedule):
     far_walks: int = 4
     far_nodes: int = 50
     """Nodes of the longest of them."""
+    far_weight: float = 1.0
+    """Weight of these states in the loss; their candidates differ less than those of short walks."""
     batch: int = 128
     """States per update."""
     updates: int = 2
