@@ -33,6 +33,17 @@ def test_surface_as_designed(tmp_path: Path) -> None:
     result = cg.evaluate("beam", [g], reward="igt", steps=10, episodes=3, seed=0)
     assert result.mean == pytest.approx(np.concatenate(result.returns).mean())
     assert result.sem > 0
+    agent = cg.load_agent("igt-rg")
+    assert cg.explore(g, agent=agent, reward="igt", start=0, steps=10, seed=0).agent == "igt-rg"
+
+
+def test_training_as_designed(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="training needs torch: make test installs it")
+    sets = cg.generate_split("rg", nodes=12, train=2, val=1, test=0, seed=0)
+    agent = cg.train(sets, reward="cpt", seed=0, out=tmp_path / "cpt-rg", train_steps=12, warmup=2)
+    again = cg.train(sets, reward="cpt", seed=0, out=tmp_path / "cpt-rg", train_steps=12, warmup=2)
+    assert agent.card == again.card
+    cg.check_agent(agent)
 
 
 def test_every_public_name_exists_and_is_documented() -> None:

@@ -167,7 +167,7 @@ def test_names(tmp_path):
     assert as_agent(str(file)).name == "small"  # a plus in a path is not yet a beam
 
 
-@pytest.mark.parametrize("text", ["greedy+beam:8", "random+beam", "beam+beam:8", "gnn+beam:8"])
+@pytest.mark.parametrize("text", ["greedy+beam:8", "random+beam", "beam+beam:8", "igt-rg+beam:8"])
 def test_agents_that_foresee_nothing_cannot_guide(text):
     guide = as_agent(text.rpartition("+")[0]).name
     with pytest.raises(cg.SettingError) as caught:

@@ -1,4 +1,4 @@
-"""gnn and horizon by their plain names: the shipped agent that was trained on all families, for the reward at hand."""
+"""horizon by its plain name: the shipped agent that was trained on all families, for the reward at hand."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from curiograph.graph.rows import Float64
 
 
 class GeneralistAgent(Agent):
-    """Acts as the shipped generalist of a kind for whatever reward is explored for."""
+    """Acts as the shipped generalist for whatever reward is explored for."""
 
-    def __init__(self, kind: str) -> None:
-        self.name = kind
-        self.foresees = kind == "horizon"
+    name = "horizon"
+    foresees = True
 
     def scores(self, exploration: Exploration) -> Float64:
-        return _trained(self.name, exploration.reward.name).scores(exploration)
+        return _trained(exploration.reward.name).scores(exploration)
 
 
 @cache
-def _trained(kind: str, reward: str) -> TrainedAgent:
-    name = f"{reward}-all" if kind == "gnn" else f"{reward}-all-{kind}"
+def _trained(reward: str) -> TrainedAgent:
+    name = f"{reward}-all-horizon"
     if name not in shipped_agents():
-        raise AgentError(f"no {kind} agent was trained for the reward {reward!r}; train one with curiograph train.")
+        raise AgentError(f"no horizon agent was trained for the reward {reward!r}; train one with curiograph train.")
     return load_agent(name)

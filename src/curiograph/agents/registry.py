@@ -27,8 +27,7 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "max-degree": MaxDegreeAgent,
     "min-degree": MinDegreeAgent,
     "greedy": GreedyAgent,
-    "gnn": lambda: GeneralistAgent("gnn"),
-    "horizon": lambda: GeneralistAgent("horizon"),
+    "horizon": GeneralistAgent,
     "beam": BeamAgent,
 }
 

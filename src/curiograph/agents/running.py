@@ -159,7 +159,7 @@ def explore(
 
     Parameters
     ----------
-    agent : a name (random, max-degree, min-degree, greedy, beam, beam:WIDTH, horizon, gnn, or that of a shipped agent),
+    agent : a name (random, max-degree, min-degree, greedy, beam, beam:WIDTH, horizon, or that of a shipped agent),
         the path of a trained one, or an object with `scores(exploration)`.
     reward : "igt", "cpt" or a function of the visited subgraph.
     start : label of the first node; one at random if None.

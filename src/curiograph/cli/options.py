@@ -39,7 +39,7 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")
 Agent = Annotated[
     str,
     typer.Option(
-        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; trained: gnn, horizon, igt-rg-horizon and the "
+        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; trained: horizon, igt-rg, igt-rg-horizon and the "
         "like, igt-rg-horizon+beam:8, or the folder of a training."
     ),
 ]

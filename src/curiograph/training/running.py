@@ -229,6 +229,8 @@ class _Run:
         from curiograph.training.checkpoint import load_checkpoint
 
         out.mkdir(parents=True, exist_ok=True)
+        for part in out.glob(".*.part"):  # what a killed process was writing
+            part.unlink()
         run, checkpoint = out / _RUN, out / _CHECKPOINT
         known = json.loads(run.read_text()) if run.is_file() else None
         facts = json.loads(json.dumps(self.facts))
