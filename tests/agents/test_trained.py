@@ -377,7 +377,7 @@ def test_a_walk_alone_goes_where_it_goes_in_a_batch(agent):
 
 
 def test_the_plain_name_refuses_a_reward_that_nobody_trained_for():
-    with pytest.raises(cg.AgentError, match="no horizon agent was trained for the reward 'edges'.*curiograph train"):
+    with pytest.raises(cg.AgentError, match=r"no horizon agent was trained for the reward 'edges'.*curiograph train"):
         cg.explore(cg.toys.cycle(5), "horizon", cg.CallableReward(lambda s: s.num_edges, name="edges"))
 
 

@@ -147,6 +147,23 @@ def test_a_damaged_checkpoint_is_told(tmp_path):
         train("gnn", tmp_path / "run", train_steps=8)
 
 
+def test_odd_sizes_of_everything(tmp_path):
+    """Walks longer than graphs, graphs of two nodes, directed graphs, no update at all, a reward of one's own."""
+    tiny = [cg.Graph.from_edges([(0, 1)]), cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)], directed=True)]
+    for kind, settings in SETTINGS.items():
+        more = settings | {"walk_nodes": 9, "train_steps": 14, "validate_every": 50}
+        agent = cg.train(tiny, lambda s: float(s.num_edges), agent=kind, out=tmp_path / kind, **more)
+        assert agent.card["validation"]["step"] == 14
+        lazy = cg.train(tiny, "igt", agent=kind, out=tmp_path / f"{kind}-lazy", **(more | {"warmup": 1000}))
+        assert lazy.card["steps"] == 14
+    (tmp_path / "file").write_text("")
+    with pytest.raises(cg.SettingError, match="cannot train in"):
+        cg.train(tiny, "igt", out=tmp_path / "file", **GNN)
+    (tmp_path / "gnn" / "run.json").write_text("{")
+    with pytest.raises(cg.FileFormatError, match="not what a training wrote"):
+        cg.train(tiny, "igt", out=tmp_path / "gnn", **GNN)
+
+
 def test_without_a_folder_and_on_a_single_graph():
     agent = cg.train(SETS.train[0], "igt", train_steps=8, **GNN)
     assert agent.card["training"]["graphs"]["train"] == 1

@@ -39,8 +39,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")
 Agent = Annotated[
     str,
     typer.Option(
-        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; trained: horizon, igt-rg, igt-rg-horizon and the "
-        "like, igt-rg-horizon+beam:8, or the folder of a training."
+        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; trained: horizon, igt-rg, igt-rg-horizon, "
+        "igt-rg-horizon+beam:8 and the like, or the folder of a training."
     ),
 ]
 Reward = Annotated[str, typer.Option(help="igt (information gaps) or cpt (compressibility).")]

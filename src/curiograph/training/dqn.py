@@ -38,6 +38,7 @@ class DqnLearner(Learner):
             "gained": ((), np.float64), "counted": ((), np.int64),
         }  # fmt: skip
         self.replay = Replay(settings.buffer, kinds)
+        self.exploration = self.new_walks(np.arange(len(graphs)), nodes)
         self._online = GnnAgent(settings.shape, weights_of(self.network))
         self._fixed = GnnAgent(settings.shape, weights_of(self.target))
 
@@ -89,20 +90,25 @@ class DqnLearner(Learner):
         return chosen
 
     def _remember(self, exploration: Exploration, moved: Int64) -> None:
-        """Store the transitions that have seen `returns` rewards; at the end of a walk, those that saw fewer too."""
-        s = self.settings
-        ended = exploration.finished
-        length = int(exploration.lengths.max())
-        for first in range(max(2, length - s.returns + 1), length + 1 if ended else length - s.returns + 2):
-            rewards = exploration.rewards[moved, first - 2 : length - 1]
-            weights = s.discount ** np.arange(rewards.shape[1])
-            count = len(moved)
+        """Store the transitions that have seen `returns` rewards; of walks at their end, those that saw fewer too."""
+        length = int(exploration.lengths[moved].max(initial=0))
+        oldest = length - self.settings.returns + 1
+        ended = exploration.candidates.counts[moved] == 0
+        self._store(exploration, moved[~ended], range(max(2, oldest), oldest + 1), length)
+        self._store(exploration, moved[ended], range(max(2, oldest), length + 1), length)
+
+    def _store(self, exploration: Exploration, walks: Int64, lengths: range, counted: int) -> None:
+        """Store the steps that made `walks` this long, with all rewards from there to the length `counted`."""
+        if len(walks) == 0:
+            return
+        for length in lengths:
+            rewards = exploration.rewards[walks, length - 2 : counted - 1]
             self.replay.add(
                 {
-                    "nodes": exploration.nodes[moved],
-                    "length": np.full(count, first),
-                    "gained": rewards @ weights,
-                    "counted": np.full(count, length),
+                    "nodes": exploration.nodes[walks],
+                    "length": np.full(len(walks), length),
+                    "gained": rewards @ self.settings.discount ** np.arange(rewards.shape[1]),
+                    "counted": np.full(len(walks), counted),
                 }
             )
 

@@ -16,7 +16,7 @@ import numpy as np
 from curiograph.agents.files import AGENT_FILE, TrainedAgent, frozen_weights, load_agent, read_agent, save_agent
 from curiograph.agents.layers import one_thread
 from curiograph.agents.running import evaluate
-from curiograph.errors import SettingError
+from curiograph.errors import FileFormatError, SettingError
 from curiograph.exploration.batch import as_graphs
 from curiograph.extras import require
 from curiograph.graph.container import Graph
@@ -228,14 +228,17 @@ class _Run:
         """Make the folder, or resume what is in it; the agent if that run has finished."""
         from curiograph.training.checkpoint import load_checkpoint
 
-        out.mkdir(parents=True, exist_ok=True)
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise SettingError(f"cannot train in {out}: {error.strerror}; choose another folder.") from None
         for part in out.glob(".*.part"):  # what a killed process was writing
             part.unlink()
         run, checkpoint = out / _RUN, out / _CHECKPOINT
-        known = json.loads(run.read_text()) if run.is_file() else None
+        known = _read_facts(run) if run.is_file() else None
         facts = json.loads(json.dumps(self.facts))
         if known is not None and known != facts:
-            odd = next(key for key in facts if known.get(key) != facts[key])
+            odd = next((key for key in facts if not isinstance(known, dict) or known.get(key) != facts[key]), "origin")
             raise SettingError(
                 f"{out} holds another training: its {odd} is not the one asked for; choose another folder or delete it."
             )
@@ -260,3 +263,10 @@ class _Run:
         stood = {"finished": finished, "best": self.best.value, "best_step": self.best.step, "stale": self.best.stale,
                  "seconds": self.seconds}  # fmt: skip
         save_checkpoint(out / _CHECKPOINT, state, stood)
+
+
+def _read_facts(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except ValueError:
+        raise FileFormatError(f"{path}: is not what a training wrote; choose another folder or delete it.") from None
