@@ -181,6 +181,7 @@ def test_the_paper_preset_is_the_published_one():
     assert (s.discount, s.learning_rate, s.loss, s.batch, s.buffer) == (0.75, 3e-4, "mse", 32, 50_000)
     assert (s.warmup, s.updates, s.target_every, s.train_steps, s.validate_every) == (320, 1, 16, 50_000, 1000)
     assert (s.returns, s.double, s.final_rate, s.act_with, s.scale_returns) == (1, False, 1.0, "target", False)
+    assert s.steepest == 0
     assert (s.epsilon_first, s.epsilon_last, s.shape) == (1.0, 0.1, GnnShape())
 
 

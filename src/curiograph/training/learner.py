@@ -27,8 +27,6 @@ from curiograph.training.settings import Schedule
 
 State = dict[str, NDArray[Any]]
 
-_STEEPEST = 10.0  # longest gradient that is followed as it is
-
 
 class Learner(ABC):
     """Learns a network step by step. `step` returns what it saw, `agent` acts as the network does now."""
@@ -41,7 +39,7 @@ class Learner(ABC):
         self.seed = seed
         self.step_number = 0
         self.updates = 0
-        self.optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate)
+        self.optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate, fused=True)
         self.starts = [possible_starts(graph, "frontier") for graph in graphs]
         first = [starts[:1] for starts in self.starts]
         self.exploration = begin(graphs, first, reward, settings.walk_nodes, seed=seed)
@@ -91,7 +89,8 @@ class Learner(ABC):
             group["lr"] = s.learning_rate * (s.final_rate + (1 - s.final_rate) * fall)
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(self.network.parameters(), _STEEPEST)
+        if s.steepest:
+            nn.utils.clip_grad_norm_(self.network.parameters(), s.steepest)
         self.optimiser.step()
         self.updates += 1
 

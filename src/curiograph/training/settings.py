@@ -22,6 +22,8 @@ class Schedule:
     learning_rate: float = 1e-3
     final_rate: float = 1.0
     """Share of the learning rate that is left at the end; it falls along half a cosine."""
+    steepest: float = 10.0
+    """Longest gradient that is followed as it is, longer ones are cut; 0 follows any."""
     validate_every: int = 250
     """Steps between two validations; the best model by validation return is kept."""
     patience: int = 0
@@ -67,7 +69,7 @@ class DqnSettings(Schedule):
     def paper(cls) -> DqnSettings:
         """The published setting."""
         return cls(
-            train_steps=50_000, validate_every=1000, learning_rate=3e-4, final_rate=1.0, shape=GnnShape(),
+            train_steps=50_000, validate_every=1000, learning_rate=3e-4, final_rate=1.0, steepest=0.0, shape=GnnShape(),
             discount=0.75, loss="mse", scale_returns=False, double=False, returns=1, batch=32, updates=1,
             buffer=50_000, warmup=320, target_every=16, epsilon_first=1.0, epsilon_last=0.1, epsilon_steps=1.0,
             act_with="target",
