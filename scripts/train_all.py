@@ -111,10 +111,13 @@ def main() -> None:
             if before in done:
                 done[before].wait()
             try:
-                build(name, options, chosen.runs)
-            except subprocess.CalledProcessError:
+                if not failed:
+                    build(name, options, chosen.runs)
+            except Exception as error:
+                print(f"{name}: {error}", flush=True)
                 failed.append(name)
-            done[name].set()
+            finally:
+                done[name].set()
 
     workers = [threading.Thread(target=work) for _ in range(chosen.jobs)]
     for worker in workers:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 import curiograph as cg
 from curiograph.graph.families import FAMILIES
+from curiograph.training.settings import made_settings
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "train_all.py"
 
@@ -51,6 +54,10 @@ def test_the_card_repeats_the_command_that_built_it(name):
     assert card["command"] == " ".join(["curiograph train", *recipes()[name], "--name", name])
     assert card["training"]["seed"] == 0
     assert card["licence"] == "MIT"
+    changes = card["training"]["settings"]
+    known = made_settings(card["kind"], "paper" if name.endswith("paper") else "best", {})
+    assert set(changes) == set(asdict(known))
+    assert changes["steepest"] == known.steepest
     assert all(found["walks"] == 1500 for found in card["returns"].values())
 
 
@@ -78,3 +85,38 @@ def test_the_generalist_follows_the_reward():
         assert one.nodes == same.nodes
     with pytest.raises(cg.AgentError, match="no horizon agent was trained for the reward"):
         cg.explore(g, agent="horizon", reward=lambda subgraph: 0.0, start="music", steps=3)
+
+
+@pytest.mark.parametrize("name", cg.shipped_agents())
+def test_numpy_and_torch_agree_on_what_ships(name):
+    torch = pytest.importorskip("torch", reason="training needs torch: make test installs it")
+    from curiograph.agents.gnn import GnnAgent, Subgraphs
+    from curiograph.agents.horizon import Surroundings
+    from curiograph.training.networks import GnnNetwork, HorizonNetwork
+
+    agent = cg.load_agent(name)
+    batch = cg.begin(cg.generate_split("ba", train=0, val=0, test=2, seed=5).test, [[0, 9], [3]], "igt", 10)
+    for _ in range(4):
+        batch = batch.step(batch.best(agent.scores(batch)))
+    c, walks = batch.candidates, (batch.stack, batch.nodes, batch.lengths)
+    network = (GnnNetwork if isinstance(agent, GnnAgent) else HorizonNetwork)(agent.shape)
+    network.load_state_dict({key: torch.from_numpy(array) for key, array in agent.network.items()})
+    if isinstance(agent, GnnAgent):
+        expected = network(Subgraphs.read(agent.shape, *walks, c.offsets, c.nodes)).detach() * network.scale
+    else:
+        ahead = agent.shape.ahead(batch.lengths, batch.steps)
+        level, spread = network.scale
+        values = network(Surroundings.read(agent.shape, *walks, ahead, c.offsets, c.nodes)).detach()
+        expected = level * torch.from_numpy(ahead[c.walks]) + spread * values
+    assert agent.scores(batch) == pytest.approx(expected.numpy(), rel=1e-5, abs=1e-5)
+
+
+def test_the_published_table_keeps_what_we_promised():
+    """Table 1 as `make results` left it: the agents above are the ones it was made with."""
+    run = json.loads((Path(__file__).parents[2] / "docs" / "results" / "table1.json").read_text())
+    assert all(cell["gnn_above_paper"] and cell["gnn_above_greedy"] for cell in run["cells"])
+    shares = {agent: [cell["shares"][agent]["share"] for cell in run["cells"]] for agent in ("horizon", "horizon+beam")}
+    assert len(shares["horizon"]) == 8
+    assert min(shares["horizon"]) >= 0.8
+    assert sum(shares["horizon"]) / 8 >= 0.9
+    assert sum(shares["horizon+beam"]) / 8 > 0.95

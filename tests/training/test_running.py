@@ -53,6 +53,7 @@ def told(out: Path) -> list[dict]:
 def test_killed_at_any_moment_a_run_ends_as_if_never_stopped(kind, tmp_path):
     train(kind, tmp_path / "whole")
     killed = tmp_path / "killed"
+    kills = 0
     for number in range(4):  # at the first reports, and then at odd moments
         run = start(kind, killed)
         reached = len(read_log(killed / "log.jsonl"))
@@ -61,9 +62,11 @@ def test_killed_at_any_moment_a_run_ends_as_if_never_stopped(kind, tmp_path):
             if len(read_log(killed / "log.jsonl")) > reached:
                 time.sleep(0.013 * number)
                 run.send_signal(signal.SIGKILL)
+                kills += 1
                 break
             time.sleep(0.002)
         run.wait()
+    assert kills >= 3
     last = start(kind, killed)
     assert last.wait() == 0, last.stderr.read()
     assert (killed / "agent.safetensors").read_bytes() == (tmp_path / "whole" / "agent.safetensors").read_bytes()
@@ -164,6 +167,38 @@ def test_odd_sizes_of_everything(tmp_path):
         cg.train(tiny, "igt", out=tmp_path / "gnn", **GNN)
 
 
+def test_a_folder_is_for_one_training_at_a_time(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    folder = tmp_path / "run"
+    folder.mkdir()
+    with open(folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(cg.SettingError, match="another process is training there"):
+            train("gnn", folder)
+    train("gnn", folder, train_steps=8)
+
+
+def test_walks_that_end_at_different_lengths():
+    """Components of three and of fourteen nodes."""
+    rings = [(i, (i + 1) % 3) for i in range(3)] + [(3 + i, 3 + (i + 1) % 14) for i in range(14)]
+    for kind, settings in SETTINGS.items():
+        cg.train(cg.Graph.from_edges(rings), "igt", agent=kind, **(settings | {"walk_nodes": 8, "train_steps": 24}))
+
+
+def test_learning_before_anything_was_stored():
+    cg.train(SETS, "cpt", train_steps=6, warmup=0, walk_nodes=6)
+
+
+def test_numbers_of_numpy_are_numbers():
+    agent = cg.train(SETS, "igt", **(GNN | {"train_steps": np.int64(6)}))
+    assert agent.card["steps"] == 6
+
+
+def test_a_loss_that_explodes_is_told(tmp_path):
+    with pytest.raises(cg.AgentError, match="lower learning_rate"), np.errstate(all="ignore"):
+        train("gnn", tmp_path / "run", learning_rate=1e6, steepest=0.0, loss="mse", returns=1, train_steps=400)
+
+
 def test_without_a_folder_and_on_a_single_graph():
     agent = cg.train(SETS.train[0], "igt", train_steps=8, **GNN)
     assert agent.card["training"]["graphs"]["train"] == 1
@@ -173,7 +208,8 @@ def test_without_a_folder_and_on_a_single_graph():
     ("given", "words"),
     [({"agent": "dqn"}, "those that learn are gnn and horizon"), ({"preset": "fast"}, "no preset 'fast'"),
      ({"agent": "horizon", "preset": "paper"}, "no preset 'paper'"), ({"start": "nobody"}, "no shipped agent"),
-     ({"seed": -1}, "seed is -1")],
+     ({"seed": -1}, "seed is -1"), ({"shape": 3}, "no setting 'shape'"), ({"buffer": 10**13}, "buffer is"),
+     ({"start": "cpt-rg"}, "it was trained for 'cpt'"), ({"agent": "horizon", "fan": 5000}, "fan is 5000")],
 )  # fmt: skip
 def test_bad_requests_are_refused(given, words, tmp_path):
     with pytest.raises(cg.CuriographError, match=words):
@@ -210,6 +246,7 @@ def test_the_command_line_trains_and_its_agent_explores(tmp_path):
         (["train"], "give one of --family"),
         (["train", "--family", "xx", "--out", str(tmp_path / "q")], "no family 'xx'"),
         (["train", "--family", "ws", "--set", "discount"], "write NAME=VALUE"),
+        (["train", "--family", "ws", "--set", "seed=3"], "an option of its own, --seed"),
         (["train", "--family", "ws", "--set", "discount=7", "--out", str(tmp_path / "q")], "discount is 7"),
     ):
         refused = curiograph(*words)

@@ -29,7 +29,9 @@ _KINDS: dict[str, tuple[type[TrainedAgent], type[Any]]] = {
     "gnn": (GnnAgent, GnnShape),
     "horizon": (HorizonAgent, HorizonShape),
 }
-_LARGEST = {"layers": 64, "hops": 64}  # and 4096 of any other number in a shape: no file makes us reserve or read more
+_OTHERS = dict.fromkeys(("width", "nodes", "fan", "lookahead", "near", "far_lookahead"), 4096)
+LARGEST = {"layers": 64, "hops": 64} | _OTHERS
+"""Of the numbers in a shape: no file makes us reserve or read more."""
 _SUFFIX = ".safetensors"
 AGENT_FILE = f"agent{_SUFFIX}"
 
@@ -127,7 +129,7 @@ def _check_setting(path: Path, name: str, value: Any, example: Any) -> None:
     if isinstance(example, bool):
         right = isinstance(value, bool)
     elif isinstance(example, int):
-        right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST.get(name, 4096)
+        right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST[name]
     else:
         right = value in ("mean", "sum")
     if not right:

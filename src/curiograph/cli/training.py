@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,9 @@ from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
     from curiograph.graph.environments import Split
+
+
+_OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name")
 
 
 def train(
@@ -47,7 +51,8 @@ def train(
     """
     from curiograph.training.running import train as train_agent
 
-    folder = out or Path("runs") / f"{reward}-{agent}-{seed}"
+    source = "-".join(family or []) or Path(graph or environments or "").stem
+    folder = out or Path("runs") / f"{reward}-{source}-{agent}-{preset}-{seed}"
     check_folder(folder)
     sets = _sets(family, graph, environments, graphs, nodes, seed, directed)
     changes = dict(_change(text) for text in change or [])
@@ -71,7 +76,12 @@ def train(
 def _command() -> str:
     """The command line, without the folder that it ran in."""
     words = ["curiograph", *sys.argv[1:]]
-    return " ".join(word for place, word in enumerate(words) if word != "--out" and words[place - 1] != "--out")
+    kept = [
+        word
+        for place, word in enumerate(words)
+        if word != "--out" and not word.startswith("--out=") and words[place - 1] != "--out"
+    ]
+    return shlex.join(kept)
 
 
 def _tell(report: dict[str, Any], say: Any, quiet: bool) -> None:
@@ -88,6 +98,8 @@ def _change(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
         raise SettingError(f"--set {text!r}: write NAME=VALUE, such as discount=0.8.")
+    if name in _OPTIONS:
+        raise SettingError(f"--set {text!r}: {name} has an option of its own, --{name}.")
     if value.lower() in ("true", "false"):
         return name, value.lower() == "true"
     for kind in (int, float):
@@ -112,6 +124,6 @@ def _sets(
         return Split([one], [one], [])
     if environments is not None:
         return read_split(environments)
-    families = list(FAMILIES) if family == ["all"] else list(family or ())
+    families = list(FAMILIES) if "all" in (family or ()) else list(family or ())
     parts = [generate_split(each, nodes, train=count, val=10, test=0, seed=seed) for each in families]
     return Split([g for part in parts for g in part.train], [g for part in parts for g in part.val], [])

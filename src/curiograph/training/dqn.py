@@ -55,7 +55,7 @@ class DqnLearner(Learner):
     def step(self) -> dict[str, float]:
         ended = self._walk_on()
         losses = []
-        if self.step_number >= self.settings.warmup:
+        if self.step_number >= self.settings.warmup and len(self.replay):
             losses = [self._update() for _ in range(self.settings.updates)]
         self.step_number += 1
         report = {"epsilon": self.epsilon, "transitions": float(len(self.exploration.lengths))}
@@ -114,7 +114,7 @@ class DqnLearner(Learner):
 
     def _update(self) -> float:
         s = self.settings
-        if s.scale_returns and self.updates == 0:
+        if s.scale_returns and float(self.network.scale) == 1.0:  # not yet set, here or by the agent begun from
             spread = max(1e-6, float(self.replay.columns["gained"][: len(self.replay)].std()))
             self.network.scale.fill_(spread)
             self.target.scale.fill_(spread)

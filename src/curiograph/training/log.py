@@ -62,10 +62,10 @@ def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
     """Draw loss and return against the steps of training."""
     drawn, (left, right) = figure(10, 3.6, columns=2)
     steps = [report["step"] for report in reports]
-    left.plot(steps, [report.get("loss") or float("nan") for report in reports], color="#999999")
+    left.plot(steps, [_number(report["loss"]) for report in reports], color="#999999")
     left.set_yscale("log")
     left.set_ylabel("loss")
-    right.plot(steps, [report.get("return") or float("nan") for report in reports], "--", color="#56B4E9",
+    right.plot(steps, [_number(report["return"]) for report in reports], "--", color="#56B4E9",
                label="while training")  # fmt: skip
     right.plot(steps, [report["validation"] for report in reports], color="#0072B2", label="validation")
     best = max(reports, key=lambda report: report["validation"])
@@ -76,3 +76,7 @@ def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
         panel.set_xlabel("steps of training")
     drawn.suptitle(title)
     save_figure(left, path)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value

@@ -20,6 +20,8 @@ from curiograph.training.networks import HorizonNetwork, weights_of
 from curiograph.training.replay import Replay
 from curiograph.training.settings import PlanSettings
 
+_FAR_CHANCE = 0.1  # share of the steps of long walks taken at random
+
 
 class PlanLearner(Learner):
     """Expert iteration: the agent walks, now and then at random or as the planner would; the planner says what each
@@ -52,7 +54,7 @@ class PlanLearner(Learner):
             self._value(self._far_states())
         else:
             report |= self._walk_on()
-        if self.step_number >= s.warmup:
+        if self.step_number >= s.warmup and len(self.replay):
             if not self._walking:
                 self._set_scale()
             report["loss"] = float(np.mean([self._update() for _ in range(s.updates)]))
@@ -89,12 +91,12 @@ class PlanLearner(Learner):
         s = self.settings
         walks = self._fresh_walks(s.far_walks, s.far_nodes)
         last = s.walk_nodes + int(self.draw("far", 1)[0] * (s.far_nodes - s.walk_nodes))
-        for _ in range(last - 1):
-            scores = self._agent.scores(walks)
-            luck = self.draw("policy", len(walks.lengths))[walks.candidates.walks]
-            walks = walks.step(walks.best(np.where(luck < 0.1, self.draw("choice", len(scores)), scores)))
+        for step in range(last - 1):
             if walks.finished:
                 break
+            scores = self._agent.scores(walks)
+            luck = self.draw(f"far{step}", len(walks.lengths))[walks.candidates.walks]
+            walks = walks.step(walks.best(np.where(luck < _FAR_CHANCE, self.draw(f"any{step}", len(scores)), scores)))
         return walks
 
     # ---- the planner --------------------------------------------------------------------------------------------
@@ -104,9 +106,11 @@ class PlanLearner(Learner):
         s = self.settings
         some = self._some_options(here)
         ahead = s.shape.ahead(here.lengths, here.steps)
-        limited = replace(here, steps=int(here.lengths.max() + ahead.max()), _kept=[])
-        limited.__dict__["candidates"] = some
-        values = BeamAgent(_width(s.beam, int(ahead.max()))).scores(limited)
+        deepest = int(ahead[some.counts > 0].max(initial=1))
+        # walks that can go on are equally long; the planner sees no further than the network will
+        limited = replace(here, steps=int(here.lengths.max() + deepest), _kept=[])
+        limited.__dict__["candidates"] = some  # only these are to be valued
+        values = BeamAgent(_width(s.beam, deepest)).scores(limited)
         self._remember(here, some, ahead, values)
         if len(some.nodes) == len(here.candidates.nodes):
             return values

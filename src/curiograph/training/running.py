@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ import numpy as np
 from curiograph.agents.files import AGENT_FILE, TrainedAgent, frozen_weights, load_agent, read_agent, save_agent
 from curiograph.agents.layers import one_thread
 from curiograph.agents.running import evaluate
-from curiograph.errors import FileFormatError, SettingError
+from curiograph.errors import AgentError, FileFormatError, SettingError
 from curiograph.exploration.batch import as_graphs
 from curiograph.extras import require
 from curiograph.graph.container import Graph
@@ -63,11 +64,13 @@ def train(
     changes : any setting by name, as `train_steps=5000`; see `DqnSettings` and `PlanSettings`.
     """
     require("torch", "train", "Training agents")
+    if out is not None and not isinstance(out, (str, Path)):
+        raise SettingError(f"out is {out!r}; give the path of a folder.")
     graphs = _as_split(sets)
     settings = made_settings(agent, preset, changes)
     made_reward = as_reward(reward)
     begun = None if start is None else load_agent(start)
-    facts = _facts(graphs, made_reward, agent, settings, seed_number(seed), start)
+    facts = _facts(graphs, made_reward, agent, settings, seed_number(seed), start, begun)
     with torch_on_one_thread(), one_thread():
         learner = _learner(agent, settings, graphs.train, made_reward, seed, begun)
         run = _Run(learner, graphs.val, made_reward, facts, name, command, progress or (lambda report: None))
@@ -79,6 +82,28 @@ def _as_split(sets: Any) -> Split:
         return Split(as_graphs(sets.train), as_graphs(sets.val or sets.train), [])
     graphs = as_graphs(sets)
     return Split(graphs, graphs, [])
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Make a folder and hold it: a second training in it is refused."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = open(folder / "lock", "w")  # noqa: SIM115 - held below
+    except OSError as error:
+        raise SettingError(f"cannot train in {folder}: {error.strerror}; choose another folder.") from None
+    with lock:
+        try:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:  # not on this system
+            pass
+        except OSError:
+            raise SettingError(
+                f"{folder}: another process is training there; wait for it, or choose another."
+            ) from None
+        yield
 
 
 @contextmanager
@@ -102,6 +127,8 @@ def _learner(
     wanted: Any = settings.shape  # type: ignore[attr-defined]
     if begun is not None and begun.shape != wanted:
         raise SettingError(f"cannot start from {begun.name!r}: it is a {begun.shape}, not a {wanted}.")
+    if begun is not None and begun.card.get("reward") != reward.name:
+        raise SettingError(f"cannot start from {begun.name!r}: it was trained for {begun.card.get('reward')!r}.")
     made: Any = {"gnn": DqnLearner, "horizon": PlanLearner}[agent]
     learner = made(settings, graphs, reward, seed)
     if begun is not None:
@@ -110,7 +137,13 @@ def _learner(
 
 
 def _facts(
-    graphs: Split, reward: Reward, agent: str, settings: Schedule, seed: int, start: str | Path | None
+    graphs: Split,
+    reward: Reward,
+    agent: str,
+    settings: Schedule,
+    seed: int,
+    start: str | Path | None,
+    begun: TrainedAgent | None,
 ) -> dict[str, Any]:
     """What makes a training run this one and no other."""
     digest = hashlib.sha256()
@@ -120,10 +153,17 @@ def _facts(
         "agent": agent,
         "reward": reward.name,
         "seed": seed,
-        "start": None if start is None else str(start),
+        "start": None if start is None else f"{start}, sha256 {_digest(begun)}",
         "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": digest.hexdigest()},
         "settings": asdict(settings),
     }
+
+
+def _digest(begun: TrainedAgent | None) -> str:
+    digest = hashlib.sha256()
+    for name, array in (begun.network if begun else {}).items():
+        digest.update(name.encode() + array.tobytes())
+    return digest.hexdigest()
 
 
 @dataclass
@@ -150,15 +190,16 @@ class _Run:
 
     def complete(self, out: Path | None) -> TrainedAgent:
         """Train to the end."""
-        from curiograph.training.log import Log, save_curves
-
         if out is None:
             for _ in self._reports():
                 pass
             return self._agent()
-        finished = self._open(out)
-        if finished is not None:
-            return finished
+        with _alone_in(out):
+            return self._open(out) or self._train_in(out)
+
+    def _train_in(self, out: Path) -> TrainedAgent:
+        from curiograph.training.log import Log, save_curves
+
         log = Log(out, self.learner.step_number)
         saved = time.monotonic()
         for report in self._reports():
@@ -170,9 +211,9 @@ class _Run:
                 saved = time.monotonic()
         log.close()
         agent = save_agent(self._agent(), out / AGENT_FILE)
-        self._save(out, finished=True)
         if log.reports:
             save_curves(log.reports, out / "curves.png", f"{agent.name}: {self.facts['agent']}, {self.reward.name}")
+        self._save(out, finished=True)
         return agent
 
     # ---- steps --------------------------------------------------------------------------------------------------
@@ -181,15 +222,17 @@ class _Run:
         """Step on to the end; yield a report at every validation."""
         s = self.settings
         seen: dict[str, list[float]] = {}
-        begun, first = time.monotonic() - self.seconds, self.learner.step_number
+        begun = time.monotonic() - self.seconds
         while self.learner.step_number < s.train_steps and not (s.patience and self.best.stale >= s.patience):
             for key, value in self.learner.step().items():
+                if key == "loss" and not math.isfinite(value):
+                    raise AgentError(f"the loss is {value} at step {self.learner.step_number}: lower learning_rate.")
                 seen.setdefault(key, []).append(value)
             step = self.learner.step_number
             if step % s.validate_every == 0 or step == s.train_steps:
                 self.seconds = time.monotonic() - begun
                 report = self._report(seen)
-                report["left"] = (s.train_steps - step) * (self.seconds / max(1, step)) if first <= step else None
+                report["left"] = (s.train_steps - step) * self.seconds / step
                 self.tell(report)
                 yield report
                 seen = {}
@@ -202,7 +245,7 @@ class _Run:
         if value > self.best.value:
             self.best = _Best(value, step)
             self.best_weights = frozen_weights(self.learner.agent.network)
-        else:
+        elif self.learner.updates:
             self.best.stale += 1
         means = {key: float(np.mean(seen[key])) if key in seen else None for key in ("loss", "return", "epsilon")}
         transitions = float(np.sum(seen.get("transitions", [0.0])))
@@ -228,12 +271,6 @@ class _Run:
         """Make the folder, or resume what is in it; the agent if that run has finished."""
         from curiograph.training.checkpoint import load_checkpoint
 
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise SettingError(f"cannot train in {out}: {error.strerror}; choose another folder.") from None
-        for part in out.glob(".*.part"):  # what a killed process was writing
-            part.unlink()
         run, checkpoint = out / _RUN, out / _CHECKPOINT
         known = _read_facts(run) if run.is_file() else None
         facts = json.loads(json.dumps(self.facts))
@@ -242,6 +279,9 @@ class _Run:
             raise SettingError(
                 f"{out} holds another training: its {odd} is not the one asked for; choose another folder or delete it."
             )
+        for name in (_RUN, _CHECKPOINT, AGENT_FILE, "agent.json", "log.jsonl", "curves.png"):
+            for part in out.glob(f".{name}.*.part"):  # what a killed process was writing
+                part.unlink()
         with replacing(run) as stream:
             stream.write(json.dumps(self.facts, indent=1).encode())
         if not checkpoint.is_file():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
+from curiograph.agents.files import LARGEST
 from curiograph.agents.gnn import GnnShape
 from curiograph.agents.horizon import HorizonShape
 from curiograph.errors import SettingError, UnknownNameError
@@ -133,12 +134,13 @@ def made_settings(agent: str, preset: str, changes: dict[str, Any]) -> Schedule:
         its = ", ".join(p for a, p in presets if a == agent)
         raise UnknownNameError(f"{agent} has no preset {preset!r}; its presets are {its}.")
     base = presets[agent, preset]()
-    known = {field.name: getattr(base, field.name) for field in fields(base)}
+    known = {field.name: getattr(base, field.name) for field in fields(base) if field.name != "shape"}
     shape = {field.name: getattr(base.shape, field.name) for field in fields(base.shape)}
-    for name, value in changes.items():
+    changes = dict(changes)
+    for name, value in list(changes.items()):
         if name not in known and name not in shape:
             raise SettingError(f"there is no setting {name!r} of {agent}; the settings are {', '.join(known | shape)}.")
-        _check(name, value, (known | shape)[name])
+        changes[name] = _checked(name, value, (known | shape)[name])
     base = replace(base, **{name: value for name, value in changes.items() if name in known})
     inner = {name: value for name, value in changes.items() if name in shape and name not in known}
     settings: Schedule = replace(base, shape=replace(base.shape, **inner))
@@ -150,16 +152,18 @@ _SHARES = ("discount", "final_rate", "epsilon_first", "epsilon_last", "epsilon_s
 _CHOICES = {"loss": ("mse", "huber"), "act_with": ("online", "target"), "aggregation": ("mean", "sum")}
 
 
-def _check(name: str, value: Any, example: Any) -> None:
+def _checked(name: str, value: Any, example: Any) -> Any:
     if isinstance(example, bool):
         if not isinstance(value, bool):
             raise SettingError(f"{name} is {value!r}; give True or False.")
     elif isinstance(example, int):
         least = 0 if name in _ZERO else 2 if name in ("walk_nodes", "far_nodes") else 1
-        whole_number(name, value, least, f"give a whole number, {least} or more")
+        most = LARGEST.get(name, 10**7)
+        return whole_number(name, value, least, f"give a whole number from {least} to {most}", most)
     elif isinstance(example, float):
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not number or not 0 <= value <= (1 if name in _SHARES else 1e6):
             raise SettingError(f"{name} is {value!r}; give a number from 0 on" + (" to 1." if name in _SHARES else "."))
     elif isinstance(example, str) and value not in _CHOICES[name]:
         raise SettingError(f"{name} is {value!r}; the choices are {', '.join(_CHOICES[name])}.")
+    return value
