@@ -31,9 +31,9 @@ bench: .venv/test.done
 
 # What README and docs show: generated, never typed.
 results: .venv/test.done
-	$(BIN)/curiograph reproduce table1 --seeds 3 --episodes all --beam-episodes 50 --out docs/results
-	$(BIN)/curiograph reproduce lengths --out docs/results
-	$(BIN)/curiograph reproduce sizes --out docs/results
+	$(BIN)/curiograph reproduce table1 --seeds 3 --episodes all --beam-episodes 25 --out docs/results
+	$(BIN)/curiograph reproduce lengths --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
+	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
 	$(BIN)/curiograph bench --out docs/results/bench.json
 	$(BIN)/python docs/show_results.py

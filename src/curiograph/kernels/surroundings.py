@@ -45,8 +45,8 @@ def read(indptr, indices, nodes, lengths, offsets, candidates, ahead, hops, most
     bounds : the nodes of walk i stand at `bounds[i]:bounds[i + 1]` of the lists below.
     places : stacked position of every node.
     starts, links : neighbours of node k among the nodes read (places in the list): `links[starts[k]:starts[k + 1]]`.
-    loose : for every link, whether its ends have no visited neighbour in common: if both are tied to the walk, to
-        visit one after the other closes a loop.
+    loose : for every link, whether its ends have no neighbour in common among the last 64 nodes visited: if both are
+        tied to the walk, to visit one after the other closes a loop.
     flags : a row of `FLAGS` numbers for every node.
     """
     count = lengths.shape[0]
