@@ -1,7 +1,7 @@
 """What each open choice of the gnn agent is worth, on validation graphs; run by `make ablation`.
 
-Every variant changes one thing of our setting (or is the paper's), trains for the same number of steps from the same seed
-and is judged by its last validation return, on one cell of each reward. Trainings are kept in a folder and resumed.
+Every variant changes one thing of our setting (or is the paper's), trains for as many steps from the same seed and is
+judged by its last validation return, on one cell of each reward. Trainings are kept in a folder and resumed.
 """
 
 from __future__ import annotations
