@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import numpy as np
-
 from curiograph.graph.storage import replacing
 from curiograph.training.log import read_log
 
@@ -65,7 +63,7 @@ def main() -> None:
     for number, name in enumerate(VARIANTS):
         logs = [read_log(chosen.runs / f"{number:02d}-{r}-{f}" / "log.jsonl") for r, f in CELLS]
         found = {f"{r}-{f}": log[-1]["validation"] for (r, f), log in zip(CELLS, logs, strict=True)}
-        rows.append({"variant": name, **found, "seconds": float(np.mean([log[-1]["seconds"] for log in logs]))})
+        rows.append({"variant": name, **found})
     write(rows, chosen.out)
 
 
