@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import NOISE, Weights, dense, one_thread
+from curiograph.agents.layers import NOISE, Weights, dense, one_thread, parts
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
@@ -100,17 +100,11 @@ class GnnAgent(Agent):
         """Q of every candidate of every walk."""
         values = np.empty(len(candidates), np.float32)
         walks = np.repeat(np.arange(len(lengths)), np.diff(offsets))
-        rows = np.cumsum(lengths[walks] + 1)
-        first = 0
-        while first < len(candidates):
-            # as many candidates as fit into the cache, at least one
-            limit = _ROWS_AT_ONCE + (rows[first - 1] if first else 0)
-            last = max(first + 1, int(np.searchsorted(rows, limit, side="right")))
+        for first, last in parts(lengths[walks] + 1, _ROWS_AT_ONCE):
             low, high = walks[first], walks[last - 1] + 1
             part = np.clip(offsets[low : high + 1], first, last) - first
             read = Subgraphs.read(self.shape, stack, nodes[low:high], lengths[low:high], part, candidates[first:last])
             values[first:last] = self._forward(read)
-            first = last
         return values
 
     def _forward(self, read: Subgraphs) -> Float32:

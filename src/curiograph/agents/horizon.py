@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import NOISE, Weights, dense, one_thread
+from curiograph.agents.layers import NOISE, Weights, dense, one_thread, parts
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
@@ -109,17 +109,10 @@ class HorizonAgent(Agent):
     """Scores are returns ahead, so they can guide a beam."""
 
     def scores(self, exploration: Exploration) -> Float64:
-        c, count = exploration.candidates, len(exploration.lengths)
-        scores = [np.empty(0)]
-        rows = np.cumsum(exploration.lengths + c.counts + _TYPICAL_ROWS)
-        first = 0
-        while first < count:
-            # as many walks as fit into the cache, at least one
-            limit = _ROWS_AT_ONCE + (rows[first - 1] if first else 0)
-            last = max(first + 1, int(np.searchsorted(rows, limit, side="right")))
-            scores.append(self._part(exploration, first, last))
-            first = last
-        return exploration.with_ties(np.concatenate(scores), NOISE)
+        rows = exploration.lengths + exploration.candidates.counts + _TYPICAL_ROWS
+        with one_thread():
+            values = [self._part(exploration, first, last) for first, last in parts(rows, _ROWS_AT_ONCE)]
+        return exploration.with_ties(np.concatenate([np.empty(0), *values]), NOISE)
 
     def _part(self, exploration: Exploration, first: int, last: int) -> Float64:
         """Values of the candidates of some walks."""
@@ -130,8 +123,7 @@ class HorizonAgent(Agent):
         nodes, lengths = exploration.nodes[first:last], exploration.lengths[first:last]
         ahead = self.shape.ahead(lengths, exploration.steps)
         read = Surroundings.read(self.shape, exploration.stack, nodes, lengths, ahead, offsets - offsets[0], some)
-        with one_thread():
-            return self.values(read)
+        return self.values(read)
 
     def values(self, read: Surroundings) -> Float64:
         """The predicted sum of the rewards ahead, through each candidate."""

@@ -5,6 +5,8 @@ Plain loops on purpose: numba takes seconds to compile numpy's own sorting and s
 
 from __future__ import annotations
 
+import numpy as np
+
 from curiograph.kernels.compile import kernel
 
 
@@ -62,6 +64,17 @@ def map_clear(table):
     """Empty a map."""
     for slot in range(table.shape[0]):
         table[slot, 0] = -1
+
+
+@kernel
+def room(out, filled, more):
+    """`out`, or a larger copy of its filled part, with place for some more."""
+    if filled + more <= out.shape[0]:
+        return out
+    bigger = np.empty(2 * (filled + more), np.int32)
+    for c in range(filled):
+        bigger[c] = out[c]
+    return bigger
 
 
 @kernel

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.compile import kernel
-from curiograph.kernels.csr import has_edge
+from curiograph.kernels.csr import has_edge, room
 
 
 @kernel
@@ -37,19 +37,10 @@ def read(indptr, indices, nodes, lengths, offsets, candidates):
                     joined[a, b] = has_edge(indptr, indices, nodes[i, a], nodes[i, b])
                     joined[b, a] = joined[a, b]
         for c in range(offsets[i], offsets[i + 1]):
-            if edges + (length + 1) ** 2 > links.shape[0]:
-                links = _room(links, edges, (length + 1) ** 2)
+            links = room(links, edges, (length + 1) ** 2)
             edges = _write(indptr, indices, nodes[i], length, candidates[c], joined, linked, bounds[c], places, starts,
                            links, edges)  # fmt: skip
     return bounds, places, starts, links[:edges].copy()
-
-
-@kernel
-def _room(links, filled, more):
-    bigger = np.empty(2 * (filled + more), np.int32)
-    for e in range(filled):
-        bigger[e] = links[e]
-    return bigger
 
 
 @kernel

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from curiograph.kernels.compile import kernel
-from curiograph.kernels.csr import has_edge, map_clear, map_get, map_put, map_size
+from curiograph.kernels.csr import has_edge, map_clear, map_get, map_put, map_size, room
 
 VISITED = 0
 LAST = 1
@@ -149,11 +149,7 @@ def _connect(indptr, indices, table, places, start, end, starts, links, edges):
     size = end - start
     for k in range(start, end):
         u = places[k]
-        if edges + size > links.shape[0]:
-            bigger = np.empty(2 * (edges + size), np.int32)
-            for e in range(edges):
-                bigger[e] = links[e]
-            links = bigger
+        links = room(links, edges, size)
         starts[k] = edges
         if indptr[u + 1] - indptr[u] > 4 * size:
             for other in range(start, end):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.compile import kernel
-from curiograph.kernels.csr import map_clear, map_get, map_put, map_size, sort
+from curiograph.kernels.csr import map_clear, map_get, map_put, map_size, room, sort
 from curiograph.kernels.random import draw
 
 FRONTIER = 0
@@ -35,16 +35,16 @@ def candidates(indptr, indices, nodes, lengths, low, high, fallback):
             for t in range(length):
                 map_put(visited, nodes[i, t], t)
             last = nodes[i, length - 1]
-            out = _room(out, filled, indptr[last + 1] - indptr[last])
+            out = room(out, filled, indptr[last + 1] - indptr[last])
             end = _append_row(indptr, indices, last, visited, out, filled)
             if end == filled and fallback == FRONTIER:
                 for t in range(length):
                     u = nodes[i, t]
-                    out = _room(out, end, indptr[u + 1] - indptr[u])
+                    out = room(out, end, indptr[u + 1] - indptr[u])
                     end = _append_row(indptr, indices, u, visited, out, end)
                 end = _sort_unique(out, filled, end)
             elif end == filled:
-                out = _room(out, filled, high[i] - low[i])
+                out = room(out, filled, high[i] - low[i])
                 for v in range(low[i], high[i]):
                     if map_get(visited, v) == -1:
                         out[end] = v
@@ -62,17 +62,6 @@ def _append_row(indptr, indices, u, visited, out, end):
             out[end] = v
             end += 1
     return end
-
-
-@kernel
-def _room(out, filled, more):
-    """`out`, or a larger copy of its filled part, with place for some more."""
-    if filled + more <= out.shape[0]:
-        return out
-    bigger = np.empty(2 * (filled + more), np.int32)
-    for c in range(filled):
-        bigger[c] = out[c]
-    return bigger
 
 
 @kernel

@@ -268,7 +268,7 @@ class _Run:
     # ---- folder -------------------------------------------------------------------------------------------------
 
     def _open(self, out: Path) -> TrainedAgent | None:
-        """Make the folder, or resume what is in it; the agent if that run has finished."""
+        """Resume what is in the folder, if anything; the agent if that run has finished."""
         from curiograph.training.checkpoint import load_checkpoint
 
         run, checkpoint = out / _RUN, out / _CHECKPOINT
