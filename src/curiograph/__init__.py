@@ -25,10 +25,12 @@ if TYPE_CHECKING:
     from curiograph.agents.running import evaluate as evaluate
     from curiograph.agents.running import explore as explore
     from curiograph.errors import AgentError as AgentError
+    from curiograph.errors import ConvergenceError as ConvergenceError
     from curiograph.errors import CuriographError as CuriographError
     from curiograph.errors import FileFormatError as FileFormatError
     from curiograph.errors import GraphError as GraphError
     from curiograph.errors import MissingExtraError as MissingExtraError
+    from curiograph.errors import RankerError as RankerError
     from curiograph.errors import RewardError as RewardError
     from curiograph.errors import SettingError as SettingError
     from curiograph.errors import UnknownNameError as UnknownNameError
@@ -69,10 +71,12 @@ _HOMES = {
     "agents.running": ["Evaluation", "Walk", "evaluate", "explore"],
     "errors": [
         "AgentError",
+        "ConvergenceError",
         "CuriographError",
         "FileFormatError",
         "GraphError",
         "MissingExtraError",
+        "RankerError",
         "RewardError",
         "SettingError",
         "UnknownNameError",

@@ -41,6 +41,14 @@ class AgentError(CuriographError, ValueError):
     """An agent that breaks the contract that `check_agent` states."""
 
 
+class RankerError(CuriographError, ValueError):
+    """A ranker that breaks the contract that `check_ranker` states."""
+
+
+class ConvergenceError(CuriographError, ArithmeticError):
+    """An iteration that did not get as close as asked; says how close it came."""
+
+
 class SettingError(CuriographError, ValueError):
     """An argument out of its range."""
 

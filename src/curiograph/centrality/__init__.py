@@ -1,0 +1,1 @@
+"""PageRank, PageRank walked by curious agents, mixtures of them, and recommendation."""

@@ -1,0 +1,113 @@
+"""What a user visited: labels in, positions and the chance that a walker (re)starts at each of them out."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from curiograph.errors import SettingError, UnknownNodeError, WalkError
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.storage import quoted
+
+History = Sequence[Hashable]
+"""Labels in order of visit."""
+
+
+@dataclass(frozen=True, eq=False)
+class Teleport:
+    """Where walkers start, and start again after a teleport: q, without its zeros."""
+
+    nodes: Int32
+    """Distinct positions in order of first visit."""
+    chances: Float64
+    """Their shares of q, above zero and adding up to 1."""
+
+
+def teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
+    """q of one history: uniform on its distinct nodes, or in proportion to the weights of its entries.
+
+    >>> from curiograph.graph.toys import library
+    >>> teleport(library(), ["music", "logic"], weights=[3, 1]).chances
+    array([0.75, 0.25])
+    """
+    labels = _labels(history)
+    nodes = graph.positions(dict.fromkeys(labels))
+    if weights is None:
+        return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)))
+    given = _weights(weights, len(labels))
+    place = {int(node): row for row, node in enumerate(nodes)}
+    total = np.bincount([place[int(v)] for v in graph.positions(labels)], given, len(nodes))
+    kept = total > 0
+    return Teleport(nodes[kept], total[kept] / total.sum())
+
+
+def teleports(graph: Graph, histories: Sequence[Any], weights: Any = None) -> list[Teleport]:
+    """q of each of several histories; the error for a bad one says which it is."""
+    if weights is not None and (not isinstance(weights, Sequence) or len(weights) != len(histories)):
+        raise SettingError(f"there are {len(histories)} histories; give one list of weights for each of them.")
+    made = []
+    for number, history in enumerate(histories):
+        try:
+            made.append(teleport(graph, history, None if weights is None else weights[number]))
+        except UnknownNodeError as error:
+            raise UnknownNodeError(f"history {number}: {error}") from None
+        except (WalkError, SettingError) as error:
+            raise type(error)(f"history {number}: {error}") from None
+    return made
+
+
+def are_many(graph: Graph, history: Any) -> bool:
+    """Whether these are several histories rather than one (a tuple may also be a label: the label wins)."""
+    if not isinstance(history, Sequence) or isinstance(history, (str, bytes)) or len(history) == 0:
+        return False
+    first = history[0]
+    if hasattr(history, "nodes"):
+        return False
+    return (
+        isinstance(first, (list, np.ndarray))
+        or hasattr(first, "nodes")
+        or (isinstance(first, tuple) and first not in graph and not isinstance(graph.label(0), tuple))
+    )
+
+
+def discount(alpha: Any) -> float:
+    """The chance to go on instead of teleporting: a number in [0, 1).
+
+    >>> discount(1)
+    Traceback (most recent call last):
+    curiograph.errors.SettingError: alpha is 1; give a number from 0 up to, but not including, 1.
+    """
+    number = isinstance(alpha, (int, float, np.integer, np.floating)) and not isinstance(alpha, bool)
+    if not number or not 0 <= alpha < 1:
+        raise SettingError(f"alpha is {quoted(alpha)}; give a number from 0 up to, but not including, 1.")
+    return float(alpha)
+
+
+def _labels(history: Any) -> list[Hashable]:
+    history = getattr(history, "nodes", history)
+    if isinstance(history, (str, bytes)) or not isinstance(history, (Sequence, np.ndarray)):
+        raise WalkError(f"the history is {quoted(history)}; give a list of node labels.")
+    labels = [label.item() if isinstance(label, np.generic) else label for label in history]
+    if not labels:
+        raise WalkError("the history is empty; give at least one visited node.")
+    return labels
+
+
+def _weights(weights: Any, count: int) -> Float64:
+    try:
+        given = np.asarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise SettingError(f"the weights of the history are {quoted(weights)}; give one number per entry.") from None
+    if given.shape != (count,):
+        raise SettingError(f"the history has {count} entries but {given.size} weights; give one number per entry.")
+    bad = ~np.isfinite(given) | (given < 0)
+    if np.any(bad):
+        worst = int(np.flatnonzero(bad)[0])
+        raise SettingError(f"weight {worst} of the history is {given[worst]}; weights are finite and not negative.")
+    if not given.sum() > 0:
+        raise SettingError("the weights of the history are all zero; give at least one above zero.")
+    return given
