@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -25,3 +26,10 @@ def whole_number(name: str, value: Any, least: int, meaning: str, most: int | No
 def seed_number(seed: Any) -> int:
     """A seed: a whole number of up to 64 bits."""
     return whole_number("seed", seed, 0, "a seed is a whole number, zero or above, below 2**64", most=2**64 - 1)
+
+
+def worker_number(workers: Any) -> int:
+    """Threads or processes to use: as many as asked for, or one per processor that this process may use."""
+    if workers is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return whole_number("workers", workers, 1, "give a whole number of workers, 1 or more, or None for all processors")

@@ -228,8 +228,7 @@ def begin(
 ) -> Exploration:
     """A batch of walks of one node each: `starts[k]` are positions (not labels) on graph k, one walk per entry."""
     steps = step_number(steps)
-    if fallback not in get_args(Fallback):
-        raise UnknownNameError(f"fallback is {fallback!r}; the choices are {', '.join(get_args(Fallback))}.")
+    fallback = fallback_rule(fallback)
     graphs = as_graphs(graphs)
     steps = min(steps, max(graph.num_nodes for graph in graphs))  # room is reserved for every step
     _check_starts(graphs, starts)
@@ -294,6 +293,14 @@ def start_at(graph: Graph, label: Hashable, fallback: Fallback) -> int:
             "start elsewhere, or use the fallback 'anywhere'."
         )
     return start
+
+
+def fallback_rule(fallback: Any) -> Fallback:
+    """What a walk does at a dead end, checked."""
+    if fallback not in get_args(Fallback):
+        raise UnknownNameError(f"fallback is {fallback!r}; the choices are {', '.join(get_args(Fallback))}.")
+    rule: Fallback = fallback
+    return rule
 
 
 def step_number(steps: int) -> int:

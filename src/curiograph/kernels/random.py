@@ -44,3 +44,12 @@ def uniform(stream, step, items):
     for i in range(items.shape[0]):
         out[i] = chance(stream[i], step[i], items[i])
     return out
+
+
+@kernel
+def branched(stream, step, items):
+    """The stream of each path that goes on from another (its `stream`) to an item."""
+    out = np.empty(items.shape[0], np.uint64)
+    for i in range(items.shape[0]):
+        out[i] = draw(stream[i], step, items[i])
+    return out

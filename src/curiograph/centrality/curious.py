@@ -1,0 +1,229 @@
+"""`curious_pagerank`: PageRank whose walkers follow an agent, with error bars, for every alpha at once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from curiograph import kernels
+from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports
+from curiograph.centrality.ranks import greediness
+from curiograph.centrality.scores import top_nodes
+from curiograph.centrality.swarm import Bias, Reach, States, simulate
+from curiograph.centrality.visits import Visits, combined
+from curiograph.errors import SettingError, UnknownNameError
+from curiograph.exploration.batch import Fallback, fallback_rule
+from curiograph.graph.container import Graph, as_graph, require_edges
+from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.stack import Stack
+from curiograph.graph.storage import quoted
+from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.settings import seed_number, whole_number, worker_number
+
+Memory = Literal["path", "history"]
+
+FIRST_SIZE = 256
+"""Paths that each group follows at first; if the error is too large, further simulations follow more."""
+_MOST_PATHS = 1_000_000
+"""An exact answer is refused beyond."""
+
+
+@dataclass(frozen=True, eq=False)
+class CuriousPageRank:
+    """Scores of all nodes, with standard errors."""
+
+    scores: Float64
+    """One number per node, adding up to 1: (histories x) (alphas x) nodes where several were given."""
+    stderr: Float64
+    """Standard error of every score; zero where nothing was drawn."""
+    converged: bool
+    """Whether the standard errors of the highest scores are within the tolerance."""
+    exact: bool
+    """Whether all paths were followed, so that nothing was drawn."""
+    walks: int
+    """Walkers that were drawn and followed."""
+    paths: int
+    """Distinct paths that the agent was asked about."""
+    agent: str
+    alpha: float | Float64
+    p_g: float
+    graph: Graph = field(repr=False)
+
+    def top(self, k: int = 10) -> list[tuple[Hashable, float]]:
+        """The `k` nodes with the highest scores, best first; of one history and one alpha."""
+        return top_nodes(self.graph, self.scores, k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {
+            "agent": self.agent,
+            "alpha": np.asarray(self.alpha).tolist(),
+            "p_g": self.p_g,
+            "converged": self.converged,
+            "exact": self.exact,
+            "walks": self.walks,
+            "paths": self.paths,
+            "scores": self.scores.tolist(),
+            "stderr": self.stderr.tolist(),
+        }
+
+
+def curious_pagerank(
+    graph: Graph,
+    agent: AgentLike = "greedy",
+    alpha: float | Sequence[float] = 0.85,
+    history: Any = None,
+    *,
+    p_g: float = 0.5,
+    weights: Any = None,
+    reward: RewardLike = "igt",
+    remember: Memory = "path",
+    fallback: Fallback = "frontier",
+    tolerance: float = 0.05,
+    top: int = 20,
+    max_walks: int = 100_000,
+    exact: bool = False,
+    workers: int | None = None,
+    seed: int = 0,
+) -> CuriousPageRank:
+    """PageRank walked by an agent: walkers remember their path, and prefer the candidates that the agent prefers.
+
+    With chance `alpha` a walker goes on, to a candidate by the rank transition; otherwise it teleports to the history,
+    as does a walker that has no candidate left, and forgets its path. Where the paths from the history are few, all are
+    followed and the scores are exact. Otherwise walkers are drawn, in growing numbers, until the standard error of each
+    of the `top` scores is at most `tolerance` of the score.
+
+    Parameters
+    ----------
+    agent : whatever `explore` takes: a name, a shipped agent, a path, or an object of your own. It must be a function
+        of the state alone; many states are scored on several threads.
+    alpha : one number in [0, 1), or several: they cost one simulation, as far-reaching as the largest needs.
+    history : labels of visited nodes; None for all nodes alike; a list of lists for several users.
+    p_g : 0 always takes the agent's best candidate, 1 any candidate alike.
+    weights : one number per entry of the history, for a teleport that is not uniform.
+    reward : what agents that look at rewards (greedy, horizon) are after.
+    remember : "path", what was visited since the last teleport; or "history", all that the user visited as well.
+    fallback : at a dead end, as in `explore`.
+    max_walks : most walkers to draw; if they do not suffice, `converged` is False.
+    exact : follow all paths, however many (up to a million).
+
+    >>> from curiograph.graph.toys import library
+    >>> eta = curious_pagerank(library(), "greedy", history=["music", "logic"], reward="igt", exact=True)
+    >>> eta.top(3)[0][0], eta.exact, round(float(eta.scores.sum()), 12)
+    ('music', True, 1.0)
+    """
+    require_edges(as_graph(graph))
+    made = as_agent(agent)
+    bias = Bias(
+        Stack.of([graph]), made, as_reward(reward), greediness(p_g), fallback_rule(fallback), worker_number(workers)
+    )
+    alphas = _alphas(alpha)
+    if remember not in get_args(Memory):
+        raise UnknownNameError(f"remember is {quoted(remember)}; the choices are {', '.join(get_args(Memory))}.")
+    run = _Run(
+        bias,
+        alphas,
+        _tolerance(tolerance),
+        whole_number("top", top, 1, "give the number of scores whose error counts, 1 or more"),
+        whole_number("max_walks", max_walks, 1, "give the most walkers to draw, 1 or more"),
+        exact,
+        seed_number(seed),
+    )
+    many = are_many(graph, history)
+    starts = teleports(graph, history, weights) if many else [_teleport(graph, history, weights)]
+    found = [run.answer(q, remember) for q in starts]
+    shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
+    return CuriousPageRank(
+        np.stack([f.scores for f in found]).reshape(shape),
+        np.stack([f.stderr for f in found]).reshape(shape),
+        all(f.converged for f in found),
+        all(not v.drawn for f in found for v in f.visits),
+        sum(v.walks for f in found for v in f.visits),
+        sum(v.paths for f in found for v in f.visits),
+        made.name,
+        alphas if np.ndim(alpha) > 0 else float(alphas[0]),
+        bias.p_g,
+        graph,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    scores: Float64
+    stderr: Float64
+    converged: bool
+    visits: list[Visits]
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """How to answer for any history."""
+
+    bias: Bias
+    alphas: Float64
+    tolerance: float
+    top: int
+    max_walks: int
+    exact: bool
+    seed: int
+
+    def answer(self, q: Teleport, remember: Memory) -> _Answer:
+        """Simulate until the error is small enough, or the walks are used up."""
+        states = start_states(q.nodes, self.seed, remember)
+        largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
+        if self.exact:
+            reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)
+            visits = [simulate(self.bias, states, q.chances, reach, self.seed, 0)]
+            return _Answer(*combined(visits, self.alphas, num_nodes), True, visits)
+        visits, left, size = [], self.max_walks, FIRST_SIZE
+        while True:
+            reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
+            visits.append(simulate(self.bias, states, q.chances, reach, self.seed, len(visits)))
+            left -= visits[-1].walks
+            scores, stderr = combined(visits, self.alphas, num_nodes)
+            excess = self._error(scores, stderr) / self.tolerance
+            if excess <= 1 or left < Reach.groups:
+                return _Answer(scores, stderr, bool(excess <= 1), visits)
+            size = int(size * np.clip(excess**1.5, 1, 8))  # the error falls a little faster than one over the root
+
+    def _error(self, scores: Float64, stderr: Float64) -> float:
+        """The largest relative error of the highest scores, over all alphas."""
+        top = np.argsort(-scores, axis=1, kind="stable")[:, : self.top]
+        highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
+        return float(np.max(np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)))
+
+
+def start_states(nodes: Int32, seed: int, remember: Memory = "path") -> States:
+    """The states in which walkers start: one per node of a history, which stands last in it."""
+    streams = kernels.random.branched(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
+    if remember == "path":
+        return States(nodes[:, None], streams)
+    rows = [np.append(np.delete(nodes, place), node) for place, node in enumerate(nodes)]
+    return States(np.asarray(rows, np.int32), streams)
+
+
+def _teleport(graph: Graph, history: Any, weights: Any) -> Teleport:
+    if history is not None:
+        return teleport(graph, history, weights)
+    if weights is not None:
+        raise SettingError("there are weights but no history; give the labels that they belong to.")
+    return Teleport(np.arange(graph.num_nodes, dtype=np.int32), np.full(graph.num_nodes, 1 / graph.num_nodes))
+
+
+def _alphas(alpha: Any) -> Float64:
+    if np.ndim(alpha) == 0:
+        return np.asarray([discount(alpha)])
+    if np.ndim(alpha) > 1 or len(alpha) == 0:
+        raise SettingError(f"alpha is {quoted(alpha)}; give one number, or a list of them.")
+    return np.asarray([discount(each) for each in alpha])
+
+
+def _tolerance(tolerance: Any) -> float:
+    number = isinstance(tolerance, (int, float, np.integer, np.floating)) and not isinstance(tolerance, bool)
+    if not number or not 0 < tolerance < 1:
+        raise SettingError(f"tolerance is {quoted(tolerance)}; give the relative error to allow, such as 0.05.")
+    return float(tolerance)
