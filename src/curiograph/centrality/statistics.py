@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,7 +119,7 @@ class WalkComparison(Mapping[str, WalkStatistics]):
     True
     """
 
-    walkers: dict[str, WalkStatistics] = field(default_factory=dict)
+    walkers: dict[str, WalkStatistics]
 
     def __getitem__(self, name: str) -> WalkStatistics:
         return self.walkers[name]
