@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from curiograph.agents.running import Walk as Walk
     from curiograph.agents.running import evaluate as evaluate
     from curiograph.agents.running import explore as explore
+    from curiograph.centrality.statistics import WalkComparison as WalkComparison
+    from curiograph.centrality.statistics import WalkStatistics as WalkStatistics
+    from curiograph.centrality.statistics import compare_walks as compare_walks
+    from curiograph.centrality.statistics import walk_statistics as walk_statistics
     from curiograph.errors import AgentError as AgentError
     from curiograph.errors import ConvergenceError as ConvergenceError
     from curiograph.errors import CuriographError as CuriographError
@@ -69,6 +73,7 @@ _HOMES = {
     "agents.files": ["load_agent", "save_agent", "shipped_agents"],
     "agents.registry": ["check_agent"],
     "agents.running": ["Evaluation", "Walk", "evaluate", "explore"],
+    "centrality.statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
     "errors": [
         "AgentError",
         "ConvergenceError",

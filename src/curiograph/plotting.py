@@ -7,9 +7,10 @@ marker, so that figures survive a grey printer.
 from __future__ import annotations
 
 import io
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,8 +39,10 @@ COLOURS = {
     "horizon+beam": "#332288",
     "beam": "#000000",
     "paper": "#009E73",
+    "pagerank": "#44AA99",
     "quiet": "#999999",
 }
+_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
 _MARKERS = {"random": ".", "greedy": "s", "gnn": "^", "horizon": "o", "beam": "D"}
 
 
@@ -202,3 +205,57 @@ def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[flo
         low, high = np.subtract(heights, errors), np.add(heights, errors)
         ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
     return ax
+
+
+def plot_panels(
+    panels: Mapping[str, Mapping[str, tuple[Float64, Float64]]],
+    along: str,
+    colours: Mapping[str, str],
+    notes: Mapping[str, str],
+) -> Figure:
+    """A panel for each title: lines over steps 0, 1, ... with bands of one standard error; a legend in the last cell.
+
+    `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colours`
+    gives the key of `COLOURS` that it would like, and `notes` what the legend says of it.
+    """
+    columns = 3
+    made, cells = figure(10.5, 5.6, columns=columns, rows=len(panels) // columns + 1)
+    styles = _line_styles(colours)
+    for place, (title, lines) in enumerate(panels.items()):
+        ax = cells.flat[place]
+        for name, (heights, errors) in lines.items():
+            _line_with_band(ax, name, heights, errors, *styles[name])
+        ax.set_title(f"({ascii_lowercase[place]}) {title}", fontsize=10, loc="left")
+        ax.set_ylim(bottom=0)
+        whole = require("matplotlib.ticker", "plot", "Pictures").MaxNLocator
+        ax.xaxis.set_major_locator(whole(integer=True, steps=[1, 2, 5, 10]))
+        ax.spines[["top", "right"]].set_visible(False)
+        if place + columns >= len(panels):
+            ax.set_xlabel(along)
+    for cell in cells.flat[len(panels) :]:
+        cell.set_axis_off()
+    handles, names = cells.flat[0].get_legend_handles_labels()
+    texts = [f"{name}\n{notes[name]}" for name in names]
+    cells.flat[len(panels)].legend(
+        handles, texts, loc="center", frameon=False, handlelength=4, labelspacing=1.0, title="bands: one standard error"
+    )
+    return made
+
+
+def _line_with_band(ax: Axes, name: str, heights: Float64, errors: Float64, colour: str, dash: Any) -> None:
+    x = np.arange(len(heights))
+    ax.plot(x, heights, color=colour, linestyle=dash, linewidth=2, label=name, clip_on=False)
+    ax.fill_between(x, heights - errors, heights + errors, color=colour, alpha=0.25, linewidth=0)
+
+
+def _line_styles(wishes: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+    """A colour and a dash for each name: the colour it would like, that of its first part (igt-rg: igt), or any other
+    that no name before it has."""
+    spare = [colour for key, colour in COLOURS.items() if key not in ("igt", "cpt", "pagerank", "quiet")]
+    styles: dict[str, tuple[str, Any]] = {}
+    for place, (name, wish) in enumerate(wishes.items()):
+        taken = {colour for colour, _ in styles.values()}
+        liked = [COLOURS[key] for key in (wish, wish.partition("-")[0]) if key in COLOURS]
+        free = [colour for colour in (*liked, *spare) if colour not in taken]
+        styles[name] = (free[0] if free else COLOURS["quiet"], _DASHES[place % len(_DASHES)])
+    return styles

@@ -172,8 +172,10 @@ def explore(
     """
     steps = step_number(steps)
     require_edges(as_graph(graph))
-    drawn = start is None
-    first = int(_random_starts(graph, 1, seed, 0, fallback)[0]) if drawn else start_at(graph, start, fallback)
+    if start is None:
+        first = int(random_starts(possible_starts(graph, fallback), 1, seed)[0])
+    else:
+        first = start_at(graph, start, fallback)
     made = as_agent(agent)
     made_reward = as_reward(reward)
     ended = made.run(begin([graph], [[first]], made_reward, steps, fallback=fallback, seed=seed))
@@ -229,11 +231,11 @@ def _starts(graph: Graph, episodes: int | Literal["all"], seed: int, task: int, 
     if episodes == "all":
         return possible_starts(graph, fallback)
     count = whole_number("episodes", episodes, 1, "give a whole number, 1 or more, or 'all'")
-    return _random_starts(graph, count, seed, task, fallback)
+    return random_starts(possible_starts(graph, fallback), count, seed, task)
 
 
-def _random_starts(graph: Graph, count: int, seed: int, task: int, fallback: Fallback) -> Int64:
-    possible = possible_starts(graph, fallback)
+def random_starts(possible: Int64, count: int, seed: int, task: int = 0) -> Int64:
+    """`count` positions drawn from the possible ones, each alike: one per stream of the task."""
     streams = kernels.random.streams(np.uint64(seed_number(seed)), task, count)
     draws = kernels.random.uniform(streams, np.full(count, _START), np.zeros(count, np.uint64))
     return possible[np.asarray(draws * len(possible), np.int64)]

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from curiograph.agents.running import evaluate
+from curiograph.centrality.statistics import compare_walks
 from curiograph.graph.container import Graph
 from curiograph.graph.read import read_graph
 from curiograph.graph.toys import grid, library
@@ -23,6 +24,8 @@ def warm_up() -> float:
     measure(library(), ["music", "physics", "chemistry"])
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="edges")
+    for graph in (library(), weighted):
+        compare_walks(graph, {"unbiased": None, "random": "random"}, walks=2, steps=4)
     rate_distortion(library())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "links.tsv"
