@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from curiograph.agents.running import Walk as Walk
     from curiograph.agents.running import evaluate as evaluate
     from curiograph.agents.running import explore as explore
+    from curiograph.centrality.curious import CuriousPageRank as CuriousPageRank
+    from curiograph.centrality.curious import curious_pagerank as curious_pagerank
+    from curiograph.centrality.ranks import rank_transition as rank_transition
     from curiograph.centrality.statistics import WalkComparison as WalkComparison
     from curiograph.centrality.statistics import WalkStatistics as WalkStatistics
     from curiograph.centrality.statistics import compare_walks as compare_walks
@@ -73,6 +76,8 @@ _HOMES = {
     "agents.files": ["load_agent", "save_agent", "shipped_agents"],
     "agents.registry": ["check_agent"],
     "agents.running": ["Evaluation", "Walk", "evaluate", "explore"],
+    "centrality.curious": ["CuriousPageRank", "curious_pagerank"],
+    "centrality.ranks": ["rank_transition"],
     "centrality.statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
     "errors": [
         "AgentError",

@@ -25,10 +25,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_LABELS = 30  # beyond that, names only hide each other
+_DRAWN_WHOLE = 150  # nodes up to which a graph is drawn whole
 
 COLOURS = {
     "igt": "#0072B2",
     "cpt": "#D55E00",
+    "human": "#AA4499",
+    "mixture": "#117733",
     "random": "#BBBBBB",
     "max-degree": "#E69F00",
     "min-degree": "#CC79A7",
@@ -179,6 +182,39 @@ def plot_walk(graph: Graph, nodes: Sequence[Hashable], ax: Axes | None = None) -
             ax.annotate(str(node), place, xytext=(9, 7), textcoords="offset points", fontsize=7, color="#444444")
     ax.set_axis_off()
     ax.margins(0.15)
+    return ax
+
+
+def plot_recommendations(
+    graph: Graph, history: Sequence[Hashable], recommended: Sequence[Hashable], ax: Axes | None = None
+) -> Axes:
+    """What was visited (squares), what is recommended (circles, numbered from the best), and what links them.
+
+    A small graph is drawn whole, of a large one only these nodes.
+    """
+    networkx = require("networkx", "plot", "Pictures")
+    if ax is None:
+        ax = figure(6.4, 5.6)[1]
+    named = [*history, *recommended]
+    drawn = (graph if graph.num_nodes <= _DRAWN_WHOLE else graph.subgraph(named)).to_networkx()
+    for _, _, edge in drawn.edges(data=True):
+        edge.clear()  # weights would pull the layout
+    places = networkx.spring_layout(drawn, seed=0, k=2.2 / np.sqrt(len(drawn)), iterations=200)
+    near = [edge for edge in drawn.edges if edge[0] in named and edge[1] in named]
+    networkx.draw_networkx_edges(drawn, places, ax=ax, edge_color="#DDDDDD", width=0.7)
+    networkx.draw_networkx_edges(drawn, places, edgelist=near, ax=ax, edge_color=COLOURS["quiet"])
+    others = [node for node in drawn if node not in named]
+    networkx.draw_networkx_nodes(drawn, places, nodelist=others, node_size=14, node_color="#CCCCCC", ax=ax)
+    for nodes, colour, shape in ((history, COLOURS["human"], "s"), (recommended, COLOURS["mixture"], "o")):
+        networkx.draw_networkx_nodes(
+            drawn, places, nodelist=list(nodes), node_size=150, node_color=colour, node_shape=shape, ax=ax
+        )
+    numbers = {node: str(place) for place, node in enumerate(recommended, start=1)}
+    networkx.draw_networkx_labels(drawn, places, numbers, font_size=7, font_color="white", ax=ax)
+    for node in named:
+        ax.annotate(str(node), places[node], xytext=(7, 6), textcoords="offset points", fontsize=7)
+    ax.set_axis_off()
+    ax.margins(0.12)
     return ax
 
 

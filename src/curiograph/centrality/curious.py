@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
@@ -16,7 +18,7 @@ from curiograph.centrality.scores import top_nodes
 from curiograph.centrality.swarm import Bias, Reach, States, simulate
 from curiograph.centrality.visits import Visits, combined
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.exploration.batch import Fallback, fallback_rule
+from curiograph.exploration.batch import Fallback, Streams, fallback_rule
 from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.rows import Float64, Int32
 from curiograph.graph.stack import Stack
@@ -40,8 +42,8 @@ class CuriousPageRank:
     """One number per node, adding up to 1: (histories x) (alphas x) nodes where several were given."""
     stderr: Float64
     """Standard error of every score; zero where nothing was drawn."""
-    converged: bool
-    """Whether the standard errors of the highest scores are within the tolerance."""
+    converged: bool | NDArray[np.bool_]
+    """Whether the standard errors of the highest scores are within the tolerance; one answer per history and alpha."""
     exact: bool
     """Whether all paths were followed, so that nothing was drawn."""
     walks: int
@@ -63,7 +65,7 @@ class CuriousPageRank:
             "agent": self.agent,
             "alpha": np.asarray(self.alpha).tolist(),
             "p_g": self.p_g,
-            "converged": self.converged,
+            "converged": np.asarray(self.converged).tolist(),
             "exact": self.exact,
             "walks": self.walks,
             "paths": self.paths,
@@ -101,7 +103,7 @@ def curious_pagerank(
     ----------
     agent : whatever `explore` takes: a name, a shipped agent, a path, or an object of your own. It must be a function
         of the state alone; many states are scored on several threads.
-    alpha : one number in [0, 1), or several: they cost one simulation, as far-reaching as the largest needs.
+    alpha : one number in [0, 1), or several: they cost one simulation, which stops when the largest has converged.
     history : labels of visited nodes; None for all nodes alike; a list of lists for several users.
     p_g : 0 always takes the agent's best candidate, 1 any candidate alike.
     weights : one number per entry of the history, for a teleport that is not uniform.
@@ -140,7 +142,7 @@ def curious_pagerank(
     return CuriousPageRank(
         np.stack([f.scores for f in found]).reshape(shape),
         np.stack([f.stderr for f in found]).reshape(shape),
-        all(f.converged for f in found),
+        np.stack([f.converged for f in found]).reshape(shape[:-1])[()],
         all(not v.drawn for f in found for v in f.visits),
         sum(v.walks for f in found for v in f.visits),
         sum(v.paths for f in found for v in f.visits),
@@ -155,7 +157,7 @@ def curious_pagerank(
 class _Answer:
     scores: Float64
     stderr: Float64
-    converged: bool
+    converged: NDArray[np.bool_]
     visits: list[Visits]
 
 
@@ -174,27 +176,34 @@ class _Run:
     def answer(self, q: Teleport, remember: Memory) -> _Answer:
         """Simulate until the error is small enough, or the walks are used up."""
         states = start_states(q.nodes, self.seed, remember)
+        from_history = partial(simulate, self.bias, states, np.array([0, len(q.nodes)]), q.chances)
         largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
         if self.exact:
             reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)
-            visits = [simulate(self.bias, states, q.chances, reach, self.seed, 0)]
-            return _Answer(*combined(visits, self.alphas, num_nodes), True, visits)
+            visits = [from_history(reach, self._streams(0))]
+            return _Answer(*combined(visits, self.alphas, num_nodes), np.ones(len(self.alphas), bool), visits)
         visits, left, size = [], self.max_walks, FIRST_SIZE
         while True:
             reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
-            visits.append(simulate(self.bias, states, q.chances, reach, self.seed, len(visits)))
+            visits.append(from_history(reach, self._streams(len(visits))))
             left -= visits[-1].walks
             scores, stderr = combined(visits, self.alphas, num_nodes)
-            excess = self._error(scores, stderr) / self.tolerance
-            if excess <= 1 or left < Reach.groups:
-                return _Answer(scores, stderr, bool(excess <= 1), visits)
-            size = int(size * np.clip(excess**1.5, 1, 8))  # the error falls a little faster than one over the root
+            excess = self._errors(scores, stderr) / self.tolerance
+            largest_excess = float(excess[self.alphas.argmax()])
+            if largest_excess <= 1 or left < Reach.groups:
+                return _Answer(scores, stderr, excess <= 1, visits)
+            size = int(size * np.clip(largest_excess**1.5, 1, 8))  # errors fall a bit faster than one over the root
 
-    def _error(self, scores: Float64, stderr: Float64) -> float:
-        """The largest relative error of the highest scores, over all alphas."""
+    def _streams(self, task: int) -> Streams:
+        streams: Streams = kernels.random.streams(np.uint64(self.seed), task, Reach.groups)
+        return streams
+
+    def _errors(self, scores: Float64, stderr: Float64) -> Float64:
+        """The largest relative error of the highest scores, by alpha."""
         top = np.argsort(-scores, axis=1, kind="stable")[:, : self.top]
         highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
-        return float(np.max(np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)))
+        relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
+        return np.asarray(relative.max(axis=1))
 
 
 def start_states(nodes: Int32, seed: int, remember: Memory = "path") -> States:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int32
 from curiograph.graph.storage import quoted
 
-History = Sequence[Hashable]
-"""Labels in order of visit."""
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,17 +44,33 @@ def teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
     return Teleport(nodes[kept], total[kept] / total.sum())
 
 
+def visited(graph: Graph, history: Any) -> Int32:
+    """Positions of a history in order of first visit, each once, but the last entry always last.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> visited(cycle(5), [3, 1, 4, 1]).tolist()
+    [3, 4, 1]
+    """
+    nodes = teleport(graph, history).nodes
+    last = graph.position(_labels(history)[-1])
+    return np.append(nodes[nodes != last], np.int32(last)).astype(np.int32)
+
+
 def teleports(graph: Graph, histories: Sequence[Any], weights: Any = None) -> list[Teleport]:
     """q of each of several histories; the error for a bad one says which it is."""
     if weights is not None and (not isinstance(weights, Sequence) or len(weights) != len(histories)):
         raise SettingError(f"there are {len(histories)} histories; give one list of weights for each of them.")
+    given = [None] * len(histories) if weights is None else weights
+    return each_history(histories, lambda history, number: teleport(graph, history, given[number]))
+
+
+def each_history(histories: Sequence[Any], read: Callable[[Any, int], Read]) -> list[Read]:
+    """What `read` makes of each of several histories and its number; an error says which one is bad."""
     made = []
     for number, history in enumerate(histories):
         try:
-            made.append(teleport(graph, history, None if weights is None else weights[number]))
-        except UnknownNodeError as error:
-            raise UnknownNodeError(f"history {number}: {error}") from None
-        except (WalkError, SettingError) as error:
+            made.append(read(history, number))
+        except (UnknownNodeError, WalkError, SettingError) as error:
             raise type(error)(f"history {number}: {error}") from None
     return made
 

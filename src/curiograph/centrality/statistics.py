@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.centrality.walkers import Starts, biased_walks, greediness, start_positions, unbiased_walks
+from curiograph.centrality.ranks import greediness
+from curiograph.centrality.walkers import Starts, biased_walks, start_positions, unbiased_walks
 from curiograph.errors import SettingError
 from curiograph.exploration.batch import Fallback, begin, step_number
 from curiograph.extras import require

@@ -129,11 +129,8 @@ class Reach:
         return self.alpha**step > (self.tail if drawn else _NOTHING)
 
     def walkers(self, step: int, drawn: bool) -> int:
-        """Walkers of a group that take the step after `step`.
-
-        Late steps count less and cost more (the agent reads longer paths), so fewer walkers take them.
-        """
-        return max(1, int(self.size * self.alpha**step / np.sqrt(1 + step))) if drawn else self.size
+        """Walkers of a group that take the step after `step`: as many as would not have teleported yet."""
+        return max(1, int(self.size * self.alpha**step)) if drawn else self.size
 
     def check(self, paths: int) -> None:
         """Raise where more paths have been followed than there may be."""
@@ -142,26 +139,6 @@ class Reach:
                 f"there are more than {self.most_paths:,} paths to follow, too many to count them all; "
                 "leave exact=True out, and walkers will be drawn."
             )
-
-
-def simulate(bias: Bias, starts: States, chances: Float64, reach: Reach, seed: int, task: int) -> Visits:
-    """Let swarms walk from `starts`, taken with `chances`; `task` tells apart the simulations of one seed."""
-    num_nodes = int(bias.stack.starts[-1])
-    first = starts.nodes[:, -1]
-    transitions = Transitions(Candidates(np.array([0, len(first)]), first), chances)
-    swarm = Swarm(np.array([0, 1]), np.zeros(1, np.int64), np.ones(1))
-    steps, paths, states = [transitions.matrix(num_nodes)], 0, None
-    while reach.goes_on(len(steps), swarm.drawn):
-        swarm, reached = swarm.branched(transitions, reach, len(steps) - 1, seed, task)
-        if len(reached) == 0:
-            break
-        c = transitions.candidates
-        states = starts.rows(reached) if states is None else states.grown(c.walks[reached], c.nodes[reached])
-        paths += len(reached)
-        reach.check(paths)
-        transitions = bias.transitions(states)
-        steps.append(swarm.matrix(len(reached)) @ transitions.matrix(num_nodes))
-    return Visits(steps, reach.size, paths, swarm.drawn)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,19 +153,23 @@ class Swarm:
     drawn: bool = False
     """Whether some paths are left out, and drawn ones stand for them."""
 
+    @classmethod
+    def at_home(cls, count: int) -> Swarm:
+        """Swarms before they start: a walker each, in a state of its own that leads to the starts."""
+        return cls(np.arange(count + 1), np.arange(count), np.ones(count), count > 1)
+
     def matrix(self, num_states: int) -> Any:
         """Groups x states, sparse."""
         return scipy.sparse.csr_array(
             (self.weights, self.states, self.bounds), shape=(len(self.bounds) - 1, num_states)
         )
 
-    def branched(self, transitions: Transitions, reach: Reach, step: int, seed: int, task: int) -> tuple[Swarm, Int64]:
+    def branched(self, transitions: Transitions, reach: Reach, step: int, streams: Streams) -> tuple[Swarm, Int64]:
         """The swarm one step later, and the candidates (places in `transitions`) that its new states went to."""
         if not self.drawn and np.count_nonzero(transitions.chances) > reach.walkers(step, False):
-            return self._in_groups(reach.groups).branched(transitions, reach, step, seed, task)
+            return self._in_groups(reach.groups).branched(transitions, reach, step, streams)
         groups = len(self.bounds) - 1
-        streams = kernels.random.streams(np.uint64(seed), task, groups)
-        luck = kernels.random.uniform(streams, np.full(groups, step, np.uint64), np.zeros(groups, np.uint64))
+        luck = kernels.random.uniform(streams[:groups], np.full(groups, step, np.uint64), np.zeros(groups, np.uint64))
         bounds, chosen, weights = kernels.spread.branch(
             self.bounds,
             self.states,
@@ -205,3 +186,25 @@ class Swarm:
         """The same walkers in several groups, which go their own ways from here."""
         count = len(self.states)
         return Swarm(np.arange(groups + 1) * count, np.tile(self.states, groups), np.tile(self.weights, groups), True)
+
+
+def simulate(bias: Bias, starts: States, offsets: Int64, chances: Float64, reach: Reach, streams: Streams) -> Visits:
+    """Let swarms walk: swarm i from the states at `offsets[i]:offsets[i + 1]` of `starts`, taken with `chances`.
+
+    A single swarm divides into `reach.groups`, once it has to be drawn. Each group has its own of `streams`.
+    """
+    num_nodes = int(bias.stack.starts[-1])
+    transitions = Transitions(Candidates(offsets, starts.nodes[:, -1]), chances)
+    swarm = Swarm.at_home(len(offsets) - 1)
+    steps, paths, states = [transitions.matrix(num_nodes)], 0, None
+    while reach.goes_on(len(steps), swarm.drawn):
+        swarm, reached = swarm.branched(transitions, reach, len(steps) - 1, streams)
+        if len(reached) == 0:
+            break
+        c = transitions.candidates
+        states = starts.rows(reached) if states is None else states.grown(c.walks[reached], c.nodes[reached])
+        paths += len(reached)
+        reach.check(paths)
+        transitions = bias.transitions(states)
+        steps.append(swarm.matrix(len(reached)) @ transitions.matrix(num_nodes))
+    return Visits(steps, reach.size, paths, swarm.drawn)

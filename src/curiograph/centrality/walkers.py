@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -105,16 +104,3 @@ def _with_links(graph: Graph) -> Int64:
     if len(found) == 0:
         raise GraphError("all edges of the graph have weight zero, so there is nowhere to walk.")
     return found
-
-
-def greediness(p_g: Any) -> float:
-    """p_g of the rank transition: a number in [0, 1].
-
-    >>> greediness(1.5)
-    Traceback (most recent call last):
-    curiograph.errors.SettingError: p_g is 1.5; give a number from 0 (the best candidate) to 1 (any candidate).
-    """
-    number = isinstance(p_g, (int, float, np.integer, np.floating)) and not isinstance(p_g, bool)
-    if not number or not 0 <= p_g <= 1:
-        raise SettingError(f"p_g is {quoted(p_g)}; give a number from 0 (the best candidate) to 1 (any candidate).")
-    return float(p_g)

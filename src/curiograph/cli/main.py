@@ -10,12 +10,12 @@ from typing import Annotated, Any, TextIO
 import typer
 
 import curiograph
-from curiograph.cli import evaluating, exploring, measuring, reproducing, tools, training
+from curiograph.cli import evaluating, exploring, measuring, ranking, reproducing, tools, training
 from curiograph.errors import CuriographError
 
 app = typer.Typer(
     name="curiograph",
-    help="Curiosity on graphs: measure how a walk grows knowledge, and explore with curious agents.",
+    help="Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend.",
     invoke_without_command=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -24,6 +24,8 @@ app.command("measure")(measuring.measure)
 app.command("explore")(exploring.explore)
 app.command("evaluate")(evaluating.evaluate)
 app.command("train")(training.train)
+app.command("rank")(ranking.rank)
+app.command("recommend")(ranking.recommend)
 app.add_typer(reproducing.app, name="reproduce")
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)

@@ -75,7 +75,7 @@ def _threshold(first, last, states, weights, offsets, chances, wanted):
                     heavy += 1
                 else:
                     light += weight
-        if heavy == known or heavy >= wanted:
+        if heavy <= known or heavy >= wanted:  # rounding may lose some that are exactly at the threshold
             return threshold
         threshold = light / (wanted - heavy)
         known = heavy

@@ -1,0 +1,217 @@
+"""`curiograph rank` and `curiograph recommend`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curiograph.cli import options
+from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
+from curiograph.errors import SettingError, UnknownNameError
+
+if TYPE_CHECKING:
+    from curiograph.centrality.recommend import Recommendations
+    from curiograph.graph.container import Graph
+
+Alpha = Annotated[float, typer.Option(help="Chance to go on instead of teleporting, from 0 to below 1.")]
+Greediness = Annotated[float, typer.Option("--p-g", help="0: always the agent's best candidate; 1: any candidate.")]
+Count = Annotated[int, typer.Option("-k", "--count", help="Nodes to show.")]
+HistoryLabels = Annotated[str | None, typer.Option(help="Labels of visited nodes, separated by commas.")]
+
+
+def rank(
+    graph: options.GraphArgument,
+    history: HistoryLabels = None,
+    history_weights: Annotated[
+        str | None, typer.Option(help="A number for each entry of the history, separated by commas.")
+    ] = None,
+    agent: Annotated[
+        str | None, typer.Option(help="Let this agent walk (greedy, igt-rg, ...); plain PageRank without it.")
+    ] = None,
+    reward: options.Reward = "igt",
+    alpha: Alpha = 0.85,
+    p_g: Greediness = 0.5,
+    k: Count = 10,
+    tolerance: Annotated[float, typer.Option(help="Relative standard error of the 20 best scores to reach.")] = 0.05,
+    max_walks: Annotated[int, typer.Option(help="Most walkers to draw.")] = 100_000,
+    remember: Annotated[str, typer.Option(help="What walkers remember: path, or the user's history too.")] = "path",
+    fallback: options.Fallback = "frontier",
+    directed: options.Directed = False,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Rank nodes by PageRank, or by PageRank that a curious agent walks; personalised with a history.
+
+    [bold]curiograph rank toy:library --history music,physics --agent greedy --reward igt[/bold]
+    """
+    check_out(out, (".json", ".csv"))
+    g = options.open_graph(graph, directed)
+    labels = None if history is None else options.LabelReader(g).walk(history)
+    weights = None if history_weights is None else _numbers("--history-weights", history_weights)
+    with progress(quiet) as say:
+        say("ranking")
+        if agent is None:
+            from curiograph.centrality.pagerank import pagerank
+
+            found: Any = pagerank(g, alpha, labels, weights=weights)
+            columns = ["rank", "node", "score"]
+            about = {"residual": found.residual, "iterations": found.iterations}
+        else:
+            from curiograph.centrality.curious import curious_pagerank
+
+            choices: Any = {"remember": remember, "fallback": fallback, "max_walks": max_walks}
+            found = curious_pagerank(
+                g, agent, alpha, labels, p_g=p_g, weights=weights, reward=reward, tolerance=tolerance, seed=seed, **choices
+            )
+            columns = ["rank", "node", "score", "stderr"]
+            about = {name: getattr(found, name) for name in ("agent", "p_g", "exact", "walks", "paths")}
+            about["converged"] = bool(found.converged)
+    rows = _ranked(g, found, k, agent is not None)
+    document = {"alpha": found.alpha, "history": labels, **about, "ranking": [dict(zip(columns, r, strict=True)) for r in rows]}
+    write_result(out, document, lambda: (columns, rows))
+    if json:
+        show_json(document)
+        return
+    show_table("", columns, rows)
+    if not about.get("converged", True):
+        remark(f"the standard errors are above {tolerance:g} of the scores; raise --max-walks.", quiet)
+
+
+def _ranked(graph: Graph, found: Any, k: int, with_errors: bool) -> list[list[Any]]:
+    rows = []
+    for place, (label, score) in enumerate(found.top(k), start=1):
+        error = [float(found.stderr[graph.position(label)])] if with_errors else []
+        rows.append([place, label, score, *error])
+    return rows
+
+
+def recommend(
+    graph: options.GraphArgument,
+    history: HistoryLabels = None,
+    histories: Annotated[Path | None, typer.Option(help="A file with one history per line.")] = None,
+    k: Count = 10,
+    candidates: Annotated[str, typer.Option(help="all unvisited nodes, or neighbours of the last or of history.")] = "all",
+    by: Annotated[str, typer.Option(help="mixture, pagerank, igt or cpt.")] = "mixture",
+    weights: Annotated[
+        str | None, typer.Option(help="Of the mixture, as in pagerank=1,igt=0.5,cpt=0.5; equal without it.")
+    ] = None,
+    igt_agent: Annotated[str, typer.Option(help="The agent that walks for igt.")] = "greedy",
+    cpt_agent: Annotated[str, typer.Option(help="The agent that walks for cpt.")] = "greedy",
+    alpha: Alpha = 0.85,
+    p_g: Greediness = 0.5,
+    walks: Annotated[int, typer.Option(help="Walkers that start at each visited node.")] = 256,
+    parts: Annotated[
+        Path | None,
+        typer.Option(help="A .safetensors file that keeps what was computed, for the next time: read and extended."),
+    ] = None,
+    prepare: Annotated[
+        bool, typer.Option("--prepare", help="Compute the parts of all nodes into --parts first; slow, once.")
+    ] = False,
+    directed: options.Directed = False,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Recommend what to visit next, with reasons.
+
+    [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
+    """
+    from curiograph.centrality.recommend import Recommender
+
+    check_out(out, (".json", ".csv", *PICTURES))
+    if (history is None) == (histories is None) and not (prepare and parts and history is None):
+        raise SettingError("give either --history a,b,c or --histories FILE.")
+    if out is not None and histories is not None and out.suffix.lower() in PICTURES:
+        raise SettingError(f"--out {out}: a picture shows one history; give --history, or write .json or .csv.")
+    check_out(parts, (".safetensors",))
+    if prepare and parts is None:
+        raise SettingError("--prepare needs --parts FILE to keep what it computes.")
+    g = options.open_graph(graph, directed)
+    reader = options.LabelReader(g)
+    users = [reader.walk(history)] if history is not None else reader.walks(histories) if histories else []
+    made = Recommender(g, _ranker(by, weights, {"igt": igt_agent, "cpt": cpt_agent}, alpha, p_g, walks, seed))
+    if parts is not None and parts.exists():
+        made.load(parts)
+    with progress(quiet) as say:
+        if prepare:
+            say(f"preparing {g.num_nodes} nodes")
+            made.prepare()
+        say(f"recommending to {len(users)} users")
+        chosen: Any = candidates
+        found = made.recommend(users, k, candidates=chosen) if users else []
+    if parts is not None:
+        made.save(parts)
+    if not users:
+        remark(f"{parts}: the parts of {g.num_nodes} nodes", quiet)
+        return
+    document = {"users": [top.to_dict() for top in found]} if history is None else found[0].to_dict()
+    write_result(out, document, lambda: _table(found), found[0].plot)
+    if json:
+        show_json(document)
+        return
+    columns, rows = _table(found)
+    show_table("", columns[history is not None :], [row[history is not None :] for row in rows])
+    for number, top in enumerate(found):
+        if len(top) < k:
+            remark(f"user {number}: only {len(top)} candidates can be reached from the history", quiet)
+
+
+def _table(found: Sequence[Recommendations]) -> tuple[list[str], list[list[Any]]]:
+    parts = list(found[0].components)
+    columns = ["user", "rank", "node", "score", *(f"by {name}" for name in parts), "gaps", "bits", "why"]
+    rows = [
+        [
+            user,
+            place,
+            label,
+            score,
+            *(reason.ranks[name] for name in parts),
+            len(reason.opens) - len(reason.closes),
+            reason.compressibility,
+            reason.story,
+        ]
+        for user, top in enumerate(found)
+        for place, ((label, score), reason) in enumerate(zip(top, top.reasons, strict=True), start=1)
+    ]
+    return columns, rows
+
+
+def _ranker(
+    by: str, weights: str | None, agents: dict[str, str], alpha: float, p_g: float, walks: int, seed: int
+) -> Any:
+    from curiograph.centrality.parts import CuriousRanker
+    from curiograph.centrality.rankers import MixtureRanker, PageRankRanker, Ranker
+    from curiograph.centrality.recommend import RANKERS
+
+    if by not in RANKERS:
+        raise UnknownNameError(f"--by is {by!r}; the rankers are {', '.join(RANKERS)}.")
+    if weights is not None and by != "mixture":
+        raise SettingError(f"--weights are for the mixture; --by is {by!r}.")
+    made: dict[str, Ranker] = {"pagerank": PageRankRanker(alpha)} | {
+        reward: CuriousRanker(agent, reward, alpha, p_g, walks, seed=seed, name=reward)
+        for reward, agent in agents.items()
+        if by in ("mixture", reward)
+    }
+    return MixtureRanker(made, _named_numbers(weights)) if by == "mixture" else made[by]
+
+
+def _named_numbers(text: str | None) -> dict[str, float] | None:
+    if text is None:
+        return None
+    pairs = [pair.partition("=") for pair in text.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise SettingError(f"--weights is {text!r}; write names and numbers, as in pagerank=1,igt=0.5,cpt=0.5.")
+    return {name.strip(): _numbers("--weights", value)[0] for name, _, value in pairs}
+
+
+def _numbers(option: str, text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise SettingError(f"{option} is {text!r}; write numbers separated by commas.") from None

@@ -1,0 +1,216 @@
+"""Curious PageRank against the definition: a chain of paths solved whole, and walkers followed one by one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from curiograph.agents.registry import as_agent
+from path_chain import by_paths
+
+SETTINGS = {"agent": "greedy", "reward": "igt", "p_g": 0.5, "alpha": 0.85}
+
+
+def small(directed=False, seed=0, nodes=7, edges=11):
+    rng = np.random.default_rng(seed)
+    pairs = {tuple(sorted(p) if not directed else p) for p in rng.integers(0, nodes, (3 * edges, 2)).tolist()}
+    kept = [p for p in sorted(pairs) if p[0] != p[1]][:edges]
+    return cg.Graph.from_edges(kept, directed=directed, nodes=range(nodes))
+
+
+@pytest.mark.parametrize("p_g", [0.0, 0.3, 0.9, 1.0])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize(
+    ("agent", "reward"), [("greedy", "igt"), ("greedy", "cpt"), ("max-degree", "igt"), ("igt-rg", "igt")]
+)
+def test_exact_scores_are_the_stationary_distribution_of_the_chain_of_paths(p_g, directed, agent, reward):
+    g = small(directed)
+    eta = cg.curious_pagerank(g, agent, 0.8, [0, 3], p_g=p_g, reward=reward, exact=True)
+    assert eta.exact
+    assert eta.converged
+    assert np.all(eta.stderr == 0)
+    np.testing.assert_allclose(eta.scores, by_paths(g, as_agent(agent), reward, 0.8, [0, 3], p_g), atol=1e-12)
+
+
+@given(st.integers(0, 1000), st.booleans(), st.floats(0, 0.97), st.sampled_from([0.0, 0.5, 1.0]))
+def test_exact_scores_on_many_graphs(seed, directed, alpha, p_g):
+    g = small(directed, seed, nodes=6, edges=8)
+    eta = cg.curious_pagerank(g, "max-degree", alpha, [0, 1, 2], p_g=p_g, exact=True)
+    np.testing.assert_allclose(
+        eta.scores, by_paths(g, as_agent("max-degree"), "igt", alpha, [0, 1, 2], p_g), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
+@pytest.mark.parametrize("remember", ["path", "history"])
+def test_dead_ends_and_memory_follow_the_mdp(fallback, remember):
+    g = cg.Graph.from_edges([(0, 1), (1, 2), (0, 3), (3, 4), (5, 0)], directed=True)
+    eta = cg.curious_pagerank(g, "max-degree", 0.9, [0, 3], remember=remember, fallback=fallback, exact=True)
+    wanted = by_paths(g, as_agent("max-degree"), "igt", 0.9, [0, 3], 0.5, fallback=fallback, remember=remember)
+    np.testing.assert_allclose(eta.scores, wanted, atol=1e-12)
+
+
+def test_a_walker_without_candidates_teleports():
+    g = cg.Graph.from_edges([(0, 1)], directed=True)
+    eta = cg.curious_pagerank(g, "random", 0.5, [0], exact=True)
+    # one visit of 0 and half a visit of 1 between teleports
+    np.testing.assert_allclose(eta.scores, [2 / 3, 1 / 3])
+
+
+def test_small_trees_are_followed_whole_without_being_asked():
+    eta = cg.curious_pagerank(cg.toys.cycle(6), "random", history=[0])
+    assert eta.exact
+    assert eta.walks == 0
+    np.testing.assert_array_equal(
+        eta.scores, cg.curious_pagerank(cg.toys.cycle(6), "random", history=[0], exact=True).scores
+    )
+
+
+def test_drawn_scores_scatter_around_the_exact_ones_as_their_standard_error_says():
+    g = cg.generate("ws", nodes=9, seed=1)
+    exact = cg.curious_pagerank(g, "max-degree", history=[0, 5], p_g=0.8, exact=True)
+    off = []
+    for seed in range(40):
+        eta = cg.curious_pagerank(g, "max-degree", history=[0, 5], p_g=0.8, max_walks=320, tolerance=1e-4, seed=seed)
+        assert not eta.exact
+        assert not eta.converged
+        assert eta.walks <= 320
+        off.append((eta.scores - exact.scores) / np.where(eta.stderr > 0, eta.stderr, np.inf))
+    z = np.asarray(off)[:, exact.scores > 0.01]
+    assert 0.7 < np.sqrt(np.mean(z**2)) < 1.5  # 7 degrees of freedom: 1.18 expected
+    assert np.all(np.abs(z.mean(axis=0)) < 1.0)
+
+
+def test_it_runs_until_the_tolerance_is_met():
+    g = cg.generate("er", nodes=60, seed=0)
+    for tolerance in (0.2, 0.02):
+        eta = cg.curious_pagerank(g, "max-degree", history=[0, 5], tolerance=tolerance, top=20)
+        top = np.argsort(-eta.scores)[:20]
+        assert eta.converged
+        assert np.all(eta.stderr[top] <= tolerance * eta.scores[top])
+
+
+def test_one_simulation_answers_every_alpha():
+    g = cg.generate("er", nodes=30, seed=0)
+    alphas = np.linspace(0, 0.85, 7)
+    together = cg.curious_pagerank(g, "max-degree", alphas, [0, 5], seed=3)
+    alone = cg.curious_pagerank(g, "max-degree", 0.85, [0, 5], seed=3)
+    assert together.scores.shape == together.stderr.shape == (7, 30)
+    np.testing.assert_allclose(together.scores.sum(axis=1), 1)
+    np.testing.assert_allclose(together.scores[0], np.bincount([0, 5], minlength=30) / 2)
+    np.testing.assert_array_equal(together.scores[-1], alone.scores)
+    assert together.converged.shape == (7,)
+    exact = small()
+    each = [cg.curious_pagerank(exact, "greedy", a, [0], exact=True).scores for a in alphas]
+    np.testing.assert_allclose(cg.curious_pagerank(exact, "greedy", alphas, [0], exact=True).scores, each, atol=1e-14)
+
+
+@pytest.mark.parametrize("agent", ["greedy", "igt-ba", "cpt-ba-horizon"])
+def test_the_result_is_that_of_the_seed_whatever_the_workers(agent):
+    g = cg.generate("ba", nodes=200, seed=0)
+    some = [cg.curious_pagerank(g, agent, history=[3, 7, 50], workers=w, max_walks=400, seed=5) for w in (1, 2, 3)]
+    for other in some[1:]:
+        np.testing.assert_array_equal(some[0].scores, other.scores)
+        np.testing.assert_array_equal(some[0].stderr, other.stderr)
+    other_seed = cg.curious_pagerank(g, agent, history=[3, 7, 50], max_walks=400, seed=6)
+    assert not np.array_equal(some[0].scores, other_seed.scores)
+
+
+def test_several_histories_are_answered_each_as_alone():
+    g = cg.generate("ba", nodes=50, seed=0)
+    both = cg.curious_pagerank(g, "max-degree", history=[[3, 7], [1]])
+    for row, history in zip(both.scores, [[3, 7], [1]], strict=True):
+        np.testing.assert_array_equal(row, cg.curious_pagerank(g, "max-degree", history=history).scores)
+
+
+def test_without_history_every_node_starts_alike():
+    g = small()
+    np.testing.assert_allclose(
+        cg.curious_pagerank(g, "max-degree", exact=True).scores,
+        np.mean([by_paths(g, as_agent("max-degree"), "igt", 0.85, [v], 0.5) for v in range(7)], axis=0),
+        atol=1e-12,
+    )
+    large = cg.generate("ws", nodes=2000, seed=0)
+    eta = cg.curious_pagerank(large, "max-degree", tolerance=0.2, max_walks=8000)
+    assert eta.walks > 0
+    assert eta.scores.sum() == pytest.approx(1)
+
+
+def test_weights_of_the_history():
+    g = small()
+    weighted = cg.curious_pagerank(g, "greedy", history=[0, 3], weights=[3, 1], exact=True)
+    parts = [cg.curious_pagerank(g, "greedy", history=[v], exact=True).scores for v in (0, 3)]
+    np.testing.assert_allclose(weighted.scores, 0.75 * parts[0] + 0.25 * parts[1], atol=1e-12)
+
+
+def test_a_users_own_agent_can_be_the_bias():
+    class Homebody:
+        name = "homebody"
+
+        def scores(self, exploration):
+            return -exploration.candidates.nodes.astype(float)
+
+    g = cg.toys.complete(5)
+    eta = cg.curious_pagerank(g, Homebody(), 0.5, [4], p_g=0.0)
+    np.testing.assert_allclose(eta.scores, np.array([0.5, 0.25, 0.125, 0.0625, 1]) / 1.9375)
+    assert eta.agent == "homebody"
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"alpha": 1}, "alpha is 1;"),
+        ({"alpha": float("nan")}, "alpha is nan;"),
+        ({"alpha": []}, "alpha is"),
+        ({"alpha": [0.5, 1.0]}, "alpha is 1.0;"),
+        ({"p_g": -0.1}, "p_g is -0.1;"),
+        ({"p_g": "half"}, "p_g is 'half';"),
+        ({"history": []}, "history is empty"),
+        ({"history": ["nowhere"]}, "no node 'nowhere'"),
+        ({"history": [[0], []]}, "history 1: the history is empty"),
+        ({"history": "0"}, "give a list of node labels"),
+        ({"weights": [1, -1]}, "weight 1 of the history is -1.0"),
+        ({"weights": [0, 0]}, "all zero"),
+        ({"weights": [1]}, "2 entries but 1 weights"),
+        ({"history": None, "weights": [1]}, "weights but no history"),
+        ({"remember": "all"}, "remember is 'all'"),
+        ({"fallback": "home"}, "fallback is 'home'"),
+        ({"tolerance": 0}, "tolerance is 0;"),
+        ({"max_walks": 0}, "max_walks is 0;"),
+        ({"top": 0}, "top is 0;"),
+        ({"workers": 0}, "workers is 0;"),
+        ({"agent": "gready"}, "no agent 'gready'"),
+        ({"seed": -1}, "seed is -1;"),
+    ],
+)
+def test_bad_input_is_one_clear_sentence(settings, words):
+    with pytest.raises(cg.CuriographError, match=words):
+        cg.curious_pagerank(small(), **({"agent": "greedy", "history": [0, 1]} | settings))
+
+
+def test_graphs_without_edges_and_trees_too_large_to_follow_are_refused():
+    with pytest.raises(cg.GraphError, match="no edges"):
+        cg.curious_pagerank(cg.Graph.from_edges([], nodes=[0, 1]), "greedy", history=[0])
+    with pytest.raises(cg.SettingError, match="leave exact=True out"):
+        cg.curious_pagerank(cg.toys.complete(12), "random", history=[0], exact=True)
+
+
+@pytest.mark.parametrize("p_g", [0.0, 1e-300, 0.2, 0.999999999, 1.0])
+def test_rank_transition_is_the_formula(p_g):
+    scores = np.array([3.0, -1.0, 10.0, 0.5])
+    rank = np.array([1, 3, 0, 2])
+    wanted = p_g ** rank.astype(float)
+    np.testing.assert_allclose(cg.rank_transition(scores, p_g), wanted / wanted.sum(), rtol=1e-9)
+
+
+def test_ties_are_random_from_the_seed_and_expected_without_one():
+    scores = [1.0, 2.0, 2.0, 2.0]
+    drawn = np.array([cg.rank_transition(scores, 0.4, seed=s) for s in range(600)])
+    np.testing.assert_array_equal(drawn[7], cg.rank_transition(scores, 0.4, seed=7))
+    np.testing.assert_allclose(drawn.mean(axis=0), cg.rank_transition(scores, 0.4), atol=0.04)
+    assert len({tuple(row) for row in drawn.round(9).tolist()}) == 6
+    with pytest.raises(cg.SettingError, match="none of them NaN"):
+        cg.rank_transition([np.nan], 0.5)
