@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from curiograph.agents.running import Walk as Walk
     from curiograph.agents.running import evaluate as evaluate
     from curiograph.agents.running import explore as explore
+    from curiograph.centrality.pagerank import PageRank as PageRank
+    from curiograph.centrality.pagerank import pagerank as pagerank
+    from curiograph.centrality.push import TopPageRank as TopPageRank
+    from curiograph.centrality.push import pagerank_top as pagerank_top
     from curiograph.errors import AgentError as AgentError
     from curiograph.errors import ConvergenceError as ConvergenceError
     from curiograph.errors import CuriographError as CuriographError
@@ -69,6 +73,8 @@ _HOMES = {
     "agents.files": ["load_agent", "save_agent", "shipped_agents"],
     "agents.registry": ["check_agent"],
     "agents.running": ["Evaluation", "Walk", "evaluate", "explore"],
+    "centrality.pagerank": ["PageRank", "pagerank"],
+    "centrality.push": ["TopPageRank", "pagerank_top"],
     "errors": [
         "AgentError",
         "ConvergenceError",

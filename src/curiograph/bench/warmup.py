@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 
 from curiograph.agents.running import evaluate
+from curiograph.centrality.pagerank import pagerank
+from curiograph.centrality.push import pagerank_top
 from curiograph.graph.container import Graph
 from curiograph.graph.read import read_graph
 from curiograph.graph.toys import grid, library
@@ -24,6 +26,12 @@ def warm_up() -> float:
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="edges")
     rate_distortion(library())
+    heavy = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0)])
+    for graph in (library(), weighted, heavy, Graph.from_edges([(0, 1)], directed=True)):
+        labels = graph.labels[:2]
+        pagerank(graph, history=labels)
+        pagerank(graph, history=[labels] * 4)
+        pagerank_top(graph, labels, k=2)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "links.tsv"
         path.write_text("a\tb\nb\tc\n")

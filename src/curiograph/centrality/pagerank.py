@@ -12,13 +12,15 @@ from curiograph import kernels
 from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports
 from curiograph.errors import ConvergenceError, SettingError
 from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Float64, Int64
+from curiograph.graph.features import Float32
+from curiograph.graph.rows import Float64
 from curiograph.graph.storage import quoted
 from curiograph.settings import whole_number
 
 TOLERANCE = 1e-12
 MOST_ITERATIONS = 10_000
 
+_ROUNDING = 1e-15  # scores this close may differ by the order of their sums
 _COLUMNS = 32  # histories solved side by side: a row of single-precision numbers is then two cache lines
 _FEWEST = 4  # with fewer than this, one at a time is faster
 _SINGLE = 1e-6  # relative change of a sweep that single precision can still tell from none
@@ -34,7 +36,7 @@ class PageRank:
     >>> from curiograph.graph.toys import library
     >>> eta = pagerank(library(), history=["music"])
     >>> [label for label, score in eta.top(3)]
-    ['music', 'poetry', 'dance']
+    ['music', 'mathematics', 'physics']
     """
 
     graph: Graph
@@ -47,11 +49,14 @@ class PageRank:
     """How often all edges were read to find them; an array for several."""
 
     def top(self, k: int = 10) -> Any:
-        """The k best nodes as (label, score), best first, equal ones in node order; a list of them for several."""
+        """The k best nodes as (label, score), best first; a list of such lists for several histories.
+
+        Scores closer than the residual are equal, and equal ones come in node order.
+        """
         k = whole_number("k", k, 1, "ask for 1 node or more")
         if self.scores.ndim == 2:
-            return [self._best(row, k) for row in self.scores]
-        return self._best(self.scores, k)
+            return [self._best(row, residual, k) for row, residual in zip(self.scores, self.residual, strict=True)]
+        return self._best(self.scores, self.residual, k)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; scores by label, and a list of those for several histories."""
@@ -65,8 +70,9 @@ class PageRank:
             "iterations": self.iterations.tolist() if several else self.iterations,
         }
 
-    def _best(self, scores: Float64, k: int) -> list[tuple[Hashable, float]]:
-        best = np.argsort(-scores, kind="stable")[:k]
+    def _best(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
+        steps = np.round(scores / max(residual, _ROUNDING))
+        best = np.argsort(-steps, kind="stable")[:k]
         return [(self.graph.names[int(v)], float(scores[v])) for v in best]
 
 
@@ -183,11 +189,15 @@ def _many(graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: flo
         block = slice(first, min(first + _COLUMNS, len(starts)))
         done = np.zeros(block.stop - first, bool)
         if len(done) >= _FEWEST:
-            scores[block], residual[block], iterations[block] = _side_by_side(graph, alpha, starts[block], tolerance, most)
+            scores[block], residual[block], iterations[block] = _side_by_side(
+                graph, alpha, starts[block], tolerance, most
+            )
             done = (residual[block] <= tolerance) & (iterations[block] <= most)
-        for number in first + np.flatnonzero(~done):
+        for number in (first + np.flatnonzero(~done)).tolist():
             try:
-                scores[number], residual[number], iterations[number] = _one(graph, alpha, starts[number], tolerance, most)
+                scores[number], residual[number], iterations[number] = _one(
+                    graph, alpha, starts[number], tolerance, most
+                )
             except ConvergenceError as error:
                 raise ConvergenceError(f"history {number}: {error}") from None
     return PageRank(graph, alpha, scores, residual, iterations)
@@ -199,7 +209,7 @@ def _side_by_side(
     """Scores, residuals and readings of the edges: single-precision solutions, each correcting those before."""
     steps = graph.transition
     indptr, indices, weights = steps.rows
-    light, share = None if weights is None else weights.astype(np.float32), steps.share.astype(np.float32)
+    light, share = _in_single_precision(graph)
     shape = (graph.num_nodes, len(starts))
     q = np.zeros(shape)
     for column, start in enumerate(starts):
@@ -210,15 +220,13 @@ def _side_by_side(
     change, swept = (np.empty((shape[0], kernels.pagerank.WINDOW, shape[1]), np.float32) for _ in range(2))
     for _ in range(_ROUNDS):
         scale = np.maximum(lacking, _TINY)
-        enough = np.maximum(_SINGLE, 0.3 * tolerance * total / scale).astype(np.float32)
+        enough = np.clip(0.3 * tolerance * total / scale, _SINGLE, 1.0).astype(np.float32)
         iterations += kernels.pageranks.many_sweeps(
             indptr, indices, light, share, np.float32(alpha), (missing / scale).astype(np.float32),
             found, flow, change, swept, enough, _SWEEPS,
         )  # fmt: skip
         y += found * scale
-        lacking, total = kernels.pageranks.shortfalls(
-            indptr, indices, weights, steps.share, alpha, q, y, z, missing
-        )
+        lacking, total = kernels.pageranks.shortfalls(indptr, indices, weights, steps.share, alpha, q, y, z, missing)
         if iterations >= most or np.all(lacking <= 0.5 * tolerance * total):
             break
     scores, residual = np.empty(shape[::-1]), np.empty(len(starts))
@@ -226,8 +234,17 @@ def _side_by_side(
     return scores, residual, iterations
 
 
+def _in_single_precision(graph: Graph) -> tuple[Float32 | None, Float32]:
+    """Weights and shares; weights come as chances, because they themselves may be out of range."""
+    steps = graph.transition
+    _, indices, weights = steps.rows
+    if weights is None:
+        return None, steps.share.astype(np.float32)
+    return (weights * steps.share[indices]).astype(np.float32), (steps.share > 0).astype(np.float32)
+
+
 def _not_converged(residual: float, tolerance: float, alpha: float, iterations: int) -> ConvergenceError:
     return ConvergenceError(
-        f"PageRank at alpha {alpha} came to a residual of {residual:.2g} in {iterations} iterations, not to {tolerance:.2g};"
-        " raise max_iterations or tolerance, or lower alpha."
+        f"PageRank at alpha {alpha} came to a residual of {residual:.2g} in {iterations} iterations, not to "
+        f"{tolerance:.2g}; raise max_iterations or tolerance, or lower alpha."
     )

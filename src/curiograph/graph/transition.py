@@ -66,6 +66,11 @@ class Transition:
         return _fixed(share)
 
     @cached_property
+    def leaks(self) -> bool:
+        """Whether any node dangles."""
+        return not bool(np.all(self.strength > 0))
+
+    @cached_property
     def rows(self) -> tuple[UInt64, UInt32, Float64 | None]:
         """Bounds, in-neighbours and weights, unsigned as the kernels like them."""
         indptr, indices, weights = self._indptr, self._indices, self._weights

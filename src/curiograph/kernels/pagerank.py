@@ -84,7 +84,7 @@ def shortfall(indptr, indices, weights, share, alpha, q, y, out):
 
 @kernel
 def definition_residual(indptr, indices, weights, share, alpha, q, scores):
-    """Sum of |scores - (1 - alpha) q - alpha P^T scores|, where dangling nodes go to q: the definition, term by term."""
+    """Sum of |scores - (1 - alpha) q - alpha P^T scores|, dangling nodes going to q: the definition, term by term."""
     n = indptr.shape[0] - 1
     z = scores * share
     back = 1 - alpha
@@ -117,7 +117,7 @@ def conjugate(indptr, indices, weights, middle, share, strength, alpha, q, enoug
         if share[v] > 0.0:
             mass += q[v]
             whole += strength[v]
-    level = mass / whole
+    level = mass / whole if whole > 0.0 else 0.0
     size, total = 0.0, 0.0
     for v in range(n):
         r[v] = share[v] * (q[v] - level * strength[v] + alpha * inflow(indices, weights, indptr[v], middle[v], r))

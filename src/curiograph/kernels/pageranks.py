@@ -129,10 +129,7 @@ def many_sweeps(indptr, indices, weights, share, alpha, q, x, z, change, swept, 
 @kernel
 def all_within(moved, total, enough):
     """Whether no column moved by more than its share of its sum."""
-    for j in range(moved.shape[0]):
-        if moved[j] > enough[j] * total[j]:
-            return False
-    return True
+    return np.all(moved <= enough * total)
 
 
 @kernel
