@@ -459,3 +459,14 @@ def horizon_values(
         out = dense(weights, "output", rectified(dense(weights, "hidden", head)))[0]
         values.append(float(per_step * ahead + spread * out))
     return values
+
+
+# ---- PageRank -------------------------------------------------------------------------------------------------------
+
+
+def slow_pagerank(graph: Graph, alpha: float, q: np.ndarray) -> np.ndarray:
+    """eta = (1 - alpha) (I - alpha P^T)^-1 q with a dense P whose dangling rows are q."""
+    matrix = adjacency(graph)
+    strength = matrix.sum(axis=1)
+    steps = np.array([row / total if total > 0 else q for row, total in zip(matrix, strength, strict=True)])
+    return np.linalg.solve(np.eye(graph.num_nodes) - alpha * steps.T, (1 - alpha) * q)

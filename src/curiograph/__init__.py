@@ -1,4 +1,4 @@
-"""Curiosity on graphs: measure how a walk grows knowledge, and explore with curious agents.
+"""Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend.
 
 >>> import curiograph as cg
 >>> g = cg.generate("rg", nodes=50, seed=0)
@@ -26,7 +26,21 @@ if TYPE_CHECKING:
     from curiograph.agents.running import explore as explore
     from curiograph.centrality.curious import CuriousPageRank as CuriousPageRank
     from curiograph.centrality.curious import curious_pagerank as curious_pagerank
+    from curiograph.centrality.mixture import mixture as mixture
+    from curiograph.centrality.pagerank import PageRank as PageRank
+    from curiograph.centrality.pagerank import pagerank as pagerank
+    from curiograph.centrality.parts import CuriousRanker as CuriousRanker
+    from curiograph.centrality.push import TopPageRank as TopPageRank
+    from curiograph.centrality.push import pagerank_top as pagerank_top
+    from curiograph.centrality.ranker_check import check_ranker as check_ranker
+    from curiograph.centrality.rankers import MixtureRanker as MixtureRanker
+    from curiograph.centrality.rankers import PageRankRanker as PageRankRanker
+    from curiograph.centrality.rankers import Ranker as Ranker
     from curiograph.centrality.ranks import rank_transition as rank_transition
+    from curiograph.centrality.reasons import Reason as Reason
+    from curiograph.centrality.recommend import Recommendations as Recommendations
+    from curiograph.centrality.recommend import Recommender as Recommender
+    from curiograph.centrality.recommend import recommend as recommend
     from curiograph.centrality.statistics import WalkComparison as WalkComparison
     from curiograph.centrality.statistics import WalkStatistics as WalkStatistics
     from curiograph.centrality.statistics import compare_walks as compare_walks
@@ -77,7 +91,15 @@ _HOMES = {
     "agents.registry": ["check_agent"],
     "agents.running": ["Evaluation", "Walk", "evaluate", "explore"],
     "centrality.curious": ["CuriousPageRank", "curious_pagerank"],
+    "centrality.mixture": ["mixture"],
+    "centrality.pagerank": ["PageRank", "pagerank"],
+    "centrality.parts": ["CuriousRanker"],
+    "centrality.push": ["TopPageRank", "pagerank_top"],
+    "centrality.ranker_check": ["check_ranker"],
+    "centrality.rankers": ["MixtureRanker", "PageRankRanker", "Ranker"],
     "centrality.ranks": ["rank_transition"],
+    "centrality.reasons": ["Reason"],
+    "centrality.recommend": ["Recommendations", "Recommender", "recommend"],
     "centrality.statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
     "errors": [
         "AgentError",

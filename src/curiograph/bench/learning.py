@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import statistics
-import time
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,11 @@ import numpy as np
 from curiograph.agents.files import load_agent
 from curiograph.agents.layers import one_thread
 from curiograph.agents.running import evaluate
+from curiograph.bench.timing import medians
 from curiograph.exploration.batch import begin
+from curiograph.graph.container import Graph
 from curiograph.graph.families import FAMILIES, generate, generate_split
+from curiograph.graph.rows import Int64
 
 PUBLISHED = {"igt": (0.57, 40.0), "cpt": (1.98, 150.0)}
 """Seconds in which the published code advances 100 graphs by one step and makes one update of 32, on one core of the
@@ -29,7 +31,7 @@ def acting(seed: int, quick: bool) -> list[Row]:
     graphs = generate_split("er", train=0, val=0, test=100, seed=seed).test
     for name in ("igt-er", "igt-er-horizon", "igt-er-horizon+beam:8"):
         walks = 100 if "beam" in name else 1000
-        seconds = _median(lambda name=name, walks=walks: evaluate(name, graphs, "igt", 10, walks // 100, seed=seed))  # type: ignore[misc]
+        seconds = medians(partial(evaluate, name, graphs, "igt", 10, walks // 100, seed=seed), repeats=5)[0]
         each = seconds / walks / 9
         target = 1.0 if name == "igt-er-horizon" else None
         allowed = 1 / 5000
@@ -43,7 +45,7 @@ def acting(seed: int, quick: bool) -> list[Row]:
             graph = generate(family, nodes=nodes, seed=seed)
             starts = np.arange(0, nodes, nodes // 20)
             evaluate(agent, [graph], "igt", 10, 2, seed=seed)  # features of the graph, kernels
-            times.append(_median(lambda g=graph, s=starts: agent.run(begin([g], [s], "igt", 10))) / len(starts))  # type: ignore[misc]
+            times.append(medians(partial(_walked, agent, graph, starts), repeats=5)[0] / len(starts))
         rows.append((f"a 10-node walk by horizon on {family}", "5,000 nodes, allowed 3x that on 500", times[1],
                      "500 nodes", times[0], 3 * times[0] / times[1], 1.0))  # fmt: skip
     return rows
@@ -66,7 +68,7 @@ def training(seed: int, quick: bool) -> list[Row]:
                 learner = DqnLearner(settings, graphs, as_reward(reward), seed)
                 for _ in range(40):
                     learner.step()
-                times.append(_median(lambda made=learner: [made.step() for _ in range(45)]) / 45)  # type: ignore[misc]
+                times.append(medians(partial(_stepped, learner, 45), repeats=5)[0] / 45)
         each = statistics.mean(times)
         rate = f"{100 / each:,.0f} transitions/s, {1 / each:,.0f} updates/s"
         rows.append((f"training step of the published setting, {reward}", rate, each, "published code", published,
@@ -74,11 +76,10 @@ def training(seed: int, quick: bool) -> list[Row]:
     return rows
 
 
-def _median(call: Callable[[], Any], repeats: int = 5) -> float:
-    call()
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
+def _walked(agent: Any, graph: Graph, starts: Int64) -> None:
+    agent.run(begin([graph], [starts], "igt", 10))
+
+
+def _stepped(learner: Any, times: int) -> None:
+    for _ in range(times):
+        learner.step()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -19,7 +18,9 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.running import evaluate
+from curiograph.bench.centrality import batch_rows, pagerank_rows, push_rows
 from curiograph.bench.learning import acting, training
+from curiograph.bench.timing import medians
 from curiograph.bench.twins import gudhi_beta1, ripser_beta1, slow_compressibility
 from curiograph.bench.warmup import warm_up
 from curiograph.exploration.batch import begin
@@ -31,7 +32,7 @@ from curiograph.graph.stack import Stack
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 
-_PACKAGES = ("curiograph", "numpy", "numba", "scipy", "networkx", "ripser", "gudhi", "torch")
+_PACKAGES = ("curiograph", "numpy", "numba", "scipy", "networkx", "ripser", "gudhi", "igraph", "torch")
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def run(*, quick: bool = False, seed: int = 0, progress: Callable[[str], None] =
     report = Report(_machine(), seed)
     progress("compiling kernels")
     report.results.append(Result("all kernels ready (compiled or cached)", "", ours=warm_up()))
-    for part in (_gaps, _compressibility, _episodes, _learning, _loading):
+    for part in (_gaps, _compressibility, _episodes, _learning, _centrality, _loading):
         progress(part.__name__.strip("_"))
         part(report, quick)
     return report
@@ -135,7 +136,7 @@ def _gaps(report: Report, quick: bool) -> None:
             *(partial(_each, beta1, matrices) for beta1 in peers.values()),
         ]
         count = len(states)
-        seconds_each = dict(zip([*ways, *peers], (t / count for t in _medians(*calls)), strict=True))
+        seconds_each = dict(zip([*ways, *peers], (t / count for t in medians(*calls)), strict=True))
         ours = {way: seconds_each[way] for way in ways}
         theirs = {name: seconds_each[name] for name in peers}
         where = f"{size} nodes visited, {len(candidates) / count:.1f} candidates"
@@ -158,7 +159,7 @@ def _compressibility(report: Report, quick: bool) -> None:
         rows = np.stack([_state(graph, size, report.seed + i)[0] for i in range(100)])
         tracker = CompressibilityTracker(Stack.of([graph]), rows, np.full(len(rows), size))
         matrices = [_adjacency(graph, row) for row in rows[: 2 if quick else 5]]
-        batch, few = _medians(tracker.values, partial(_each, slow_compressibility, matrices))
+        batch, few = medians(tracker.values, partial(_each, slow_compressibility, matrices))
         ours, twin = batch / len(rows), few / len(matrices)
         expected = [slow_compressibility(matrix) for matrix in matrices]
         if not np.allclose(tracker.values()[: len(expected)], expected, atol=1e-9):
@@ -171,7 +172,7 @@ def _compressibility(report: Report, quick: bool) -> None:
         graph = generate("rg", nodes=4 * size, seed=report.seed)
         rows = np.stack([_state(graph, size, report.seed + i)[0] for i in range(4)])
         tracker = CompressibilityTracker(Stack.of([graph]), rows, np.full(len(rows), size))
-        times[size] = _medians(tracker.values)[0] / len(rows)
+        times[size] = medians(tracker.values)[0] / len(rows)
         report.results.append(Result("cpt of a subgraph", f"{size} nodes", times[size]))
     largest = max(times)
     exponent = float(np.log(times[largest] / times[50]) / np.log(largest / 50))
@@ -218,6 +219,14 @@ def _learning(report: Report, quick: bool) -> None:
     report.results += [Result(*row) for row in rows]
 
 
+def _centrality(report: Report, quick: bool) -> None:
+    """PageRank of one history, of many at once, and of the best nodes of a large graph."""
+    rows = pagerank_rows(report.seed, quick, report.missing) + batch_rows(report.seed, quick)
+    if not quick:
+        rows += push_rows(report.seed)
+    report.results += [Result(*row) for row in rows]
+
+
 def _loading(report: Report, quick: bool) -> None:
     """Reading a tab-separated edge list with text names, and reopening it from our own file."""
     import networkx as nx
@@ -225,7 +234,7 @@ def _loading(report: Report, quick: bool) -> None:
     edges = 100_000 if quick else 1_000_000
     with tempfile.TemporaryDirectory() as folder:
         path = _edge_list(Path(folder), edges, report.seed)
-        ours, peer = _medians(
+        ours, peer = medians(
             partial(read_graph, path), partial(nx.read_edgelist, path, delimiter="\t"), repeats=1 if quick else 3
         )
         report.results.append(
@@ -314,27 +323,6 @@ def _state(graph: Graph, size: int, seed: int) -> tuple[Int32, Int32]:
 
 def _adjacency(graph: Graph, nodes: Int32 | Int64) -> Float64:
     return np.asarray(graph.induced(np.sort(nodes)).to_scipy().toarray(), np.float64)
-
-
-def _medians(*functions: Callable[[], Any], repeats: int = 7) -> list[float]:
-    """Median time of a call of each function.
-
-    They take turns, so that a machine that slows down for a while slows all of them; short calls are repeated until a
-    measurement lasts 20 ms.
-    """
-    counts = []
-    for function in functions:
-        function()
-        counts.append(max(1, int(0.02 / max(_seconds_of(function, 1), 1e-7))))
-    turns = [[_seconds_of(f, n) for f, n in zip(functions, counts, strict=True)] for _ in range(repeats)]
-    return [statistics.median(times) for times in zip(*turns, strict=True)]
-
-
-def _seconds_of(function: Callable[[], Any], calls: int) -> float:
-    start = time.perf_counter()
-    for _ in range(calls):
-        function()
-    return (time.perf_counter() - start) / calls
 
 
 def _machine() -> dict[str, Any]:

@@ -7,6 +7,9 @@ import time
 from pathlib import Path
 
 from curiograph.agents.running import evaluate
+from curiograph.centrality.pagerank import pagerank
+from curiograph.centrality.push import pagerank_top
+from curiograph.centrality.recommend import recommend
 from curiograph.centrality.statistics import compare_walks
 from curiograph.graph.container import Graph
 from curiograph.graph.read import read_graph
@@ -27,6 +30,13 @@ def warm_up() -> float:
     for graph in (library(), weighted):
         compare_walks(graph, {"unbiased": None, "random": "random"}, walks=2, steps=4)
     rate_distortion(library())
+    heavy = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0)])
+    for graph in (library(), weighted, heavy, Graph.from_edges([(0, 1)], directed=True)):
+        labels = graph.labels[:2]
+        pagerank(graph, history=labels)
+        pagerank(graph, history=[labels] * 4)
+        pagerank_top(graph, labels, k=2)
+    recommend(library(), ["music", "physics"]).to_dict()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "links.tsv"
         path.write_text("a\tb\nb\tc\n")

@@ -29,7 +29,9 @@ RankerLike: TypeAlias = str | Ranker | Any
 RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
 
-def as_ranker(ranker: RankerLike = "mixture", *, alpha: float = 0.85, weights: Mapping[str, float] | None = None) -> Ranker:
+def as_ranker(
+    ranker: RankerLike = "mixture", *, alpha: float = 0.85, weights: Mapping[str, float] | None = None
+) -> Ranker:
     """The ranker that a name means: "pagerank"; "igt" or "cpt", PageRank walked greedily for that reward; their
     "mixture"; or an object with a method `scores(graph, histories, candidates)`.
 

@@ -66,13 +66,27 @@ def rank(
 
             choices: Any = {"remember": remember, "fallback": fallback, "max_walks": max_walks}
             found = curious_pagerank(
-                g, agent, alpha, labels, p_g=p_g, weights=weights, reward=reward, tolerance=tolerance, seed=seed, **choices
+                g,
+                agent,
+                alpha,
+                labels,
+                p_g=p_g,
+                weights=weights,
+                reward=reward,
+                tolerance=tolerance,
+                seed=seed,
+                **choices,
             )
             columns = ["rank", "node", "score", "stderr"]
             about = {name: getattr(found, name) for name in ("agent", "p_g", "exact", "walks", "paths")}
             about["converged"] = bool(found.converged)
     rows = _ranked(g, found, k, agent is not None)
-    document = {"alpha": found.alpha, "history": labels, **about, "ranking": [dict(zip(columns, r, strict=True)) for r in rows]}
+    document = {
+        "alpha": found.alpha,
+        "history": labels,
+        **about,
+        "ranking": [dict(zip(columns, r, strict=True)) for r in rows],
+    }
     write_result(out, document, lambda: (columns, rows))
     if json:
         show_json(document)
@@ -95,7 +109,9 @@ def recommend(
     history: HistoryLabels = None,
     histories: Annotated[Path | None, typer.Option(help="A file with one history per line.")] = None,
     k: Count = 10,
-    candidates: Annotated[str, typer.Option(help="all unvisited nodes, or neighbours of the last or of history.")] = "all",
+    candidates: Annotated[
+        str, typer.Option(help="all unvisited nodes, or neighbours of the last or of history.")
+    ] = "all",
     by: Annotated[str, typer.Option(help="mixture, pagerank, igt or cpt.")] = "mixture",
     weights: Annotated[
         str | None, typer.Option(help="Of the mixture, as in pagerank=1,igt=0.5,cpt=0.5; equal without it.")

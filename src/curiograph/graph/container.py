@@ -19,6 +19,7 @@ from curiograph.graph.names import Names, RangeNames, as_names
 from curiograph.graph.nearest import unknown_node
 from curiograph.graph.rows import Float64, Int32, Int64, check_weights, compressed, frozen, mirrored
 from curiograph.graph.storage import quoted, type_name
+from curiograph.graph.transition import Transition
 
 if TYPE_CHECKING:
     import networkx
@@ -257,6 +258,11 @@ class Graph:
         rows = self.skeleton
         profile: Float32 = frozen(local_degree_profile(rows.indptr, rows.indices))
         return profile
+
+    @cached_property
+    def transition(self) -> Transition:
+        """Random walks on this graph: chances, strengths and in-neighbours."""
+        return Transition(self)
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
         """Labels of the (out-)neighbours of a node."""

@@ -1,0 +1,250 @@
+"""PageRank: how often a walker is at each node who follows links and now and then starts again from the history."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from curiograph import kernels
+from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports
+from curiograph.errors import ConvergenceError, SettingError
+from curiograph.graph.container import Graph, as_graph, require_edges
+from curiograph.graph.features import Float32
+from curiograph.graph.rows import Float64
+from curiograph.graph.storage import quoted
+from curiograph.settings import whole_number
+
+TOLERANCE = 1e-12
+MOST_ITERATIONS = 10_000
+
+_ROUNDING = 1e-15  # scores this close may differ by the order of their sums
+_COLUMNS = 32  # histories solved side by side: a row of single-precision numbers is then two cache lines
+_FEWEST = 4  # with fewer than this, one at a time is faster
+_SINGLE = 1e-6  # relative change of a sweep that single precision can still tell from none
+_SWEEPS = 60  # in one round; slower than that, one at a time in double precision is better
+_TINY = 1e-300  # keeps a column that is solved from being divided by zero
+_ROUNDS = 6  # of single-precision solutions, each correcting the one before
+
+
+@dataclass(frozen=True, eq=False)
+class PageRank:
+    """Scores of all nodes for one history, or for several: then `scores`, `residual` and `iterations` gain an axis.
+
+    >>> from curiograph.graph.toys import library
+    >>> eta = pagerank(library(), history=["music"])
+    >>> [label for label, score in eta.top(3)]
+    ['music', 'mathematics', 'physics']
+    """
+
+    graph: Graph
+    alpha: float
+    scores: Float64
+    """One score per node, adding up to 1; for several histories, one row for each."""
+    residual: Any
+    """Sum over the nodes of |eta - (1 - alpha) q - alpha P^T eta|, measured on `scores`; an array for several."""
+    iterations: Any
+    """How often all edges were read to find them; an array for several."""
+
+    def top(self, k: int = 10) -> Any:
+        """The k best nodes as (label, score), best first; a list of such lists for several histories.
+
+        Scores closer than the residual are equal, and equal ones come in node order.
+        """
+        k = whole_number("k", k, 1, "ask for 1 node or more")
+        if self.scores.ndim == 2:
+            return [self._best(row, residual, k) for row, residual in zip(self.scores, self.residual, strict=True)]
+        return self._best(self.scores, self.residual, k)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; scores by label, and a list of those for several histories."""
+        labels = self.graph.labels
+        rows = [dict(zip(labels, row.tolist(), strict=True)) for row in np.atleast_2d(self.scores)]
+        several = self.scores.ndim == 2
+        return {
+            "alpha": self.alpha,
+            "scores": rows if several else rows[0],
+            "residual": self.residual.tolist() if several else self.residual,
+            "iterations": self.iterations.tolist() if several else self.iterations,
+        }
+
+    def _best(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
+        steps = np.round(scores / max(residual, _ROUNDING))
+        best = np.argsort(-steps, kind="stable")[:k]
+        return [(self.graph.names[int(v)], float(scores[v])) for v in best]
+
+
+class _Solved(NamedTuple):
+    scores: Float64
+    residual: float
+    iterations: int
+
+
+def pagerank(
+    graph: Graph,
+    alpha: float = 0.85,
+    history: Any = None,
+    *,
+    weights: Any = None,
+    tolerance: float = TOLERANCE,
+    max_iterations: int = MOST_ITERATIONS,
+) -> PageRank:
+    """eta = (1 - alpha) (I - alpha P^T)^-1 q: P the steps of a random walk, q uniform on the history.
+
+    A walker at a node without a way out starts again from q.
+
+    Parameters
+    ----------
+    alpha : chance to follow a link rather than to start again, from 0 up to, but not including, 1.
+    history : labels of visited nodes, where the walker starts again; all nodes without one. A list of lists is many
+        histories at once, which is several times faster than one after the other.
+    weights : one number per entry of the history, to make q uneven; one list per history for several.
+    tolerance : largest residual of an answer; where it is not reached, ConvergenceError is raised.
+    max_iterations : how often the edges may be read for one history.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> pagerank(cycle(4), alpha=0.5, history=[0]).scores.round(4).tolist()
+    [0.5833, 0.1667, 0.0833, 0.1667]
+    """
+    graph = as_graph(graph)
+    require_edges(graph)
+    alpha = discount(alpha)
+    tolerance = positive("tolerance", tolerance)
+    max_iterations = whole_number("max_iterations", max_iterations, 1, "give 1 or more")
+    if history is None:
+        if weights is not None:
+            raise SettingError("weights belong to the entries of a history; give a history too.")
+        size = graph.num_nodes
+        starts = Teleport(np.arange(size, dtype=np.int32), np.full(size, 1 / size))
+    elif are_many(graph, history):
+        return _many(graph, alpha, teleports(graph, history, weights), tolerance, max_iterations)
+    else:
+        starts = teleport(graph, history, weights)
+    found = _one(graph, alpha, starts, tolerance, max_iterations)
+    return PageRank(graph, alpha, found.scores, found.residual, found.iterations)
+
+
+def positive(name: str, value: Any) -> float:
+    """A number above zero.
+
+    >>> positive("tolerance", 0)
+    Traceback (most recent call last):
+    curiograph.errors.SettingError: tolerance is 0; give a number above zero.
+    """
+    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not number or not 0 < value < np.inf:
+        raise SettingError(f"{name} is {quoted(value)}; give a number above zero.")
+    return float(value)
+
+
+def _one(graph: Graph, alpha: float, starts: Teleport, tolerance: float, most: int) -> _Solved:
+    """Solve, measure the residual, and solve again for what is missing until it is small enough."""
+    steps = graph.transition
+    q = np.zeros(graph.num_nodes)
+    q[starts.nodes] = starts.chances
+    missing = q
+    y, iterations, best = np.zeros(len(q)), 0, np.inf
+    while True:
+        change, taken = _solution(graph, alpha, missing, tolerance, max(1.0, y.sum()), most - iterations)
+        y += change
+        iterations += taken
+        scores = _normal(y)
+        residual = float(kernels.pagerank.definition_residual(*steps.rows, steps.share, alpha, q, scores))
+        if residual <= tolerance:
+            return _Solved(scores, residual, iterations)
+        if iterations >= most or not residual < 0.5 * best:  # out of time, or at the end of the numbers' precision
+            raise _not_converged(min(residual, best), tolerance, alpha, iterations)
+        best = residual
+        missing = np.empty(len(q))
+        kernels.pagerank.shortfall(*steps.rows, steps.share, alpha, q, y, missing)
+
+
+def _solution(graph: Graph, alpha: float, q: Float64, enough: float, known: float, most: int) -> tuple[Float64, int]:
+    """y = q + alpha P^T y up to `enough` times its sum, and how often the edges were read."""
+    steps = graph.transition
+    if graph.directed:
+        return kernels.pagerank.sweeps(*steps.rows, steps.share, alpha, q, enough, known, most)  # type: ignore[no-any-return]
+    # no walk on an undirected graph ends, but for those that never begin
+    total = max(known, q[steps.strength > 0].sum() / (1 - alpha))
+    found = kernels.pagerank.conjugate(
+        *steps.rows, steps.middle, steps.share, steps.strength, alpha, q, enough * total, most
+    )
+    return found  # type: ignore[no-any-return]
+
+
+def _normal(y: Float64) -> Float64:
+    """Scores: rounding may leave a hair below zero."""
+    scores = np.maximum(y, 0.0)
+    scores /= scores.sum()
+    return scores
+
+
+def _many(graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: float, most: int) -> PageRank:
+    """Blocks of columns side by side; whatever is not close enough then is solved one at a time."""
+    scores = np.empty((len(starts), graph.num_nodes))
+    residual, iterations = np.empty(len(starts)), np.zeros(len(starts), np.int64)
+    for first in range(0, len(starts), _COLUMNS):
+        block = slice(first, min(first + _COLUMNS, len(starts)))
+        done = np.zeros(block.stop - first, bool)
+        if len(done) >= _FEWEST:
+            scores[block], residual[block], iterations[block] = _side_by_side(
+                graph, alpha, starts[block], tolerance, most
+            )
+            done = (residual[block] <= tolerance) & (iterations[block] <= most)
+        for number in (first + np.flatnonzero(~done)).tolist():
+            try:
+                scores[number], residual[number], iterations[number] = _one(
+                    graph, alpha, starts[number], tolerance, most
+                )
+            except ConvergenceError as error:
+                raise ConvergenceError(f"history {number}: {error}") from None
+    return PageRank(graph, alpha, scores, residual, iterations)
+
+
+def _side_by_side(
+    graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: float, most: int
+) -> tuple[Float64, Float64, int]:
+    """Scores, residuals and readings of the edges: single-precision solutions, each correcting those before."""
+    steps = graph.transition
+    indptr, indices, weights = steps.rows
+    light, share = _in_single_precision(graph)
+    shape = (graph.num_nodes, len(starts))
+    q = np.zeros(shape)
+    for column, start in enumerate(starts):
+        q[start.nodes, column] = start.chances
+    y, z, missing, iterations = np.zeros(shape), np.empty(shape), q.copy(), 0
+    lacking, total = np.ones(len(starts)), np.ones(len(starts))
+    found, flow = np.empty(shape, np.float32), np.empty(shape, np.float32)
+    change, swept = (np.empty((shape[0], kernels.pagerank.WINDOW, shape[1]), np.float32) for _ in range(2))
+    for _ in range(_ROUNDS):
+        scale = np.maximum(lacking, _TINY)
+        enough = np.clip(0.3 * tolerance * total / scale, _SINGLE, 1.0).astype(np.float32)
+        iterations += kernels.pageranks.many_sweeps(
+            indptr, indices, light, share, np.float32(alpha), (missing / scale).astype(np.float32),
+            found, flow, change, swept, enough, _SWEEPS,
+        )  # fmt: skip
+        y += found * scale
+        lacking, total = kernels.pageranks.shortfalls(indptr, indices, weights, steps.share, alpha, q, y, z, missing)
+        if iterations >= most or np.all(lacking <= 0.5 * tolerance * total):
+            break
+    scores, residual = np.empty(shape[::-1]), np.empty(len(starts))
+    kernels.pageranks.normalised(y, q, missing, scores, residual)
+    return scores, residual, iterations
+
+
+def _in_single_precision(graph: Graph) -> tuple[Float32 | None, Float32]:
+    """Weights and shares; weights come as chances, because they themselves may be out of range."""
+    steps = graph.transition
+    _, indices, weights = steps.rows
+    if weights is None:
+        return None, steps.share.astype(np.float32)
+    return (weights * steps.share[indices]).astype(np.float32), (steps.share > 0).astype(np.float32)
+
+
+def _not_converged(residual: float, tolerance: float, alpha: float, iterations: int) -> ConvergenceError:
+    return ConvergenceError(
+        f"PageRank at alpha {alpha} came to a residual of {residual:.2g} in {iterations} iterations, not to "
+        f"{tolerance:.2g}; raise max_iterations or tolerance, or lower alpha."
+    )

@@ -1,0 +1,265 @@
+"""PageRank of one history: solve y = q + alpha P^T y, P without the rows of dangling nodes.
+
+Rows hold in-neighbours. Positions come as unsigned numbers: numba then need not look for negative ones, which makes
+the loops that gather over neighbours three times faster. `share` is 1 / strength, 0 for a dangling node, so that
+P(u, v) = weight(u, v) * share[u] and z = y * share is what flows along an edge of weight 1. Graphs without weights
+pass an empty array for them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.compile import kernel
+
+WINDOW = 4  # sweeps that are combined: with fewer it takes more of them, with more each of them costs more
+RIDGE = 1e-14  # keeps the combination of nearly parallel changes from being all rounding
+
+
+@kernel
+def inflow(indices, weights, first, last, z):
+    """What flows in over the slots from `first` up to `last`: short, so that the compiler puts it where it is used."""
+    total = 0.0
+    if weights is None:
+        for slot in range(first, last):
+            total += z[indices[slot]]
+    else:
+        for slot in range(first, last):
+            total += weights[slot] * z[indices[slot]]
+    return total
+
+
+@kernel
+def inflow_of_row(indices, weights, first, last, z):
+    """`inflow` of a whole row, whose length makes four sums at a time worthwhile."""
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    a, b, c, d = 0.0, 0.0, 0.0, 0.0
+    slot = first
+    if weights is None:
+        while slot + four <= last:
+            a += z[indices[slot]]
+            b += z[indices[slot + one]]
+            c += z[indices[slot + two]]
+            d += z[indices[slot + three]]
+            slot += four
+        while slot < last:
+            a += z[indices[slot]]
+            slot += one
+    else:
+        while slot < last:
+            a += weights[slot] * z[indices[slot]]
+            slot += one
+    return (a + b) + (c + d)
+
+
+@kernel
+def middles(indptr, indices):
+    """Of every row, the first slot of a node after the row's own."""
+    n = indptr.shape[0] - 1
+    out = np.empty(n, np.uint64)
+    for v in range(n):
+        low = indptr[v]
+        high = indptr[v + 1]
+        while low < high:
+            mid = (low + high) >> np.uint64(1)
+            if indices[mid] < v:
+                low = mid + np.uint64(1)
+            else:
+                high = mid
+        out[v] = low
+    return out
+
+
+@kernel
+def shortfall(indptr, indices, weights, share, alpha, q, y, out):
+    """`out` = q + alpha P^T y - y, and the sum of its absolute values."""
+    n = indptr.shape[0] - 1
+    z = y * share
+    total = 0.0
+    for v in range(n):
+        out[v] = q[v] - y[v] + alpha * inflow_of_row(indices, weights, indptr[v], indptr[v + 1], z)
+        total += abs(out[v])
+    return total
+
+
+@kernel
+def definition_residual(indptr, indices, weights, share, alpha, q, scores):
+    """Sum of |scores - (1 - alpha) q - alpha P^T scores|, dangling nodes going to q: the definition, term by term."""
+    n = indptr.shape[0] - 1
+    z = scores * share
+    back = 1 - alpha
+    for v in range(n):
+        if share[v] == 0.0:
+            back += alpha * scores[v]
+    total = 0.0
+    for v in range(n):
+        flow = inflow_of_row(indices, weights, indptr[v], indptr[v + 1], z)
+        total += abs(scores[v] - back * q[v] - alpha * flow)
+    return total
+
+
+@kernel
+def conjugate(indptr, indices, weights, middle, share, strength, alpha, q, enough, most):
+    """y of an undirected graph, by conjugate gradients with symmetric Gauss-Seidel preconditioning.
+
+    In z = y / strength the system is (D - alpha W) z = q, symmetric and positive. With L and U the parts of
+    alpha D^-1 W before and after the diagonal, the preconditioned operator is, by Eisenstat's identity,
+    p -> t + g, t = (I - U)^-1 p, g = (I - L)^-1 (p - t): one reading of the edges per step, half of it backwards.
+    Inner products weigh nodes by strength. The start, y in proportion to strength, is where walks end up that never
+    start again: it takes the slowest part of the error away. Stops when the sum of |q + alpha P^T y - y| is about
+    `enough` (at most 1 + alpha times that).
+    """
+    n = indptr.shape[0] - 1
+    end = np.uint64(n - 1)
+    r, p, x, t, g = np.empty(n), np.zeros(n), np.zeros(n), np.empty(n), np.empty(n)
+    mass, whole = 0.0, 0.0
+    for v in range(n):
+        if share[v] > 0.0:
+            mass += q[v]
+            whole += strength[v]
+    level = mass / whole if whole > 0.0 else 0.0
+    size, total = 0.0, 0.0
+    for v in range(n):
+        r[v] = share[v] * (q[v] - level * strength[v] + alpha * inflow(indices, weights, indptr[v], middle[v], r))
+        size += strength[v] * r[v] * r[v]
+        total += strength[v] * abs(r[v])
+    steps, again = 0, 0.0
+    while steps < most and total > enough:
+        steps += 1
+        for i in range(n):
+            v = end - np.uint64(i)
+            p[v] = r[v] + again * p[v]
+            t[v] = p[v] + alpha * share[v] * inflow(indices, weights, middle[v], indptr[v + np.uint64(1)], t)
+        along = 0.0
+        for v in range(n):
+            g[v] = p[v] - t[v] + alpha * share[v] * inflow(indices, weights, indptr[v], middle[v], g)
+            along += strength[v] * p[v] * (t[v] + g[v])
+        if not along > 0.0:
+            break  # nothing is left to gain in this precision
+        rate = size / along
+        before, size, total = size, 0.0, 0.0
+        for v in range(n):
+            x[v] += rate * p[v]
+            r[v] -= rate * (t[v] + g[v])
+            part = strength[v] * r[v]
+            size += part * r[v]
+            total += abs(part)
+        again = size / before
+    for i in range(n):
+        v = end - np.uint64(i)
+        t[v] = x[v] + alpha * share[v] * inflow(indices, weights, middle[v], indptr[v + np.uint64(1)], t)
+    for v in range(n):
+        x[v] = q[v] if share[v] == 0.0 else strength[v] * (t[v] + level / (1 - alpha))
+    return x, steps
+
+
+@kernel
+def mixture(gram, count, ridge, out):
+    """Shares, adding up to 1, of `count` vectors that make their sum shortest; False where rounding leaves none.
+
+    `gram` holds the vectors' inner products. They shrink from sweep to sweep, so each is brought to length 1 first.
+    """
+    a = np.empty((count, count + 1))
+    for i in range(count):
+        for j in range(count):
+            a[i, j] = gram[i, j] / np.sqrt(gram[i, i] * gram[j, j])
+        a[i, i] = 1.0 + ridge
+        a[i, count] = 1.0 / np.sqrt(gram[i, i])
+    for i in range(count):
+        if not a[i, i] > 0.0:
+            return False
+        for k in range(i + 1, count):
+            factor = a[k, i] / a[i, i]
+            for j in range(i, count + 1):
+                a[k, j] -= factor * a[i, j]
+    total = 0.0
+    for m in range(count):
+        i = count - 1 - m
+        value = a[i, count]
+        for j in range(i + 1, count):
+            value -= a[i, j] * out[j]
+        out[i] = value / a[i, i]
+    for i in range(count):
+        out[i] /= np.sqrt(gram[i, i])
+        total += out[i]
+    for i in range(count):
+        out[i] /= total
+    return np.isfinite(total) and total != 0.0
+
+
+@kernel
+def sweeps(indptr, indices, weights, share, alpha, q, enough, known, most):
+    """y of any graph, by Gauss-Seidel sweeps, the last few combined so that their changes cancel (Anderson's method).
+
+    Without combining, the part of the error that lies along the stationary walk would shrink slowest, by alpha^2 a
+    sweep. A sweep that changes y by f leaves |q + alpha P^T y - y| at most alpha |f|; stops when that is at most
+    `enough` times the sum of y, of which `known` is what earlier solutions have found.
+    """
+    n = indptr.shape[0] - 1
+    x, z = np.zeros(n), np.zeros(n)
+    change, swept = np.zeros((n, WINDOW)), np.zeros((n, WINDOW))
+    gram, parts = np.zeros((WINDOW, WINDOW)), np.zeros(WINDOW)
+    steps, count, place, least = 0, 0, 0, np.inf
+    while steps < most:
+        steps += 1
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        moved, total = 0.0, 0.0
+        for v in range(n):
+            value = q[v] + alpha * inflow_of_row(indices, weights, indptr[v], indptr[v + 1], z)
+            f = value - x[v]
+            z[v] = value * share[v]
+            swept[v, place] = value
+            change[v, place] = f
+            a += f * change[v, 0]
+            b += f * change[v, 1]
+            c += f * change[v, 2]
+            d += f * change[v, 3]
+            moved += abs(f)
+            total += abs(value)
+        if alpha * moved <= enough * (known + total) or steps == most:
+            break
+        if not moved < 10 * least:  # an unlucky combination: begin again from this sweep
+            count, place, a, b, c, d = 0, 0, restarted(change, swept, place), 0.0, 0.0, 0.0
+        least = min(least, moved)
+        parts[0], parts[1], parts[2], parts[3] = a, b, c, d
+        count = min(count + 1, WINDOW)
+        for i in range(WINDOW):
+            gram[i, place] = gram[place, i] = parts[i]
+        if mixture(gram, count, RIDGE, parts):
+            combined(swept, share, parts, count, x, z)
+        else:
+            combined(swept, share, latest(parts, place), count, x, z)
+        place = (place + 1) % WINDOW
+    return swept[:, place].copy(), steps
+
+
+@kernel
+def combined(swept, share, parts, count, x, z):
+    """x = the mixture of the last sweeps."""
+    for v in range(x.shape[0]):
+        value = 0.0
+        for i in range(count):
+            value += parts[i] * swept[v, i]
+        x[v] = value
+        z[v] = value * share[v]
+
+
+@kernel
+def latest(parts, place):
+    """All shares zero but the one of `place`."""
+    for i in range(parts.shape[0]):
+        parts[i] = 1.0 if i == place else 0.0
+    return parts
+
+
+@kernel
+def restarted(change, swept, place):
+    """Forget all sweeps but the one at `place`, which moves to the front; returns the square of its change."""
+    square = 0.0
+    for v in range(change.shape[0]):
+        kept, moved = swept[v, place], change[v, place]
+        for i in range(WINDOW):
+            change[v, i] = 0.0
+        swept[v, 0], change[v, 0] = kept, moved
+        square += moved * moved
+    return square

@@ -1,0 +1,140 @@
+"""PageRank against a dense solve of the definition, igraph and networkx."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from small_graphs import graphs, histories, start
+from twins import random_graph, slow_pagerank
+
+
+@given(st.data(), st.sampled_from([0.0, 0.3, 0.85, 0.99, 0.999]))
+def test_scores_follow_the_definition(data: st.DataObject, alpha: float) -> None:
+    graph = data.draw(graphs())
+    history = data.draw(histories(graph))
+    found = cg.pagerank(graph, alpha, history)
+    np.testing.assert_allclose(
+        found.scores, slow_pagerank(graph, alpha, start(graph, history)), atol=1e-12 / (1 - alpha)
+    )
+    assert found.scores.sum() == pytest.approx(1, abs=1e-14)
+    assert found.residual <= 1e-12
+    assert found.scores.min() >= 0
+
+
+@given(st.data())
+def test_many_histories_give_what_each_gives_alone(data: st.DataObject) -> None:
+    graph = data.draw(graphs())
+    many = [data.draw(histories(graph)) for _ in range(6)]
+    found = cg.pagerank(graph, history=many)
+    assert found.scores.shape == (6, graph.num_nodes)
+    assert np.all(found.residual <= 1e-12)
+    for row, history in zip(found.scores, many, strict=True):
+        np.testing.assert_allclose(row, cg.pagerank(graph, history=history).scores, atol=1e-11)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_igraph_and_networkx_agree(directed: bool, weighted: bool) -> None:
+    pytest.importorskip("igraph")
+    rng = np.random.default_rng(5)
+    graph = random_graph(rng, 200, 0.04, directed=directed)
+    if weighted:
+        other = graph.to_networkx()
+        for u, v in other.edges:
+            other.edges[u, v]["weight"] = float(rng.integers(1, 9))
+        graph = cg.Graph.from_networkx(other)
+    history = [3, 17, 40]
+    found = cg.pagerank(graph, history=history)
+    name = "weight" if weighted else None
+    peer = graph.to_igraph().personalized_pagerank(reset_vertices=history, weights=name)
+    np.testing.assert_allclose(found.scores, peer, atol=1e-10)
+    other = nx.pagerank(graph.to_networkx(), 0.85, dict.fromkeys(history, 1), tol=1e-14, max_iter=1000, weight=name)
+    np.testing.assert_allclose(found.scores, [other[v] for v in graph.labels], atol=1e-10)
+    everywhere = graph.to_igraph().pagerank(weights=name)
+    np.testing.assert_allclose(cg.pagerank(graph).scores, everywhere, atol=1e-10)
+
+
+def test_large_batch_on_a_larger_graph() -> None:
+    graph = cg.generate("ba", nodes=500, seed=1)
+    rng = np.random.default_rng(0)
+    many = [rng.choice(500, 3, replace=False).tolist() for _ in range(70)]
+    found = cg.pagerank(graph, 0.9, many)
+    assert found.residual.max() <= 1e-12
+    for number in (0, 31, 32, 69):
+        np.testing.assert_allclose(found.scores[number], cg.pagerank(graph, 0.9, many[number]).scores, atol=1e-11)
+
+
+@pytest.mark.parametrize("alpha", [0.99, 0.999, 0.9999])
+@pytest.mark.parametrize("directed", [False, True])
+def test_high_alpha_converges_on_slow_graphs(alpha: float, directed: bool) -> None:
+    lattice = cg.toys.grid(20, 20)
+    graph = cg.Graph.from_edges([*lattice.to_networkx().edges], directed=directed, nodes=lattice.labels)
+    found = cg.pagerank(graph, alpha, [(3, 4)])
+    q = start(graph, [graph.position((3, 4))])
+    np.testing.assert_allclose(found.scores, slow_pagerank(graph, alpha, q), atol=1e-12 / (1 - alpha))
+
+
+def test_weights_of_a_history() -> None:
+    graph = cg.toys.library()
+    found = cg.pagerank(graph, history=["music", "logic", "music"], weights=[1, 1, 2])
+    q = np.zeros(12)
+    q[graph.positions(["music", "logic"])] = 0.75, 0.25
+    np.testing.assert_allclose(found.scores, slow_pagerank(graph, 0.85, q), atol=1e-12)
+
+
+def test_result_reads_well() -> None:
+    graph = cg.toys.cycle(4)
+    found = cg.pagerank(graph, 0.5, [0])
+    assert [label for label, _ in found.top()] == [0, 1, 3, 2]  # 1 and 3 tie: node order
+    assert found.to_dict()["scores"][0] == found.scores[0]
+    several = cg.pagerank(graph, 0.5, [[0], [2]])
+    assert [rows[0][0] for rows in several.top(1)] == [0, 2]
+    assert len(several.to_dict()["residual"]) == 2
+
+
+def test_not_converged_says_how_far_it_came() -> None:
+    with pytest.raises(
+        cg.ConvergenceError, match=r"residual of .* in 2 iterations, not to 1e-12; raise max_iterations"
+    ):
+        cg.pagerank(cg.toys.grid(9, 9), 0.99, [(0, 0)], max_iterations=2)
+    with pytest.raises(cg.ConvergenceError, match=r"history 0: .* residual"):
+        cg.pagerank(cg.toys.grid(9, 9), 0.99, [[(0, 0)], [(1, 1)]], max_iterations=2)
+    with pytest.raises(cg.ConvergenceError, match="tolerance"):
+        cg.pagerank(cg.toys.library(), 0.85, ["music"], tolerance=1e-30)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"alpha": 1}, "alpha is 1; "),
+        ({"alpha": float("nan")}, "alpha is nan; "),
+        ({"alpha": "high"}, "alpha is 'high'; "),
+        ({"history": []}, "the history is empty; "),
+        ({"history": ["musik"]}, "no node 'musik'; the nearest names are 'music'"),
+        ({"history": 7}, "the history is 7; "),
+        ({"history": [["music"], ["nothing like it"]]}, "history 1: the graph has no node"),
+        ({"history": ["music"], "weights": [-1]}, "weight 0 of the history is -1.0; "),
+        ({"history": ["music"], "weights": [1, 2]}, "1 entries but 2 weights"),
+        ({"weights": [1]}, "give a history too"),
+        ({"tolerance": 0}, "tolerance is 0; "),
+        ({"max_iterations": 0}, "max_iterations is 0; "),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments: dict, message: str) -> None:
+    with pytest.raises(cg.CuriographError, match=message):
+        cg.pagerank(cg.toys.library(), **arguments)
+
+
+def test_a_graph_without_edges_is_refused() -> None:
+    with pytest.raises(cg.GraphError, match="no edges"):
+        cg.pagerank(cg.Graph.from_edges([], nodes=["a", "b"]))
+    with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
+        cg.pagerank([(0, 1)])  # type: ignore[arg-type]
+    huge = cg.Graph.from_edges([(0, 1, 1e308), (0, 2, 1e308)])
+    with pytest.raises(cg.GraphError, match="scale them down"):
+        cg.pagerank(huge)

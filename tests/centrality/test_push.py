@@ -1,0 +1,82 @@
+"""Bounds of the local push, against a dense solve of the definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from curiograph.centrality.history import teleport
+from curiograph.centrality.push import push
+from small_graphs import graphs, histories, start
+from twins import slow_pagerank
+
+SLACK = 1e-13  # of the dense solve
+
+
+@given(st.data(), st.sampled_from([0.0, 0.5, 0.85, 0.99]), st.sampled_from([1, 5, 30, 10_000]), st.integers(1, 6))
+def test_every_score_lies_within_its_bound(data: st.DataObject, alpha: float, edges: int, k: int) -> None:
+    graph = data.draw(graphs())
+    history = data.draw(histories(graph))
+    truth = slow_pagerank(graph, alpha, start(graph, history))
+    found = push(graph, teleport(graph, history), alpha, min(k, graph.num_nodes), tolerance=1e-9, max_edges=edges)
+    assert np.all(found.scores <= truth[found.nodes] + SLACK)
+    assert np.all(truth[found.nodes] <= found.scores + found.bound + SLACK)
+    assert len(set(found.nodes.tolist())) == len(found.nodes)
+    if found.certain:
+        others = np.delete(truth, found.nodes[found.best])
+        assert len(others) == 0 or others.max() <= truth[found.nodes[found.best]].min() + SLACK
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_given_time_the_best_are_those_of_pagerank(directed: bool) -> None:
+    rng = np.random.default_rng(2)
+    pairs = rng.integers(0, 2000, (12_000, 2))
+    graph = cg.Graph.from_edges(pairs, directed=directed, nodes=range(2000))
+    history = [5, 700, 1999]
+    found = cg.pagerank_top(graph, history, k=10, tolerance=1e-12, max_edges=50_000_000)
+    assert found.certain
+    assert set(found.nodes) == {label for label, _ in cg.pagerank(graph, history=history).top(10)}
+
+
+def test_little_of_a_large_graph_is_touched() -> None:
+    graph = cg.toys.grid(200, 200)
+    found = cg.pagerank_top(graph, [(100, 100)], k=5)
+    assert found.certain
+    assert found.touched < 1000
+    assert found.nodes[0] == (100, 100)
+    assert set(found.nodes[1:]) == {(99, 100), (101, 100), (100, 99), (100, 101)}
+
+
+def test_many_starts_grow_the_map() -> None:
+    graph = cg.toys.cycle(3000)
+    found = cg.pagerank_top(graph, list(range(0, 3000, 3)), k=3)
+    assert found.touched >= 1000
+    assert len(found) == 3
+
+
+def test_fewer_can_be_reached_than_asked_for() -> None:
+    graph = cg.Graph.from_edges([(0, 1), (2, 3), (3, 4)], nodes=range(6))
+    found = cg.pagerank_top(graph, [0], k=5)
+    assert (found.nodes, found.certain) == ([0, 1], True)
+    alone = cg.pagerank_top(graph, [5], k=2)
+    assert (alone.nodes, alone.scores.tolist(), alone.certain) == ([5], [1.0], True)
+    assert alone.to_dict()["touched"] == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"history": []}, "the history is empty; "),
+        ({"history": ["music"], "k": 0}, "k is 0; "),
+        ({"history": ["music"], "alpha": 1.0}, "alpha is 1.0; "),
+        ({"history": ["music"], "tolerance": -1}, "tolerance is -1; "),
+        ({"history": ["music"], "max_edges": 0}, "max_edges is 0; "),
+        ({"history": ["musik"]}, "no node 'musik'"),
+    ],
+)
+def test_bad_input_gets_one_sentence(arguments: dict, message: str) -> None:
+    with pytest.raises(cg.CuriographError, match=message):
+        cg.pagerank_top(cg.toys.library(), **arguments)

@@ -1,0 +1,33 @@
+"""Small graphs of every kind, drawn by hypothesis, and histories on them."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+import curiograph as cg
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> cg.Graph:
+    """Small graphs of every kind: some nodes alone, some dangling, some edges of weight zero."""
+    nodes = draw(st.integers(2, 12))
+    ends = st.integers(0, nodes - 1)
+    pairs = draw(st.lists(st.tuples(ends, ends).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=40))
+    if draw(st.booleans()):
+        weight = st.one_of(st.just(0.0), st.floats(0.01, 100.0))
+        pairs = [(u, v, draw(weight)) for u, v in pairs]
+    return cg.Graph.from_edges(pairs, directed=draw(st.booleans()), nodes=range(nodes))
+
+
+@st.composite
+def histories(draw: st.DrawFn, graph: cg.Graph) -> list[int]:
+    """One to four nodes, some of them perhaps twice."""
+    return draw(st.lists(st.integers(0, graph.num_nodes - 1), min_size=1, max_size=4))
+
+
+def start(graph: cg.Graph, history: list[int]) -> np.ndarray:
+    """q of a history, dense."""
+    q = np.zeros(graph.num_nodes)
+    q[list(set(history))] = 1 / len(set(history))
+    return q
