@@ -179,7 +179,7 @@ class _Run:
         from_history = partial(simulate, self.bias, states, np.array([0, len(q.nodes)]), q.chances)
         largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
         if self.exact:
-            reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)
+            reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
             visits = [from_history(reach, self._streams(0))]
             return _Answer(*combined(visits, self.alphas, num_nodes), np.ones(len(self.alphas), bool), visits)
         visits, left, size = [], self.max_walks, FIRST_SIZE

@@ -56,15 +56,20 @@ def visited(graph: Graph, history: Any) -> Int32:
     return np.append(nodes[nodes != last], np.int32(last)).astype(np.int32)
 
 
+def visited_each(graph: Graph, histories: Sequence[Any]) -> list[Int32]:
+    """Positions of each of several histories; the error for a bad one says which it is."""
+    return _each(histories, lambda history, _: visited(graph, history))
+
+
 def teleports(graph: Graph, histories: Sequence[Any], weights: Any = None) -> list[Teleport]:
     """q of each of several histories; the error for a bad one says which it is."""
     if weights is not None and (not isinstance(weights, Sequence) or len(weights) != len(histories)):
         raise SettingError(f"there are {len(histories)} histories; give one list of weights for each of them.")
     given = [None] * len(histories) if weights is None else weights
-    return each_history(histories, lambda history, number: teleport(graph, history, given[number]))
+    return _each(histories, lambda history, number: teleport(graph, history, given[number]))
 
 
-def each_history(histories: Sequence[Any], read: Callable[[Any, int], Read]) -> list[Read]:
+def _each(histories: Sequence[Any], read: Callable[[Any, int], Read]) -> list[Read]:
     """What `read` makes of each of several histories and its number; an error says which one is bad."""
     made = []
     for number, history in enumerate(histories):

@@ -97,11 +97,10 @@ class CuriousRanker(Ranker):
         return known
 
     def _simulated(self, graph: Graph, nodes: Int32) -> Iterator[tuple[int, Part]]:
-        bias = Bias(
-            Stack.of([graph]), self.agent, as_reward(self.reward), self.p_g, self.fallback, worker_number(self.workers)
-        )
+        agent, reward = as_agent(self.agent), as_reward(self.reward)
+        bias = Bias(Stack.of([graph]), agent, reward, self.p_g, self.fallback, worker_number(self.workers))
         streams = kernels.random.branched(np.full(len(nodes), self.seed, np.uint64), np.uint64(1), nodes)
-        reach = Reach(self.walks, self.alpha)
+        reach = Reach(self.walks, self.alpha, groups=1)
         starts = start_states(nodes, self.seed)
         visits = simulate(bias, starts, np.arange(len(nodes) + 1), np.ones(len(nodes)), reach, streams)
         table = visits.discounted(self.alpha)
@@ -111,8 +110,7 @@ class CuriousRanker(Ranker):
 
     def about(self, graph: Graph) -> dict[str, Any]:
         """What the parts of a graph depend on."""
-        agent: Any = self.agent
-        reward: Any = self.reward
+        agent, reward = as_agent(self.agent), as_reward(self.reward)
         return {
             "graph": _digest(np.array([graph.num_nodes, graph.directed]), graph.indptr, graph.indices),
             "agent": agent.name,
@@ -130,5 +128,5 @@ def _digest(*arrays: NDArray[Any]) -> str:
     """A short name for the content of arrays, the same in every process."""
     made = hashlib.sha256()
     for array in arrays:
-        made.update(np.ascontiguousarray(array))
+        made.update(np.ascontiguousarray(array).tobytes())
     return made.hexdigest()[:16]

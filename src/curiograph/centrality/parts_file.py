@@ -81,11 +81,8 @@ def _unpacked(graph: Graph, arrays: dict[str, NDArray[Any]]) -> dict[int, Part]:
             raise ValueError(f"its {kind} are not a list of {np.dtype(dtype).name}")
     starts, totals, offsets, nodes, visits = (arrays[kind] for kind in _KINDS)
     ordered = len(offsets) > 0 and offsets[0] == 0 and bool(np.all(np.diff(offsets) >= 0))
-    if (
-        not ordered
-        or not len(starts) == len(totals) == len(offsets) - 1
-        or not len(nodes) == len(visits) == offsets[-1]
-    ):
+    fitting = len(starts) == len(totals) == len(offsets) - 1 and len(nodes) == len(visits)
+    if not ordered or not fitting or offsets[-1] != len(nodes):
         raise ValueError("its arrays do not fit together")
     for positions in (starts, nodes):
         if len(positions) and not 0 <= positions.min() <= positions.max() < graph.num_nodes:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.centrality.rankers import Ranker, checked_ranks
 from curiograph.centrality.recommend import RankerLike, as_ranker, candidate_set
@@ -36,14 +38,14 @@ def check_ranker(ranker: RankerLike, graph: Graph | None = None, *, seed: int = 
             rng.permutation(starts)[: int(rng.integers(1, min(4, len(starts)) + 1))].astype(np.int32) for _ in range(4)
         ]
         for which in ("last", "history", "all"):
-            _check(made, g, histories, candidate_set(g, histories, which))  # type: ignore[arg-type]
+            _check(made, g, histories, candidate_set(g, histories, which))
 
 
 def _check(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> None:
-    before = [array.copy() for array in (*histories, candidates.offsets, candidates.nodes)]
+    given: list[NDArray[Any]] = [*histories, candidates.offsets, candidates.nodes]
+    before = [array.copy() for array in given]
     scores = checked_ranks(ranker, graph, histories, candidates)
-    after = (*histories, candidates.offsets, candidates.nodes)
-    if not all(np.array_equal(a, b) for a, b in zip(before, after, strict=True)):
+    if not all(np.array_equal(a, b) for a, b in zip(before, given, strict=True)):
         raise RankerError(f"ranker {ranker.name!r} writes into what it is given; it must leave that as it was.")
     if not np.array_equal(scores, checked_ranks(ranker, graph, histories, candidates)):
         raise RankerError(f"ranker {ranker.name!r} changes its mind: asked twice, it scores the same differently.")

@@ -147,4 +147,5 @@ def _opened(visited: Any, links: list[int], v: int) -> list[list[int]]:
 def _shortest(graph: Any, sources: list[int], targets: list[int]) -> list[int]:
     """The shortest path from any of some nodes to any of others."""
     paths = networkx.multi_source_dijkstra_path(graph, set(sources), weight=None)
-    return list(min((paths[t] for t in targets), key=len))
+    shortest: list[int] = min((paths[t] for t in targets), key=lambda path: len(path))
+    return shortest

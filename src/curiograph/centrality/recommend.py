@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 import numpy as np
 
 from curiograph import kernels
-from curiograph.centrality.history import are_many, each_history, visited
+from curiograph.centrality.history import are_many, visited, visited_each
 from curiograph.centrality.parts import CuriousRanker
 from curiograph.centrality.rankers import AdaptedRanker, MixtureRanker, PageRankRanker, Ranker, checked_ranks
 from curiograph.centrality.reasons import Reason, explain
@@ -152,8 +152,8 @@ class Recommender:
     def recommend(self, history: Any, k: int = 10, *, candidates: CandidateSet = "all") -> Any:
         """The `k` best candidates for a user, or a list of such lists for a list of histories."""
         k = whole_number("k", k, 1, "ask for 1 recommendation or more")
-        many, read = are_many(self.graph, history), lambda labels, _: visited(self.graph, labels)
-        histories = each_history(history, read) if many else [read(history, 0)]
+        many = are_many(self.graph, history)
+        histories = visited_each(self.graph, history) if many else [visited(self.graph, history)]
         found = candidate_set(self.graph, histories, candidates)
         by_part = {
             name: checked_ranks(part, self.graph, histories, found) for name, part in self.ranker.parts().items()

@@ -120,7 +120,7 @@ class Reach:
     tail: float = 1e-3
     """Share of all visits that is left out, once walkers are drawn, by not going on for ever."""
     groups: int = 8
-    """Independent swarms, whose spread gives the standard error."""
+    """Independent swarms, whose spread gives the standard error; 1 for a swarm without it."""
     most_paths: int | None = None
     """Refuse to follow more."""
 
@@ -130,7 +130,7 @@ class Reach:
 
     def walkers(self, step: int, drawn: bool) -> int:
         """Walkers of a group that take the step after `step`: as many as would not have teleported yet."""
-        return max(1, int(self.size * self.alpha**step)) if drawn else self.size
+        return max(1, int(self.size * self.alpha**step)) if drawn else self.size * self.groups
 
     def check(self, paths: int) -> None:
         """Raise where more paths have been followed than there may be."""
@@ -154,9 +154,9 @@ class Swarm:
     """Whether some paths are left out, and drawn ones stand for them."""
 
     @classmethod
-    def at_home(cls, count: int) -> Swarm:
+    def at_home(cls, count: int, drawn: bool) -> Swarm:
         """Swarms before they start: a walker each, in a state of its own that leads to the starts."""
-        return cls(np.arange(count + 1), np.arange(count), np.ones(count), count > 1)
+        return cls(np.arange(count + 1), np.arange(count), np.ones(count), drawn)
 
     def matrix(self, num_states: int) -> Any:
         """Groups x states, sparse."""
@@ -191,11 +191,12 @@ class Swarm:
 def simulate(bias: Bias, starts: States, offsets: Int64, chances: Float64, reach: Reach, streams: Streams) -> Visits:
     """Let swarms walk: swarm i from the states at `offsets[i]:offsets[i + 1]` of `starts`, taken with `chances`.
 
-    A single swarm divides into `reach.groups`, once it has to be drawn. Each group has its own of `streams`.
+    A single swarm divides into `reach.groups`, once it has to be drawn; several have one group each. Each group has
+    its own of `streams`.
     """
     num_nodes = int(bias.stack.starts[-1])
     transitions = Transitions(Candidates(offsets, starts.nodes[:, -1]), chances)
-    swarm = Swarm.at_home(len(offsets) - 1)
+    swarm = Swarm.at_home(len(offsets) - 1, drawn=reach.groups == 1)
     steps, paths, states = [transitions.matrix(num_nodes)], 0, None
     while reach.goes_on(len(steps), swarm.drawn):
         swarm, reached = swarm.branched(transitions, reach, len(steps) - 1, streams)

@@ -59,34 +59,19 @@ def rank(
             from curiograph.centrality.pagerank import pagerank
 
             found: Any = pagerank(g, alpha, labels, weights=weights)
-            columns = ["rank", "node", "score"]
-            about = {"residual": found.residual, "iterations": found.iterations}
+            about = {"alpha": alpha, "residual": found.residual, "iterations": found.iterations}
         else:
             from curiograph.centrality.curious import curious_pagerank
 
-            choices: Any = {"remember": remember, "fallback": fallback, "max_walks": max_walks}
-            found = curious_pagerank(
-                g,
-                agent,
-                alpha,
-                labels,
-                p_g=p_g,
-                weights=weights,
-                reward=reward,
-                tolerance=tolerance,
-                seed=seed,
-                **choices,
-            )
-            columns = ["rank", "node", "score", "stderr"]
-            about = {name: getattr(found, name) for name in ("agent", "p_g", "exact", "walks", "paths")}
+            choices: Any = {"weights": weights, "reward": reward, "remember": remember, "fallback": fallback}
+            limits: Any = {"tolerance": tolerance, "max_walks": max_walks}
+            found = curious_pagerank(g, agent, alpha, labels, p_g=p_g, seed=seed, **choices, **limits)
+            about = {name: getattr(found, name) for name in ("agent", "alpha", "p_g", "exact", "walks", "paths")}
             about["converged"] = bool(found.converged)
+    columns = ["rank", "node", "score"] + ["stderr"] * (agent is not None)
     rows = _ranked(g, found, k, agent is not None)
-    document = {
-        "alpha": found.alpha,
-        "history": labels,
-        **about,
-        "ranking": [dict(zip(columns, r, strict=True)) for r in rows],
-    }
+    ranking = [dict(zip(columns, row, strict=True)) for row in rows]
+    document = {"history": labels, **about, "ranking": ranking}
     write_result(out, document, lambda: (columns, rows))
     if json:
         show_json(document)
