@@ -33,6 +33,7 @@ def test_many_histories_give_what_each_gives_alone(data: st.DataObject) -> None:
     found = cg.pagerank(graph, history=many)
     assert found.scores.shape == (6, graph.num_nodes)
     assert np.all(found.residual <= 1e-12)
+    assert found.scores.min() >= 0
     for row, history in zip(found.scores, many, strict=True):
         np.testing.assert_allclose(row, cg.pagerank(graph, history=history).scores, atol=1e-11)
 

@@ -23,7 +23,7 @@ MOST_ITERATIONS = 10_000
 _ROUNDING = 1e-15  # scores this close may differ by the order of their sums
 _COLUMNS = 32  # histories solved side by side: a row of single-precision numbers is then two cache lines
 _FEWEST = 4  # with fewer than this, one at a time is faster
-_SINGLE = 1e-6  # relative change of a sweep that single precision can still tell from none
+_SINGLE = 3e-6  # relative change of a sweep that single precision can still tell from none
 _SWEEPS = 60  # in one round; slower than that, one at a time in double precision is better
 _TINY = 1e-300  # keeps a column that is solved from being divided by zero
 _ROUNDS = 6  # of single-precision solutions, each correcting the one before
@@ -184,54 +184,67 @@ def _normal(y: Float64) -> Float64:
 def _many(graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: float, most: int) -> PageRank:
     """Blocks of columns side by side; whatever is not close enough then is solved one at a time."""
     scores = np.empty((len(starts), graph.num_nodes))
-    residual, iterations = np.empty(len(starts)), np.zeros(len(starts), np.int64)
+    residual, iterations = np.full(len(starts), np.inf), np.zeros(len(starts), np.int64)
+    room = _Room.of(graph, min(len(starts), _COLUMNS))
     for first in range(0, len(starts), _COLUMNS):
         block = slice(first, min(first + _COLUMNS, len(starts)))
-        done = np.zeros(block.stop - first, bool)
-        if len(done) >= _FEWEST:
-            scores[block], residual[block], iterations[block] = _side_by_side(
-                graph, alpha, starts[block], tolerance, most
-            )
-            done = (residual[block] <= tolerance) & (iterations[block] <= most)
-        for number in (first + np.flatnonzero(~done)).tolist():
-            try:
-                scores[number], residual[number], iterations[number] = _one(
-                    graph, alpha, starts[number], tolerance, most
-                )
-            except ConvergenceError as error:
-                raise ConvergenceError(f"history {number}: {error}") from None
+        if block.stop - first != room.q.shape[1]:
+            room = _Room.of(graph, block.stop - first)
+        if block.stop - first >= _FEWEST:
+            iterations[block] = _side_by_side(graph, alpha, starts[block], tolerance, most, room)
+            residual[block] = kernels.pageranks.normalised(room.q, room.y, room.missing, scores[block])
+    for number in np.flatnonzero(~(residual <= tolerance) | (iterations > most)).tolist():
+        try:
+            scores[number], residual[number], iterations[number] = _one(graph, alpha, starts[number], tolerance, most)
+        except ConvergenceError as error:
+            raise ConvergenceError(f"history {number}: {error}") from None
     return PageRank(graph, alpha, scores, residual, iterations)
 
 
+class _Room(NamedTuple):
+    """Arrays that all blocks of a batch work in, nodes x histories: fresh memory costs as much as using it."""
+
+    q: Float64
+    y: Float64
+    z: Float64
+    missing: Float64
+    single: tuple[Float32, Float32, Float32]
+    noted: tuple[Float32, Float32]
+
+    @classmethod
+    def of(cls, graph: Graph, columns: int) -> _Room:
+        shape = (graph.num_nodes, columns)
+        q, y, z, missing = (np.zeros(shape) for _ in range(4))
+        single = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        window = (kernels.pagerank.WINDOW, *shape)
+        return cls(q, y, z, missing, single, (np.zeros(window, np.float32), np.zeros(window, np.float32)))
+
+
 def _side_by_side(
-    graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: float, most: int
-) -> tuple[Float64, Float64, int]:
-    """Scores, residuals and readings of the edges: single-precision solutions, each correcting those before."""
-    steps = graph.transition
-    indptr, indices, weights = steps.rows
-    light, share = _in_single_precision(graph)
-    shape = (graph.num_nodes, len(starts))
-    q = np.zeros(shape)
+    graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: float, most: int, room: _Room
+) -> int:
+    """y of a block, into the room: single-precision solutions, each correcting those before; readings of the edges."""
+    indptr, indices, weights = graph.transition.rows
+    share = graph.transition.share
+    light, light_share = _in_single_precision(graph)
+    q, y, z, missing, (lack, found, flow), noted = room
+    q[:], y[:] = 0.0, 0.0
     for column, start in enumerate(starts):
         q[start.nodes, column] = start.chances
-    y, z, missing, iterations = np.zeros(shape), np.empty(shape), q.copy(), 0
-    lacking, total = np.ones(len(starts)), np.ones(len(starts))
-    found, flow = np.empty(shape, np.float32), np.empty(shape, np.float32)
-    change, swept = (np.empty((shape[0], kernels.pagerank.WINDOW, shape[1]), np.float32) for _ in range(2))
+    missing[:] = q
+    lacking, total, iterations = np.ones(len(starts)), np.ones(len(starts)), 0
     for _ in range(_ROUNDS):
         scale = np.maximum(lacking, _TINY)
+        np.divide(missing, scale, out=lack, casting="same_kind")
         enough = np.clip(0.3 * tolerance * total / scale, _SINGLE, 1.0).astype(np.float32)
         iterations += kernels.pageranks.many_sweeps(
-            indptr, indices, light, share, np.float32(alpha), (missing / scale).astype(np.float32),
-            found, flow, change, swept, enough, _SWEEPS,
-        )  # fmt: skip
+            indptr, indices, light, light_share, np.float32(alpha), lack, found, flow, *noted, enough, _SWEEPS
+        )
         y += found * scale
-        lacking, total = kernels.pageranks.shortfalls(indptr, indices, weights, steps.share, alpha, q, y, z, missing)
+        lacking, total = kernels.pageranks.shortfalls(indptr, indices, weights, share, alpha, q, y, z, missing)
         if iterations >= most or np.all(lacking <= 0.5 * tolerance * total):
             break
-    scores, residual = np.empty(shape[::-1]), np.empty(len(starts))
-    kernels.pageranks.normalised(y, q, missing, scores, residual)
-    return scores, residual, iterations
+    return iterations
 
 
 def _in_single_precision(graph: Graph) -> tuple[Float32 | None, Float32]:
