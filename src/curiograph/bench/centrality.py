@@ -100,10 +100,14 @@ def benchmark_graphs(seed: int, quick: bool) -> dict[str, Graph]:
     }
     if not quick:
         graphs["uniform, sparse"] = random_graph(NODES, 50_000, seed)
+    found = wikispeedia()
+    return graphs if found is None else graphs | {"Wikispeedia": found}
+
+
+def wikispeedia() -> Graph | None:
+    """The links of Wikispeedia, where CURIOGRAPH_DATA names a folder that has them."""
     links = Path(os.environ.get("CURIOGRAPH_DATA", "")) / "wikispeedia" / "links.tsv"
-    if links.is_file():
-        graphs["Wikispeedia"] = read_graph(links, directed=True)
-    return graphs
+    return read_graph(links, directed=True) if links.is_file() else None
 
 
 def random_graph(nodes: int, edges: int, seed: int, *, directed: bool = False, power: float = 0.0) -> Graph:

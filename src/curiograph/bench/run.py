@@ -19,6 +19,7 @@ import numpy as np
 
 from curiograph.agents.running import evaluate
 from curiograph.bench.centrality import batch_rows, pagerank_rows, push_rows
+from curiograph.bench.curious import curious_rows, recommend_rows
 from curiograph.bench.learning import acting, training
 from curiograph.bench.timing import medians
 from curiograph.bench.twins import gudhi_beta1, ripser_beta1, slow_compressibility
@@ -220,8 +221,9 @@ def _learning(report: Report, quick: bool) -> None:
 
 
 def _centrality(report: Report, quick: bool) -> None:
-    """PageRank of one history, of many at once, and of the best nodes of a large graph."""
+    """PageRank of one history, of many, of the best nodes of a large graph; curious PageRank; recommendation."""
     rows = pagerank_rows(report.seed, quick, report.missing) + batch_rows(report.seed, quick)
+    rows += curious_rows(report.seed, quick) + recommend_rows(report.seed, quick)
     if not quick:
         rows += push_rows(report.seed)
     report.results += [Result(*row) for row in rows]

@@ -77,7 +77,7 @@ class CuriousPageRank:
 def curious_pagerank(
     graph: Graph,
     agent: AgentLike = "greedy",
-    alpha: float | Sequence[float] = 0.85,
+    alpha: float | Sequence[float] | Float64 = 0.85,
     history: Any = None,
     *,
     p_g: float = 0.5,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import quoted
-from curiograph.settings import whole_number
+from curiograph.settings import whole_number, worker_number
 
 TOLERANCE = 1e-12
 MOST_ITERATIONS = 10_000
@@ -182,17 +183,27 @@ def _normal(y: Float64) -> Float64:
 
 
 def _many(graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: float, most: int) -> PageRank:
-    """Blocks of columns side by side; whatever is not close enough then is solved one at a time."""
+    """Blocks of columns side by side, on all processors; what is not close enough then is solved one at a time."""
     scores = np.empty((len(starts), graph.num_nodes))
     residual, iterations = np.full(len(starts), np.inf), np.zeros(len(starts), np.int64)
-    room = _Room.of(graph, min(len(starts), _COLUMNS))
-    for first in range(0, len(starts), _COLUMNS):
-        block = slice(first, min(first + _COLUMNS, len(starts)))
-        if block.stop - first != room.q.shape[1]:
-            room = _Room.of(graph, block.stop - first)
-        if block.stop - first >= _FEWEST:
+    firsts = range(0, len(starts), _COLUMNS)
+    blocks = [slice(first, min(first + _COLUMNS, len(starts))) for first in firsts]
+    wide = [block for block in blocks if block.stop - block.start >= _FEWEST]
+
+    def solve(some: Sequence[slice]) -> None:
+        room: _Room | None = None
+        for block in some:
+            if room is None or room.q.shape[1] != block.stop - block.start:
+                room = _Room.of(graph, block.stop - block.start)
             iterations[block] = _side_by_side(graph, alpha, starts[block], tolerance, most, room)
             residual[block] = kernels.pageranks.normalised(room.q, room.y, room.missing, scores[block])
+
+    workers = min(worker_number(None), len(wide))
+    if workers > 1:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(solve, [wide[i::workers] for i in range(workers)]))
+    else:
+        solve(wide)
     for number in np.flatnonzero(~(residual <= tolerance) | (iterations > most)).tolist():
         try:
             scores[number], residual[number], iterations[number] = _one(graph, alpha, starts[number], tolerance, most)
@@ -202,7 +213,7 @@ def _many(graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: flo
 
 
 class _Room(NamedTuple):
-    """Arrays that all blocks of a batch work in, nodes x histories: fresh memory costs as much as using it."""
+    """Arrays, nodes x histories, that the blocks of a batch work in one after the other: fresh memory costs time."""
 
     q: Float64
     y: Float64
