@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+import networkx
+
 import curiograph as cg
 from curiograph.bench.run import ratio_text, seconds_text
 from curiograph.plotting import COLOURS, figure, save_figure
@@ -31,6 +33,46 @@ def draw_walks() -> None:
     panels[2].set_ylabel("information gaps")
     panels[2].legend(frameon=False)
     save_figure(panels[0], RESULTS / "walks.png")
+
+
+HISTORY = ["Myriel", "Valjean", "Fantine", "Marius"]
+RANKERS = ("pagerank", "igt", "cpt", "mixture")
+
+
+def characters() -> cg.Graph:
+    """Who appears with whom in Les Miserables (Knuth 1993, as networkx ships it)."""
+    return cg.Graph.from_edges(list(networkx.les_miserables_graph().edges))
+
+
+def draw_recommendations(tops: dict[str, Any]) -> None:
+    """One history on a small real graph, and the ten recommendations of each ranker."""
+    _, (left, right) = figure(13, 6, columns=2)
+    tops["mixture"].plot(left)
+    left.set_title("visited (squares) and recommended by the mixture (circles)", fontsize=10)
+    right.set_axis_off()
+    for column, (ranker, top) in enumerate(tops.items()):
+        x = column / len(tops)
+        right.text(x, 0.97, ranker, color=COLOURS[ranker], weight="bold", fontsize=12, transform=right.transAxes)
+        for place, (label, score) in enumerate(top):
+            own = all(label not in dict(other) for name, other in tops.items() if name not in (ranker, "mixture"))
+            right.text(x, 0.89 - 0.092 * place, f"{place + 1}. {label}", weight="bold" if own else "normal",
+                       fontsize=11, transform=right.transAxes)  # fmt: skip
+            right.text(x, 0.857 - 0.092 * place, f"{score:.3f}", color="#777777", fontsize=7, transform=right.transAxes)
+    right.set_title("ten recommendations by each; bold: by no other component", fontsize=10)
+    save_figure(left, RESULTS / "recommendations.png")
+
+
+def recommendation_lines(tops: dict[str, Any]) -> list[str]:
+    """The recommendations of the mixture with their reasons."""
+    lines = [
+        "| | mixture offers | by pagerank | by igt | by cpt | opens | bits |",
+        "|---:|---|---:|---:|---:|---|---:|",
+    ]
+    for place, reason in enumerate(tops["mixture"].reasons, start=1):
+        ranks = " | ".join(str(reason.ranks[name]) for name in RANKERS[:3])
+        loops = "; ".join(" - ".join(map(str, (*loop, reason.node))) for loop in reason.opens)
+        lines.append(f"| {place} | {reason.node} | {ranks} | {loops} | {reason.compressibility:+.2f} |")
+    return lines
 
 
 def table1_lines(run: dict[str, Any]) -> list[str]:
@@ -80,7 +122,11 @@ def bench_lines(run: dict[str, Any]) -> list[str]:
             f"| {ratio_text(result['ratio'])} | {target} |"
         )
     machine = run["machine"]
-    return [*lines, "", f"One core of {machine['processor']}, Python {machine['python']}, numba {machine['numba']}."]
+    return [
+        *lines,
+        "",
+        f"{machine['processor']}, Python {machine['python']}, numba {machine['numba']}; one core but where it says all.",
+    ]
 
 
 def put(name: str, lines: list[str], page: Path = README) -> None:
@@ -92,6 +138,9 @@ def put(name: str, lines: list[str], page: Path = README) -> None:
 
 if __name__ == "__main__":
     draw_walks()
+    found = {ranker: cg.recommend(characters(), HISTORY, 10, ranker=ranker) for ranker in RANKERS}
+    draw_recommendations(found)
+    put("recommendations", recommendation_lines(found))
     table1 = json.loads((RESULTS / "table1.json").read_text())
     put("table1", table1_lines(table1))
     put("shares", share_lines(table1))

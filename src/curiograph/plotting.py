@@ -197,9 +197,7 @@ def plot_recommendations(
         ax = figure(6.4, 5.6)[1]
     named = [*history, *recommended]
     drawn = (graph if graph.num_nodes <= _DRAWN_WHOLE else graph.subgraph(named)).to_networkx()
-    for _, _, edge in drawn.edges(data=True):
-        edge.clear()  # weights would pull the layout
-    places = networkx.spring_layout(drawn, seed=0, k=2.2 / np.sqrt(len(drawn)), iterations=200)
+    places = networkx.kamada_kawai_layout(drawn)
     near = [edge for edge in drawn.edges if edge[0] in named and edge[1] in named]
     networkx.draw_networkx_edges(drawn, places, ax=ax, edge_color="#DDDDDD", width=0.7)
     networkx.draw_networkx_edges(drawn, places, edgelist=near, ax=ax, edge_color=COLOURS["quiet"])
@@ -212,9 +210,10 @@ def plot_recommendations(
     numbers = {node: str(place) for place, node in enumerate(recommended, start=1)}
     networkx.draw_networkx_labels(drawn, places, numbers, font_size=7, font_color="white", ax=ax)
     for node in named:
-        ax.annotate(str(node), places[node], xytext=(7, 6), textcoords="offset points", fontsize=7)
+        text = ax.annotate(str(node), places[node], xytext=(7, 7), textcoords="offset points", fontsize=8)
+        text.set_bbox({"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 0.5})
     ax.set_axis_off()
-    ax.margins(0.12)
+    ax.margins(0.06)
     return ax
 
 

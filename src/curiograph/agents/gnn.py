@@ -70,13 +70,13 @@ class Subgraphs:
         """The subgraphs of walks `nodes`, each with its candidates `v[offsets[i]:offsets[i + 1]]`."""
         rows = stack.skeleton
         bounds, places, starts, links = kernels.subgraphs.read(rows.indptr, rows.indices, nodes, lengths, offsets, v)
-        features = stack.degree_profile[places]
-        if shape.inner_degree or shape.inner_triangles:
-            inner = kernels.subgraphs.inner_counts(bounds, starts, links)
-            chosen = [column for column, read in enumerate((shape.inner_degree, shape.inner_triangles)) if read]
-            features = np.concatenate([features, inner[:, chosen]], axis=1)
-        if shape.log_features:
-            features = np.log1p(features)
+        table = stack.log_degree_profile if shape.log_features else stack.degree_profile
+        if not (shape.inner_degree or shape.inner_triangles):
+            return cls(bounds, starts, links, table[places])
+        inner = kernels.subgraphs.inner_counts(bounds, starts, links)
+        features = kernels.subgraphs.features(
+            table, places, inner, shape.inner_degree, shape.inner_triangles, shape.log_features
+        )
         return cls(bounds, starts, links, features)
 
 

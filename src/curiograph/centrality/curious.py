@@ -174,7 +174,10 @@ class _Run:
     seed: int
 
     def answer(self, q: Teleport, remember: Memory) -> _Answer:
-        """Simulate until the error is small enough, or the walks are used up."""
+        """Simulate until the error is small enough, or the walks are used up.
+
+        Errors fall at least like one over the root of the walkers, which says how many more it takes.
+        """
         states = start_states(q.nodes, self.seed, remember)
         from_history = partial(simulate, self.bias, states, np.array([0, len(q.nodes)]), q.chances)
         largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
@@ -192,7 +195,7 @@ class _Run:
             largest_excess = float(excess[self.alphas.argmax()])
             if largest_excess <= 1 or left < Reach.groups:
                 return _Answer(scores, stderr, excess <= 1, visits)
-            size = int(size * np.clip(largest_excess**1.5, 1, 8))  # errors fall a bit faster than one over the root
+            size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 8))
 
     def _streams(self, task: int) -> Streams:
         streams: Streams = kernels.random.streams(np.uint64(self.seed), task, Reach.groups)

@@ -129,8 +129,12 @@ class Reach:
         return self.alpha**step > (self.tail if drawn else _NOTHING)
 
     def walkers(self, step: int, drawn: bool) -> int:
-        """Walkers of a group that take the step after `step`: as many as would not have teleported yet."""
-        return max(1, int(self.size * self.alpha**step)) if drawn else self.size * self.groups
+        """Walkers of a group that take the step after `step`.
+
+        Late steps count less and cost more, since agents read longer paths: somewhat fewer walkers take them than would
+        not have teleported yet.
+        """
+        return max(1, int(self.size * self.alpha ** (1.2 * step))) if drawn else self.size * self.groups
 
     def check(self, paths: int) -> None:
         """Raise where more paths have been followed than there may be."""

@@ -264,6 +264,12 @@ class Graph:
         """Random walks on this graph: chances, strengths and in-neighbours."""
         return Transition(self)
 
+    @cached_property
+    def log_degree_profile(self) -> Float32:
+        """Logarithm of 1 + the local degree profile of every node."""
+        profile: Float32 = frozen(np.log1p(self.degree_profile))
+        return profile
+
     def neighbors(self, label: Hashable) -> list[Hashable]:
         """Labels of the (out-)neighbours of a node."""
         row = self.position(label)

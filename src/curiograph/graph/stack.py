@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph.graph.container import Graph
 from curiograph.graph.features import Float32
-from curiograph.graph.rows import Int32, Int64
+from curiograph.graph.rows import Int32, Int64, frozen
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,23 @@ class Stack:
     @cached_property
     def degree_profile(self) -> Float32:
         """Local degree profile of every node."""
-        profiles = [graph.degree_profile for graph in self.graphs]
-        return profiles[0] if len(profiles) == 1 else np.concatenate(profiles)
+        return _joined([graph.degree_profile for graph in self.graphs])
+
+    @cached_property
+    def log_degree_profile(self) -> Float32:
+        """Logarithm of 1 + the local degree profile of every node."""
+        return _joined([graph.log_degree_profile for graph in self.graphs])
 
     def split(self, node: int) -> tuple[Graph, int]:
         """The graph that a stacked node belongs to, and the node's position there."""
         graph = int(np.searchsorted(self.starts, node, side="right")) - 1
         return self.graphs[graph], int(node - self.starts[graph])
+
+
+def _joined(tables: list[Float32]) -> Float32:
+    """Tables of nodes under each other; read-only like those of a single graph: one type, one compilation."""
+    joined: Float32 = tables[0] if len(tables) == 1 else frozen(np.concatenate(tables))
+    return joined
 
 
 def _stack_rows(graphs: Sequence[Graph], starts: Int64) -> Rows:

@@ -91,6 +91,22 @@ def inner_counts(bounds, starts, links):
 
 
 @kernel
+def features(table, places, inner, degree, triangles, logarithm):
+    """Of every node its row of `table`, and if asked for its degree and triangles inside, or their logarithms."""
+    wide = table.shape[1]
+    out = np.empty((places.shape[0], wide + degree + triangles), np.float32)
+    for k in range(places.shape[0]):
+        for j in range(wide):
+            out[k, j] = table[places[k], j]
+        column = wide
+        for j in range(2):
+            if degree if j == 0 else triangles:
+                out[k, column] = np.log1p(inner[k, j]) if logarithm else inner[k, j]
+                column += 1
+    return out
+
+
+@kernel
 def gather(starts, links, hidden, mean, out):
     """Every node's state beside the mean (or the sum) over its neighbours. `out` has 2 d columns."""
     width = hidden.shape[1]
