@@ -64,15 +64,22 @@ def draw_recommendations(tops: dict[str, Any]) -> None:
 
 def recommendation_lines(tops: dict[str, Any]) -> list[str]:
     """The recommendations of the mixture with their reasons."""
-    lines = [
-        "| | mixture offers | by pagerank | by igt | by cpt | opens | bits |",
-        "|---:|---|---:|---:|---:|---|---:|",
-    ]
+    head = ["", "mixture offers", "by pagerank", "by igt", "by cpt", "opens", "bits"]
+    lines = [f"| {' | '.join(head)} |", "|---:|---|---:|---:|---:|---|---:|"]
     for place, reason in enumerate(tops["mixture"].reasons, start=1):
         ranks = " | ".join(str(reason.ranks[name]) for name in RANKERS[:3])
         loops = "; ".join(" - ".join(map(str, (*loop, reason.node))) for loop in reason.opens)
         lines.append(f"| {place} | {reason.node} | {ranks} | {loops} | {reason.compressibility:+.2f} |")
     return lines
+
+
+def draw_walkers() -> None:
+    """How unbiased walkers and greedy ones for either reward spread over one graph."""
+    graph = cg.generate("ws", nodes=500, seed=0)
+    greedy = {reward: cg.walk_statistics(graph, "greedy", reward=reward, walks=300) for reward in ("igt", "cpt")}
+    unbiased = {"unbiased": cg.walk_statistics(graph, walks=300)}
+    drawn = cg.WalkComparison(unbiased | greedy).plot()
+    save_figure(drawn.axes[0], RESULTS / "walkers.png")
 
 
 def table1_lines(run: dict[str, Any]) -> list[str]:
@@ -125,7 +132,8 @@ def bench_lines(run: dict[str, Any]) -> list[str]:
     return [
         *lines,
         "",
-        f"{machine['processor']}, Python {machine['python']}, numba {machine['numba']}; one core but where it says all.",
+        f"{machine['processor']}, Python {machine['python']}, numba {machine['numba']}; one core but where it says all "
+        "cores, and for histories 256 a call.",
     ]
 
 
@@ -138,6 +146,7 @@ def put(name: str, lines: list[str], page: Path = README) -> None:
 
 if __name__ == "__main__":
     draw_walks()
+    draw_walkers()
     found = {ranker: cg.recommend(characters(), HISTORY, 10, ranker=ranker) for ranker in RANKERS}
     draw_recommendations(found)
     put("recommendations", recommendation_lines(found))
