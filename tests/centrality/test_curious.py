@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
+from curiograph.agents.gnn import GnnShape
 from curiograph.agents.registry import as_agent
 from path_chain import by_paths
 
@@ -214,3 +215,9 @@ def test_ties_are_random_from_the_seed_and_expected_without_one():
     assert len({tuple(row) for row in drawn.round(9).tolist()}) == 6
     with pytest.raises(cg.SettingError, match="none of them NaN"):
         cg.rank_transition([np.nan], 0.5)
+
+
+def test_an_agent_trained_for_other_features_is_refused():
+    trained = cg.load_agent("igt-rg")
+    with pytest.raises(cg.AgentError, match="trained for other features"):
+        type(trained)(GnnShape(), trained.network)

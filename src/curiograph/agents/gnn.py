@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import NOISE, Weights, dense, one_thread, parts
+from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread, parts
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
@@ -89,6 +89,9 @@ class GnnAgent(Agent):
     name: str = "gnn"
     card: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """How the agent came to be, for one that was trained."""
+
+    def __post_init__(self) -> None:
+        check_network(self.name, self.shape.weights(), self.network)
 
     def scores(self, exploration: Exploration) -> Float64:
         c = exploration.candidates

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import NOISE, Weights, dense, one_thread, parts
+from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread, parts
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
@@ -107,6 +107,9 @@ class HorizonAgent(Agent):
 
     foresees = True
     """Scores are returns ahead, so they can guide a beam."""
+
+    def __post_init__(self) -> None:
+        check_network(self.name, self.shape.weights(), self.network)
 
     def scores(self, exploration: Exploration) -> Float64:
         rows = exploration.lengths + exploration.candidates.counts + _TYPICAL_ROWS

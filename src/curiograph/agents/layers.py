@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
+from curiograph.errors import AgentError
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Int64
 
@@ -24,6 +25,22 @@ def dense(weights: Weights, name: str, inputs: Float32) -> Float32:
     out: Float32 = inputs @ weights[f"{name}.weight"].T
     kernels.subgraphs.bias_relu(out, weights[f"{name}.bias"])
     return out
+
+
+def check_network(agent: str, shapes: Mapping[str, tuple[int, ...]], weights: Weights) -> None:
+    """Raise where a network does not read what its agent gives it.
+
+    >>> check_network("gnn", {"output.bias": (1,)}, {"output.bias": np.zeros(2, np.float32)})
+    Traceback (most recent call last):
+    curiograph.errors.AgentError: agent 'gnn' was trained for other features or another shape: its array ...
+    """
+    for name, shape in shapes.items():
+        found = weights[name].shape if name in weights else "missing"
+        if found != shape:
+            raise AgentError(
+                f"agent {agent!r} was trained for other features or another shape: its array {name!r} is {found}, "
+                f"not {shape}; load it with the shape that it was trained with."
+            )
 
 
 def one_thread() -> AbstractContextManager[Any]:
