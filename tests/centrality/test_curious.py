@@ -220,4 +220,4 @@ def test_ties_are_random_from_the_seed_and_expected_without_one():
 def test_an_agent_trained_for_other_features_is_refused():
     trained = cg.load_agent("igt-rg")
     with pytest.raises(cg.AgentError, match="trained for other features"):
-        type(trained)(GnnShape(), trained.network)
+        cg.curious_pagerank(small(), type(trained)(GnnShape(), trained.network), history=[0])

@@ -90,10 +90,8 @@ class GnnAgent(Agent):
     card: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """How the agent came to be, for one that was trained."""
 
-    def __post_init__(self) -> None:
-        check_network(self.name, self.shape.weights(), self.network)
-
     def scores(self, exploration: Exploration) -> Float64:
+        check_network(self.name, self.shape.weights(), self.network)
         c = exploration.candidates
         with one_thread():
             values = self.values(exploration.stack, exploration.nodes, exploration.lengths, c.offsets, c.nodes)

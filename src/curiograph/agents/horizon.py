@@ -108,10 +108,8 @@ class HorizonAgent(Agent):
     foresees = True
     """Scores are returns ahead, so they can guide a beam."""
 
-    def __post_init__(self) -> None:
-        check_network(self.name, self.shape.weights(), self.network)
-
     def scores(self, exploration: Exploration) -> Float64:
+        check_network(self.name, self.shape.weights(), self.network)
         rows = exploration.lengths + exploration.candidates.counts + _TYPICAL_ROWS
         with one_thread():
             values = [self._part(exploration, first, last) for first, last in parts(rows, _ROWS_AT_ONCE)]
