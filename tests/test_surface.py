@@ -35,6 +35,17 @@ def test_surface_as_designed(tmp_path: Path) -> None:
     assert result.sem > 0
     agent = cg.load_agent("igt-rg")
     assert cg.explore(g, agent=agent, reward="igt", start=0, steps=10, seed=0).agent == "igt-rg"
+    eta = cg.pagerank(g, alpha=0.85, history=[3, 7])
+    assert eta.scores.shape == (50,)
+    assert (eta.scores.sum(), eta.residual < 1e-9, eta.iterations > 0) == (pytest.approx(1), True, True)
+    eta = cg.curious_pagerank(g, agent, alpha=0.85, history=[3, 7], p_g=0.5, seed=0)
+    assert eta.scores.shape == eta.stderr.shape == (50,)
+    assert (eta.scores.sum(), eta.converged) == (pytest.approx(1), True)
+    top = cg.recommend(g, history=[3, 7], k=10)
+    assert isinstance(top, list)
+    assert len(top) == 10
+    assert not {3, 7} & {node for node, score in top}
+    assert [score for node, score in top] == sorted((score for node, score in top), reverse=True)
 
 
 def test_training_as_designed(tmp_path: Path) -> None:
@@ -61,9 +72,20 @@ def test_import_is_light() -> None:
     assert time.perf_counter() - start < 30  # a wedged import, not a speed target
 
 
-@pytest.mark.parametrize("block", re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL))
+def blocks(page: str) -> list[str]:
+    return re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("block", blocks("README.md"))
 def test_readme_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(block, "README.md", "exec"), {"cg": cg, "g": cg.generate("rg", nodes=50, seed=0)})
+
+
+def test_examples_of_the_page_on_ranking_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    exec(compile("\n".join(blocks("docs/ranking.md")), "ranking.md", "exec"), {})
 
 
 def test_layers_import_one_way() -> None:

@@ -177,7 +177,9 @@ def test_agents_that_foresee_nothing_cannot_guide(text):
     )
 
 
-@pytest.mark.parametrize("guide", [None, "horizon", 3, GnnAgent(GnnShape(), twins.random_weights(GnnShape().weights(), 0)), object()])
+@pytest.mark.parametrize(
+    "guide", [None, "horizon", 3, GnnAgent(GnnShape(), twins.random_weights(GnnShape().weights(), 0)), object()]
+)
 def test_objects_that_cannot_guide(guide):
     with pytest.raises(cg.SettingError, match="cannot guide a beam"):
         GuidedBeamAgent(8, guide=guide)

@@ -139,3 +139,12 @@ def test_a_graph_without_edges_is_refused() -> None:
     huge = cg.Graph.from_edges([(0, 1, 1e308), (0, 2, 1e308)])
     with pytest.raises(cg.GraphError, match="scale them down"):
         cg.pagerank(huge)
+
+
+@pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14])
+@pytest.mark.parametrize("alpha", [0.3, 0.85, 0.999])
+def test_every_tolerance_is_reached_on_every_small_graph(tolerance, alpha):
+    for g in (cg.toys.library(), cg.toys.cycle(7), cg.toys.grid(3, 5), cg.toys.complete(4)):
+        for start in g.labels[:4]:
+            assert cg.pagerank(g, alpha, [start], tolerance=tolerance).residual <= tolerance
+        assert np.all(cg.pagerank(g, alpha, [[v] for v in g.labels[:4]], tolerance=tolerance).residual <= tolerance)

@@ -147,8 +147,10 @@ def _one(graph: Graph, alpha: float, starts: Teleport, tolerance: float, most: i
     q[starts.nodes] = starts.chances
     missing = q
     y, iterations, best = np.zeros(len(q)), 0, np.inf
+    enough = tolerance / (1 + alpha)  # solutions may miss what they aim at by that factor
     while True:
-        change, taken = _solution(graph, alpha, missing, tolerance, max(1.0, y.sum()), most - iterations)
+        change, taken = _solution(graph, alpha, missing, enough, max(1.0, y.sum()), most - iterations)
+        enough *= 0.1
         y += change
         iterations += taken
         scores = _normal(y)
