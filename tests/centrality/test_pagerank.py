@@ -145,6 +145,6 @@ def test_a_graph_without_edges_is_refused() -> None:
 @pytest.mark.parametrize("alpha", [0.3, 0.85, 0.999])
 def test_every_tolerance_is_reached_on_every_small_graph(tolerance, alpha):
     for g in (cg.toys.library(), cg.toys.cycle(7), cg.toys.grid(3, 5), cg.toys.complete(4)):
-        for start in g.labels[:4]:
-            assert cg.pagerank(g, alpha, [start], tolerance=tolerance).residual <= tolerance
+        for label in g.labels[:4]:
+            assert cg.pagerank(g, alpha, [label], tolerance=tolerance).residual <= tolerance
         assert np.all(cg.pagerank(g, alpha, [[v] for v in g.labels[:4]], tolerance=tolerance).residual <= tolerance)
