@@ -96,7 +96,7 @@ def alternating():
         (lambda g, h, c: np.full(len(c.nodes), np.nan), "gave nan for candidate 0; scores are finite numbers"),
         (lambda g, h, c: np.full(len(c.nodes), np.inf), "gave inf for candidate 0"),
         (lambda g, h, c: ["high"] * len(c.nodes), "it must give one number per candidate"),
-        (lambda g, h, c: {v: 1.0 for v in c.nodes.tolist()}, "it must give one number per candidate"),
+        (lambda g, h, c: dict.fromkeys(c.nodes.tolist(), 1.0), "it must give one number per candidate"),
         (alternating(), "changes its mind"),
         (spoiling("histories"), "writes into what it is given"),
         (spoiling("nodes"), "writes into what it is given"),

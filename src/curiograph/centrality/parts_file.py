@@ -30,10 +30,9 @@ def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
     """Write what the rankers know about a graph; what a file holds of other components on this graph stays in it."""
     about = {name: ranker.about(graph) for name, ranker in rankers.items()}
     arrays = {name: _packed(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
-    if as_path(path).exists():
-        for name, (others, group) in _read(check_file(path)).items():
-            if name not in about and others.get("graph") == next(iter(about.values()))["graph"]:
-                about[name], arrays[name] = others, group
+    for name, (others, group) in _there(path).items():
+        if name not in about and others.get("graph") == next(iter(about.values()))["graph"]:
+            about[name], arrays[name] = others, group
     flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
     with replacing(path) as stream:
         stream.write(save(flat, metadata={_KEY: json.dumps(about, sort_keys=True)}))
@@ -52,6 +51,16 @@ def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
             found[name] = _unpacked(graph, arrays)
     for name, parts in found.items():
         rankers[name].kept.setdefault(graph, {}).update(parts)
+
+
+def _there(path: PathLike) -> dict[str, tuple[dict[str, Any], Arrays]]:
+    """What a file that is about to be replaced holds; one that is anything else is not overwritten."""
+    if not as_path(path).exists():
+        return {}
+    try:
+        return _read(check_file(path))
+    except FileFormatError as error:
+        raise FileFormatError(f"{error} It is left as it is; remove it, or give the name of a new file.") from None
 
 
 def _read(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:

@@ -13,7 +13,7 @@ import numpy as np
 from curiograph.centrality.history import discount, uniform
 from curiograph.centrality.mixture import unit_weights
 from curiograph.centrality.pagerank import pagerank_rows
-from curiograph.centrality.push import push
+from curiograph.centrality.push import MOST_EDGES, push
 from curiograph.errors import RankerError, SettingError
 from curiograph.exploration.batch import Candidates
 from curiograph.graph.container import Graph
@@ -21,8 +21,9 @@ from curiograph.graph.rows import Float64, Int32
 from curiograph.graph.storage import quoted
 
 _STEP = 1e-10  # PageRanks closer than this are equal: far above its errors, which depend on who is solved together
-_SOLVED_WHOLE = 100_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
+_SOLVED_WHOLE = 50_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
 _PUSHED = 64  # nodes whose scores are made as good as they get there
+_EDGES = MOST_EDGES  # read for that at most
 _AT_ONCE = 64  # histories solved together: bounds the memory
 
 
@@ -78,10 +79,11 @@ def checked_ranks(ranker: Ranker, graph: Graph, histories: Sequence[Int32], cand
 
 @dataclass(frozen=True)
 class PageRankRanker(Ranker):
-    """Personalised PageRank: exact on graphs of up to 100,000 nodes, by local push with small errors beyond."""
+    """Personalised PageRank: exact on graphs of up to 50,000 nodes; beyond, by local push, to a few percent."""
 
     alpha: float = 0.85
     name: str = "pagerank"
+    _spread: dict[Graph, Float64] = field(default_factory=dict, init=False, repr=False, compare=False)
     zero_is_unreached = True
 
     def __post_init__(self) -> None:
@@ -99,10 +101,43 @@ class PageRankRanker(Ranker):
         return _stepped(_joined(scores))
 
     def _around(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
-        found = push(graph, uniform(history), self.alpha, _PUSHED)
+        found = push(graph, uniform(history), self.alpha, _PUSHED, max_edges=_EDGES)
         everywhere = np.zeros(graph.num_nodes)  # memory that is not touched costs nothing
-        everywhere[found.nodes] = found.scores
+        missing = max(0.0, 1 - found.scores.sum())  # what still waits is spread by then, so it ends up as from anywhere
+        everywhere[found.nodes] = found.scores + missing * self._from_anywhere(graph)[found.nodes]
+        some = wanted if len(wanted) <= len(found.nodes) else np.intersect1d(wanted, found.nodes, assume_unique=True)
+        everywhere[some] = np.maximum(everywhere[some], _arriving(graph, self.alpha, everywhere, some))
         return everywhere[wanted]
+
+    def _from_anywhere(self, graph: Graph) -> Float64:
+        """PageRank of a walker who has long forgotten where it started; solved once for a graph."""
+        if graph not in self._spread:
+            strength = graph.transition.strength
+            everyone = uniform(np.arange(graph.num_nodes, dtype=np.int32))
+            self._spread[graph] = (
+                pagerank_rows(graph, self.alpha, [everyone])[0]
+                if graph.directed
+                else strength / max(strength.sum(), 1e-300)
+            )
+        return self._spread[graph]
+
+
+def _arriving(graph: Graph, alpha: float, scores: Float64, nodes: Int32) -> Float64:
+    """What arrives at some nodes in one step from everywhere: closer to their score than what has been pushed on.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> _arriving(cycle(4), 0.5, np.array([0.6, 0.0, 0.0, 0.2]), np.array([1, 0]))
+    array([0.15, 0.05])
+    """
+    indptr, indices, weights = graph.transition.rows
+    starts, ends = indptr[nodes].astype(np.int64), indptr[nodes + 1].astype(np.int64)
+    counts = ends - starts
+    slots = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+    sources = indices[slots]
+    flows = scores[sources] * graph.transition.share[sources]
+    if weights is not None:
+        flows *= weights[slots]
+    return np.asarray(alpha * np.bincount(np.repeat(np.arange(len(nodes)), counts), flows, len(nodes)), np.float64)
 
 
 def _stepped(scores: Float64) -> Float64:

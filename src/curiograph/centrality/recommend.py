@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
@@ -36,6 +36,8 @@ CandidateSet = Literal["last", "history", "all"]
 RankerLike: TypeAlias = str | Ranker | Any
 
 RANKERS = ("mixture", "pagerank", "igt", "cpt")
+
+_ENTRIES = 2**22  # users times nodes answered together: bounds the memory, does not change the answers
 
 
 def as_ranker(
@@ -185,6 +187,13 @@ class Recommender:
         candidate_choice(candidates)
         many = are_many(self.graph, history)
         seen = visited_each(self.graph, history) if many else [visited(self.graph, history)]
+        at_once = max(1, _ENTRIES // self.graph.num_nodes)
+        tops: list[Recommendations] = []
+        for first in range(0, len(seen), at_once):
+            tops += self._tops(seen[first : first + at_once], k, candidates)
+        return tops if many else tops[0]
+
+    def _tops(self, seen: Sequence[Visited], k: int, candidates: CandidateSet) -> Iterator[Recommendations]:
         histories = [each.ending for each in seen]
         found = candidate_set(self.graph, histories, candidates)
         parts = self.ranker.parts()
@@ -194,15 +203,11 @@ class Recommender:
             offered = np.any([each != 0 for each in by_part.values()], axis=0)
         else:
             offered = np.ones(len(scores), bool)
-        tops = []
         for user, (a, b) in enumerate(pairwise(found.offsets)):
-            own = {name: each[a:b] for name, each in by_part.items()}
             best = best_places(scores[a:b], offered[a:b], k)
-            places = {name: _places(each, best) for name, each in own.items()}
-            tops.append(
-                Recommendations(self.graph, seen[user], found.nodes[a:b][best], scores[a:b][best], places, int(b - a))
-            )
-        return tops if many else tops[0]
+            places = {name: _places(each[a:b], best) for name, each in by_part.items()}
+            nodes, own = found.nodes[a:b][best], scores[a:b][best]
+            yield Recommendations(self.graph, seen[user], nodes, own, places, int(b - a))
 
 
 def recommend(
