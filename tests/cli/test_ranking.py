@@ -115,7 +115,7 @@ def test_candidates_weights_and_a_directed_graph(run, tmp_path):
     line = ("recommend", links, "--history", "a", "--by", "pagerank", "--json")
     assert [row["node"] for row in run(*line, "--directed").document["recommendations"]] == ["b", "c"]
     assert {row["node"] for row in run(*line).document["recommendations"]} == {"b", "c", "x"}
-    assert "user 0: only 2 candidates" in run(*line[:-1], "--directed").err
+    assert "curiograph: 2 of 10 recommendations: no other candidate" in run(*line[:-1], "--directed").err
 
 
 def test_histories_from_a_file(run, tmp_path):

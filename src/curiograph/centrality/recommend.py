@@ -228,7 +228,7 @@ def recommend(
     candidates : "all" unvisited nodes; unvisited out-neighbours of the "last" node (of all that was visited, where it
         has none); or those of the whole "history".
     ranker : "mixture" of PageRank with curious PageRank for igt and cpt; one of "pagerank", "igt", "cpt"; or your own.
-    alpha : chance of a walker to go on instead of teleporting to the history.
+    alpha : chance of a walker to go on instead of teleporting to the history; a ranker of your own has its own.
     weights : of the components of the mixture, by name; only their proportions matter.
 
     A service keeps a `Recommender` instead, which answers faster from what it has prepared.

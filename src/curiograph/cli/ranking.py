@@ -165,7 +165,8 @@ def recommend(
     show_table("", columns[history is not None :], [row[history is not None :] for row in rows])
     for number, top in enumerate(found):
         if len(top) < k:
-            remark(f"user {number}: only {len(top)} candidates can be reached from the history", quiet)
+            who = f"user {number}: " if history is None else ""
+            remark(f"{who}{len(top)} of {k} recommendations: no other candidate can be reached", quiet)
 
 
 def _check_files(
