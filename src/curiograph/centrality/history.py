@@ -33,30 +33,50 @@ def teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
     >>> teleport(library(), ["music", "logic"], weights=[3, 1]).chances
     array([0.75, 0.25])
     """
-    labels = _labels(history)
-    nodes = graph.positions(dict.fromkeys(labels))
+    visits = graph.positions(_labels(history))
+    nodes = _distinct(visits)
     if weights is None:
-        return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)))
-    given = _weights(weights, len(labels))
+        return uniform(nodes)
+    given = _weights(weights, len(visits))
     place = {int(node): row for row, node in enumerate(nodes)}
-    total = np.bincount([place[int(v)] for v in graph.positions(labels)], given, len(nodes))
+    total = np.bincount([place[int(v)] for v in visits], given, len(nodes))
     kept = total > 0
     return Teleport(nodes[kept], total[kept] / total.sum())
 
 
-def visited(graph: Graph, history: Any) -> Int32:
-    """Positions of a history in order of first visit, each once, but the last entry always last.
+def uniform(nodes: Int32) -> Teleport:
+    """q that is the same on some distinct positions."""
+    return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)))
+
+
+@dataclass(frozen=True, eq=False)
+class Visited:
+    """What one user visited, each node once."""
+
+    nodes: Int32
+    """Positions in order of first visit, as `measure` takes a walk."""
+    last: int
+    """Where the user is now: the last entry of the history, new or not."""
+
+    @property
+    def ending(self) -> Int32:
+        """The same positions with the last entry moved to the end: what rankers are given."""
+        return np.append(self.nodes[self.nodes != self.last], np.int32(self.last)).astype(np.int32)
+
+
+def visited(graph: Graph, history: Any) -> Visited:
+    """What a history says that its user visited.
 
     >>> from curiograph.graph.toys import cycle
-    >>> visited(cycle(5), [3, 1, 4, 1]).tolist()
-    [3, 4, 1]
+    >>> seen = visited(cycle(5), [3, 1, 4, 1])
+    >>> seen.nodes.tolist(), seen.ending.tolist()
+    ([3, 1, 4], [3, 4, 1])
     """
-    nodes = teleport(graph, history).nodes
-    last = graph.position(_labels(history)[-1])
-    return np.append(nodes[nodes != last], np.int32(last)).astype(np.int32)
+    visits = graph.positions(_labels(history))
+    return Visited(_distinct(visits), int(visits[-1]))
 
 
-def visited_each(graph: Graph, histories: Sequence[Any]) -> list[Int32]:
+def visited_each(graph: Graph, histories: Sequence[Any]) -> list[Visited]:
     """Positions of each of several histories; the error for a bad one says which it is."""
     return _each(histories, lambda history, _: visited(graph, history))
 
@@ -82,6 +102,8 @@ def _each(histories: Sequence[Any], read: Callable[[Any, int], Read]) -> list[Re
 
 def are_many(graph: Graph, history: Any) -> bool:
     """Whether these are several histories rather than one (a tuple may also be a label: the label wins)."""
+    if isinstance(history, np.ndarray):
+        return history.ndim == 2 and len(history) > 0
     if not isinstance(history, Sequence) or isinstance(history, (str, bytes)) or len(history) == 0:
         return False
     first = history[0]
@@ -90,8 +112,13 @@ def are_many(graph: Graph, history: Any) -> bool:
     return (
         isinstance(first, (list, np.ndarray))
         or hasattr(first, "nodes")
-        or (isinstance(first, tuple) and first not in graph and not isinstance(graph.label(0), tuple))
+        or (isinstance(first, tuple) and first not in graph and _is_history(graph, first))
     )
+
+
+def _is_history(graph: Graph, given: tuple[Any, ...]) -> bool:
+    """Whether a tuple that is no label is a history: surely so where no label is a tuple."""
+    return not isinstance(graph.label(0), tuple) or (len(given) > 0 and all(label in graph for label in given))
 
 
 def discount(alpha: Any) -> float:
@@ -115,6 +142,11 @@ def _labels(history: Any) -> list[Hashable]:
     if not labels:
         raise WalkError("the history is empty; give at least one visited node.")
     return labels
+
+
+def _distinct(visits: Int32) -> Int32:
+    """Positions in order of first visit, each once."""
+    return np.asarray(list(dict.fromkeys(visits.tolist())), np.int32)
 
 
 def _weights(weights: Any, count: int) -> Float64:

@@ -35,7 +35,7 @@ def mixture(components: Mapping[str, Any], weights: Mapping[str, float] | None =
     """
     if not isinstance(components, Mapping) or not components:
         raise SettingError(f"the components are {quoted(components)}; give scores by name, at least one.")
-    scores = {name: np.asarray(getattr(each, "scores", each), np.float64) for name, each in components.items()}
+    scores = {name: _scores(name, getattr(each, "scores", each)) for name, each in components.items()}
     shapes = {name: each.shape for name, each in scores.items()}
     if len(set(shapes.values())) > 1:
         raise SettingError(f"the components have scores of different shapes, {shapes}; give those of one graph.")
@@ -50,6 +50,8 @@ def unit_weights(names: Iterable[str], weights: Mapping[str, float] | None = Non
     {'pagerank': 0.6, 'igt': 0.8}
     """
     names = list(names)
+    if weights is not None and not isinstance(weights, Mapping):
+        raise SettingError(f"the weights are {quoted(weights)}; give numbers by name, as in {{{names[0]!r}: 1.0}}.")
     given = dict.fromkeys(names, 1.0) if weights is None else dict(weights)
     unknown = [name for name in given if name not in names]
     if unknown:
@@ -62,3 +64,13 @@ def unit_weights(names: Iterable[str], weights: Mapping[str, float] | None = Non
     if not np.isfinite(length) or length == 0:
         raise SettingError(f"the weights are {quoted(given)}; give finite numbers that are not all zero.")
     return dict(zip(names, (values / length).tolist(), strict=True))
+
+
+def _scores(name: str, given: Any) -> Float64:
+    try:
+        scores = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise SettingError(f"the scores of {name!r} are {quoted(given)}; give one number per node.") from None
+    if not np.all(np.isfinite(scores)):
+        raise SettingError(f"the scores of {name!r} hold a number that is not finite; give one per node.")
+    return scores

@@ -127,6 +127,16 @@ def pagerank(
     return PageRank(graph, alpha, found.scores, found.residual, found.iterations)
 
 
+def pagerank_rows(graph: Graph, alpha: float, starts: Sequence[Teleport]) -> Float64:
+    """Scores for several histories that are known by position, one row for each.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> pagerank_rows(cycle(4), 0.5, [teleport(cycle(4), [0])]).round(4).tolist()
+    [[0.5833, 0.1667, 0.0833, 0.1667]]
+    """
+    return _many(graph, alpha, starts, TOLERANCE, MOST_ITERATIONS).scores
+
+
 def positive(name: str, value: Any) -> float:
     """A number above zero.
 
@@ -171,9 +181,8 @@ def _solution(graph: Graph, alpha: float, q: Float64, enough: float, known: floa
         return kernels.pagerank.sweeps(*steps.rows, steps.share, alpha, q, enough, known, most)  # type: ignore[no-any-return]
     # no walk on an undirected graph ends, but for those that never begin
     total = max(known, q[steps.strength > 0].sum() / (1 - alpha))
-    found = kernels.pagerank.conjugate(
-        *steps.rows, steps.middle, steps.share, steps.strength, alpha, q, enough * total, most
-    )
+    close = enough * total / (1 + alpha)  # it may stop at 1 + alpha times what it is asked for
+    found = kernels.pagerank.conjugate(*steps.rows, steps.middle, steps.share, steps.strength, alpha, q, close, most)
     return found  # type: ignore[no-any-return]
 
 

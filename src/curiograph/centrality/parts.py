@@ -16,14 +16,16 @@ from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.curious import start_states
 from curiograph.centrality.history import discount
-from curiograph.centrality.rankers import Ranker, looked_up
+from curiograph.centrality.rankers import Ranker
 from curiograph.centrality.ranks import greediness
 from curiograph.centrality.swarm import Bias, Reach, simulate
+from curiograph.errors import SettingError
 from curiograph.exploration.batch import Candidates, Fallback, fallback_rule
 from curiograph.graph.container import Graph
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64, Int32
 from curiograph.graph.stack import Stack
+from curiograph.graph.storage import quoted
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number, whole_number, worker_number
 
@@ -63,6 +65,7 @@ class CuriousRanker(Ranker):
     fallback: Fallback = "frontier"
     seed: int = 0
     name: str = "curious"
+    zero_is_unreached = True
     workers: int | None = field(default=None, repr=False)
     kept: dict[Graph, dict[int, Part]] = field(default_factory=dict, repr=False)
     """What is known so far, by graph and position."""
@@ -81,12 +84,16 @@ class CuriousRanker(Ranker):
         scores = np.empty(len(candidates.nodes))
         for history, (a, b) in zip(histories, pairwise(candidates.offsets), strict=True):
             some = [parts[int(v)] for v in history]
-            found = sum(looked_up(part.nodes, part.visits, candidates.nodes[a:b]) for part in some)
-            scores[a:b] = found / sum(part.total for part in some)
+            everywhere = np.zeros(graph.num_nodes)  # memory that is not touched costs nothing
+            for part in some:
+                everywhere[part.nodes] += part.visits
+            scores[a:b] = everywhere[candidates.nodes[a:b]] / sum(part.total for part in some)
         return scores
 
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> int:
         """Compute the parts of these nodes ahead of time; returns how many parts there are now."""
+        if isinstance(labels, (str, bytes)):
+            raise SettingError(f"the labels to prepare are {quoted(labels)}; give a list of them.")
         return len(self._parts(graph, np.unique(graph.positions(labels)).astype(np.int32)))
 
     def _parts(self, graph: Graph, nodes: Int32) -> dict[int, Part]:
@@ -111,8 +118,9 @@ class CuriousRanker(Ranker):
     def about(self, graph: Graph) -> dict[str, Any]:
         """What the parts of a graph depend on."""
         agent, reward = as_agent(self.agent), as_reward(self.reward)
+        kind, weights = np.array([graph.num_nodes, graph.directed]), graph.weights
         return {
-            "graph": _digest(np.array([graph.num_nodes, graph.directed]), graph.indptr, graph.indices),
+            "graph": _digest(kind, graph.indptr, graph.indices, *([] if weights is None else [weights])),
             "agent": agent.name,
             "network": _digest(*getattr(agent, "network", {}).values()),
             "reward": reward.name,

@@ -24,8 +24,8 @@ def check_ranker(ranker: RankerLike, graph: Graph | None = None, *, seed: int = 
     """Raise `RankerError` unless a ranker keeps its contract: run this on your own.
 
     On `graph` (two toys, one of them directed, by default) it must give one finite number per candidate; the same when
-    asked twice, for a user alone as among others, and for a candidate alone as among others; and it must leave
-    histories and candidates as they were.
+    asked twice, for a user alone as among others, for a candidate alone as among others, and joined from its parts;
+    and it must leave histories and candidates as they were.
 
     >>> check_ranker("pagerank")
     """
@@ -49,6 +49,9 @@ def _check(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates:
         raise RankerError(f"ranker {ranker.name!r} writes into what it is given; it must leave that as it was.")
     if not np.array_equal(scores, checked_ranks(ranker, graph, histories, candidates)):
         raise RankerError(f"ranker {ranker.name!r} changes its mind: asked twice, it scores the same differently.")
+    parts = {name: checked_ranks(part, graph, histories, candidates) for name, part in ranker.parts().items()}
+    if not _close(np.asarray(ranker.joined(parts)), scores):
+        raise RankerError(f"ranker {ranker.name!r} joins the scores of its parts to others than its own.")
     for user, history in enumerate(histories):
         mine = slice(candidates.offsets[user], candidates.offsets[user + 1])
         nodes = candidates.nodes[mine]
@@ -65,7 +68,9 @@ def _alone(ranker: Ranker, graph: Graph, history: Int32, nodes: Int32) -> Float6
 
 
 def _close(some: Float64, others: Float64) -> bool:
-    return bool(np.allclose(some, others, rtol=0, atol=_CLOSE * max(1e-300, np.abs(others).max(initial=0))))
+    return some.shape == others.shape and bool(
+        np.allclose(some, others, rtol=0, atol=_CLOSE * max(1e-300, np.abs(others).max(initial=0)))
+    )
 
 
 def _one_way(graph: Graph) -> Graph:

@@ -6,23 +6,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from curiograph.centrality.history import Teleport, discount
+from curiograph.centrality.history import discount, uniform
 from curiograph.centrality.mixture import unit_weights
-from curiograph.centrality.pagerank import pagerank
-from curiograph.centrality.push import push
-from curiograph.errors import RankerError
+from curiograph.centrality.pagerank import pagerank_rows
+from curiograph.centrality.push import MOST_EDGES, push
+from curiograph.errors import RankerError, SettingError
 from curiograph.exploration.batch import Candidates
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.storage import quoted
 
-_TOLERANCE = 1e-10
-_SOLVED_WHOLE = 100_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
+_STEP = 1e-10  # PageRanks closer than this are equal: far above its errors, which depend on who is solved together
+_SOLVED_WHOLE = 50_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
 _PUSHED = 64  # nodes whose scores are made as good as they get there
+_EDGES = MOST_EDGES  # read for that at most
 _AT_ONCE = 64  # histories solved together: bounds the memory
 
 
@@ -39,6 +40,8 @@ class Ranker(ABC):
     """
 
     name: str = "ranker"
+    zero_is_unreached: ClassVar[bool] = False
+    """Whether a score of zero says that nobody gets there, so that the candidate is not worth offering."""
 
     @abstractmethod
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
@@ -63,7 +66,9 @@ def checked_ranks(ranker: Ranker, graph: Graph, histories: Sequence[Int32], cand
     try:
         scores = np.asarray(given, np.float64)
     except (TypeError, ValueError):
-        raise RankerError(f"ranker {ranker.name!r} gave {given!r}; it must give one number per candidate.") from None
+        raise RankerError(
+            f"ranker {ranker.name!r} gave {quoted(given)}; it must give one number per candidate."
+        ) from None
     if scores.shape != wanted:
         raise RankerError(f"ranker {ranker.name!r} gave scores of shape {scores.shape}; it must give {wanted}.")
     if not np.all(np.isfinite(scores)):
@@ -74,10 +79,12 @@ def checked_ranks(ranker: Ranker, graph: Graph, histories: Sequence[Int32], cand
 
 @dataclass(frozen=True)
 class PageRankRanker(Ranker):
-    """Personalised PageRank: exact on graphs of up to 100,000 nodes, by local push with small errors beyond."""
+    """Personalised PageRank: exact on graphs of up to 50,000 nodes; beyond, by local push, to a few percent."""
 
     alpha: float = 0.85
     name: str = "pagerank"
+    _spread: dict[Graph, Float64] = field(default_factory=dict, init=False, repr=False, compare=False)
+    zero_is_unreached = True
 
     def __post_init__(self) -> None:
         discount(self.alpha)
@@ -89,28 +96,58 @@ class PageRankRanker(Ranker):
         scores = []
         for first in range(0, len(histories), _AT_ONCE):
             last = first + _AT_ONCE
-            labels = [[graph.label(int(v)) for v in history] for history in histories[first:last]]
-            rows = pagerank(graph, self.alpha, labels, tolerance=_TOLERANCE).scores
+            rows = pagerank_rows(graph, self.alpha, [uniform(history) for history in histories[first:last]])
             scores += [row[nodes] for row, nodes in zip(rows, wanted[first:last], strict=True)]
-        return _joined(scores)
+        return _stepped(_joined(scores))
 
     def _around(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
-        q = Teleport(history, np.full(len(history), 1 / len(history)))
-        found = push(graph, q, self.alpha, _PUSHED)
-        order = np.argsort(found.nodes)
-        return looked_up(found.nodes[order], found.scores[order], wanted)
+        found = push(graph, uniform(history), self.alpha, _PUSHED, max_edges=_EDGES)
+        everywhere = np.zeros(graph.num_nodes)  # memory that is not touched costs nothing
+        missing = max(0.0, 1 - found.scores.sum())  # what still waits is spread by then, so it ends up as from anywhere
+        everywhere[found.nodes] = found.scores + missing * self._from_anywhere(graph)[found.nodes]
+        some = wanted if len(wanted) <= len(found.nodes) else np.intersect1d(wanted, found.nodes, assume_unique=True)
+        everywhere[some] = np.maximum(everywhere[some], _arriving(graph, self.alpha, everywhere, some))
+        return everywhere[wanted]
+
+    def _from_anywhere(self, graph: Graph) -> Float64:
+        """PageRank of a walker who has long forgotten where it started; solved once for a graph."""
+        if graph not in self._spread:
+            strength = graph.transition.strength
+            everyone = uniform(np.arange(graph.num_nodes, dtype=np.int32))
+            self._spread[graph] = (
+                pagerank_rows(graph, self.alpha, [everyone])[0]
+                if graph.directed
+                else strength / max(strength.sum(), 1e-300)
+            )
+        return self._spread[graph]
 
 
-def looked_up(nodes: Int32, values: NDArray[Any], wanted: Int32) -> Float64:
-    """The values of some nodes, given those of others in ascending order: zero where there is none.
+def _arriving(graph: Graph, alpha: float, scores: Float64, nodes: Int32) -> Float64:
+    """What arrives at some nodes in one step from everywhere: closer to their score than what has been pushed on.
 
-    >>> looked_up(np.array([2, 5]), np.array([0.2, 0.5]), np.array([5, 3]))
-    array([0.5, 0. ])
+    >>> from curiograph.graph.toys import cycle
+    >>> _arriving(cycle(4), 0.5, np.array([0.6, 0.0, 0.0, 0.2]), np.array([1, 0]))
+    array([0.15, 0.05])
     """
-    if len(nodes) == 0:
-        return np.zeros(len(wanted))
-    place = np.minimum(np.searchsorted(nodes, wanted), len(nodes) - 1)
-    return np.where(nodes[place] == wanted, values[place], 0.0).astype(np.float64)
+    indptr, indices, weights = graph.transition.rows
+    starts, ends = indptr[nodes].astype(np.int64), indptr[nodes + 1].astype(np.int64)
+    counts = ends - starts
+    slots = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
+    sources = indices[slots]
+    flows = scores[sources] * graph.transition.share[sources]
+    if weights is not None:
+        flows *= weights[slots]
+    return np.asarray(alpha * np.bincount(np.repeat(np.arange(len(nodes)), counts), flows, len(nodes)), np.float64)
+
+
+def _stepped(scores: Float64) -> Float64:
+    """Scores in steps, so that equal ones stay equal whatever the order of sums; small ones stay above zero.
+
+    >>> _stepped(np.array([0.25 + 1e-13, 1e-30, 0.0])).tolist()
+    [0.25, 1e-30, 0.0]
+    """
+    steps = np.round(scores / _STEP)
+    return np.where(steps > 0, steps * _STEP, scores)
 
 
 def _joined(scores: list[Float64]) -> Float64:
@@ -127,6 +164,10 @@ class MixtureRanker(Ranker):
     _unit: Mapping[str, float] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.components, Mapping) or not self.components:
+            raise SettingError(f"the components are {quoted(self.components)}; give rankers by name, at least one.")
+        adapted = {str(name): _adapted(name, part) for name, part in self.components.items()}
+        object.__setattr__(self, "components", adapted)
         object.__setattr__(self, "_unit", unit_weights(self.components, self.weights))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
@@ -150,3 +191,19 @@ class AdaptedRanker(Ranker):
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         scores: Float64 = self._scorer.scores(graph, histories, candidates)
         return scores
+
+
+def is_scorer(value: Any) -> bool:
+    """Whether an object can be asked as a ranker is."""
+    return callable(getattr(value, "scores", None)) and not isinstance(value, type)
+
+
+def _adapted(name: Any, part: Any) -> Ranker:
+    if isinstance(part, Ranker):
+        return part
+    if is_scorer(part):
+        return AdaptedRanker(part)
+    raise SettingError(
+        f"component {name!r} of the mixture is {quoted(part)}; give an object with a method "
+        "scores(graph, histories, candidates), such as PageRankRanker()."
+    )

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import asdict, dataclass
-from itertools import combinations
+from itertools import pairwise
 from typing import Any
 
-import networkx
 import numpy as np
 
+from curiograph.centrality.history import Visited
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Int32
 from curiograph.graph.stack import Stack
@@ -62,16 +62,17 @@ class Reason:
         return asdict(self)
 
 
-def explain(graph: Graph, history: Int32, nodes: Int32, ranks: Mapping[str, Any], candidates: int) -> list[Reason]:
-    """A reason for each of `nodes`, given the positions visited and each node's place by each component."""
-    recent = history[-RECENT:]
+def explain(graph: Graph, seen: Visited, nodes: Int32, ranks: Mapping[str, Any], candidates: int) -> list[Reason]:
+    """A reason for each of `nodes`, given what was visited and each node's place by each component."""
+    recent = seen.nodes if len(seen.nodes) <= RECENT else seen.nodes[np.isin(seen.nodes, seen.ending[-RECENT:])]
     count, length = len(nodes), len(recent)
+    if count == 0:
+        return []
     walks = np.full((count, length + 1), -1, np.int32)
     walks[:, :length] = recent
     stack, lengths = Stack.of([graph]), np.full(count, length)
-    bits = CompressibilityTracker(stack, walks, lengths)
-    after = bits.candidate_values(np.arange(count + 1), nodes)
-    before = CompressibilityTracker(stack, walks[:1], lengths[:1]).values()[0] if count else 0.0
+    after = CompressibilityTracker(stack, walks, lengths).candidate_values(np.arange(count + 1), nodes)
+    before = CompressibilityTracker(stack, walks[:1], lengths[:1]).values()[0]
     closed = _closed(stack, walks, lengths, nodes)
     visited = _subgraph(graph, recent)
     reasons = []
@@ -108,44 +109,86 @@ def _closed(stack: Stack, walks: Int32, lengths: Any, nodes: Int32) -> list[list
 
 
 def _links(graph: Graph, recent: Int32, v: int) -> list[int]:
+    """Visited neighbours of a node in either direction, in order of visit."""
     rows = graph.skeleton
     around = rows.indices[rows.indptr[v] : rows.indptr[v + 1]]
-    return [int(u) for u in recent if u in around]
+    if len(around) == 0:
+        return []
+    place = np.minimum(np.searchsorted(around, recent), len(around) - 1)
+    linked: list[int] = recent[around[place] == recent].tolist()
+    return linked
 
 
-def _subgraph(graph: Graph, recent: Int32) -> Any:
-    """What was visited, as a networkx graph of positions."""
-    positions = np.unique(recent)
+def _subgraph(graph: Graph, recent: Int32) -> dict[int, list[int]]:
+    """What was visited: the visited neighbours of every visited node, by position."""
+    positions = np.sort(recent)
     inner = graph.skeleton.induced(positions)
-    made = networkx.Graph()
-    made.add_nodes_from(positions.tolist())
-    rows = np.repeat(positions, np.diff(inner.indptr))
-    made.add_edges_from(zip(rows.tolist(), positions[inner.indices].tolist(), strict=True))
-    return made
+    return {
+        int(v): positions[inner.indices[a:b]].tolist()
+        for v, (a, b) in zip(positions, pairwise(inner.indptr.tolist()), strict=True)
+    }
 
 
-def _opened(visited: Any, links: list[int], v: int) -> list[list[int]]:
-    """A loop for each gap that `v` opens: from one part of its neighbourhood to the next, the short way round.
+def _opened(visited: dict[int, list[int]], links: list[int], v: int) -> list[list[int]]:
+    """A loop for each gap that `v` opens: from one part of its neighbourhood to another, the short way round.
 
     Visited neighbours of `v` that are connected among themselves leave no gap; those that only a longer way through
-    what was visited connects do.
+    what was visited connects do. The parts grow together (as in Kruskal's algorithm) along the shortest ways between
+    them, and each way that joins two is a loop.
     """
-    if len(links) < 2:
+    part = _parts(visited, links)
+    if len(set(part.values())) < 2:
         return []
-    parts = [sorted(part) for part in networkx.connected_components(visited.subgraph(links))]
     loops = []
-    for whole in networkx.connected_components(visited):
-        mine = [part for part in parts if part[0] in whole]
-        tree = networkx.Graph()
-        for a, b in combinations(range(len(mine)), 2):
-            path = _shortest(visited, mine[a], mine[b])
-            tree.add_edge(a, b, weight=len(path), path=path)
-        loops += [[v, *tree.edges[edge]["path"]] for edge in networkx.minimum_spanning_edges(tree, data=False)]
+    for path in _ways(visited, part):
+        one, other = part[path[0]], part[path[-1]]
+        if one != other:
+            loops.append([v, *path])
+            part = {u: one if name == other else name for u, name in part.items()}
     return loops
 
 
-def _shortest(graph: Any, sources: list[int], targets: list[int]) -> list[int]:
-    """The shortest path from any of some nodes to any of others."""
-    paths = networkx.multi_source_dijkstra_path(graph, set(sources), weight=None)
-    shortest: list[int] = min((paths[t] for t in targets), key=lambda path: len(path))
-    return shortest
+def _parts(visited: dict[int, list[int]], links: list[int]) -> dict[int, int]:
+    """Which of the linked nodes are connected among themselves: a number for each, the same for those that are."""
+    part: dict[int, int] = {}
+    linked = set(links)
+    for first in links:
+        todo = [] if first in part else [first]
+        while todo:
+            u = todo.pop()
+            if u not in part:
+                part[u] = first
+                todo += [w for w in visited[u] if w in linked]
+    return part
+
+
+def _ways(visited: dict[int, list[int]], part: dict[int, int]) -> list[list[int]]:
+    """Shortest paths between the parts, the shortest first: enough of them to connect whatever can be connected.
+
+    All parts spread at once, so that every visited node belongs to the nearest; a path leads over each edge between
+    two territories.
+    """
+    before: dict[int, int | None] = dict.fromkeys(part)
+    home = dict(part)
+    reached = list(part)
+    for u in reached:  # grows while it is read: breadth first
+        for w in visited[u]:
+            if w not in home:
+                home[w], before[w] = home[u], u
+                reached.append(w)
+    paths = [
+        [*reversed(_back(before, u)), *_back(before, w)]
+        for u in reached
+        for w in visited[u]
+        if u < w and home[u] != home[w]
+    ]
+    return sorted(paths, key=len)
+
+
+def _back(before: dict[int, int | None], u: int | None) -> list[int]:
+    """The way from a node to the part that it was reached from."""
+    way = []
+    while u is not None:
+        way.append(u)
+        u = before[u]
+    return way

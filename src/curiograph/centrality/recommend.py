@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.centrality.history import are_many, visited, visited_each
+from curiograph.centrality.history import Visited, are_many, visited, visited_each
 from curiograph.centrality.parts import CuriousRanker
-from curiograph.centrality.rankers import AdaptedRanker, MixtureRanker, PageRankRanker, Ranker, checked_ranks
+from curiograph.centrality.rankers import (
+    AdaptedRanker,
+    MixtureRanker,
+    PageRankRanker,
+    Ranker,
+    checked_ranks,
+    is_scorer,
+)
 from curiograph.centrality.reasons import Reason, explain
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.exploration.batch import Candidates
 from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.storage import PathLike, quoted
 from curiograph.settings import whole_number
 
@@ -28,6 +37,8 @@ RankerLike: TypeAlias = str | Ranker | Any
 
 RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
+_ENTRIES = 2**22  # users times nodes answered together: bounds the memory, does not change the answers
+
 
 def as_ranker(
     ranker: RankerLike = "mixture", *, alpha: float = 0.85, weights: Mapping[str, float] | None = None
@@ -38,18 +49,25 @@ def as_ranker(
     >>> as_ranker("mixture", weights={"pagerank": 1, "igt": 2}).name
     'mixture'
     """
-    if weights is not None and ranker != "mixture":
-        raise SettingError(f"weights are for the mixture; the ranker is {quoted(ranker)}.")
+    if weights is not None and not (isinstance(ranker, str) and ranker == "mixture"):
+        raise SettingError(
+            f"weights are for the mixture; the ranker is {quoted(ranker)} (a MixtureRanker has weights of its own)."
+        )
     if isinstance(ranker, Ranker):
         return ranker
+    if is_scorer(ranker):
+        return AdaptedRanker(ranker)
+    if not isinstance(ranker, str):
+        raise UnknownNameError(
+            f"the ranker is {quoted(ranker)}; give {', '.join(RANKERS)}, or an object with a method "
+            "scores(graph, histories, candidates)."
+        )
     if ranker == "pagerank":
         return PageRankRanker(alpha)
     if ranker in ("igt", "cpt"):
-        return CuriousRanker("greedy", ranker, alpha, name=str(ranker))
+        return CuriousRanker("greedy", ranker, alpha, name=ranker)
     if ranker == "mixture":
         return MixtureRanker({name: as_ranker(name, alpha=alpha) for name in RANKERS[1:]}, weights)
-    if callable(getattr(ranker, "scores", None)) and not isinstance(ranker, type):
-        return AdaptedRanker(ranker)
     raise UnknownNameError(
         f"there is no ranker {quoted(ranker)}; the rankers are {', '.join(RANKERS)}, or an object with a method "
         "scores(graph, histories, candidates)."
@@ -65,11 +83,11 @@ class Recommendations(list[tuple[Hashable, float]]):
     """
 
     def __init__(
-        self, graph: Graph, history: Int32, nodes: Int32, scores: Float64, places: Mapping[str, Any], candidates: int
+        self, graph: Graph, seen: Visited, nodes: Int32, scores: Float64, places: Mapping[str, Any], candidates: int
     ) -> None:
         super().__init__((graph.label(int(v)), float(s)) for v, s in zip(nodes, scores, strict=True))
         self.graph = graph
-        self._history, self._nodes, self._places, self._candidates = history, nodes, places, candidates
+        self._seen, self._nodes, self._places, self._candidates = seen, nodes, places, candidates
 
     @property
     def components(self) -> list[str]:
@@ -78,13 +96,13 @@ class Recommendations(list[tuple[Hashable, float]]):
 
     @property
     def history(self) -> list[Hashable]:
-        """Labels that the user visited, each once."""
-        return [self.graph.label(int(v)) for v in self._history]
+        """Labels that the user visited, each once, in order of first visit."""
+        return [self.graph.label(int(v)) for v in self._seen.nodes]
 
     @cached_property
     def reasons(self) -> list[Reason]:
         """Why, for each recommendation."""
-        return explain(self.graph, self._history, self._nodes, self._places, self._candidates)
+        return explain(self.graph, self._seen, self._nodes, self._places, self._candidates)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, reasons included."""
@@ -129,50 +147,67 @@ class Recommender:
 
     @property
     def _curious(self) -> dict[str, CuriousRanker]:
-        parts = self.ranker.parts().items()
-        return {name: part for name, part in parts if isinstance(part, CuriousRanker)}
+        return _curious_parts(self.ranker)
 
     def prepare(self, labels: Sequence[Hashable] | None = None) -> None:
-        """Compute ahead what users who have visited these nodes will need; all nodes without a list."""
+        """Compute ahead what users who have visited these nodes will need; all nodes without a list.
+
+        On a large graph that takes long: begin with the nodes that most users visit, and `save` now and then.
+        """
         for ranker in self._curious.values():
             ranker.prepare(self.graph, self.graph.labels if labels is None else labels)
+        for label in list(self.graph.labels if labels is None else labels)[:1]:
+            _ = self.recommend([label], 1).reasons  # for what the graph itself computes once, and for compiling
+
+    @property
+    def known(self) -> int:
+        """How many parts have been computed or loaded, over all components."""
+        return sum(len(ranker.kept.get(self.graph, {})) for ranker in self._curious.values())
 
     def save(self, path: PathLike) -> None:
-        """Write what has been prepared to a .safetensors file."""
+        """Write what has been prepared to a .safetensors file; what it holds of other components stays in it."""
         from curiograph.centrality.parts_file import save_parts
 
-        save_parts(path, self.graph, self._curious)
+        save_parts(path, self.graph, self._with_parts())
 
     def load(self, path: PathLike) -> None:
         """Read what was prepared in another process with the same graph, agents and settings."""
         from curiograph.centrality.parts_file import load_parts
 
-        load_parts(path, self.graph, self._curious)
+        load_parts(path, self.graph, self._with_parts())
+
+    def _with_parts(self) -> dict[str, CuriousRanker]:
+        if not self._curious:
+            raise SettingError(f"the ranker {self.ranker.name!r} has nothing to keep in a file; only curious ones do.")
+        return self._curious
 
     def recommend(self, history: Any, k: int = 10, *, candidates: CandidateSet = "all") -> Any:
         """The `k` best candidates for a user, or a list of such lists for a list of histories."""
         k = whole_number("k", k, 1, "ask for 1 recommendation or more")
+        candidate_choice(candidates)
         many = are_many(self.graph, history)
-        histories = visited_each(self.graph, history) if many else [visited(self.graph, history)]
-        found = candidate_set(self.graph, histories, candidates)
-        by_part = {
-            name: checked_ranks(part, self.graph, histories, found) for name, part in self.ranker.parts().items()
-        }
-        scores = self.ranker.joined(by_part)
-        tops = [self._top(histories[i], k, found, scores, by_part, i) for i in range(len(histories))]
+        seen = visited_each(self.graph, history) if many else [visited(self.graph, history)]
+        at_once = max(1, _ENTRIES // self.graph.num_nodes)
+        tops: list[Recommendations] = []
+        for first in range(0, len(seen), at_once):
+            tops += self._tops(seen[first : first + at_once], k, candidates)
         return tops if many else tops[0]
 
-    def _top(
-        self, history: Int32, k: int, found: Candidates, scores: Float64, by_part: Mapping[str, Float64], user: int
-    ) -> Recommendations:
-        mine = slice(found.offsets[user], found.offsets[user + 1])
-        nodes, own = found.nodes[mine], scores[mine]
-        reached = np.any([each[mine] != 0 for each in by_part.values()], axis=0)
-        best = np.lexsort((nodes, -own, ~reached))[: min(k, np.count_nonzero(reached))]
-        places = {
-            name: 1 + np.sum(each[mine][None, :] > each[mine][best][:, None], axis=1) for name, each in by_part.items()
-        }
-        return Recommendations(self.graph, history, nodes[best], own[best], places, len(nodes))
+    def _tops(self, seen: Sequence[Visited], k: int, candidates: CandidateSet) -> Iterator[Recommendations]:
+        histories = [each.ending for each in seen]
+        found = candidate_set(self.graph, histories, candidates)
+        parts = self.ranker.parts()
+        by_part = {name: checked_ranks(part, self.graph, histories, found) for name, part in parts.items()}
+        scores = self.ranker.joined(by_part)
+        if candidates == "all" and all(part.zero_is_unreached for part in parts.values()):
+            offered = np.any([each != 0 for each in by_part.values()], axis=0)
+        else:
+            offered = np.ones(len(scores), bool)
+        for user, (a, b) in enumerate(pairwise(found.offsets)):
+            best = best_places(scores[a:b], offered[a:b], k)
+            places = {name: _places(each[a:b], best) for name, each in by_part.items()}
+            nodes, own = found.nodes[a:b][best], scores[a:b][best]
+            yield Recommendations(self.graph, seen[user], nodes, own, places, int(b - a))
 
 
 def recommend(
@@ -193,7 +228,7 @@ def recommend(
     candidates : "all" unvisited nodes; unvisited out-neighbours of the "last" node (of all that was visited, where it
         has none); or those of the whole "history".
     ranker : "mixture" of PageRank with curious PageRank for igt and cpt; one of "pagerank", "igt", "cpt"; or your own.
-    alpha : chance of a walker to go on instead of teleporting to the history.
+    alpha : chance of a walker to go on instead of teleporting to the history; a ranker of your own has its own.
     weights : of the components of the mixture, by name; only their proportions matter.
 
     A service keeps a `Recommender` instead, which answers faster from what it has prepared.
@@ -207,18 +242,55 @@ def recommend(
     return made.recommend(history, k, candidates=candidates)
 
 
+def _curious_parts(ranker: Ranker, prefix: str = "") -> dict[str, CuriousRanker]:
+    """The curious rankers that a ranker is made of, and those that its components are made of."""
+    found: dict[str, CuriousRanker] = {}
+    for name, part in ranker.parts().items():
+        if isinstance(part, CuriousRanker):
+            found[prefix + name] = part
+        elif part is not ranker:
+            found |= _curious_parts(part, f"{prefix}{name}.")
+    return found
+
+
+def best_places(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
+    """Where the k highest of the offered scores stand, best first, equal ones in order.
+
+    >>> best_places(np.array([1.0, 3.0, 3.0, 9.0]), np.array([True, True, True, False]), 2).tolist()
+    [1, 2]
+    """
+    some = np.flatnonzero(offered)
+    if len(some) > k:
+        least = np.partition(scores[some], len(some) - k)[len(some) - k]
+        some = some[scores[some] >= least]
+    return some[np.argsort(-scores[some], kind="stable")][:k]
+
+
+def _places(scores: Float64, which: Int64) -> Int64:
+    """The place of some scores among all, 1 for the highest; equal ones share the better place."""
+    return np.asarray(1 + len(scores) - np.searchsorted(np.sort(scores), scores[which], side="right"))
+
+
+def candidate_choice(which: Any) -> CandidateSet:
+    """One of the sets of candidates; raises for anything else."""
+    if not isinstance(which, str) or which not in get_args(CandidateSet):
+        raise UnknownNameError(f"candidates is {quoted(which)}; the choices are {', '.join(get_args(CandidateSet))}.")
+    choice: Any = which
+    return choice  # type: ignore[no-any-return]
+
+
 def candidate_set(graph: Graph, histories: Sequence[Int32], which: CandidateSet) -> Candidates:
     """What may be recommended to each user."""
-    if which not in get_args(CandidateSet):
-        raise UnknownNameError(f"candidates is {quoted(which)}; the choices are {', '.join(get_args(CandidateSet))}.")
     if which == "last":
         return _next_to_last(graph, histories)
-    everything = np.arange(graph.num_nodes, dtype=np.int32)
     sets = []
     for history in histories:
-        rows = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]] for v in history]
-        around = np.unique(np.concatenate(rows)) if which == "history" else everything
-        sets.append(np.setdiff1d(around, history, assume_unique=True).astype(np.int32))
+        new = np.full(graph.num_nodes, which == "all")
+        if which == "history":
+            for v in history:
+                new[graph.indices[graph.indptr[v] : graph.indptr[v + 1]]] = True
+        new[history] = False
+        sets.append(np.flatnonzero(new).astype(np.int32))
     return Candidates(np.cumsum([0, *(len(s) for s in sets)]), np.concatenate(sets))
 
 

@@ -93,7 +93,7 @@ class LabelReader:
         fields = next(csv.reader([text], skipinitialspace=True), []) if separator == "," else text.split(separator)
         labels = [self.label(field.strip()) for field in fields if field.strip()]
         if not labels:
-            raise WalkError(f"the walk {text!r} is empty; write labels separated by commas, as in --walk a,b,c.")
+            raise WalkError(f"the list of nodes {text!r} is empty; write labels separated by commas, as in a,b,c.")
         return labels
 
     def walks(self, path: Path) -> list[list[Hashable]]:
@@ -110,8 +110,8 @@ class LabelReader:
         for number, line in lines:
             try:
                 walks.append([line.strip()] if line.strip() in self._graph else self.walk(line, separator))
-            except UnknownNodeError as error:
+            except (UnknownNodeError, WalkError) as error:
                 raise FileFormatError(f"{path}, line {number}: {error}") from None
         if not walks:
-            raise FileFormatError(f"{path}: holds no walks; write one per line.")
+            raise FileFormatError(f"{path}: holds no walks; write one list of labels per line.")
         return walks

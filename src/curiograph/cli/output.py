@@ -70,16 +70,16 @@ def write_text(path: Path, text: str) -> None:
         stream.write(text.encode())
 
 
-def check_out(path: Path | None, endings: Sequence[str]) -> None:
+def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") -> None:
     """Raise before the work is done if its result could not be written."""
     if path is None:
         return
     if path.suffix.lower() not in endings:
         raise SettingError(
-            f"--out {path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(endings)}."
+            f"{option} {path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(endings)}."
         )
     if not path.parent.is_dir():
-        raise SettingError(f"--out {path}: the folder {path.parent} does not exist; create it first.")
+        raise SettingError(f"{option} {path}: the folder {path.parent} does not exist; create it first.")
     if path.suffix.lower() in PICTURES:
         from curiograph.extras import require
 

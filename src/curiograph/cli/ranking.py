@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,13 +14,16 @@ from curiograph.cli.output import PICTURES, check_out, progress, remark, show_js
 from curiograph.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
-    from curiograph.centrality.recommend import Recommendations
+    from curiograph.centrality.recommend import Recommendations, Recommender
     from curiograph.graph.container import Graph
 
 Alpha = Annotated[float, typer.Option(help="Chance to go on instead of teleporting, from 0 to below 1.")]
 Greediness = Annotated[float, typer.Option("--p-g", help="0: always the agent's best candidate; 1: any candidate.")]
 Count = Annotated[int, typer.Option("-k", "--count", help="Nodes to show.")]
 HistoryLabels = Annotated[str | None, typer.Option(help="Labels of visited nodes, separated by commas.")]
+
+_AT_ONCE = 64  # nodes prepared between two looks at the clock
+_SECONDS = 60  # between two writings of a file of parts
 
 
 def rank(
@@ -123,33 +127,34 @@ def recommend(
 
     [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
     """
-    from curiograph.centrality.recommend import Recommender
+    from curiograph.centrality.recommend import Recommender, candidate_choice
+    from curiograph.settings import whole_number
 
-    check_out(out, (".json", ".csv", *PICTURES))
-    if (history is None) == (histories is None) and not (prepare and parts and history is None):
-        raise SettingError("give either --history a,b,c or --histories FILE.")
-    if out is not None and histories is not None and out.suffix.lower() in PICTURES:
-        raise SettingError(f"--out {out}: a picture shows one history; give --history, or write .json or .csv.")
-    check_out(parts, (".safetensors",))
-    if prepare and parts is None:
-        raise SettingError("--prepare needs --parts FILE to keep what it computes.")
+    _check_files(history, histories, parts, prepare, out)
+    chosen, k = candidate_choice(candidates), whole_number("-k", k, 1, "ask for 1 recommendation or more")
     g = options.open_graph(graph, directed)
     reader = options.LabelReader(g)
     users = [reader.walk(history)] if history is not None else reader.walks(histories) if histories else []
     made = Recommender(g, _ranker(by, weights, {"igt": igt_agent, "cpt": cpt_agent}, alpha, p_g, walks, seed))
+    if parts is not None and by == "pagerank":
+        raise SettingError("--parts keeps what curious walkers find out; --by pagerank has none.")
     if parts is not None and parts.exists():
         made.load(parts)
+    known = made.known
     with progress(quiet) as say:
-        if prepare:
-            say(f"preparing {g.num_nodes} nodes")
-            made.prepare()
+        if prepare and parts is not None:
+            _prepare(made, parts, say)
         say(f"recommending to {len(users)} users")
-        chosen: Any = candidates
         found = made.recommend(users, k, candidates=chosen) if users else []
-    if parts is not None:
+    if parts is not None and made.known > known:
         made.save(parts)
     if not users:
-        remark(f"{parts}: the parts of {g.num_nodes} nodes", quiet)
+        document = {"parts": str(parts), "nodes": g.num_nodes}
+        write_result(out, document)
+        if json:
+            show_json(document)
+        else:
+            remark(f"{parts}: the parts of {g.num_nodes} nodes", quiet)
         return
     document = {"users": [top.to_dict() for top in found]} if history is None else found[0].to_dict()
     write_result(out, document, lambda: _table(found), found[0].plot)
@@ -160,7 +165,35 @@ def recommend(
     show_table("", columns[history is not None :], [row[history is not None :] for row in rows])
     for number, top in enumerate(found):
         if len(top) < k:
-            remark(f"user {number}: only {len(top)} candidates can be reached from the history", quiet)
+            who = f"user {number}: " if history is None else ""
+            remark(f"{who}{len(top)} of {k} recommendations: no other candidate can be reached", quiet)
+
+
+def _check_files(
+    history: str | None, histories: Path | None, parts: Path | None, prepare: bool, out: Path | None
+) -> None:
+    """Raise where files and histories do not go together, before anything is read."""
+    if prepare and parts is None:
+        raise SettingError("--prepare needs --parts FILE to keep what it computes.")
+    if history is not None and histories is not None:
+        raise SettingError("give --history a,b,c or --histories FILE, not both.")
+    one, some = history is not None, history is not None or histories is not None
+    if not some and not prepare:
+        raise SettingError("give --history a,b,c or --histories FILE.")
+    check_out(out, (".json", ".csv", *PICTURES) if one else (".json", ".csv") if some else (".json",))
+    check_out(parts, (".safetensors",), "--parts")
+
+
+def _prepare(made: Recommender, parts: Path, say: Callable[[str], None]) -> None:
+    """Compute the parts of all nodes; what is done so far is kept in the file every minute."""
+    labels = made.graph.labels
+    written = monotonic()
+    for first in range(0, len(labels), _AT_ONCE):
+        say(f"preparing node {first} of {len(labels)}")
+        made.prepare(labels[first : first + _AT_ONCE])
+        if monotonic() - written > _SECONDS:
+            made.save(parts)
+            written = monotonic()
 
 
 def _table(found: Sequence[Recommendations]) -> tuple[list[str], list[list[Any]]]:
