@@ -28,7 +28,7 @@ from curiograph.settings import seed_number, whole_number, worker_number
 
 Memory = Literal["path", "history"]
 
-FIRST_SIZE = 256
+FIRST_SIZE = 192
 """Paths that each group follows at first; if the error is too large, further simulations follow more."""
 _MOST_PATHS = 1_000_000
 """An exact answer is refused beyond."""

@@ -157,7 +157,7 @@ def _one(graph: Graph, alpha: float, starts: Teleport, tolerance: float, most: i
     q[starts.nodes] = starts.chances
     missing = q
     y, iterations, best = np.zeros(len(q)), 0, np.inf
-    enough = tolerance / (1 + alpha)  # solutions may miss what they aim at by that factor
+    enough = tolerance
     while True:
         change, taken = _solution(graph, alpha, missing, enough, max(1.0, y.sum()), most - iterations)
         enough *= 0.1
