@@ -28,7 +28,7 @@ AGENTS = ("igt-er", "cpt-er")
 
 def curious_rows(seed: int, quick: bool) -> list[Row]:
     """Curious PageRank by trained gnn agents to 5 % of the 20 highest scores, on Wikispeedia or a graph like it."""
-    name, graph = _graph(seed)
+    name, graph = _graph(seed, quick)
     users = _histories(graph, 1 if quick else 5, seed)
     rows: list[Row] = []
     for agent in AGENTS[:1] if quick else AGENTS:
@@ -38,7 +38,7 @@ def curious_rows(seed: int, quick: bool) -> list[Row]:
             start = time.perf_counter()
             eta = curious_pagerank(graph, agent, ALPHA, history, p_g=P_G, tolerance=TOLERANCE, seed=seed + number)
             times.append(time.perf_counter() - start)
-            speedups.append(_twin_seconds(graph, agent, history, eta, 20 if quick else 60, seed + number) / times[-1])
+            speedups.append(_twin_seconds(graph, agent, history, eta, 5 if quick else 60, seed + number) / times[-1])
         size = f"{name}, error at most 5 % of the 20 highest scores, all cores"
         each, worst = float(np.median(times)), max(times)
         rows += [
@@ -47,18 +47,18 @@ def curious_rows(seed: int, quick: bool) -> list[Row]:
             (f"the same by {agent}, against walkers one by one", "at equal error", each, "candidate by candidate",
              each * float(np.median(speedups)), float(np.median(speedups)), 20.0),
         ]  # fmt: skip
-    rows.append(_grid_row(graph, users[0], seed))
+    rows.append(_grid_row(graph, users[0], seed, repeats=1 if quick else 3))
     return rows
 
 
-def _grid_row(graph: Graph, history: list[Any], seed: int) -> Row:
+def _grid_row(graph: Graph, history: list[Any], seed: int, repeats: int) -> Row:
     """Fifty alphas against the largest of them alone."""
     grid = np.linspace(0.0, ALPHA, 50)
     settings: dict[str, Any] = {"p_g": P_G, "tolerance": TOLERANCE, "seed": seed}
     one, fifty = medians(
         lambda: curious_pagerank(graph, AGENTS[-1], ALPHA, history, **settings),
         lambda: curious_pagerank(graph, AGENTS[-1], grid, history, **settings),
-        repeats=3,
+        repeats=repeats,
     )
     return ("curious PageRank for 50 alphas, allowed 1.2 times that for one", "alphas up to 0.85", fifty, "one alpha",
             one, 1.2 * one / fifty, 1.0)  # fmt: skip
@@ -67,7 +67,7 @@ def _grid_row(graph: Graph, history: list[Any], seed: int) -> Row:
 def recommend_rows(seed: int, quick: bool) -> list[Row]:
     """An answer of a prepared recommender: neighbours of the last node, with and without reasons."""
     rows: list[Row] = []
-    graphs = dict([_graph(seed)])
+    graphs = dict([_graph(seed, quick)])
     if not quick:
         graphs["uniform, 2,000,000 nodes, 10,000,000 links"] = random_graph(2_000_000, 10_000_000, seed)
     for name, graph in graphs.items():
@@ -86,8 +86,10 @@ def _answer(recommender: Recommender, history: list[Any], explained: bool) -> An
     return top.reasons if explained else top
 
 
-def _graph(seed: int) -> tuple[str, Graph]:
-    """Wikispeedia where it is at hand, otherwise a directed graph of its size."""
+def _graph(seed: int, quick: bool) -> tuple[str, Graph]:
+    """Wikispeedia where it is at hand, otherwise a directed graph of its size; a small one to be quick."""
+    if quick:
+        return "uniform, directed, 500 nodes", random_graph(500, 5_000, seed, directed=True)
     found = wikispeedia()
     if found is not None:
         return "Wikispeedia", found
