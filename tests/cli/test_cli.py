@@ -5,40 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import curiograph as cg
-from curiograph.cli.main import main
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-Run = Callable[..., Ran]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    def call(*arguments: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["curiograph", *arguments])
-        monkeypatch.delenv("CURIOGRAPH_QUIET", raising=False)  # an earlier call may have been quiet
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        captured = capsys.readouterr()
-        return Ran(code, captured.out, captured.err)
-
-    return call
+from program import Run
 
 
 @pytest.fixture

@@ -4,49 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 import curiograph as cg
-from curiograph.cli.main import main
+from program import Run
 
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict:
-        assert self.code == 0, self.err
-        return json.loads(self.out)
-
-
-Run = Callable[..., Ran]
 LIBRARY = ("recommend", "toy:library", "--history", "music,physics")
 FAST = ("--by", "igt", "--igt-agent", "max-degree")
 
 
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> Run:
-    def call(*arguments: str | Path) -> Ran:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", ["curiograph", *map(str, arguments)])
-        monkeypatch.delenv("CURIOGRAPH_QUIET", raising=False)  # an earlier call may have been quiet
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-        captured = capsys.readouterr()
-        return Ran(code, captured.out, captured.err)
-
-    return call
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch, tmp_path):
+    """What a test writes without a folder lands in one of its own."""
+    monkeypatch.chdir(tmp_path)
 
 
 # ---- rank -----------------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_cli import Run, run
 
 from curiograph.agents import files
+from program import Run
 from small_agents import fill_shelf
 
 __all__ = ["run"]
