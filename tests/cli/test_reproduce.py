@@ -12,8 +12,6 @@ from curiograph.agents import files
 from program import Run
 from small_agents import fill_shelf
 
-__all__ = ["run"]
-
 SMALL = {
     "table1": ["--graphs", "2", "--episodes", "all", "--beam-episodes", "2"],
     "lengths": ["--graphs", "2", "--episodes", "2", "--beam-episodes", "1", "--longest", "5"],
