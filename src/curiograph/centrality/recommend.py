@@ -41,7 +41,11 @@ _ENTRIES = 2**22  # users times nodes answered together: bounds the memory, does
 
 
 def as_ranker(
-    ranker: RankerLike = "mixture", *, alpha: float = 0.85, weights: Mapping[str, float] | None = None
+    ranker: RankerLike = "mixture",
+    *,
+    alpha: float = 0.85,
+    weights: Mapping[str, float] | None = None,
+    seed: int = 0,
 ) -> Ranker:
     """The ranker that a name means: "pagerank"; "igt" or "cpt", PageRank walked greedily for that reward; their
     "mixture"; or an object with a method `scores(graph, histories, candidates)`.
@@ -65,9 +69,9 @@ def as_ranker(
     if ranker == "pagerank":
         return PageRankRanker(alpha)
     if ranker in ("igt", "cpt"):
-        return CuriousRanker("greedy", ranker, alpha, name=ranker)
+        return CuriousRanker("greedy", ranker, alpha, seed=seed, name=ranker)
     if ranker == "mixture":
-        return MixtureRanker({name: as_ranker(name, alpha=alpha) for name in RANKERS[1:]}, weights)
+        return MixtureRanker({name: as_ranker(name, alpha=alpha, seed=seed) for name in RANKERS[1:]}, weights)
     raise UnknownNameError(
         f"there is no ranker {quoted(ranker)}; the rankers are {', '.join(RANKERS)}, or an object with a method "
         "scores(graph, histories, candidates)."
@@ -140,10 +144,11 @@ class Recommender:
         *,
         alpha: float = 0.85,
         weights: Mapping[str, float] | None = None,
+        seed: int = 0,
     ) -> None:
         require_edges(as_graph(graph))
         self.graph = graph
-        self.ranker = as_ranker(ranker, alpha=alpha, weights=weights)
+        self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
 
     @property
     def _curious(self) -> dict[str, CuriousRanker]:
@@ -219,6 +224,7 @@ def recommend(
     ranker: RankerLike = "mixture",
     alpha: float = 0.85,
     weights: Mapping[str, float] | None = None,
+    seed: int = 0,
 ) -> Any:
     """What to visit next: a list of (label, score), best first, never a visited node.
 
@@ -230,6 +236,7 @@ def recommend(
     ranker : "mixture" of PageRank with curious PageRank for igt and cpt; one of "pagerank", "igt", "cpt"; or your own.
     alpha : chance of a walker to go on instead of teleporting to the history; a ranker of your own has its own.
     weights : of the components of the mixture, by name; only their proportions matter.
+    seed : of the curious walkers; a ranker of your own has its own.
 
     A service keeps a `Recommender` instead, which answers faster from what it has prepared.
 
@@ -238,7 +245,7 @@ def recommend(
     >>> [label for label, score in top]
     ['mathematics', 'computing', 'poetry']
     """
-    made = Recommender(graph, ranker, alpha=alpha, weights=weights)
+    made = Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed)
     return made.recommend(history, k, candidates=candidates)
 
 
