@@ -45,6 +45,13 @@ def test_exact_scores_on_many_graphs(seed, directed, alpha, p_g):
     )
 
 
+def test_what_counts_as_visited_does_not_depend_on_the_weights():
+    eta = cg.curious_pagerank(cg.toys.cycle(6), "max-degree", history=[1, 0], weights=[0, 1], remember="history")
+    np.testing.assert_allclose(
+        eta.scores, np.array([1, 0, 0.85**4, 0.85**3, 0.85**2, 0.85]) / sum(0.85 ** np.arange(5))
+    )
+
+
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
 @pytest.mark.parametrize("remember", ["path", "history"])
 def test_dead_ends_and_memory_follow_the_mdp(fallback, remember):
@@ -68,6 +75,16 @@ def test_small_trees_are_followed_whole_without_being_asked():
     np.testing.assert_array_equal(
         eta.scores, cg.curious_pagerank(cg.toys.cycle(6), "random", history=[0], exact=True).scores
     )
+
+
+def test_once_all_paths_are_followed_nothing_drawn_before_counts():
+    g, settings = cg.generate("ws", nodes=10, seed=1), {"history": [0, 5], "p_g": 0.5}
+    eta = cg.curious_pagerank(g, "max-degree", tolerance=1e-4, **settings)
+    assert eta.walks > 0
+    assert eta.exact
+    assert eta.converged is True
+    np.testing.assert_array_equal(eta.scores, cg.curious_pagerank(g, "max-degree", exact=True, **settings).scores)
+    assert np.all(eta.stderr == 0)
 
 
 def test_drawn_scores_scatter_around_the_exact_ones_as_their_standard_error_says():
@@ -178,6 +195,7 @@ def test_a_users_own_agent_can_be_the_bias():
         ({"weights": [1]}, "2 entries but 1 weights"),
         ({"history": None, "weights": [1]}, "weights but no history"),
         ({"remember": "all"}, "remember is 'all'"),
+        ({"remember": "history", "history": None}, "remember is 'history' but there is no history"),
         ({"fallback": "home"}, "fallback is 'home'"),
         ({"tolerance": 0}, "tolerance is 0;"),
         ({"max_walks": 0}, "max_walks is 0;"),
@@ -197,6 +215,8 @@ def test_graphs_without_edges_and_trees_too_large_to_follow_are_refused():
         cg.curious_pagerank(cg.Graph.from_edges([], nodes=[0, 1]), "greedy", history=[0])
     with pytest.raises(cg.SettingError, match="leave exact=True out"):
         cg.curious_pagerank(cg.toys.complete(12), "random", history=[0], exact=True)
+    with pytest.raises(cg.SettingError, match="leave exact=True out"):  # so many at one step that some would be drawn
+        cg.curious_pagerank(cg.toys.complete(215), "max-degree", 0.1, history=[0], exact=True)
 
 
 @pytest.mark.parametrize("p_g", [0.0, 1e-300, 0.2, 0.999999999, 1.0])

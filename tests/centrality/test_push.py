@@ -80,3 +80,12 @@ def test_fewer_can_be_reached_than_asked_for() -> None:
 def test_bad_input_gets_one_sentence(arguments: dict, message: str) -> None:
     with pytest.raises(cg.CuriographError, match=message):
         cg.pagerank_top(cg.toys.library(), **arguments)
+
+
+def test_a_node_that_only_edges_of_weight_zero_leave_is_where_walks_end() -> None:
+    graph = cg.Graph.from_edges([("a", "b", 1.0), ("b", "c", 0.0), ("a", "d", 1.0), ("d", "b", 1.0)], directed=True)
+    for history in (["a", "b"], ["d", "a", "b"], ["b"]):
+        top, whole = cg.pagerank_top(graph, history, k=4), cg.pagerank(graph, history=history)
+        scores = whole.scores[[graph.position(label) for label in top.nodes]]
+        assert np.all(top.scores <= scores + 1e-12)
+        assert np.all(scores <= top.scores + top.bound + 1e-12)

@@ -328,6 +328,12 @@ def test_a_file_keeps_what_others_wrote_into_it(tmp_path):
     again = cg.Recommender(g)
     again.load(file)
     assert again.known == 3
+    fresh = cg.Recommender(g)
+    fresh.prepare(["dance"])
+    fresh.save(file)  # not loaded before: what the file holds stays
+    again = cg.Recommender(g)
+    again.load(file)
+    assert again.known == 5
     other = cg.Recommender(cg.toys.cycle(5), "cpt")
     other.prepare([0])
     other.save(file)  # of another graph: nothing to keep

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports
+from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports, uniform
 from curiograph.centrality.ranks import greediness
 from curiograph.centrality.scores import top_nodes
 from curiograph.centrality.swarm import Bias, Reach, States, simulate
@@ -41,13 +41,14 @@ class CuriousPageRank:
     scores: Float64
     """One number per node, adding up to 1: (histories x) (alphas x) nodes where several were given."""
     stderr: Float64
-    """Standard error of every score; zero where nothing was drawn."""
+    """Standard error of every score, from the spread of eight independent swarms; zero where they agree, as they do
+    where nothing was drawn. Steps that are left out (see `tolerance`) are not in it."""
     converged: bool | NDArray[np.bool_]
     """Whether the standard errors of the highest scores are within the tolerance; one answer per history and alpha."""
     exact: bool
-    """Whether all paths were followed, so that nothing was drawn."""
+    """Whether all paths were followed, so that no score depends on a draw."""
     walks: int
-    """Walkers that were drawn and followed."""
+    """Walkers that were drawn and followed, also where that led on to following all paths."""
     paths: int
     """Distinct paths that the agent was asked about."""
     agent: str
@@ -105,11 +106,14 @@ def curious_pagerank(
         of the state alone; many states are scored on several threads.
     alpha : one number in [0, 1), or several: they cost one simulation, which stops when the largest has converged.
     history : labels of visited nodes; None for all nodes alike; a list of lists for several users.
-    p_g : 0 always takes the agent's best candidate, 1 any candidate alike.
+    p_g : 0 always takes the agent's best candidate, 1 any candidate alike. Weights of the graph's edges play no part.
     weights : one number per entry of the history, for a teleport that is not uniform.
     reward : what agents that look at rewards (greedy, horizon) are after.
     remember : "path", what was visited since the last teleport; or "history", all that the user visited as well.
     fallback : at a dead end, as in `explore`.
+    tolerance : relative standard error to reach. Once walkers are drawn, steps that would hold less than a fiftieth of
+        it of all visits are left out.
+    top : how many of the highest scores have to reach it.
     max_walks : most walkers to draw; if they do not suffice, `converged` is False.
     exact : follow all paths, however many (up to a million).
 
@@ -126,6 +130,8 @@ def curious_pagerank(
     alphas = _alphas(alpha)
     if remember not in get_args(Memory):
         raise UnknownNameError(f"remember is {quoted(remember)}; the choices are {', '.join(get_args(Memory))}.")
+    if remember == "history" and history is None:
+        raise SettingError("remember is 'history' but there is no history; give one, or remember the path.")
     run = _Run(
         bias,
         alphas,
@@ -139,11 +145,12 @@ def curious_pagerank(
     starts = teleports(graph, history, weights) if many else [_teleport(graph, history, weights)]
     found = [run.answer(q, remember) for q in starts]
     shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
+    converged = np.stack([f.converged for f in found]).reshape(shape[:-1])
     return CuriousPageRank(
         np.stack([f.scores for f in found]).reshape(shape),
         np.stack([f.stderr for f in found]).reshape(shape),
-        np.stack([f.converged for f in found]).reshape(shape[:-1])[()],
-        all(not v.drawn for f in found for v in f.visits),
+        converged if converged.ndim else bool(converged),
+        all(not f.visits[-1].drawn for f in found),
         sum(v.walks for f in found for v in f.visits),
         sum(v.paths for f in found for v in f.visits),
         made.name,
@@ -178,7 +185,7 @@ class _Run:
 
         Errors fall at least like one over the root of the walkers, which says how many more it takes.
         """
-        states = start_states(q.nodes, self.seed, remember)
+        states = start_states(q.nodes, self.seed, q.visited if remember == "history" else None)
         from_history = partial(simulate, self.bias, states, np.array([0, len(q.nodes)]), q.chances)
         largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
         if self.exact:
@@ -190,7 +197,9 @@ class _Run:
             reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
             visits.append(from_history(reach, self._streams(len(visits))))
             left -= visits[-1].walks
-            scores, stderr = combined(visits, self.alphas, num_nodes)
+            # where the last one followed all paths, those before have nothing to add but their errors
+            counted = visits if visits[-1].drawn else visits[-1:]
+            scores, stderr = combined(counted, self.alphas, num_nodes)
             excess = self._errors(scores, stderr) / self.tolerance
             largest_excess = float(excess[self.alphas.argmax()])
             if largest_excess <= 1 or left < Reach.groups:
@@ -209,12 +218,12 @@ class _Run:
         return np.asarray(relative.max(axis=1))
 
 
-def start_states(nodes: Int32, seed: int, remember: Memory = "path") -> States:
-    """The states in which walkers start: one per node of a history, which stands last in it."""
+def start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> States:
+    """The states in which walkers start: one per node, which stands last in it, after what else counts as visited."""
     streams = kernels.random.branched(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
-    if remember == "path":
+    if visited is None:
         return States(nodes[:, None], streams)
-    rows = [np.append(np.delete(nodes, place), node) for place, node in enumerate(nodes)]
+    rows = [np.append(visited[visited != node], node) for node in nodes]
     return States(np.asarray(rows, np.int32), streams)
 
 
@@ -223,7 +232,7 @@ def _teleport(graph: Graph, history: Any, weights: Any) -> Teleport:
         return teleport(graph, history, weights)
     if weights is not None:
         raise SettingError("there are weights but no history; give the labels that they belong to.")
-    return Teleport(np.arange(graph.num_nodes, dtype=np.int32), np.full(graph.num_nodes, 1 / graph.num_nodes))
+    return uniform(np.arange(graph.num_nodes, dtype=np.int32))
 
 
 def _alphas(alpha: Any) -> Float64:

@@ -24,6 +24,8 @@ class Teleport:
     """Distinct positions in order of first visit."""
     chances: Float64
     """Their shares of q, above zero and adding up to 1."""
+    visited: Int32
+    """Distinct positions of the whole history, those of weight zero too."""
 
 
 def teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
@@ -41,12 +43,12 @@ def teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
     place = {int(node): row for row, node in enumerate(nodes)}
     total = np.bincount([place[int(v)] for v in visits], given, len(nodes))
     kept = total > 0
-    return Teleport(nodes[kept], total[kept] / total.sum())
+    return Teleport(nodes[kept], total[kept] / total.sum(), nodes)
 
 
 def uniform(nodes: Int32) -> Teleport:
     """q that is the same on some distinct positions."""
-    return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)))
+    return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)), nodes)
 
 
 @dataclass(frozen=True, eq=False)

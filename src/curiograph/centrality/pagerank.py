@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from curiograph import kernels
-from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports
+from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports, uniform
 from curiograph.errors import ConvergenceError, SettingError
 from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.features import Float32
@@ -117,8 +117,7 @@ def pagerank(
     if history is None:
         if weights is not None:
             raise SettingError("weights belong to the entries of a history; give a history too.")
-        size = graph.num_nodes
-        starts = Teleport(np.arange(size, dtype=np.int32), np.full(size, 1 / size))
+        starts = uniform(np.arange(graph.num_nodes, dtype=np.int32))
     elif are_many(graph, history):
         return _many(graph, alpha, teleports(graph, history, weights), tolerance, max_iterations)
     else:

@@ -27,11 +27,15 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
-    """Write what the rankers know about a graph; what a file holds of other components on this graph stays in it."""
+    """Write what the rankers know about a graph; what a file holds of it stays, unless of the same component with other
+    settings."""
     about = {name: ranker.about(graph) for name, ranker in rankers.items()}
     arrays = {name: _packed(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
     for name, (others, group) in _there(path).items():
-        if name not in about and others.get("graph") == next(iter(about.values()))["graph"]:
+        if others == about.get(name):
+            with usable(path, "parts"):
+                arrays[name] = _packed(_unpacked(graph, group) | rankers[name].kept.get(graph, {}))
+        elif name not in about and others.get("graph") == next(iter(about.values()))["graph"]:
             about[name], arrays[name] = others, group
     flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
     with replacing(path) as stream:

@@ -170,7 +170,8 @@ class Recommender:
         return sum(len(ranker.kept.get(self.graph, {})) for ranker in self._curious.values())
 
     def save(self, path: PathLike) -> None:
-        """Write what has been prepared to a .safetensors file; what it holds of other components stays in it."""
+        """Write what has been prepared to a .safetensors file; what the file holds already of this graph, by the same
+        settings or of other components, stays in it."""
         from curiograph.centrality.parts_file import save_parts
 
         save_parts(path, self.graph, self._with_parts())

@@ -137,7 +137,7 @@ class Reach:
         return max(1, int(self.size * self.alpha ** (1.2 * step))) if drawn else self.size * self.groups
 
     def check(self, paths: int) -> None:
-        """Raise where more paths have been followed than there may be."""
+        """Raise where there are more paths to follow than there may be."""
         if self.most_paths is not None and paths > self.most_paths:
             raise SettingError(
                 f"there are more than {self.most_paths:,} paths to follow, too many to count them all; "
@@ -203,13 +203,13 @@ def simulate(bias: Bias, starts: States, offsets: Int64, chances: Float64, reach
     swarm = Swarm.at_home(len(offsets) - 1, drawn=reach.groups == 1)
     steps, paths, states = [transitions.matrix(num_nodes)], 0, None
     while reach.goes_on(len(steps), swarm.drawn):
+        reach.check(paths + int(np.count_nonzero(transitions.chances)))
         swarm, reached = swarm.branched(transitions, reach, len(steps) - 1, streams)
         if len(reached) == 0:
             break
         c = transitions.candidates
         states = starts.rows(reached) if states is None else states.grown(c.walks[reached], c.nodes[reached])
         paths += len(reached)
-        reach.check(paths)
         transitions = bias.transitions(states)
         steps.append(swarm.matrix(len(reached)) @ transitions.matrix(num_nodes))
     return Visits(steps, reach.size, paths, swarm.drawn)

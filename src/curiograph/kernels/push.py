@@ -147,7 +147,7 @@ def spread(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, chanc
             break
         for slot in range(known):
             amount, strength = state[slot, WAITING], state[slot, STRENGTH]
-            if amount <= SHRINK * peak * strength:
+            if strength == 0.0 or amount <= SHRINK * peak * strength:  # where a walk ends is settled, not pushed
                 continue
             v = nodes[slot]
             first, end = indptr[v], indptr[v + 1]
