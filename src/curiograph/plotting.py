@@ -217,6 +217,32 @@ def plot_recommendations(
     return ax
 
 
+def plot_ranking(labels: Sequence[str], scores: Float64, errors: Float64, ax: Axes | None = None) -> Axes:
+    """Bars that lie down, the best on top, with one standard error where there is one."""
+    if ax is None:
+        ax = figure(5.6, 0.6 + 0.3 * len(labels))[1]
+    rows = np.arange(len(labels))
+    spread = errors if np.any(errors > 0) else None
+    ax.barh(rows, scores, xerr=spread, color=COLOURS["pagerank"], ecolor="#555555", capsize=2)
+    ax.set_yticks(rows, labels)
+    ax.invert_yaxis()
+    ax.set_xlabel("score")
+    return ax
+
+
+def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Float64, ax: Axes | None = None) -> Axes:
+    """A line for each column of `heights`, told apart by colour and dash, with bands of one standard error."""
+    if ax is None:
+        ax = figure(7.2, 4.4)[1]
+    for column, label in enumerate(labels):
+        dash = _DASHES[column % len(_DASHES)]
+        (line,) = ax.plot(x, heights[:, column], linestyle=dash, label=label)
+        low, high = heights[:, column] - errors[:, column], heights[:, column] + errors[:, column]
+        ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return ax
+
+
 def plot_bars(
     groups: Sequence[str], series: dict[str, tuple[list[float], list[float]]], ax: Axes, marks: dict[str, list[float]]
 ) -> Axes:

@@ -241,3 +241,25 @@ def test_an_agent_trained_for_other_features_is_refused():
     trained = cg.load_agent("igt-rg")
     with pytest.raises(cg.AgentError, match="trained for other features"):
         cg.curious_pagerank(small(), type(trained)(GnnShape(), trained.network), history=[0])
+
+
+def test_errors_for_different_users_are_independent():
+    g = cg.generate("er", nodes=60, seed=0)
+    histories = [[0, 5], [5, 0], [0, 5]]
+    found = [cg.curious_pagerank(g, "max-degree", history=h, max_walks=400, seed=1).scores for h in histories]
+    np.testing.assert_array_equal(found[0], found[2])
+    assert not np.array_equal(found[0], found[1])
+
+
+def test_results_answer_by_label_and_draw_themselves():
+    g = cg.toys.library()
+    several = cg.curious_pagerank(g, "max-degree", [0.2, 0.8], [["music"], ["logic", "dance"]])
+    assert np.asarray(several.top(3), object).shape == (2, 2, 3, 2)
+    assert several.to_dict()["scores"][1][0]["logic"] == several.scores[1, 0, g.position("logic")]
+    with pytest.raises(cg.SettingError, match="2 histories; draw those of one"):
+        several.plot()
+    curves = cg.curious_pagerank(g, "max-degree", [0.2, 0.5, 0.8], ["music"]).plot()
+    assert (curves.get_xlabel(), len(curves.get_lines())) == ("alpha", 10)
+    for eta in (cg.pagerank(g, history=["music"]), cg.curious_pagerank(g, "greedy", history=["music"])):
+        bars = eta.plot()
+        assert [text.get_text() for text in bars.get_yticklabels()] == [label for label, _ in eta.top(10)]

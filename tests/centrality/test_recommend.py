@@ -336,9 +336,55 @@ def test_a_file_keeps_what_others_wrote_into_it(tmp_path):
     assert again.known == 5
     other = cg.Recommender(cg.toys.cycle(5), "cpt")
     other.prepare([0])
-    other.save(file)  # of another graph: nothing to keep
-    with pytest.raises(cg.FileFormatError, match=r"holds no parts for igt"):
-        one.load(file)
+    before = file.read_bytes()
+    with pytest.raises(cg.FileFormatError, match="are of graph"):
+        other.save(file)
+    with pytest.raises(cg.FileFormatError, match=r"are of alpha 0\.85, not 0\.5"):
+        cg.Recommender(g, alpha=0.5).save(file)
+    assert file.read_bytes() == before
+
+
+class Homebody:
+    name = "homebody"
+
+    def scores(self, exploration):
+        return -exploration.candidates.nodes.astype(float)
+
+
+def test_parts_of_your_own_agent_are_kept_once_it_says_which_it_is(tmp_path):
+    g, file = cg.toys.library(), tmp_path / "parts.safetensors"
+    made = cg.Recommender(g, cg.CuriousRanker(Homebody(), name="mine"))
+    made.prepare(["music"])
+    with pytest.raises(cg.SettingError, match="attribute `fingerprint`"):
+        made.save(file)
+    with pytest.raises(cg.SettingError, match="the reward 'lambda' is your own"):
+        cg.Recommender(g, cg.CuriousRanker(reward=lambda s: s.num_edges)).save(file)
+    assert not file.exists()
+    first, second = Homebody(), Homebody()
+    first.fingerprint, second.fingerprint = "1", "2"
+    cg.Recommender(g, cg.CuriousRanker(first, name="mine")).save(file)
+    cg.Recommender(g, cg.CuriousRanker(first, name="mine")).load(file)
+    with pytest.raises(cg.FileFormatError, match="are of agent 'homebody 1', not 'homebody 2'"):
+        cg.Recommender(g, cg.CuriousRanker(second, name="mine")).load(file)
+
+
+def test_parts_of_few_paths_are_exact_and_others_have_standard_errors():
+    g = cg.toys.cycle(9)
+    top = cg.recommend(g, [0, 3], k=5, ranker="igt")
+    exact = cg.curious_pagerank(g, "greedy", 0.85, [0, 3], reward="igt", exact=True)
+    assert top.stderr == [0.0] * 5
+    np.testing.assert_allclose([score for _, score in top], [exact.scores[label] for label, _ in top], rtol=1e-6)
+    large = cg.generate("er", nodes=60, seed=0)
+    exact = cg.curious_pagerank(large, "max-degree", 0.85, [0, 3], tolerance=0.003, max_walks=400_000)
+    z = []
+    for seed in range(12):
+        drawn = cg.recommend(large, [0, 3], k=8, ranker=cg.CuriousRanker("max-degree", walks=200, seed=seed))
+        assert min(drawn.stderr) > 0
+        z += [(score - exact.scores[label]) / error for (label, score), error in zip(drawn, drawn.stderr, strict=True)]
+    assert 0.6 < np.sqrt(np.mean(np.clip(z, -5, 5) ** 2)) < 2.2  # 3 degrees of freedom: 1.7 expected
+    both = cg.recommend(large, [0, 3], k=8)
+    assert len(both.stderr) == 8
+    assert both.to_dict()["recommendations"][0]["stderr"] == both.stderr[0]
 
 
 def refused(file: Path, made: cg.Recommender | None = None) -> str:

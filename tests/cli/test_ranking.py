@@ -286,3 +286,17 @@ def test_bad_graphs(run, files, command, graph, message):
 def test_a_result_that_was_there_is_kept_when_the_work_fails(run, files):
     (files / "next.json").write_text("precious")
     refuses(run, files, ["recommend", "links.tsv", "--history", "a,zz", "--out", "next.json"], "no node 'zz'")
+
+
+@pytest.mark.parametrize(
+    "option", [("--p-g", "0.9"), ("--remember", "history"), ("--tolerance", "0.1"), ("--reward", "cpt")]
+)
+def test_options_for_agents_are_refused_without_one(run, option):
+    done = run("rank", "toy:library", "--history", "music", *option)
+    assert (done.code, done.out) == (2, "")
+    assert f"{option[0]} is for walkers that an agent leads; add --agent" in done.err
+
+
+def test_rank_draws_a_picture(run, tmp_path):
+    assert run("rank", "toy:library", "--history", "music", "--out", "bars.png").code == 0
+    assert (tmp_path / "bars.png").read_bytes().startswith(b"\x89PNG")

@@ -39,6 +39,7 @@ class _Adapted(Agent):
         self._scorer = scorer
         self.name = str(getattr(scorer, "name", type(scorer).__name__))
         self.foresees = bool(getattr(scorer, "foresees", False))
+        self.fingerprint = getattr(scorer, "fingerprint", None)
 
     def scores(self, exploration: Exploration) -> Float64:
         scores: Float64 = self._scorer.scores(exploration)

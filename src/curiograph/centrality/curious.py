@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports, uniform
 from curiograph.centrality.ranks import greediness
-from curiograph.centrality.scores import top_nodes
+from curiograph.centrality.scores import by_label, plot_best, top_nodes
 from curiograph.centrality.swarm import Bias, Reach, States, simulate
 from curiograph.centrality.visits import Visits, combined
 from curiograph.errors import SettingError, UnknownNameError
@@ -25,6 +25,9 @@ from curiograph.graph.stack import Stack
 from curiograph.graph.storage import quoted
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number, whole_number, worker_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Memory = Literal["path", "history"]
 
@@ -56,12 +59,16 @@ class CuriousPageRank:
     p_g: float
     graph: Graph = field(repr=False)
 
-    def top(self, k: int = 10) -> list[tuple[Hashable, float]]:
-        """The `k` nodes with the highest scores, best first; of one history and one alpha."""
+    def top(self, k: int = 10) -> Any:
+        """The `k` best nodes as (label, score), best first; lists of such lists for several histories or alphas."""
         return top_nodes(self.graph, self.scores, k)
 
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars of the best scores with standard errors; for several alphas, the best scores against alpha."""
+        return plot_best(self.graph, self.scores, self.stderr, self.alpha, ax)
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Plain values, scores by label."""
         return {
             "agent": self.agent,
             "alpha": np.asarray(self.alpha).tolist(),
@@ -70,8 +77,8 @@ class CuriousPageRank:
             "exact": self.exact,
             "walks": self.walks,
             "paths": self.paths,
-            "scores": self.scores.tolist(),
-            "stderr": self.stderr.tolist(),
+            "scores": by_label(self.graph, self.scores),
+            "stderr": by_label(self.graph, self.stderr),
         }
 
 
@@ -186,16 +193,17 @@ class _Run:
         Errors fall at least like one over the root of the walkers, which says how many more it takes.
         """
         states = start_states(q.nodes, self.seed, q.visited if remember == "history" else None)
-        from_history = partial(simulate, self.bias, states, np.array([0, len(q.nodes)]), q.chances)
+        seed = int(_mixed(self.seed, q.nodes))
+        from_history = partial(simulate, self.bias, states, q.chances)
         largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
         if self.exact:
             reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
-            visits = [from_history(reach, self._streams(0))]
+            visits = [from_history(reach, _streams(seed, 0))]
             return _Answer(*combined(visits, self.alphas, num_nodes), np.ones(len(self.alphas), bool), visits)
         visits, left, size = [], self.max_walks, FIRST_SIZE
         while True:
             reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
-            visits.append(from_history(reach, self._streams(len(visits))))
+            visits.append(from_history(reach, _streams(seed, len(visits))))
             left -= visits[-1].walks
             # where the last one followed all paths, those before have nothing to add but their errors
             counted = visits if visits[-1].drawn else visits[-1:]
@@ -206,16 +214,25 @@ class _Run:
                 return _Answer(scores, stderr, excess <= 1, visits)
             size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 8))
 
-    def _streams(self, task: int) -> Streams:
-        streams: Streams = kernels.random.streams(np.uint64(self.seed), task, Reach.groups)
-        return streams
-
     def _errors(self, scores: Float64, stderr: Float64) -> Float64:
         """The largest relative error of the highest scores, by alpha."""
         top = np.argsort(-scores, axis=1, kind="stable")[:, : self.top]
         highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
         relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
         return np.asarray(relative.max(axis=1))
+
+
+def _streams(seed: int, task: int) -> Streams:
+    streams: Streams = kernels.random.streams(np.uint64(seed), task, Reach.groups)
+    return streams
+
+
+def _mixed(seed: int, nodes: Int32) -> np.uint64:
+    """A seed for a history, so that errors for different users are independent."""
+    mixed = np.asarray([seed], np.uint64)
+    for place, node in enumerate(nodes):
+        mixed = kernels.random.branched(mixed, np.uint64(place), np.asarray([node]))
+    return np.uint64(mixed[0])
 
 
 def start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> States:

@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from curiograph import kernels
 from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports, uniform
+from curiograph.centrality.scores import by_label, plot_best
 from curiograph.errors import ConvergenceError, SettingError
 from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import quoted
 from curiograph.settings import whole_number, worker_number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 TOLERANCE = 1e-12
 MOST_ITERATIONS = 10_000
@@ -60,16 +64,17 @@ class PageRank:
         return self._best(self.scores, self.residual, k)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; scores by label, and a list of those for several histories."""
-        labels = self.graph.labels
-        rows = [dict(zip(labels, row.tolist(), strict=True)) for row in np.atleast_2d(self.scores)]
-        several = self.scores.ndim == 2
+        """Plain values, scores by label; a list of them for several histories."""
         return {
             "alpha": self.alpha,
-            "scores": rows if several else rows[0],
-            "residual": self.residual.tolist() if several else self.residual,
-            "iterations": self.iterations.tolist() if several else self.iterations,
+            "scores": by_label(self.graph, self.scores),
+            "residual": np.asarray(self.residual).tolist(),
+            "iterations": np.asarray(self.iterations).tolist(),
         }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Bars of the best scores of one history."""
+        return plot_best(self.graph, self.scores, np.zeros_like(self.scores), self.alpha, ax)
 
     def _best(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
         steps = np.round(scores / max(residual, _ROUNDING))

@@ -4,7 +4,7 @@ history are the mean of those for each of its nodes."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -29,10 +29,12 @@ from curiograph.graph.storage import quoted
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number, whole_number, worker_number
 
+_VERSION = 1
+"""Of the way parts are computed: those of another are not used."""
 _SMALLEST = 1e-7
 """Expected visits that are not kept: far below what simulation can tell."""
-_AT_ONCE = 64
-"""Starts whose walkers are simulated together."""
+_GROUPS = 4
+"""Independent swarms per node, whose spread gives the standard error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +44,8 @@ class Part:
     nodes: Int32
     """Positions, ascending."""
     visits: Float32
+    errors: Float32
+    """Their standard errors; zero where all paths were followed."""
     total: float
     """Of all nodes, those left out included."""
 
@@ -80,15 +84,29 @@ class CuriousRanker(Ranker):
         object.__setattr__(self, "reward", as_reward(self.reward))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        return self._summed(graph, histories, candidates, lambda part: part.visits)
+
+    def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        return np.sqrt(self._summed(graph, histories, candidates, lambda part: part.errors.astype(np.float64) ** 2, 2))
+
+    def _summed(
+        self,
+        graph: Graph,
+        histories: Sequence[Int32],
+        candidates: Candidates,
+        value: Callable[[Part], NDArray[Any]],
+        power: int = 1,
+    ) -> Float64:
+        """A value of parts, added up over a history, relative to all its visits to some power."""
         parts = self._parts(graph, np.unique(np.concatenate([*histories, np.empty(0, np.int32)])).astype(np.int32))
-        scores = np.empty(len(candidates.nodes))
+        sums = np.empty(len(candidates.nodes))
         for history, (a, b) in zip(histories, pairwise(candidates.offsets), strict=True):
             some = [parts[int(v)] for v in history]
             everywhere = np.zeros(graph.num_nodes)  # memory that is not touched costs nothing
             for part in some:
-                everywhere[part.nodes] += part.visits
-            scores[a:b] = everywhere[candidates.nodes[a:b]] / sum(part.total for part in some)
-        return scores
+                everywhere[part.nodes] += value(part)
+            sums[a:b] = everywhere[candidates.nodes[a:b]] / sum(part.total for part in some) ** power
+        return sums
 
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> int:
         """Compute the parts of these nodes ahead of time; returns how many parts there are now."""
@@ -98,38 +116,61 @@ class CuriousRanker(Ranker):
 
     def _parts(self, graph: Graph, nodes: Int32) -> dict[int, Part]:
         known = self.kept.setdefault(graph, {})
-        missing = np.asarray([v for v in nodes.tolist() if v not in known], np.int32)
-        for first in range(0, len(missing), _AT_ONCE):
-            known.update(self._simulated(graph, missing[first : first + _AT_ONCE]))
+        missing = [v for v in nodes.tolist() if v not in known]
+        if missing:
+            agent, reward, workers = as_agent(self.agent), as_reward(self.reward), worker_number(self.workers)
+            bias = Bias(Stack.of([graph]), agent, reward, self.p_g, self.fallback, workers)
+            known.update((v, self._part(bias, v)) for v in missing)
         return known
 
-    def _simulated(self, graph: Graph, nodes: Int32) -> Iterator[tuple[int, Part]]:
-        agent, reward = as_agent(self.agent), as_reward(self.reward)
-        bias = Bias(Stack.of([graph]), agent, reward, self.p_g, self.fallback, worker_number(self.workers))
-        streams = kernels.random.branched(np.full(len(nodes), self.seed, np.uint64), np.uint64(1), nodes)
-        reach = Reach(self.walks, self.alpha, groups=1)
-        starts = start_states(nodes, self.seed)
-        visits = simulate(bias, starts, np.arange(len(nodes) + 1), np.ones(len(nodes)), reach, streams)
-        table = visits.discounted(self.alpha)
-        for row, node in enumerate(nodes.tolist()):
-            found, values = visits.touched[table[row] > _SMALLEST], table[row][table[row] > _SMALLEST]
-            yield node, Part(found.astype(np.int32), values.astype(np.float32), float(table[row].sum()))
+    def _part(self, bias: Bias, node: int) -> Part:
+        """Let walkers start at a node: all paths where they are few, otherwise drawn ones."""
+        start = start_states(np.asarray([node], np.int32), self.seed)
+        reach = Reach(-(-self.walks // _GROUPS), self.alpha, groups=_GROUPS)
+        streams = kernels.random.streams(start.streams[0], 0, _GROUPS)
+        visits = simulate(bias, start, np.ones(1), reach, streams)
+        table = visits.expected(np.asarray([self.alpha]))[0]
+        mean = table.mean(axis=0)
+        errors = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if visits.drawn else np.zeros(len(mean))
+        seen = mean > _SMALLEST
+        found, values = visits.touched[seen].astype(np.int32), mean[seen].astype(np.float32)
+        return Part(found, values, errors[seen].astype(np.float32), float(mean.sum()))
 
     def about(self, graph: Graph) -> dict[str, Any]:
         """What the parts of a graph depend on."""
-        agent, reward = as_agent(self.agent), as_reward(self.reward)
         kind, weights = np.array([graph.num_nodes, graph.directed]), graph.weights
         return {
+            "version": _VERSION,
             "graph": _digest(kind, graph.indptr, graph.indices, *([] if weights is None else [weights])),
-            "agent": agent.name,
-            "network": _digest(*getattr(agent, "network", {}).values()),
-            "reward": reward.name,
+            "agent": fingerprint("agent", as_agent(self.agent)),
+            "reward": fingerprint("reward", as_reward(self.reward)),
             "alpha": self.alpha,
             "p_g": self.p_g,
             "walks": self.walks,
             "fallback": self.fallback,
             "seed": self.seed,
         }
+
+
+def fingerprint(kind: str, thing: Any) -> str:
+    """What tells an agent or a reward from all others, in every process.
+
+    Ours are told by name, shape and network; of one's own only its author knows when it has become another.
+
+    >>> fingerprint("agent", as_agent("greedy"))
+    'greedy'
+    """
+    ours = type(thing).__module__.startswith("curiograph.") and not hasattr(thing, "fingerprint")
+    if not ours and getattr(thing, "fingerprint", None) is None:
+        raise SettingError(
+            f"the {kind} {thing.name!r} is your own, so a file cannot tell whether it is still the same; give it an "
+            "attribute `fingerprint`, a text that changes whenever it does."
+        )
+    if not ours:
+        return f"{thing.name} {thing.fingerprint}"
+    if hasattr(thing, "guide"):
+        return f"{thing.name} {fingerprint(kind, thing.guide)}"
+    return f"{thing.name} {thing.shape} {_digest(*thing.network.values())}" if hasattr(thing, "network") else thing.name
 
 
 def _digest(*arrays: NDArray[Any]) -> str:

@@ -17,7 +17,14 @@ from curiograph.errors import FileFormatError
 from curiograph.graph.container import Graph
 from curiograph.graph.storage import PathLike, as_path, check_file, quoted, replacing, usable
 
-_KINDS = {"starts": np.int32, "totals": np.float64, "offsets": np.int64, "nodes": np.int32, "visits": np.float32}
+_KINDS = {
+    "starts": np.int32,
+    "totals": np.float64,
+    "offsets": np.int64,
+    "nodes": np.int32,
+    "visits": np.float32,
+    "errors": np.float32,
+}
 _KEY = "curiograph parts"
 """Of the header's only entry: what each component's parts depend on. Several entries would come in any order."""
 
@@ -27,15 +34,17 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
-    """Write what the rankers know about a graph; what a file holds of it stays, unless of the same component with other
-    settings."""
+    """Write what the rankers know about a graph; what a file holds of it stays. A file of another graph, or of the same
+    component with other settings, is left as it is."""
     about = {name: ranker.about(graph) for name, ranker in rankers.items()}
     arrays = {name: _packed(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
     for name, (others, group) in _there(path).items():
         if others == about.get(name):
             with usable(path, "parts"):
                 arrays[name] = _packed(_unpacked(graph, group) | rankers[name].kept.get(graph, {}))
-        elif name not in about and others.get("graph") == next(iter(about.values()))["graph"]:
+        else:
+            wanted = about.get(name) or {"graph": next(iter(about.values()))["graph"]}
+            _check_about(as_path(path), name, others, wanted)
             about[name], arrays[name] = others, group
     flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
     with replacing(path) as stream:
@@ -96,6 +105,7 @@ def _packed(parts: Mapping[int, Part]) -> Arrays:
         "offsets": np.cumsum([0, *(len(part.nodes) for part in some)]),
         "nodes": np.concatenate([part.nodes for part in some]) if some else [],
         "visits": np.concatenate([part.visits for part in some]) if some else [],
+        "errors": np.concatenate([part.errors for part in some]) if some else [],
     }
     return {kind: np.asarray(values[kind], dtype) for kind, dtype in _KINDS.items()}
 
@@ -105,9 +115,9 @@ def _unpacked(graph: Graph, arrays: Arrays) -> dict[int, Part]:
     for kind, dtype in _KINDS.items():
         if arrays[kind].dtype != dtype or arrays[kind].ndim != 1:
             raise ValueError(f"its {kind} are not a list of {np.dtype(dtype).name}")
-    starts, totals, offsets, nodes, visits = (arrays[kind] for kind in _KINDS)
+    starts, totals, offsets, nodes, visits, errors = (arrays[kind] for kind in _KINDS)
     ordered = len(offsets) > 0 and offsets[0] == 0 and bool(np.all(np.diff(offsets) >= 0))
-    fitting = len(starts) == len(totals) == len(offsets) - 1 and len(nodes) == len(visits)
+    fitting = len(starts) == len(totals) == len(offsets) - 1 and len(nodes) == len(visits) == len(errors)
     if not ordered or not fitting or offsets[-1] != len(nodes):
         raise ValueError("its arrays do not fit together")
     for positions in (starts, nodes):
@@ -118,9 +128,11 @@ def _unpacked(graph: Graph, arrays: Arrays) -> dict[int, Part]:
     for numbers in (visits, totals):
         if not (np.all(np.isfinite(numbers)) and np.all(numbers > 0)):
             raise ValueError("it holds numbers that are not finite and above zero")
+    if not (np.all(np.isfinite(errors)) and np.all(errors >= 0)):
+        raise ValueError("it holds errors that are not finite, or negative")
     bounds = offsets.tolist()
     return {
-        int(start): Part(nodes[a:b], visits[a:b], float(total))
+        int(start): Part(nodes[a:b], visits[a:b], errors[a:b], float(total))
         for start, total, a, b in zip(starts, totals, bounds[:-1], bounds[1:], strict=True)
     }
 

@@ -50,6 +50,10 @@ class Ranker(ABC):
         `histories[i]` are the positions that user i visited, each once, the last one last.
         """
 
+    def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        """The standard error of each score; zero for a ranker that draws nothing."""
+        return np.zeros(len(candidates.nodes))
+
     def parts(self) -> Mapping[str, Ranker]:
         """The rankers that this one is made of, by name."""
         return {self.name: self}
@@ -61,7 +65,11 @@ class Ranker(ABC):
 
 def checked_ranks(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
     """The ranker's scores, or a `RankerError` that says what is wrong with them."""
-    given = ranker.scores(graph, histories, candidates)
+    return checked(ranker, ranker.scores(graph, histories, candidates), candidates)
+
+
+def checked(ranker: Ranker, given: Any, candidates: Candidates) -> Float64:
+    """What a ranker gave, if that is one finite number per candidate."""
     wanted = (len(candidates.nodes),)
     try:
         scores = np.asarray(given, np.float64)
@@ -173,6 +181,11 @@ class MixtureRanker(Ranker):
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         parts = self.components.items()
         return self.joined({name: checked_ranks(part, graph, histories, candidates) for name, part in parts})
+
+    def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+        parts = self.components.items()
+        squares = [(self._unit[name] * part.errors(graph, histories, candidates)) ** 2 for name, part in parts]
+        return np.asarray(np.sqrt(np.sum(squares, axis=0)))
 
     def parts(self) -> Mapping[str, Ranker]:
         return self.components

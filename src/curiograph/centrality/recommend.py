@@ -18,6 +18,7 @@ from curiograph.centrality.rankers import (
     MixtureRanker,
     PageRankRanker,
     Ranker,
+    checked,
     checked_ranks,
     is_scorer,
 )
@@ -87,10 +88,19 @@ class Recommendations(list[tuple[Hashable, float]]):
     """
 
     def __init__(
-        self, graph: Graph, seen: Visited, nodes: Int32, scores: Float64, places: Mapping[str, Any], candidates: int
+        self,
+        graph: Graph,
+        seen: Visited,
+        nodes: Int32,
+        scores: Float64,
+        errors: Float64,
+        places: Mapping[str, Any],
+        candidates: int,
     ) -> None:
         super().__init__((graph.label(int(v)), float(s)) for v, s in zip(nodes, scores, strict=True))
         self.graph = graph
+        self.stderr: list[float] = errors.tolist()
+        """Standard errors of the scores; zero where no walkers were drawn."""
         self._seen, self._nodes, self._places, self._candidates = seen, nodes, places, candidates
 
     @property
@@ -114,7 +124,8 @@ class Recommendations(list[tuple[Hashable, float]]):
             "history": self.history,
             "candidates": self._candidates,
             "recommendations": [
-                {"score": score, **reason.to_dict()} for (_, score), reason in zip(self, self.reasons, strict=True)
+                {"score": score, "stderr": stderr, **reason.to_dict()}
+                for (_, score), stderr, reason in zip(self, self.stderr, self.reasons, strict=True)
             ],
         }
 
@@ -204,7 +215,7 @@ class Recommender:
         found = candidate_set(self.graph, histories, candidates)
         parts = self.ranker.parts()
         by_part = {name: checked_ranks(part, self.graph, histories, found) for name, part in parts.items()}
-        scores = self.ranker.joined(by_part)
+        scores = checked(self.ranker, self.ranker.joined(by_part), found)
         if candidates == "all" and all(part.zero_is_unreached for part in parts.values()):
             offered = np.any([each != 0 for each in by_part.values()], axis=0)
         else:
@@ -213,7 +224,10 @@ class Recommender:
             best = best_places(scores[a:b], offered[a:b], k)
             places = {name: _places(each[a:b], best) for name, each in by_part.items()}
             nodes, own = found.nodes[a:b][best], scores[a:b][best]
-            yield Recommendations(self.graph, seen[user], nodes, own, places, int(b - a))
+            errors = self.ranker.errors(
+                self.graph, histories[user : user + 1], Candidates(np.array([0, len(nodes)]), nodes)
+            )
+            yield Recommendations(self.graph, seen[user], nodes, own, errors, places, int(b - a))
 
 
 def recommend(
@@ -244,7 +258,7 @@ def recommend(
     >>> from curiograph.graph.toys import library
     >>> top = recommend(library(), history=["music", "physics"], k=3)
     >>> [label for label, score in top]
-    ['mathematics', 'computing', 'poetry']
+    ['mathematics', 'poetry', 'computing']
     """
     made = Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed)
     return made.recommend(history, k, candidates=candidates)

@@ -1,8 +1,8 @@
-"""Reading scores: which nodes are highest."""
+"""Reading scores: which nodes are highest, by label, as a picture."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,16 +11,50 @@ from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64
 from curiograph.settings import whole_number
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
-def top_nodes(graph: Graph, scores: Float64, k: int) -> list[tuple[Hashable, float]]:
-    """The `k` nodes with the highest scores, best first, equal ones in node order.
+_DRAWN = 10
+
+
+def top_nodes(graph: Graph, scores: Float64, k: int) -> Any:
+    """The `k` nodes with the highest scores as (label, score), best first, equal ones in node order; a list of such
+    lists for several rows of scores.
 
     >>> from curiograph.graph.toys import cycle
     >>> top_nodes(cycle(4), np.array([0.1, 0.4, 0.4, 0.1]), 2)
     [(1, 0.4), (2, 0.4)]
     """
     k = whole_number("k", k, 1, "ask for 1 node or more")
-    if scores.ndim != 1:
-        raise SettingError(f"there are scores of shape {scores.shape}; pick one history and one alpha.")
+    if scores.ndim > 1:
+        return [top_nodes(graph, row, k) for row in scores]
     order = np.argsort(-scores, kind="stable")[:k]
     return [(graph.label(int(v)), float(scores[v])) for v in order]
+
+
+def by_label(graph: Graph, scores: Float64) -> Any:
+    """Scores by label, as a dict; a list of dicts for several rows of scores.
+
+    >>> from curiograph.graph.toys import complete
+    >>> by_label(complete(2), np.array([[0.5, 0.5], [1.0, 0.0]]))
+    [{0: 0.5, 1: 0.5}, {0: 1.0, 1: 0.0}]
+    """
+    if scores.ndim > 1:
+        return [by_label(graph, row) for row in scores]
+    return dict(zip(graph.labels, scores.tolist(), strict=True))
+
+
+def plot_best(graph: Graph, scores: Float64, errors: Float64, alpha: Any, ax: Axes | None) -> Axes:
+    """Bars of the best ten scores; or, for several alphas, how the ten that are best at the last one change with it."""
+    from curiograph.plotting import plot_curves, plot_ranking
+
+    if scores.ndim > 1 + np.ndim(alpha):
+        raise SettingError(f"there are scores of {len(scores)} histories; draw those of one.")
+    best = np.argsort(-np.atleast_2d(scores)[-1], kind="stable")[:_DRAWN]
+    labels = [str(graph.label(int(v))) for v in best]
+    if np.ndim(alpha) == 0:
+        return plot_ranking(labels, scores[best], errors[best], ax)
+    drawn = plot_curves(np.asarray(alpha), labels, scores[:, best], errors[:, best], ax)
+    drawn.set_xlabel("alpha")
+    drawn.set_ylabel("score")
+    return drawn

@@ -120,7 +120,7 @@ class Reach:
     tail: float = 1e-3
     """Share of all visits that is left out, once walkers are drawn, by not going on for ever."""
     groups: int = 8
-    """Independent swarms, whose spread gives the standard error; 1 for a swarm without it."""
+    """Independent swarms, whose spread gives the standard error."""
     most_paths: int | None = None
     """Refuse to follow more."""
 
@@ -157,11 +157,6 @@ class Swarm:
     drawn: bool = False
     """Whether some paths are left out, and drawn ones stand for them."""
 
-    @classmethod
-    def at_home(cls, count: int, drawn: bool) -> Swarm:
-        """Swarms before they start: a walker each, in a state of its own that leads to the starts."""
-        return cls(np.arange(count + 1), np.arange(count), np.ones(count), drawn)
-
     def matrix(self, num_states: int) -> Any:
         """Groups x states, sparse."""
         return scipy.sparse.csr_array(
@@ -192,15 +187,15 @@ class Swarm:
         return Swarm(np.arange(groups + 1) * count, np.tile(self.states, groups), np.tile(self.weights, groups), True)
 
 
-def simulate(bias: Bias, starts: States, offsets: Int64, chances: Float64, reach: Reach, streams: Streams) -> Visits:
-    """Let swarms walk: swarm i from the states at `offsets[i]:offsets[i + 1]` of `starts`, taken with `chances`.
+def simulate(bias: Bias, starts: States, chances: Float64, reach: Reach, streams: Streams) -> Visits:
+    """Let a swarm walk from `starts`, taken with `chances`.
 
-    A single swarm divides into `reach.groups`, once it has to be drawn; several have one group each. Each group has
-    its own of `streams`.
+    Once there are more paths than it may follow, it divides into `reach.groups`, each with its own of `streams`.
     """
     num_nodes = int(bias.stack.starts[-1])
-    transitions = Transitions(Candidates(offsets, starts.nodes[:, -1]), chances)
-    swarm = Swarm.at_home(len(offsets) - 1, drawn=reach.groups == 1)
+    first = starts.nodes[:, -1]
+    transitions = Transitions(Candidates(np.array([0, len(first)]), first), chances)
+    swarm = Swarm(np.array([0, 1]), np.zeros(1, np.int64), np.ones(1))  # one walker, about to go to a start
     steps, paths, states = [transitions.matrix(num_nodes)], 0, None
     while reach.goes_on(len(steps), swarm.drawn):
         reach.check(paths + int(np.count_nonzero(transitions.chances)))

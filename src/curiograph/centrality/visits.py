@@ -61,10 +61,6 @@ class Visits:
         table = self._table @ powers
         return np.ascontiguousarray(table.T).reshape(len(alphas), self.groups, len(self.touched))
 
-    def discounted(self, alpha: float) -> Float64:
-        """Expected visits between two teleports for one alpha: groups x touched nodes."""
-        return np.asarray(self.expected(np.asarray([alpha]))[0])
-
 
 def combined(several: Sequence[Visits], alphas: Float64, num_nodes: int) -> tuple[Float64, Float64]:
     """Scores (visits as a share of all) and their standard errors, each alphas x nodes.

@@ -80,6 +80,8 @@ def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") 
         )
     if not path.parent.is_dir():
         raise SettingError(f"{option} {path}: the folder {path.parent} does not exist; create it first.")
+    if not os.access(path.parent, os.W_OK):
+        raise SettingError(f"{option} {path}: cannot write to the folder {path.parent}; choose another.")
     if path.suffix.lower() in PICTURES:
         from curiograph.extras import require
 

@@ -53,7 +53,11 @@ def rank(
 
     [bold]curiograph rank toy:library --history music,physics --agent greedy --reward igt[/bold]
     """
-    check_out(out, (".json", ".csv"))
+    check_out(out, (".json", ".csv", *PICTURES))
+    if agent is None:
+        _check_plain({"--p-g": p_g != 0.5, "--remember": remember != "path", "--fallback": fallback != "frontier",
+                      "--tolerance": tolerance != 0.05, "--max-walks": max_walks != 100_000,
+                      "--reward": reward != "igt"})  # fmt: skip
     g = options.open_graph(graph, directed)
     labels = None if history is None else options.LabelReader(g).walk(history)
     weights = None if history_weights is None else _numbers("--history-weights", history_weights)
@@ -76,13 +80,20 @@ def rank(
     rows = _ranked(g, found, k, agent is not None)
     ranking = [dict(zip(columns, row, strict=True)) for row in rows]
     document = {"history": labels, **about, "ranking": ranking}
-    write_result(out, document, lambda: (columns, rows))
+    write_result(out, document, lambda: (columns, rows), found.plot)
     if json:
         show_json(document)
         return
     show_table("", columns, rows)
     if not about.get("converged", True):
         remark(f"the standard errors are above {tolerance:g} of the scores; raise --max-walks.", quiet)
+
+
+def _check_plain(given: dict[str, bool]) -> None:
+    """Raise where an option was given that only an agent's walkers heed."""
+    for option, changed in given.items():
+        if changed:
+            raise SettingError(f"{option} is for walkers that an agent leads; add --agent, as in --agent greedy.")
 
 
 def _ranked(graph: Graph, found: Any, k: int, with_errors: bool) -> list[list[Any]]:
@@ -198,20 +209,23 @@ def _prepare(made: Recommender, parts: Path, say: Callable[[str], None]) -> None
 
 def _table(found: Sequence[Recommendations]) -> tuple[list[str], list[list[Any]]]:
     parts = list(found[0].components)
-    columns = ["user", "rank", "node", "score", *(f"by {name}" for name in parts), "gaps", "bits", "why"]
+    columns = ["user", "rank", "node", "score", "stderr", *(f"by {name}" for name in parts), "gaps", "bits", "why"]
     rows = [
         [
             user,
             place,
             label,
             score,
+            stderr,
             *(reason.ranks[name] for name in parts),
             len(reason.opens) - len(reason.closes),
             reason.compressibility,
             reason.story,
         ]
         for user, top in enumerate(found)
-        for place, ((label, score), reason) in enumerate(zip(top, top.reasons, strict=True), start=1)
+        for place, ((label, score), stderr, reason) in enumerate(
+            zip(top, top.stderr, top.reasons, strict=True), start=1
+        )
     ]
     return columns, rows
 

@@ -32,6 +32,11 @@ class CallableReward:
     function: Function
     name: str = "custom"
 
+    @property
+    def fingerprint(self) -> Any:
+        """What the function says tells it from others, if it says so."""
+        return getattr(self.function, "fingerprint", None)
+
     def track(self, stack: Stack, nodes: Int32, lengths: Int64) -> Tracker:
         return _CallableTracker(self, stack, nodes, lengths)
 
