@@ -33,6 +33,8 @@ _VERSION = 1
 """Of the way parts are computed: those of another are not used."""
 _SMALLEST = 1e-7
 """Expected visits that are not kept: far below what simulation can tell."""
+_TAIL = 1e-2
+"""Share of visits, the last ones, that drawn walkers leave out: less than their error, and the dearest to compute."""
 _GROUPS = 4
 """Independent swarms per node, whose spread gives the standard error."""
 
@@ -126,7 +128,7 @@ class CuriousRanker(Ranker):
     def _part(self, bias: Bias, node: int) -> Part:
         """Let walkers start at a node: all paths where they are few, otherwise drawn ones."""
         start = start_states(np.asarray([node], np.int32), self.seed)
-        reach = Reach(-(-self.walks // _GROUPS), self.alpha, groups=_GROUPS)
+        reach = Reach(-(-self.walks // _GROUPS), self.alpha, _TAIL, _GROUPS)
         streams = kernels.random.streams(start.streams[0], 0, _GROUPS)
         visits = simulate(bias, start, np.ones(1), reach, streams)
         table = visits.expected(np.asarray([self.alpha]))[0]
