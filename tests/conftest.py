@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from curiograph.cli.main import main
+from program import Ran, Run
 
 # the same examples in every run; the first call of a kernel compiles it, so no deadline
 settings.register_profile(
@@ -14,3 +21,21 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("same")
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """The program, called as from a shell but in this process."""
+
+    def call(*arguments: str | Path) -> Ran:
+        monkeypatch.setattr(sys, "argv", ["curiograph", *map(str, arguments)])
+        monkeypatch.delenv("CURIOGRAPH_QUIET", raising=False)  # an earlier call may have been quiet
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = int(stop.code or 0)
+        captured = capsys.readouterr()
+        return Ran(code, captured.out, captured.err)
+
+    return call

@@ -1,4 +1,4 @@
-"""What a call of the program leaves behind; the fixture `run` of tests/cli makes the calls."""
+"""What a call of the program leaves behind; the fixture `run` makes the calls."""
 
 from __future__ import annotations
 
