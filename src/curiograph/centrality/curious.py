@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Memory = Literal["path", "history"]
 
-FIRST_SIZE = 192
+FIRST_SIZE = 256
 """Paths that each group follows at first; if the error is too large, further simulations follow more."""
 _MOST_PATHS = 1_000_000
 """An exact answer is refused beyond."""

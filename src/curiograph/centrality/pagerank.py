@@ -17,6 +17,7 @@ from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import quoted
+from curiograph.graph.transition import ByLength
 from curiograph.settings import whole_number, worker_number
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _FEWEST = 4  # with fewer than this, one at a time is faster
 _SINGLE = 3e-6  # relative change of a sweep that single precision can still tell from none
 _SWEEPS = 60  # in one round; slower than that, one at a time in double precision is better
 _TINY = 1e-300  # keeps a column that is solved from being divided by zero
+_GENTLE = 0.9  # alpha up to which sweeps are as fast as conjugate gradients on most undirected graphs
+_RENUMBERED = 2_000_000  # entries of rows up to which nodes are renumbered: beyond, memory is what takes time
 _ROUNDS = 6  # of single-precision solutions, each correcting the one before
 
 
@@ -157,37 +160,51 @@ def positive(name: str, value: Any) -> float:
 def _one(graph: Graph, alpha: float, starts: Teleport, tolerance: float, most: int) -> _Solved:
     """Solve, measure the residual, and solve again for what is missing until it is small enough."""
     steps = graph.transition
+    swept = graph.directed or (alpha <= _GENTLE and len(graph.indices) <= _RENUMBERED)
+    renumbered = steps.by_length if swept and len(graph.indices) <= _RENUMBERED else None
+    rows, share = (steps.rows, steps.share) if renumbered is None else (renumbered.rows, renumbered.share)
     q = np.zeros(graph.num_nodes)
     q[starts.nodes] = starts.chances
+    q = q if renumbered is None else q[renumbered.order]
     missing = q
     y, iterations, best = np.zeros(len(q)), 0, np.inf
     enough = tolerance
     while True:
-        change, taken = _solution(graph, alpha, missing, enough, max(1.0, y.sum()), most - iterations)
+        if swept:
+            known = max(1.0, y.sum())
+            change, taken = kernels.pagerank.sweeps(*rows, share, alpha, missing, enough, known, most - iterations)
+        else:
+            change, taken = _conjugate(graph, alpha, missing, enough, y.sum(), most - iterations)
         enough *= 0.1
         y += change
         iterations += taken
         scores = _normal(y)
-        residual = float(kernels.pagerank.definition_residual(*steps.rows, steps.share, alpha, q, scores))
+        residual = float(kernels.pagerank.definition_residual(*rows, share, alpha, q, scores))
         if residual <= tolerance:
-            return _Solved(scores, residual, iterations)
+            return _Solved(_numbered_back(scores, renumbered), residual, iterations)
         if iterations >= most or not residual < 0.5 * best:  # out of time, or at the end of the numbers' precision
             raise _not_converged(min(residual, best), tolerance, alpha, iterations)
         best = residual
         missing = np.empty(len(q))
-        kernels.pagerank.shortfall(*steps.rows, steps.share, alpha, q, y, missing)
+        kernels.pagerank.shortfall(*rows, share, alpha, q, y, missing)
 
 
-def _solution(graph: Graph, alpha: float, q: Float64, enough: float, known: float, most: int) -> tuple[Float64, int]:
-    """y = q + alpha P^T y up to `enough` times its sum, and how often the edges were read."""
+def _conjugate(graph: Graph, alpha: float, q: Float64, enough: float, known: float, most: int) -> tuple[Float64, int]:
+    """y = q + alpha P^T y of an undirected graph up to `enough` times its sum, and how often the edges were read."""
     steps = graph.transition
-    if graph.directed:
-        return kernels.pagerank.sweeps(*steps.rows, steps.share, alpha, q, enough, known, most)  # type: ignore[no-any-return]
     # no walk on an undirected graph ends, but for those that never begin
-    total = max(known, q[steps.strength > 0].sum() / (1 - alpha))
+    total = max(1.0, known, q[steps.strength > 0].sum() / (1 - alpha))
     close = enough * total / (1 + alpha)  # it may stop at 1 + alpha times what it is asked for
     found = kernels.pagerank.conjugate(*steps.rows, steps.middle, steps.share, steps.strength, alpha, q, close, most)
     return found  # type: ignore[no-any-return]
+
+
+def _numbered_back(scores: Float64, renumbered: ByLength | None) -> Float64:
+    if renumbered is None:
+        return scores
+    back = np.empty_like(scores)
+    back[renumbered.order] = scores
+    return back
 
 
 def _normal(y: Float64) -> Float64:

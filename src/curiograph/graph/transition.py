@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,15 @@ Array = TypeVar("Array", bound=NDArray[Any])
 
 HUBS = 1024
 """How many of the nodes that are reached most easily are remembered."""
+
+
+class ByLength(NamedTuple):
+    """Steps with nodes renumbered by the length of their rows, so that a processor guesses right where rows end."""
+
+    rows: tuple[UInt64, UInt32, Float64 | None]
+    share: Float64
+    order: Int64
+    """The node that each number stands for."""
 
 
 class Transition:
@@ -83,6 +92,21 @@ class Transition:
             weights = None if weights is None else weights[slots.data]
         kept = None if weights is None else _fixed(weights)
         return _fixed(indptr.view(np.uint64)), _fixed(indices.view(np.uint32)), kept
+
+    @cached_property
+    def by_length(self) -> ByLength:
+        """The same steps with nodes renumbered, those with the most in-neighbours first."""
+        indptr, indices, weights = self.rows
+        lengths = np.diff(indptr).astype(np.int64)
+        order = np.argsort(-lengths, kind="stable")
+        place = np.empty(len(order), np.uint32)
+        place[order] = np.arange(len(order))
+        bounds = np.concatenate([[0], np.cumsum(lengths[order])])
+        first = indptr[:-1].astype(np.int64)[order]
+        slots = np.arange(bounds[-1]) + np.repeat(first - bounds[:-1], lengths[order])
+        kept = None if weights is None else _fixed(weights[slots])
+        rows = _fixed(bounds.astype(np.uint64)), _fixed(place[indices[slots]]), kept
+        return ByLength(rows, _fixed(self.share[order]), _fixed(order))
 
     @cached_property
     def middle(self) -> UInt64:
