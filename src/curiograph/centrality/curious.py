@@ -190,7 +190,8 @@ class _Run:
     def answer(self, q: Teleport, remember: Memory) -> _Answer:
         """Simulate until the error is small enough, or the walks are used up.
 
-        Errors fall at least like one over the root of the walkers, which says how many more it takes.
+        Errors fall at least like one over the root of the walkers, which says how many more it takes; but at most half
+        as many again at a time: a large error is often that of a node that got among the highest by chance.
         """
         states = start_states(q.nodes, self.seed, q.visited if remember == "history" else None)
         seed = int(_mixed(self.seed, q.nodes))
@@ -212,7 +213,7 @@ class _Run:
             largest_excess = float(excess[self.alphas.argmax()])
             if largest_excess <= 1 or left < Reach.groups:
                 return _Answer(scores, stderr, excess <= 1, visits)
-            size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 8))
+            size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 0.5))
 
     def _errors(self, scores: Float64, stderr: Float64) -> Float64:
         """The largest relative error of the highest scores, by alpha."""
