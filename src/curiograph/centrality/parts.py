@@ -103,11 +103,9 @@ class CuriousRanker(Ranker):
         parts = self._parts(graph, np.unique(np.concatenate([*histories, np.empty(0, np.int32)])).astype(np.int32))
         sums = np.empty(len(candidates.nodes))
         for history, (a, b) in zip(histories, pairwise(candidates.offsets), strict=True):
-            some = [parts[int(v)] for v in history]
-            everywhere = np.zeros(graph.num_nodes)  # memory that is not touched costs nothing
-            for part in some:
-                everywhere[part.nodes] += value(part)
-            sums[a:b] = everywhere[candidates.nodes[a:b]] / sum(part.total for part in some) ** power
+            some, wanted = [parts[int(v)] for v in history], candidates.nodes[a:b]
+            found = sum(_looked_up(part.nodes, value(part), wanted) for part in some)
+            sums[a:b] = found / sum(part.total for part in some) ** power
         return sums
 
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> int:
@@ -152,6 +150,24 @@ class CuriousRanker(Ranker):
             "fallback": self.fallback,
             "seed": self.seed,
         }
+
+
+def _looked_up(nodes: Int32, values: NDArray[Any], wanted: Int32) -> Float64:
+    """The values of some nodes, given those of others in ascending order: zero where there is none.
+
+    >>> _looked_up(np.array([2, 5]), np.array([0.2, 0.5]), np.array([5, 3]))
+    array([0.5, 0. ])
+    """
+    if len(nodes) == 0:
+        return np.zeros(len(wanted))
+    if len(wanted) <= len(nodes) or not np.all(wanted[1:] > wanted[:-1]):
+        place = np.minimum(np.searchsorted(nodes, wanted), len(nodes) - 1)
+        return np.where(nodes[place] == wanted, values[place], 0.0).astype(np.float64)
+    found = np.zeros(len(wanted))  # many, in ascending order too: it is faster to look for the few
+    place = np.minimum(np.searchsorted(wanted, nodes), len(wanted) - 1)
+    there = wanted[place] == nodes
+    found[place[there]] = values[there]
+    return found
 
 
 def fingerprint(kind: str, thing: Any) -> str:
