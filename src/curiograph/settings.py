@@ -10,6 +10,15 @@ import numpy as np
 from curiograph.errors import SettingError
 
 
+def is_number(value: Any) -> bool:
+    """Whether a value is a number, Python's or numpy's, and not a truth value.
+
+    >>> is_number(0.5), is_number(True), is_number("1")
+    (True, False, False)
+    """
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+
+
 def whole_number(name: str, value: Any, least: int, meaning: str, most: int | None = None) -> int:
     """`value` as an int, or a sentence with what was given and what is meant.
 

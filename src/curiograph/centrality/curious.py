@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports, uniform
+from curiograph.centrality.history import Teleport, are_many, discount, teleport_or_anywhere, teleports
 from curiograph.centrality.ranks import greediness
 from curiograph.centrality.scores import by_label, plot_best, top_nodes
 from curiograph.centrality.swarm import Bias, Reach, States, simulate
@@ -24,7 +24,7 @@ from curiograph.graph.rows import Float64, Int32
 from curiograph.graph.stack import Stack
 from curiograph.graph.storage import quoted
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.settings import seed_number, whole_number, worker_number
+from curiograph.settings import is_number, seed_number, whole_number, worker_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,7 +149,7 @@ def curious_pagerank(
         seed_number(seed),
     )
     many = are_many(graph, history)
-    starts = teleports(graph, history, weights) if many else [_teleport(graph, history, weights)]
+    starts = teleports(graph, history, weights) if many else [teleport_or_anywhere(graph, history, weights)]
     found = [run.answer(q, remember) for q in starts]
     shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     converged = np.stack([f.converged for f in found]).reshape(shape[:-1])
@@ -245,14 +245,6 @@ def start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> State
     return States(np.asarray(rows, np.int32), streams)
 
 
-def _teleport(graph: Graph, history: Any, weights: Any) -> Teleport:
-    if history is not None:
-        return teleport(graph, history, weights)
-    if weights is not None:
-        raise SettingError("there are weights but no history; give the labels that they belong to.")
-    return uniform(np.arange(graph.num_nodes, dtype=np.int32))
-
-
 def _alphas(alpha: Any) -> Float64:
     if np.ndim(alpha) == 0:
         return np.asarray([discount(alpha)])
@@ -262,7 +254,6 @@ def _alphas(alpha: Any) -> Float64:
 
 
 def _tolerance(tolerance: Any) -> float:
-    number = isinstance(tolerance, (int, float, np.integer, np.floating)) and not isinstance(tolerance, bool)
-    if not number or not 0 < tolerance < 1:
+    if not is_number(tolerance) or not 0 < tolerance < 1:
         raise SettingError(f"tolerance is {quoted(tolerance)}; give the relative error to allow, such as 0.05.")
     return float(tolerance)

@@ -12,6 +12,7 @@ from curiograph.errors import SettingError, UnknownNodeError, WalkError
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int32
 from curiograph.graph.storage import quoted
+from curiograph.settings import is_number
 
 Read = TypeVar("Read")
 
@@ -83,6 +84,15 @@ def visited_each(graph: Graph, histories: Sequence[Any]) -> list[Visited]:
     return _each(histories, lambda history, _: visited(graph, history))
 
 
+def teleport_or_anywhere(graph: Graph, history: Any, weights: Any) -> Teleport:
+    """q of one history; without one, uniform on all nodes."""
+    if history is not None:
+        return teleport(graph, history, weights)
+    if weights is not None:
+        raise SettingError("there are weights but no history; give a history too, the labels that they belong to.")
+    return uniform(np.arange(graph.num_nodes, dtype=np.int32))
+
+
 def teleports(graph: Graph, histories: Sequence[Any], weights: Any = None) -> list[Teleport]:
     """q of each of several histories; the error for a bad one says which it is."""
     if weights is not None and (not isinstance(weights, Sequence) or len(weights) != len(histories)):
@@ -130,8 +140,7 @@ def discount(alpha: Any) -> float:
     Traceback (most recent call last):
     curiograph.errors.SettingError: alpha is 1; give a number from 0 up to, but not including, 1.
     """
-    number = isinstance(alpha, (int, float, np.integer, np.floating)) and not isinstance(alpha, bool)
-    if not number or not 0 <= alpha < 1:
+    if not is_number(alpha) or not 0 <= alpha < 1:
         raise SettingError(f"alpha is {quoted(alpha)}; give a number from 0 up to, but not including, 1.")
     return float(alpha)
 

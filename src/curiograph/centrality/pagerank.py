@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from curiograph import kernels
-from curiograph.centrality.history import Teleport, are_many, discount, teleport, teleports, uniform
+from curiograph.centrality.history import Teleport, are_many, discount, teleport_or_anywhere, teleports
 from curiograph.centrality.scores import by_label, plot_best
 from curiograph.errors import ConvergenceError, SettingError
 from curiograph.graph.container import Graph, as_graph, require_edges
@@ -18,7 +18,7 @@ from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import quoted
 from curiograph.graph.transition import ByLength
-from curiograph.settings import whole_number, worker_number
+from curiograph.settings import is_number, whole_number, worker_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -122,15 +122,9 @@ def pagerank(
     alpha = discount(alpha)
     tolerance = positive("tolerance", tolerance)
     max_iterations = whole_number("max_iterations", max_iterations, 1, "give 1 or more")
-    if history is None:
-        if weights is not None:
-            raise SettingError("weights belong to the entries of a history; give a history too.")
-        starts = uniform(np.arange(graph.num_nodes, dtype=np.int32))
-    elif are_many(graph, history):
+    if are_many(graph, history):
         return _many(graph, alpha, teleports(graph, history, weights), tolerance, max_iterations)
-    else:
-        starts = teleport(graph, history, weights)
-    found = _one(graph, alpha, starts, tolerance, max_iterations)
+    found = _one(graph, alpha, teleport_or_anywhere(graph, history, weights), tolerance, max_iterations)
     return PageRank(graph, alpha, found.scores, found.residual, found.iterations)
 
 
@@ -138,6 +132,7 @@ def pagerank_rows(graph: Graph, alpha: float, starts: Sequence[Teleport]) -> Flo
     """Scores for several histories that are known by position, one row for each.
 
     >>> from curiograph.graph.toys import cycle
+    >>> from curiograph.centrality.history import teleport
     >>> pagerank_rows(cycle(4), 0.5, [teleport(cycle(4), [0])]).round(4).tolist()
     [[0.5833, 0.1667, 0.0833, 0.1667]]
     """
@@ -151,8 +146,7 @@ def positive(name: str, value: Any) -> float:
     Traceback (most recent call last):
     curiograph.errors.SettingError: tolerance is 0; give a number above zero.
     """
-    number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-    if not number or not 0 < value < np.inf:
+    if not is_number(value) or not 0 < value < np.inf:
         raise SettingError(f"{name} is {quoted(value)}; give a number above zero.")
     return float(value)
 

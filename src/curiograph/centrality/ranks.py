@@ -10,7 +10,7 @@ from curiograph import kernels
 from curiograph.errors import SettingError
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import quoted
-from curiograph.settings import seed_number
+from curiograph.settings import is_number, seed_number
 
 
 def rank_transition(scores: Any, p_g: float, *, seed: int | None = None) -> Float64:
@@ -47,7 +47,6 @@ def greediness(p_g: Any) -> float:
     Traceback (most recent call last):
     curiograph.errors.SettingError: p_g is 1.5; give a number from 0 (always the best) to 1 (any candidate alike).
     """
-    number = isinstance(p_g, (int, float, np.integer, np.floating)) and not isinstance(p_g, bool)
-    if not number or not 0 <= p_g <= 1:
+    if not is_number(p_g) or not 0 <= p_g <= 1:
         raise SettingError(f"p_g is {quoted(p_g)}; give a number from 0 (always the best) to 1 (any candidate alike).")
     return float(p_g)
