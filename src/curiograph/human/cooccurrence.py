@@ -37,7 +37,7 @@ def cooccurrence_graph(
     Only the given walks count, so give those to fit on. Pairs are taken from the best down, as many as give all items
     the wanted mean degree; equal ones in order of position. The graph is their largest component. Where items fall
     outside and leave it denser than wanted, fewer pairs are taken until its own mean degree is the wanted one; it ends
-    below where the last pair to go splits the component.
+    below where the last pairs to go split it, or where groups outside hold most of the pairs.
 
     Parameters
     ----------
@@ -45,7 +45,8 @@ def cooccurrence_graph(
         log2(n_ij U / (n_i n_j)) for U users, positive ones alone: it favours items that few visited. Nothing is shrunk;
         instead 3 users must have visited both.
     mean_degree : of the graph that comes out.
-    fewest : users who must have visited an item.
+    fewest : users who must have visited an item. With 3 or fewer, pairs of rare items that all the same users visited
+        come first; many more leave out most of the catalogue.
     keep : "highest" takes the most similar pairs of all: a few dense groups may use them up, and most items fall
         outside. "nearest" takes every item with its nearest one, then with its second nearest, and so on: few fall
         outside.
@@ -168,7 +169,7 @@ def _similar_rows(seen: Any, similarity: Similarity) -> Iterator[tuple[int, Floa
 def _component_of_degree(
     source: Int64, target: Int64, size: int, mean_degree: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The edges and the nodes of the largest component, with as few of the first edges as leave it dense enough."""
+    """The edges and nodes of the largest component; the last edges go until it is no denser than wanted."""
     count = len(source)
     while True:
         inside = _largest_component(source[:count], target[:count], size)
