@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from io import FileIO
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import IO, BinaryIO
 
@@ -68,7 +69,7 @@ def _members(path: Path) -> Iterator[_Member]:
                 if not entry.isdir():
                     yield _Member(entry.name, entry.isreg(), partial(taped.extractfile, entry))
     else:
-        yield _Member(path.name, True, partial(path.open, "rb"))
+        yield _Member(path.name, True, partial(FileIO, path))
 
 
 def _check(path: Path, member: _Member) -> None:
