@@ -85,7 +85,7 @@ def test_bad_rows_of_wikispeedia(wiki, file, row, fault):
     path = wiki / file
     lines = len(path.read_text().splitlines())
     path.write_text(path.read_text() + row + "\n")
-    with pytest.raises(FileFormatError, match="^1 bad row: ") as raised:
+    with pytest.raises(FileFormatError, match=r"^1 bad row: ") as raised:
         read_wikispeedia(wiki)
     assert f"{path}, line {lines + 1}: {fault}" in str(raised.value)
     data = read_wikispeedia(wiki, lenient=True)
@@ -159,6 +159,12 @@ def test_all_layouts_of_movielens_say_the_same(tmp_path, name):
         assert dict(data.titles) == {"1": "Café (1995)", "2": "Heat (1995)"}
     (folder / list(RELEASES[name])[1]).unlink()
     assert all_labels(read_movielens(folder).walks) == [["1", "2"], ["1"]]
+
+
+def test_titles_of_release_10m_are_utf8(tmp_path):
+    folder = release(tmp_path, "ml-1m")
+    (folder / "movies.dat").write_bytes("1::Café (1995)::Drama\n".encode())
+    assert read_movielens(folder).walks.labels(1) == ["Café (1995)"]
 
 
 def test_titles_are_made_unique(tmp_path):

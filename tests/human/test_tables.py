@@ -144,7 +144,9 @@ def test_a_row_in_another_encoding_is_a_bad_row(tmp_path):
 
 def test_many_bad_rows_are_counted_and_the_first_named(tmp_path):
     file = written(tmp_path, HEAD + "ann,a,1\n" + "ann\n" * 1200)
-    with pytest.raises(FileFormatError, match=r"^1,200 bad rows: .*line 3.*line 4.*line 5.*; \.\.\.; mend them") as raised:
+    with pytest.raises(
+        FileFormatError, match=r"^1,200 bad rows: .*line 3.*line 4.*line 5.*; \.\.\.; mend them"
+    ) as raised:
         read_trajectories(file)
     assert "line 6" not in str(raised.value)
     assert read_trajectories(file, lenient=True).skipped.count == 1200

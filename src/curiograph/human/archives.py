@@ -98,5 +98,7 @@ def _readable(path: Path) -> Iterator[None]:
     except (CuriographError, MemoryError):
         raise
     except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # a full disk is not the archive's fault
+            raise
         reason = shortened(error, 200) or type(error).__name__
         raise FileFormatError(f"{path}: cannot be unpacked ({reason}); get another copy.") from error

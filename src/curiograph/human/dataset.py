@@ -23,7 +23,7 @@ class Dataset:
     """The file or folder that was read."""
     graph: Graph | None = None
     """The graph that people walked on, where the data has one."""
-    titles: Mapping[str, str] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The label of every item that the publisher lists, by its id; empty where there are no titles."""
     skipped: Skipped = field(default_factory=Skipped)
     """Bad rows that were left out."""

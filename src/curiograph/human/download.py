@@ -44,7 +44,9 @@ def get_dataset(
     target = root / source.home
     if source.kind.find(target):
         return target
-    with _writing(root):
+    with _filling(root):
+        if target.exists() and any(target.iterdir()):
+            raise GraphError(f"{target} is there but no {source.kind.name}; move it, or choose another --cache.")
         if origin is not None:
             _install(as_path(origin), target, source)
             return target
@@ -149,8 +151,6 @@ def _reason(error: Exception) -> str:
 
 def _install(origin: Path, target: Path, source: Source) -> None:
     """Make the folder of a data set, all at once."""
-    if target.exists() and any(target.iterdir()):
-        raise GraphError(f"cannot write {target}: something else is in the way; move it, or choose another --cache.")
     made = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
     made.mkdir(parents=True)
     try:
@@ -167,8 +167,8 @@ def _install(origin: Path, target: Path, source: Source) -> None:
 
 
 @contextmanager
-def _writing(root: Path) -> Iterator[None]:
+def _filling(root: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise GraphError(f"cannot write to {root}: {error.strerror or error}; choose another --cache.") from error
+        raise GraphError(f"cannot fill {root} ({error}); check rights and space, or choose another --cache.") from error

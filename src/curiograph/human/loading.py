@@ -87,7 +87,10 @@ def _places(root: Path, kind: Kind) -> list[Path]:
 
 
 def _inside(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+    except OSError as error:
+        raise FileFormatError(f"{folder}: cannot be read ({error.strerror}).") from None
 
 
 def _folder(place: Path) -> Path:

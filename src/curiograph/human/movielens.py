@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curiograph.errors import FileFormatError
-from curiograph.graph.storage import PathLike, as_path
+from curiograph.graph.storage import PathLike, as_path, read_bytes
 from curiograph.human.dataset import Dataset
 from curiograph.human.events import Columns, header_columns, read_events, require_events, split_rows
 from curiograph.human.rows import BadRows, read_lines
@@ -22,13 +22,12 @@ class _Layout:
     """File of the titles: id and title come first."""
     separator: str
     width: int
-    encoding: str
 
 
 LAYOUTS = {
-    "ratings.csv": _Layout(None, "movies.csv", ",", 3, "utf-8"),  # latest, latest-small, 20m, 25m, 32m
-    "ratings.dat": _Layout(Columns("::", 4, 0, 1, 3), "movies.dat", "::", 3, "latin-1"),  # 1m, 10m
-    "u.data": _Layout(Columns("\t", 4, 0, 1, 3), "u.item", "|", 24, "latin-1"),  # 100k
+    "ratings.csv": _Layout(None, "movies.csv", ",", 3),  # latest, latest-small, 20m, 25m, 32m
+    "ratings.dat": _Layout(Columns("::", 4, 0, 1, 3), "movies.dat", "::", 3),  # 1m, 10m
+    "u.data": _Layout(Columns("\t", 4, 0, 1, 3), "u.item", "|", 24),  # 100k
 }
 FILES = (*LAYOUTS, *(layout.titles for layout in LAYOUTS.values()), "README", "README.txt", "README.html")
 
@@ -81,7 +80,7 @@ def _header(path: Path, head: tuple[int, str]) -> Columns:
 
 def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
     titles: dict[str, str] = {}
-    lines = read_lines(path, bad, layout.encoding)
+    lines = read_lines(path, bad, "utf-8" if layout.ratings is None or _is_utf8(path) else "latin-1")
     if layout.ratings is None:
         next(lines, None)  # the header
     for number, fields in split_rows(path, lines, layout.separator, layout.width, bad):
@@ -92,3 +91,12 @@ def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
         else:
             titles[item] = title
     return titles
+
+
+def _is_utf8(path: Path) -> bool:
+    """Whether a file without a header is UTF-8, as in release 10m, and not Latin-1, as in the older ones."""
+    try:
+        read_bytes(path).decode()
+    except UnicodeDecodeError:
+        return False
+    return True

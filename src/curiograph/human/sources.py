@@ -92,7 +92,7 @@ SOURCES = {
             KINDS["wikispeedia"],
             "wikispeedia",
             "https://snap.stanford.edu/data/wikispeedia/wikispeedia_paths-and-graph.tar.gz",
-            "SNAP: free to use with citation",
+            "SNAP: cite when publishing",
             "R. West and J. Leskovec (2012), Human Wayfinding in Information Networks, WWW; R. West, J. Pineau and "
             "D. Precup (2009), Wikispeedia: An Online Game for Inferring Semantic Distances between Concepts, IJCAI",
             10,
