@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import math
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -30,8 +32,7 @@ class Events:
     """
 
     def __init__(self) -> None:
-        self._users: dict[str, int] = {}
-        self._items: dict[str, int] = {}
+        self._users, self._items = _numbering(), _numbering()
         self._by, self._what, self._when = array("i"), array("i"), array("d")
 
     def __len__(self) -> int:
@@ -44,8 +45,8 @@ class Events:
 
     def add(self, user: str, item: str, time: float) -> None:
         """One more event."""
-        self._by.append(self._users.setdefault(user, len(self._users)))
-        self._what.append(self._items.setdefault(item, len(self._items)))
+        self._by.append(self._users[user])
+        self._what.append(self._items[item])
         self._when.append(time)
 
     def walks(self, titles: Mapping[str, str] | None = None) -> Trajectories:
@@ -56,6 +57,13 @@ class Events:
         names = ListNames(self._items if titles is None else [titles.get(item, item) for item in self._items])
         people = np.arange(len(self._users), dtype=np.int64)
         return Trajectories.from_arrays(items[order], offsets, names, people, ListNames(self._users))
+
+
+def _numbering() -> defaultdict[str, int]:
+    """A dictionary that gives every new key the next number, faster than `setdefault` does."""
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -148,19 +156,17 @@ def split_rows(
             yield number, fields
 
 
-def as_time(value: object) -> float | None:
+def as_time(value: Any) -> float | None:
     """A finite number, from a number or from text; None for anything else.
 
     >>> as_time("964982703"), as_time("yesterday"), as_time("nan")
     (964982703.0, None, None)
     """
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return None
     try:
         number = float(value)
-    except (ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+    return number if math.isfinite(number) and value is not True and value is not False else None
 
 
 def event_fault(user: str, item: str, time: object) -> str:
