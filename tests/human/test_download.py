@@ -18,7 +18,7 @@ import pytest
 from curiograph.errors import CuriographError, FileFormatError, GraphError, UnknownNameError
 from curiograph.human import sources
 from curiograph.human.download import get_dataset
-from curiograph.human.loading import load_dataset
+from curiograph.human.loading import find_dataset, load_dataset
 
 RATINGS = b"userId,movieId,rating,timestamp\n7,2,3.0,20\n7,1,3.0,10\n"
 NAME = "movielens-latest-small"
@@ -175,6 +175,10 @@ def test_a_download_that_was_whole_is_not_fetched_again_after_a_kill(shelf, tmp_
     whole = offer(shelf)
     (tmp_path / ".downloads").mkdir()
     (tmp_path / ".downloads" / "ml-latest-small.zip").write_bytes(whole)
+    half = tmp_path / "movielens" / ".ml-latest-small.0000.part"
+    half.mkdir(parents=True)
+    (half / "ratings.csv").write_bytes(RATINGS[:40])
+    assert find_dataset("movielens", tmp_path) is None
     get_dataset(NAME, tmp_path)
     assert shelf.asked == []
     assert everything(tmp_path) == ["movielens/ml-latest-small/ratings.csv"]

@@ -151,6 +151,8 @@ def _reason(error: Exception) -> str:
 
 def _install(origin: Path, target: Path, source: Source) -> None:
     """Make the folder of a data set, all at once."""
+    for left in target.parent.glob(f".{target.name}.*.part"):  # by a kill
+        shutil.rmtree(left)
     made = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
     made.mkdir(parents=True)
     try:

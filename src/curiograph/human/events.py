@@ -93,7 +93,7 @@ def header_columns(path: Path, line: int, text: str) -> Columns | None:
     Columns(separator=',', width=4, user=1, item=3, time=0)
     >>> header_columns(Path("a.csv"), 1, "Zulu,Africa")
     """
-    mark = separator(text)
+    mark = next((mark for mark in "\t;" if mark in text), ",")
     titles = [title.strip().lower() for title in split_fields(text, mark) or []]
     found = {part: [place for place, title in enumerate(titles) if title in called] for part, called in _CALLED.items()}
     known = [part for part, places in found.items() if places]
@@ -107,11 +107,6 @@ def header_columns(path: Path, line: int, text: str) -> Columns | None:
                 "of user, item and time."
             )
     return Columns(mark, len(titles), found["user"][0], found["item"][0], found["time"][0] if found["time"] else None)
-
-
-def separator(text: str) -> str:
-    """What separates the fields of a text: tabs, or else semicolons, or else commas."""
-    return next((mark for mark in "\t;" if mark in text), ",")
 
 
 def split_fields(text: str, mark: str) -> list[str] | None:

@@ -87,10 +87,12 @@ def _places(root: Path, kind: Kind) -> list[Path]:
 
 
 def _inside(folder: Path) -> list[Path]:
+    """The folders in a folder, but for hidden ones: a killed `data get` leaves half of a data set in such."""
     try:
-        return sorted(path for path in folder.iterdir() if path.is_dir()) if folder.is_dir() else []
+        inside = sorted(folder.iterdir()) if folder.is_dir() else []
     except OSError as error:
         raise FileFormatError(f"{folder}: cannot be read ({error.strerror}).") from None
+    return [path for path in inside if path.is_dir() and not path.name.startswith(".")]
 
 
 def _folder(place: Path) -> Path:

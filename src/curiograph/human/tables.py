@@ -9,7 +9,7 @@ from pathlib import Path
 from curiograph.errors import FileFormatError
 from curiograph.graph.storage import PathLike, check_file
 from curiograph.human.dataset import Dataset
-from curiograph.human.events import header_columns, read_events, require_events, separator, split_fields
+from curiograph.human.events import header_columns, read_events, require_events, split_fields
 from curiograph.human.rows import BadRows, read_lines
 from curiograph.human.trajectories import Trajectories
 
@@ -54,7 +54,7 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
 
 def _read_walks(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) -> Trajectories:
     kept = [(number, line) for number, line in lines if not line.startswith("#")]
-    mark = separator("".join({mark for mark in "\t;" if any(mark in line for _, line in kept)}))
+    mark = next((mark for mark in "\t;" if any(mark in line for _, line in kept)), ",")
     walks = []
     for number, line in kept:
         fields = split_fields(line, mark)
