@@ -10,7 +10,7 @@ from typing import Annotated, Any, TextIO
 import typer
 
 import curiograph
-from curiograph.cli import evaluating, exploring, measuring, ranking, reproducing, tools, training
+from curiograph.cli import data, evaluating, exploring, measuring, ranking, reproducing, tools, training
 from curiograph.errors import CuriographError
 
 app = typer.Typer(
@@ -27,6 +27,7 @@ app.command("train")(training.train)
 app.command("rank")(ranking.rank)
 app.command("recommend")(ranking.recommend)
 app.add_typer(reproducing.app, name="reproduce")
+app.add_typer(data.app, name="data")
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)
 app.command("warmup")(tools.warmup)

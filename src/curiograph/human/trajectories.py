@@ -59,7 +59,9 @@ class Trajectories:
         by = [people.setdefault(user, len(people)) for user in (range(len(listed)) if users is None else users)]
         offsets = np.concatenate([[0], np.cumsum([len(walk) for walk in listed])]).astype(np.int64)
         names = ListNames(known) if graph is None else graph.names
-        made = cls.from_arrays(np.asarray(nodes, np.int32), offsets, names, np.asarray(by, np.int64), as_names(list(people)))
+        made = cls.from_arrays(
+            np.asarray(nodes, np.int32), offsets, names, np.asarray(by, np.int64), as_names(list(people))
+        )
         return made
 
     @classmethod
