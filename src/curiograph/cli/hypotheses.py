@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -112,4 +113,4 @@ def _show_growth(found: GrowthComparison) -> None:
 
 
 def _cells(estimate: Estimate) -> tuple[float, str]:
-    return estimate.value, f"{estimate.low:.3g} to {estimate.high:.3g}"
+    return estimate.value, "" if isnan(estimate.value) else f"{estimate.low:.3g} to {estimate.high:.3g}"

@@ -11,6 +11,7 @@ from curiograph.settings import seed_number
 
 RESAMPLES = 2000
 _COVERED = (2.5, 97.5)  # percentiles
+_AT_ONCE = 2**18  # users of all samples that are drawn together: bounds the memory
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,12 @@ def resampled_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
     rng = np.random.default_rng(seed_number(seed))
     size = len(counts)
     means = np.empty((RESAMPLES, sums.shape[1]))
-    for row in range(RESAMPLES):
-        times = np.bincount(rng.integers(size, size=size), minlength=size)
-        means[row] = times @ sums / (times @ counts)
+    together = max(1, min(RESAMPLES, _AT_ONCE // size))
+    for first in range(0, RESAMPLES, together):
+        rows = min(together, RESAMPLES - first)
+        drawn = rng.integers(size, size=(rows, size)) + size * np.arange(rows)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+        means[first : first + rows] = times @ sums / (times @ counts)[:, None]
     return means
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,7 @@ class Choices:
         streams = kernels.random.streams(np.uint64(seed_number(seed)), 0, len(self))
         width = self.windows.histories.shape[1]
         lengths, firsts = np.unique(self.lengths, return_index=True)
-        for length, first, end in zip(lengths.tolist(), firsts, [*firsts[1:], len(self)], strict=True):
+        for length, (first, end) in zip(lengths.tolist(), pairwise([*firsts, len(self)]), strict=True):
             size = max(1, _AT_ONCE // length)
             for a in range(first, end, size):
                 b = min(a + size, end)

@@ -190,8 +190,9 @@ def hypotheses(
 
     >>> from curiograph.graph.toys import library
     >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 4, graph=library())
-    >>> hypotheses(library(), walks, motives=["uniform"], burn_in=1).choices
-    12
+    >>> found = hypotheses(library(), walks, motives=["uniform"], burn_in=1)
+    >>> found.choices, found.left_out["only candidate"]
+    (8, 4)
     """
     folds = whole_number("folds", folds, 2, "part the users into 2 or more")
     min_choices = whole_number("min_choices", min_choices, 1, "give 1 or more")
