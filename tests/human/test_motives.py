@@ -240,6 +240,7 @@ ONE = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 2
         (SOME, {"motives": ["igt", "igt"]}, cg.SettingError, "two motives are called 'igt'"),
         (SOME, {"agents": ["gready"]}, cg.UnknownNameError, "there is no agent 'gready'"),
         (SOME, {"agents": [Lost()]}, cg.AgentError, "agent 'lost' gave NaN for candidate 0"),
+        (SOME, {"reward": "joy"}, cg.UnknownNameError, "there is no reward 'joy'"),
         (SOME, {"folds": 1}, cg.SettingError, "folds is 1"),
         (SOME, {"burn_in": 0}, cg.SettingError, "burn_in is 0"),
         (SOME, {"memory": 2, "burn_in": 3}, cg.SettingError, "memory is 2; remember burn_in = 3"),

@@ -20,7 +20,7 @@ from curiograph.graph.storage import quoted
 from curiograph.human.trajectories import Trajectories
 from curiograph.human.windows import Windows
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.settings import seed_number, whole_number
+from curiograph.settings import whole_number
 
 _AT_ONCE = 2**14  # visited nodes of all walks that are explored together: bounds the memory, does not change the scores
 
@@ -65,10 +65,10 @@ class Choices:
         """Where among the candidates stands the one that was chosen."""
         return np.flatnonzero(self.candidates.nodes == self.windows.nexts[self.candidates.walks])
 
-    def explorations(self, reward: RewardLike = "igt", seed: int = 0) -> Iterator[Exploration]:
+    def explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
         """The histories, in order, as batches of walks of one length that are about to take a step."""
         stack, valued = Stack.of([self.graph]), as_reward(reward)
-        streams = kernels.random.streams(np.uint64(seed_number(seed)), 0, len(self))
+        streams = kernels.random.streams(np.uint64(0), 0, len(self))
         width = self.windows.histories.shape[1]
         lengths, firsts = np.unique(self.lengths, return_index=True)
         for length, (first, end) in zip(lengths.tolist(), pairwise([*firsts, len(self)]), strict=True):

@@ -19,7 +19,7 @@ from curiograph.errors import SettingError, UnknownNameError
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.storage import quoted
 from curiograph.human.choices import Choices
-from curiograph.rewards.registry import RewardLike
+from curiograph.rewards.registry import RewardLike, as_reward
 
 _AT_ONCE = 64  # nodes from which PageRank is solved together: bounds the memory
 _DIGITS = 9  # of scores relative to the largest of a choice; beyond, they differ by rounding
@@ -155,7 +155,8 @@ def as_motives(names: Any, agents: Any, reward: RewardLike) -> list[Motive]:
     curiograph.errors.UnknownNameError: there is no motive 'joy'; the motives are uniform, degree, ...
     """
     made = [_named(name) for name in _listed("motives", names)]
-    made += [AgentMotive(agent.name, agent, reward) for agent in map(as_agent, _listed("agents", agents))]
+    valued = as_reward(reward)
+    made += [AgentMotive(agent.name, agent, valued) for agent in map(as_agent, _listed("agents", agents))]
     called = [motive.name for motive in made]
     if not called:
         raise SettingError("there are no motives to compare; give at least one.")

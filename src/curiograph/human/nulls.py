@@ -101,7 +101,7 @@ class GrowthComparison(Mapping[str, NullModel]):
         return len(self.nulls)
 
     def columns(self) -> dict[str, list[Any]]:
-        """One entry per null model and step: means of people and of the null model, and the excess with its bounds."""
+        """One entry per null model and step, the start being step 0: both means, and the excess with its bounds."""
         columns: dict[str, list[Any]] = {
             "null": [name for name in self for _ in range(self.steps)],
             "step": list(range(self.steps)) * len(self),

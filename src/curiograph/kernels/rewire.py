@@ -21,7 +21,7 @@ def swapped(indptr, indices, tries, stream):
     owner = np.empty(size, np.int32)
     for u in range(indptr.shape[0] - 1):
         owner[indptr[u] : indptr[u + 1]] = u
-    twin = _twins(indptr, indices, owner)
+    twin = _twins(indptr, indices)
     for t in range(tries):
         s = int(chance(stream, t, 0) * size)
         r = int(chance(stream, t, 1) * size)
@@ -41,7 +41,7 @@ def swapped(indptr, indices, tries, stream):
 
 
 @kernel
-def _twins(indptr, indices, owner):
+def _twins(indptr, indices):
     """Where each edge stands in the row of its other end; rows are sorted, so these places come in order."""
     filled = indptr[:-1].copy()
     twin = np.empty(indices.shape[0], np.int64)
