@@ -15,6 +15,8 @@ from curiograph.graph.container import Graph
 from curiograph.graph.read import read_graph
 from curiograph.graph.toys import grid, library
 from curiograph.growth import measure
+from curiograph.human.nulls import compare_growth
+from curiograph.human.trajectories import Trajectories
 from curiograph.rewards.rate_distortion import rate_distortion
 
 
@@ -25,6 +27,8 @@ def warm_up() -> float:
         for agent in ("random", "greedy", "beam:2", "igt-rg", "igt-rg-horizon"):
             evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
     measure(library(), ["music", "physics", "chemistry"])
+    people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
+    compare_growth(library(), people, steps=3, replicates=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="edges")
     for graph in (library(), weighted):

@@ -1,0 +1,116 @@
+"""`curiograph hypotheses`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curiograph.cli import options
+from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
+
+if TYPE_CHECKING:
+    from curiograph.graph.container import Graph
+    from curiograph.human.bootstrap import Estimate
+    from curiograph.human.hypotheses import Motives
+    from curiograph.human.nulls import GrowthComparison
+    from curiograph.human.trajectories import Trajectories
+
+
+def hypotheses(
+    graph: options.GraphArgument,
+    walks: Annotated[
+        Path,
+        typer.Argument(
+            metavar="WALKS", help="A file with one walk per line, or trajectories saved as .npz.", show_default=False
+        ),
+    ],
+    agent: Annotated[
+        list[str] | None, typer.Option(help="A further motive: an agent by name or path; may be given several times.")
+    ] = None,
+    reward: Annotated[str, typer.Option(help="What further agents look at: igt or cpt.")] = "igt",
+    burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that counts.")] = 3,
+    steps: Annotated[int, typer.Option(help="Nodes of each walk whose growth is compared.")] = 10,
+    most: Annotated[int, typer.Option("--walks", help="Walks whose growth is compared, at most.")] = 1000,
+    no_growth: Annotated[bool, typer.Option("--no-growth", help="Compare motives alone.")] = False,
+    directed: options.Directed = False,
+    seed: options.Seed = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Write the result: .json; or .csv, .png, .svg, .pdf, with growth in a file NAME-growth."),
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compare motives by how well they tell the choices of people, and the growth of their walks with chance.
+
+    [bold]curiograph hypotheses links.tsv walks.txt --directed --agent igt-rg[/bold]
+    """
+    from curiograph.human import hypotheses as choosing
+    from curiograph.human import nulls
+
+    check_out(out, (".json", ".csv", *PICTURES))
+    g = options.open_graph(graph, directed)
+    people = _read_walks(walks, g)
+    growth: GrowthComparison | None = None
+    with progress(quiet) as say:
+        if not no_growth:
+            say(f"measuring up to {most} walks and their null models")
+            growth = nulls.compare_growth(g, people, steps=steps, most=most, seed=seed)
+        say(f"scoring the choices of {people.num_users} users")
+        motives = choosing.hypotheses(g, people, agents=agent or [], reward=reward, burn_in=burn_in, seed=seed)
+    document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
+    _write(out, document, motives, growth)
+    if json:
+        show_json(document)
+        return
+    _show_motives(motives)
+    if growth is not None:
+        _show_growth(growth)
+    print(motives.answer)
+    left_out = ", ".join(f"{reason}: {count:,}" for reason, count in motives.left_out.items() if count)
+    if left_out:
+        remark(f"left out as no choice between candidates: {left_out}", quiet)
+
+
+def _read_walks(path: Path, graph: Graph) -> Trajectories:
+    from curiograph.human.trajectories import Trajectories
+
+    if path.suffix.lower() == ".npz":
+        return Trajectories.load(path)
+    return Trajectories.from_walks(options.LabelReader(graph).walks(path), graph=graph)
+
+
+def _write(out: Path | None, document: Any, motives: Motives, growth: GrowthComparison | None) -> None:
+    """JSON holds everything; tables and pictures of the growth go to a second file."""
+    write_result(out, document, lambda: _table(motives.columns()), lambda: motives.plot().axes[0])
+    if out is not None and growth is not None and out.suffix.lower() != ".json":
+        second = out.with_name(f"{out.stem}-growth{out.suffix}")
+        write_result(second, document, lambda: _table(growth.columns()), lambda: growth.plot().axes[0])
+
+
+def _table(columns: dict[str, list[Any]]) -> tuple[list[str], list[Sequence[Any]]]:
+    return list(columns), list(zip(*columns.values(), strict=True))
+
+
+def _show_motives(found: Motives) -> None:
+    rows = [
+        [fit.name, fit.p_g, *_cells(fit.gain), *_cells(fit.behind), fit.percentile.value, *_cells(fit.best_for)]
+        for fit in found.values()
+    ]
+    columns = ("motive", "p_g", "gain", "95 %", "behind best", "95 %", "percentile", "best for users", "95 %")
+    people = f"{found.choices:,} choices by {len(found.users):,} users"
+    show_table(f"bits per choice better than chance: {people}", columns, rows)
+
+
+def _show_growth(found: GrowthComparison) -> None:
+    rows = [[null.name, *_cells(null.area["gaps"]), *_cells(null.area["bits"])] for null in found.values()]
+    about = f"{found.walks:,} walks by {found.users:,} users, mean over {found.steps} nodes"
+    show_table(f"people above null models: {about}", ("null model", "gaps", "95 %", "bits", "95 %"), rows)
+
+
+def _cells(estimate: Estimate) -> tuple[float, str]:
+    return estimate.value, "" if isnan(estimate.value) else f"{estimate.low:.3g} to {estimate.high:.3g}"

@@ -1,0 +1,180 @@
+"""Motives: what may draw people to a candidate. Each scores the candidates of every choice."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph.agents.baselines import GreedyAgent, MaxDegreeAgent, RandomAgent
+from curiograph.agents.contract import Agent, checked_scores
+from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.centrality.history import uniform
+from curiograph.centrality.pagerank import pagerank_rows
+from curiograph.errors import SettingError, UnknownNameError
+from curiograph.graph.rows import Float64, Int32, Int64
+from curiograph.graph.storage import quoted
+from curiograph.human.choices import Choices
+from curiograph.rewards.registry import RewardLike, as_reward
+
+_AT_ONCE = 64  # nodes from which PageRank is solved together: bounds the memory
+_DIGITS = 9  # of scores relative to the largest of a choice; beyond, they differ by rounding
+
+
+class Motive(ABC):
+    """Scores the candidates of choices: the higher, the more a person with this motive is drawn to one."""
+
+    name: str
+    learns: ClassVar[bool] = False
+    """Whether scores depend on what others chose."""
+
+    @abstractmethod
+    def scores(self, choices: Choices, known: NDArray[np.bool_]) -> Float64:
+        """A number for each of `choices.candidates`, learnt from the choices that are `known` and no others."""
+
+
+@dataclass(frozen=True)
+class AgentMotive(Motive):
+    """What an agent wants: any candidate (uniform), the best connected (degree), more gaps or bits (igt, cpt)."""
+
+    name: str
+    agent: Agent
+    reward: RewardLike = "igt"
+
+    def scores(self, choices: Choices, known: NDArray[np.bool_]) -> Float64:
+        found = [checked_scores(self.agent, walks) for walks in choices.explorations(self.reward)]
+        return np.concatenate([np.empty(0), *found])
+
+
+@dataclass(frozen=True)
+class PageRankMotive(Motive):
+    """Personalised PageRank of the visited nodes.
+
+    PageRank is, up to a factor, the sum of that from each visited node alone, so it is solved once for every node.
+    """
+
+    alpha: float = 0.85
+    name: str = "pagerank"
+
+    def scores(self, choices: Choices, known: NDArray[np.bool_]) -> Float64:
+        c, histories = choices.candidates, choices.windows.histories
+        rows, columns = np.nonzero(histories >= 0)
+        order = np.argsort(histories[rows, columns], kind="stable")
+        rows, visited = rows[order], histories[rows, columns][order]
+        sources, firsts = np.unique(visited, return_index=True)
+        ends = np.append(firsts[1:], len(visited))
+        scores = np.zeros(len(c.nodes))
+        for block in range(0, len(sources), _AT_ONCE):
+            some = slice(block, block + _AT_ONCE)
+            for first, end, flows in zip(firsts[some], ends[some], self._flows(choices, sources[some]), strict=True):
+                slots = _slots(c.offsets, rows[first:end])
+                scores[slots] += flows[c.nodes[slots]]
+        largest = np.maximum.reduceat(scores, c.offsets[:-1]) if len(choices) else np.empty(0)
+        relative: Float64 = scores / np.maximum(largest, np.finfo(float).tiny)[c.walks]
+        return relative.round(_DIGITS)
+
+    def _flows(self, choices: Choices, sources: Int32) -> Float64:
+        """Visits before the first teleport from each source: PageRank, not scaled for walkers lost at dead ends."""
+        ranks = pagerank_rows(choices.graph, self.alpha, [uniform(np.array([source])) for source in sources])
+        stopped = ranks[:, choices.graph.transition.share == 0].sum(axis=1)
+        flows: Float64 = ranks / (1 - self.alpha * (1 - stopped))[:, None]
+        return flows
+
+
+def _slots(offsets: Int64, rows: Int64) -> Int64:
+    """Places of all candidates of some choices.
+
+    >>> _slots(np.array([0, 2, 3, 5]), np.array([0, 2])).tolist()
+    [0, 1, 3, 4]
+    """
+    counts = offsets[rows + 1] - offsets[rows]
+    places: Int64 = np.arange(counts.sum()) + np.repeat(offsets[rows] - np.cumsum(counts) + counts, counts)
+    return places
+
+
+@dataclass(frozen=True)
+class MarkovMotive(Motive):
+    """Where others went from here; where nobody did, and between equals, where others went from anywhere.
+
+    A person's own choices never count for her: neither are they known when she is tested, nor when p_g is fitted.
+    """
+
+    name: str = "markov"
+    learns: ClassVar[bool] = True
+
+    def scores(self, choices: Choices, known: NDArray[np.bool_]) -> Float64:
+        c, size = choices.candidates, choices.graph.num_nodes
+        users = np.unique(choices.windows.users, return_inverse=True)[1][c.walks]
+        links = choices.windows.histories[:, -1].astype(np.int64)[c.walks] * size + c.nodes
+        taken = choices.chosen[known]
+        from_here = _by_others(links, users, taken, size**2)
+        from_anywhere = _by_others(c.nodes.astype(np.int64), users, taken, size)
+        return from_here + from_anywhere / (1 + len(taken))
+
+
+def _by_others(keys: Int64, users: Int64, taken: Int64, size: int) -> Int64:
+    """How often people other than the user of each candidate took its key; keys are below `size`.
+
+    >>> _by_others(np.array([5, 7, 5, 5]), np.array([0, 0, 1, 2]), np.array([0, 1, 2]), 10).tolist()
+    [1, 0, 1, 2]
+    """
+    own = users * size + keys
+    return _occurrences(keys, keys[taken]) - _occurrences(own, own[taken])
+
+
+def _occurrences(keys: Int64, among: Int64) -> Int64:
+    """How often each of `keys` stands in `among`."""
+    if len(among) == 0:
+        return np.zeros(len(keys), np.int64)
+    found, counts = np.unique(among, return_counts=True)
+    place = np.minimum(np.searchsorted(found, keys), len(found) - 1)
+    return np.where(found[place] == keys, counts[place], 0)
+
+
+MOTIVES: dict[str, Callable[[], Motive]] = {
+    "uniform": lambda: AgentMotive("uniform", RandomAgent()),
+    "degree": lambda: AgentMotive("degree", MaxDegreeAgent()),
+    "pagerank": PageRankMotive,
+    "igt": lambda: AgentMotive("igt", GreedyAgent(), "igt"),
+    "cpt": lambda: AgentMotive("cpt", GreedyAgent(), "cpt"),
+    "markov": MarkovMotive,
+}
+
+
+def as_motives(names: Any, agents: Any, reward: RewardLike) -> list[Motive]:
+    """The motives that are meant by names, and those of agents; each has a name of its own.
+
+    >>> [motive.name for motive in as_motives(["igt"], ["random"], "igt")]
+    ['igt', 'random']
+    >>> as_motives(["joy"], [], "igt")
+    Traceback (most recent call last):
+    curiograph.errors.UnknownNameError: there is no motive 'joy'; the motives are uniform, degree, ...
+    """
+    made = [_named(name) for name in _listed("motives", names)]
+    valued = as_reward(reward)
+    made += [AgentMotive(agent.name, agent, valued) for agent in map(as_agent, _listed("agents", agents))]
+    called = [motive.name for motive in made]
+    if not called:
+        raise SettingError("there are no motives to compare; give at least one.")
+    for name in called:
+        if called.count(name) > 1:
+            raise SettingError(f"two motives are called {name!r}; give each once, agents under names of their own.")
+    return made
+
+
+def _listed(what: str, given: Any) -> Sequence[AgentLike]:
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        raise SettingError(f"{what} is {quoted(given)}; give a list.")
+    return given
+
+
+def _named(name: Any) -> Motive:
+    if name not in MOTIVES:
+        raise UnknownNameError(
+            f"there is no motive {quoted(name)}; the motives are {', '.join(MOTIVES)}, and agents are given as such."
+        )
+    return MOTIVES[name]()

@@ -1,0 +1,101 @@
+"""`curiograph hypotheses`, as a user drives it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import curiograph as cg
+from curiograph.human.hypotheses import hypotheses
+from curiograph.human.nulls import compare_growth
+from curiograph.human.trajectories import Trajectories
+
+SHORT = ("--steps", "5", "--burn-in", "2")
+
+
+@pytest.fixture
+def walks(tmp_path: Path) -> Path:
+    """People in the library who like connections."""
+    starts = cg.toys.library().labels * 3
+    lists = [
+        cg.explore(cg.toys.library(), agent="max-degree", start=start, steps=6, seed=seed).nodes
+        for seed, start in enumerate(starts)
+    ]
+    file = tmp_path / "walks.txt"
+    file.write_text("# readers\n" + "".join(",".join(map(str, nodes)) + "\n" for nodes in lists))
+    return file
+
+
+def test_both_questions_are_those_of_the_functions(run, walks):
+    found = run("hypotheses", "toy:library", walks, *SHORT, "--seed", "3", "--agent", "min-degree", "--json").document
+    lists = [line.split(",") for line in walks.read_text().splitlines()[1:]]
+    people = Trajectories.from_walks(lists, graph=cg.toys.library())
+    wanted = hypotheses(cg.toys.library(), people, agents=["min-degree"], burn_in=2, seed=3)
+    assert found["motives"]["answer"] == wanted.answer
+    assert [fit["name"] for fit in found["motives"]["motives"]] == list(wanted)
+    assert next(iter(wanted)) == "degree"
+    growth = compare_growth(cg.toys.library(), people, steps=5, seed=3)
+    assert [null["answer"] for null in found["growth"]["nulls"]] == [null.answer for null in growth.values()]
+
+
+def test_two_tables_and_a_sentence(run, walks):
+    done = run("hypotheses", "toy:library", walks, *SHORT)
+    assert done.code == 0
+    for word in ("motive", "markov", "percentile", "null model", "rewired", "shuffled"):
+        assert word in done.out
+    assert done.out.strip().splitlines()[-1].startswith("degree tells the ")
+    quiet = run("hypotheses", "toy:library", walks, *SHORT, "--quiet", "--no-growth")
+    assert quiet.err == ""
+    assert "null model" not in quiet.out
+
+
+def test_trajectories_from_an_archive(run, walks, tmp_path):
+    lists = [line.split(",") for line in walks.read_text().splitlines()[1:]]
+    Trajectories.from_walks(lists, users=[i % 9 for i in range(len(lists))]).save(tmp_path / "walks.npz")
+    line = ("hypotheses", "toy:library", tmp_path / "walks.npz", *SHORT, "--no-growth", "--json")
+    found = run(*line).document
+    assert found["motives"]["users"] == 9
+    assert found["growth"] is None
+
+
+@pytest.mark.parametrize("ending", ["json", "csv", "png"])
+def test_results_are_written(run, walks, tmp_path, ending):
+    out, second = tmp_path / f"found.{ending}", tmp_path / f"found-growth.{ending}"
+    done = run("hypotheses", "toy:library", walks, *SHORT, "--out", out, "--json")
+    assert done.code == 0
+    assert second.exists() == (ending != "json")
+    if ending == "png":
+        assert all(path.read_bytes().startswith(b"\x89PNG") for path in (out, second))
+    elif ending == "json":
+        assert json.loads(out.read_text()) == done.document
+    else:
+        rows = list(csv.DictReader(out.read_text().splitlines()))
+        assert {row["motive"] for row in rows} == {"uniform", "degree", "pagerank", "igt", "cpt", "markov"}
+        assert len(second.read_text().splitlines()) == 1 + 4 * 5
+
+
+@pytest.mark.parametrize(
+    ("text", "arguments", "message"),
+    [
+        ("music,physics\nmusic,zz\n", [], "walks.txt, line 2: the graph has no node 'zz'"),
+        ("# nobody\n", [], "holds no walks"),
+        ("music,physics\n", [], "none of the 1 walks has 10 distinct nodes"),
+        ("music,physics\n", ["--no-growth"], "there is no choice of a new node along a link"),
+        ("music,physics,chemistry,biology,philosophy\n", ["--no-growth"], "all choices are by 1 user"),
+        ("music,physics\n", ["--agent", "gready", "--no-growth"], "there is no agent 'gready'"),
+        ("music,physics\n", ["--steps", "1"], "steps is 1"),
+        ("music,physics\n", ["--burn-in", "0", "--no-growth"], "burn_in is 0"),
+        ("music,physics\n", ["--walks", "0"], "is 0; measure 1 walk or more"),
+        ("music,physics\n", ["--out", "x.docx"], "cannot write .docx"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_exit_code_2(run, tmp_path, text, arguments, message):
+    file = tmp_path / "walks.txt"
+    file.write_text(text)
+    done = run("hypotheses", "toy:library", file, *arguments, "--json")
+    assert (done.code, done.out) == (2, "")
+    assert message in done.err
+    assert len(done.err.strip().splitlines()) == 1

@@ -1,0 +1,145 @@
+"""Null models keep what they promise and nothing else, and growth against them says what was put in."""
+
+from __future__ import annotations
+
+import networkx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from curiograph.agents.registry import as_agent
+from curiograph.centrality.walkers import biased_walks
+from curiograph.exploration.batch import begin
+from curiograph.human.nulls import compare_growth, degree_groups, degree_matched, grown, rewired, shuffled, unbiased
+from curiograph.human.trajectories import Trajectories
+
+GRAPH = cg.generate("ba", nodes=50, seed=2)
+
+
+def walked(graph, agent, p_g, walks=150, steps=8, seed=0):
+    starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), walks)
+    return biased_walks(begin([graph], [starts], "igt", steps, seed=seed), as_agent(agent), p_g, steps)
+
+
+def people(graph, nodes):
+    return Trajectories.from_walks([[graph.label(int(v)) for v in walk] for walk in nodes], graph=graph)
+
+
+@given(st.integers(4, 20), st.integers(3, 60), st.booleans(), st.integers(0, 2**64 - 1))
+def test_rewiring_keeps_degrees_and_stays_simple(nodes, edges, directed, seed):
+    pairs = np.random.default_rng([nodes, edges]).integers(nodes, size=(edges, 2))
+    pairs[0] = 0, 1
+    graph = cg.Graph.from_edges(pairs, directed=directed, nodes=range(nodes))
+    other, _ = rewired(graph, np.empty((0, 1), np.int32), seed)
+    assert np.array_equal(other.degrees, graph.skeleton.degrees)
+    again = cg.Graph.from_networkx(other.to_networkx())  # drops loops, merges and mirrors edges, sorts rows
+    assert again == other
+    assert again.cleaning.self_loops == again.cleaning.parallel_edges == 0
+
+
+def test_every_graph_of_these_degrees_is_as_likely():
+    ring = cg.toys.cycle(6)  # of the 70 graphs of 6 nodes with two edges each, 10 are pairs of triangles
+    parts = [
+        networkx.number_connected_components(rewired(ring, np.empty((0, 1), np.int32), seed)[0].to_networkx())
+        for seed in range(2000)
+    ]
+    assert np.mean(np.array(parts) == 2) == pytest.approx(1 / 7, abs=0.03)
+
+
+def test_growth_is_that_of_measure():
+    nodes = walked(GRAPH, "random", 1.0, walks=20)
+    found = grown(GRAPH, nodes)
+    for row, growth in enumerate(cg.measure(GRAPH, nodes.tolist())):
+        assert found["gaps"][row].tolist() == growth.beta1.tolist()
+        assert found["bits"][row] == pytest.approx(growth.compressibility)
+
+
+def test_shuffled_walks_end_alike():
+    nodes = walked(GRAPH, "random", 1.0)
+    graph, others = shuffled(GRAPH, nodes, 3)
+    assert np.array_equal(np.sort(others), np.sort(nodes))
+    assert not np.array_equal(others, nodes)
+    before, after = grown(GRAPH, nodes), grown(graph, others)
+    assert np.array_equal(before["gaps"][:, -1], after["gaps"][:, -1])
+    assert before["bits"][:, -1] == pytest.approx(after["bits"][:, -1])
+
+
+def test_matched_walks_go_to_the_nearest_degrees():
+    nodes, groups = walked(GRAPH, "max-degree", 0.8, walks=40), degree_groups(GRAPH)
+    _, others = degree_matched(GRAPH, nodes, 0)
+    assert np.array_equal(others[:, 0], nodes[:, 0])
+    for theirs, walk in zip(nodes, others, strict=True):
+        for t in range(1, len(walk)):
+            options = set(GRAPH.neighbors(int(walk[t - 1]))) - set(walk[:t].tolist())
+            if options:
+                assert walk[t] in options
+                nearest = min(abs(groups[v] - groups[theirs[t]]) for v in options)
+                assert abs(groups[walk[t]] - groups[theirs[t]]) == nearest
+    plain = unbiased(GRAPH, nodes, 0)[1]
+    degrees = GRAPH.degrees
+    assert abs(degrees[others].mean() - degrees[nodes].mean()) < abs(degrees[plain].mean() - degrees[nodes].mean())
+
+
+def test_groups_are_tenths_by_degree():
+    graph = cg.generate("ba", nodes=300, seed=0)
+    groups, degrees = degree_groups(graph), graph.degrees
+    assert np.all(np.diff(groups[np.argsort(degrees, kind="stable")]) >= 0)
+    assert np.array_equal(groups == 9, degrees >= np.quantile(degrees, 0.9))
+
+
+def test_a_walk_that_can_go_nowhere_stays_as_it_is():
+    path = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("d", "a"), ("d", "b")], directed=True)
+    walks = Trajectories.from_walks([["a", "b", "d", "c"]], graph=path)  # from a, nobody gets to d
+    found = compare_growth(path, walks, steps=4, nulls=["unbiased"], replicates=2)
+    bits = found["unbiased"].curves["bits"].mean
+    assert bits[3] == bits[2] > bits[1]
+
+
+def test_random_walkers_grow_by_chance_and_curious_ones_do_not():
+    by_chance = compare_growth(GRAPH, people(GRAPH, walked(GRAPH, "random", 1.0)), steps=8)
+    assert not by_chance["unbiased"].area["gaps"].clear
+    assert "no clear difference in gaps" in by_chance["unbiased"].answer
+    curious = compare_growth(GRAPH, people(GRAPH, walked(GRAPH, "greedy", 0.2)), steps=8)
+    for null in ("unbiased", "random-walk", "rewired"):
+        assert curious[null].area["gaps"].low > 0
+        assert "more gaps" in curious[null].answer
+    assert curious["shuffled"].excess["gaps"][-1].value == 0
+    assert curious.human["gaps"].mean[-1] > by_chance.human["gaps"].mean[-1]
+
+
+def test_areas_and_columns_agree_and_walks_are_drawn():
+    walks = people(GRAPH, walked(GRAPH, "random", 1.0, walks=30))
+    found, again, other = (compare_growth(GRAPH, walks, steps=5, most=12, replicates=2, seed=s) for s in (1, 1, 2))
+    assert found.to_dict() == again.to_dict() != other.to_dict()
+    assert (found.walks, found.users, len(found.to_frame())) == (12, 12, 20)
+    for null in found.values():
+        for quantity in ("gaps", "bits"):
+            mean = np.mean([each.value for each in null.excess[quantity]])
+            assert null.area[quantity].value == pytest.approx(mean)
+            gap = found.human[quantity].mean - null.curves[quantity].mean
+            assert gap == pytest.approx([each.value for each in null.excess[quantity]])
+    assert len(found.plot().axes) == 3
+
+
+LIBRARY = Trajectories.from_walks([["music", "physics", "music", "chemistry"]], graph=cg.toys.library())
+
+
+@pytest.mark.parametrize(
+    ("walks", "settings", "error", "message"),
+    [
+        (LIBRARY, {"steps": 4}, cg.WalkError, "none of the 1 walks has 4 distinct nodes; measure fewer steps"),
+        (Trajectories.from_walks([]), {}, cg.WalkError, "none of the 0 walks"),
+        (LIBRARY, {"steps": 1}, cg.SettingError, "steps is 1"),
+        (LIBRARY, {"nulls": ["joy"]}, cg.UnknownNameError, "there is no null model 'joy'; the null models are rewired"),
+        (LIBRARY, {"nulls": "rewired"}, cg.SettingError, "nulls is 'rewired'; give a list"),
+        (LIBRARY, {"most": 0}, cg.SettingError, "most is 0"),
+        (LIBRARY, {"replicates": 0}, cg.SettingError, "replicates is 0"),
+        (Trajectories.from_walks([["zz"]]), {}, cg.UnknownNodeError, "the walks visit 'zz'"),
+    ],
+)
+def test_bad_input_gets_one_sentence(walks, settings, error, message):
+    with pytest.raises(error, match=message) as caught:
+        compare_growth(cg.toys.library(), walks, **settings)
+    assert "\n" not in str(caught.value)
