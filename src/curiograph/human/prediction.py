@@ -1,0 +1,326 @@
+"""`predict`: how well PageRank, curious walkers and rankers that count tell what people choose next."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.centrality.parts import fingerprint
+from curiograph.errors import SettingError, UnknownNameError
+from curiograph.extras import require
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64
+from curiograph.graph.storage import PathLike, as_path, quoted, replacing
+from curiograph.human.baselines import Degree, Markov, Popularity, Uniform
+from curiograph.human.components import ALPHAS, PAGERANK, Components, Mix, components
+from curiograph.human.dataset import Dataset
+from curiograph.human.fitting import fitted
+from curiograph.human.loading import load_dataset
+from curiograph.human.nearest_items import ItemKnn, RP3beta
+from curiograph.human.outcome import MEASURES, WITH, WITHOUT, Outcome, Prediction
+from curiograph.human.study import CANDIDATES, Recipe, Study, study
+from curiograph.human.trajectories import Trajectories
+from curiograph.human.walkers import StepVisits, Walkers, step_visits
+from curiograph.settings import seed_number, whole_number, worker_number
+from curiograph.training.running import train
+
+REWARDS = ("igt", "cpt")
+MEMORY = "memory"
+"""The control: walkers who remember their path, as curious ones do, and choose at random."""
+_KINDS = ("greedy", "trained")
+"""Who walks: for the exact reward of the next step, or for the return that an agent has learned to collect."""
+_THEORIES = {"igt": ("igt",), "cpt": ("cpt",), "igt+cpt": ("igt", "cpt")}
+_COUNTING = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
+_TOGETHER = ("degree", "popularity", "markov", "item-knn", "rp3beta", PAGERANK)
+_COPIES = 16
+"""Walks that train together on the one graph."""
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much is computed."""
+
+    splits: int = 10
+    """Random divisions of users into those to fit on and those to test on."""
+    trials: int = 40
+    """Mixtures tried in each fit."""
+    train_steps: int = 1500
+    """Of agents, on the graph."""
+    walkers: int = 400
+    """Paths followed from each node,"""
+    trained_walkers: int = 100
+    """and by trained agents, which need ten times longer for each."""
+    steps: int = 5
+    """Most steps of walkers between two teleports; fewer may be fitted."""
+    p_g: float = 0.8
+    windows: int = 3000
+    """Choices among the out-neighbours of the last node, at most,"""
+    all_windows: int = 600
+    """and among all nodes."""
+
+    def __post_init__(self) -> None:
+        whole_number("splits", self.splits, 1, "give the divisions of users, 1 or more")
+        whole_number("trials", self.trials, 1, "give the mixtures to try, 1 or more")
+
+
+FULL = Effort()
+QUICK = Effort(
+    splits=2, trials=14, train_steps=60, walkers=64, trained_walkers=32, steps=3, windows=300, all_windows=60
+)
+"""A look at everything: few choices, short fits."""
+
+
+def predict(
+    data: PathLike | Dataset | Trajectories,
+    *,
+    graph: Graph | None = None,
+    folder: PathLike | None = None,
+    lenient: bool = False,
+    agents: Mapping[str, AgentLike] | None = None,
+    recipe: Recipe | None = None,
+    effort: Effort = FULL,
+    run: PathLike | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+) -> Prediction:
+    """Predict people's next choices.
+
+    Users are divided into three groups. Makers make the graph (where there is none), and rankers that count do so on
+    their walks; on others alpha, weights and the walkers' steps are fitted; on the rest everything is tested. The last
+    two are divided anew in each of `effort.splits` splits.
+
+    Parameters
+    ----------
+    data : a name (`wikispeedia`, `movielens`, `books`), a path, or what `load_dataset` or `Trajectories` hold.
+    graph : what people walked on; without it, that of the data, or one made by co-occurrence.
+    folder, lenient : as for `load_dataset`.
+    agents : {"igt": ..., "cpt": ...} instead of those that are trained on the graph, which needs minutes.
+    recipe : how walks become a graph and choices; by the name of the data set without it.
+    run : folder that keeps trained agents, walkers and fits: a killed job goes on where it stopped.
+    """
+    seed = seed_number(seed)
+    made = study(_dataset(data, graph, folder, lenient), recipe, seed, **_sizes(effort))
+    home = None if run is None else as_path(run)
+    if home is not None:
+        home.mkdir(parents=True, exist_ok=True)
+    given = agents or _trained(made, effort, seed, home, worker_number(workers), progress)
+    if set(given) != set(REWARDS):
+        raise UnknownNameError(f"the agents are for {quoted(sorted(given))}; give one for each of igt and cpt.")
+    job = _Job(made, effort, {reward: as_agent(given[reward]) for reward in REWARDS}, seed, home)
+    return job.complete(worker_number(workers), progress)
+
+
+def _dataset(data: Any, graph: Graph | None, folder: PathLike | None, lenient: bool) -> Dataset:
+    if isinstance(data, Dataset):
+        found = data
+    elif isinstance(data, Trajectories):
+        found = Dataset("walks", data, Path())
+    else:
+        found = load_dataset(data, folder, lenient=lenient)
+    return found if graph is None else replace(found, graph=graph)
+
+
+def _sizes(effort: Effort) -> dict[str, int]:
+    return {"windows": effort.windows, "all_windows": effort.all_windows}
+
+
+def _trained(
+    made: Study, effort: Effort, seed: int, home: Path | None, workers: int, tell: Callable[[str], None]
+) -> dict[str, Any]:
+    """A pair of agents, trained on the graph; both at once where there are two workers."""
+    require("torch", "predict", "Training agents")
+    joblib = require("joblib", "predict", "Several processes")
+    tell(f"{made.name}: training agents for igt and cpt, {effort.train_steps:,} steps each")
+    tasks = [
+        joblib.delayed(_train)(made.graph, reward, effort.train_steps, seed, home and home / f"agent-{reward}")
+        for reward in REWARDS
+    ]
+    return dict(zip(REWARDS, joblib.Parallel(min(workers, len(tasks)))(tasks), strict=True))
+
+
+def _train(graph: Graph, reward: str, steps: int, seed: int, out: Path | None) -> Any:
+    return train(
+        [graph] * _COPIES,
+        reward,
+        seed=seed,
+        out=out,
+        train_steps=steps,
+        validate_every=max(1, steps // 10),
+        validation_walks=4,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """A study, who walks on its graph, and where results are kept."""
+
+    study: Study
+    effort: Effort
+    agents: dict[str, Any]
+    seed: int
+    home: Path | None
+
+    def complete(self, workers: int, tell: Callable[[str], None]) -> Prediction:
+        visits = {name: self._visits(name, walkers, workers, tell) for name, walkers in self._walkers().items()}
+        counting = [kind.fitted(self.study.graph, self.study.makers) for kind in _COUNTING]
+        outcomes = {}
+        for among in CANDIDATES:
+            tell(f"{self.study.name}: scoring candidates ({among})")
+            scored = components(self.study, among, visits, counting)
+            outcomes[among] = self._outcome(among, scored, workers, tell)
+        facts = {"study": self.study.facts(), "recipe": asdict(self.study.recipe), "effort": asdict(self.effort)}
+        about = {reward: fingerprint("agent", agent) for reward, agent in self.agents.items()}
+        return Prediction(self.study.name, facts | {"seed": self.seed}, outcomes, about)
+
+    def _walkers(self) -> dict[str, Walkers]:
+        """Who walks, by the name of the component."""
+        effort = self.effort
+        chance = Walkers("random", "igt", effort.p_g, effort.steps, effort.walkers, self.seed)
+        greedy = {f"greedy {reward}": replace(chance, agent="greedy", reward=reward) for reward in REWARDS}
+        trained = {
+            f"trained {reward}": replace(chance, agent=agent, reward=reward, count=effort.trained_walkers)
+            for reward, agent in self.agents.items()
+        }
+        return {**greedy, **trained, MEMORY: chance}
+
+    def _visits(self, name: str, walkers: Walkers, workers: int, tell: Callable[[str], None]) -> StepVisits:
+        home = None if self.home is None else self.home / "walkers"
+        return step_visits(
+            self.study.graph,
+            walkers,
+            self.study.starts,
+            home,
+            workers,
+            lambda done, total: tell(f"{self.study.name}: walkers ({name}) from {done:,} of {total:,} nodes"),
+        )
+
+    # ---- splits -------------------------------------------------------------------------------------------------
+
+    def _outcome(self, among: str, scored: Components, workers: int, tell: Callable[[str], None]) -> Outcome:
+        tests = [self.study.split(number, scored.windows.users) for number in range(self.effort.splits)]
+        found: dict[int, dict[str, Any]] = {}
+        for number, tested in enumerate(tests):
+            if tested.all() or not tested.any():
+                raise SettingError(
+                    f"{self.study.name}: all choices of split {number} are on one side; give walks of more users."
+                )
+            kept = self._read(among, number)
+            if kept is not None:
+                found[number] = kept
+        missing = [number for number in range(self.effort.splits) if number not in found]
+        joblib = require("joblib", "predict", "Several processes")
+        results = joblib.Parallel(min(workers, max(1, len(missing))), return_as="generator")(
+            joblib.delayed(fit_split)(scored, tests[number], self.effort.trials, self._seed(number))
+            for number in missing
+        )
+        for number, result in zip(missing, results, strict=True):
+            self._write(among, number, result)
+            found[number] = result
+            tell(f"{self.study.name}: fitted {len(found)} of {self.effort.splits} splits ({among})")
+        return _gathered(among, scored, tests, [found[number] for number in sorted(found)], self.seed)
+
+    def _seed(self, number: int) -> int:
+        return int(np.random.default_rng([self.seed, number]).integers(2**31))
+
+    def _path(self, among: str, number: int) -> Path | None:
+        if self.home is None:
+            return None
+        held = [self.study.facts(), asdict(self.study.recipe), asdict(self.effort), self.seed, among, number]
+        walkers = [walkers.about(self.study.graph) for walkers in self._walkers().values()]
+        windows = hashlib.sha256(self.study.choices[among].histories.tobytes()).hexdigest()
+        counts = hashlib.sha256(self.study.makers.nodes.tobytes()).hexdigest()
+        about = json.dumps(["fits 1", held, walkers, windows, counts])
+        return self.home / f"fit-{among}-{number:02d}-{hashlib.sha256(about.encode()).hexdigest()[:12]}.npz"
+
+    def _write(self, among: str, number: int, result: dict[str, Any]) -> None:
+        path = self._path(among, number)
+        if path is not None:
+            with replacing(path) as stream:
+                np.savez_compressed(stream, fits=np.array(json.dumps(result["fits"])), **result["ranks"])
+
+    def _read(self, among: str, number: int) -> dict[str, Any] | None:
+        """What was fitted before; None if nothing was, or the file is not whole."""
+        path = self._path(among, number)
+        if path is None or not path.is_file():
+            return None
+        try:
+            with np.load(path, allow_pickle=False) as held:
+                ranks = {name: held[name] for name in held.files if name != "fits"}
+                return {"fits": json.loads(str(held["fits"])), "ranks": ranks}
+        except Exception:  # whatever a truncated archive leads to: it is fitted again
+            return None
+
+
+def fit_split(scored: Components, tested: Any, trials: int, seed: int) -> dict[str, Any]:
+    """Fit every method on the choices that are not tested, and rank those that are: nothing else is looked at."""
+    torch = require("torch", "predict", "Fitting alpha and weights")
+    torch.set_num_threads(1)
+    fits = _fits(scored.rows(~tested), trials, seed)
+    test = scored.rows(tested)
+    ranks = {method: _measures(test, mix) for method, mix in fits.items()}
+    return {"fits": {method: mix.to_dict() for method, mix in fits.items()}, "ranks": ranks}
+
+
+def _measures(test: Components, mix: Mix) -> Float64:
+    ranks = test.ranks(mix)
+    return np.stack([getattr(ranks, measure) for measure in MEASURES]).astype(np.float32)
+
+
+def _fits(train: Components, trials: int, seed: int) -> dict[str, Mix]:
+    """Every method, fitted."""
+    plain = fitted(train, [PAGERANK], min(trials, len(ALPHAS)), seed)
+    found = {name: Mix({name: 1.0}) for name in map(_name, _COUNTING)} | {PAGERANK: plain}
+    for theory, rewards in _THEORIES.items():
+        for kind in _KINDS:
+            names = [PAGERANK, *(f"{kind} {reward}" for reward in rewards)]
+            begin = [plain, *(found[f"{kind} {reward}"] for reward in rewards if len(rewards) > 1)]
+            begin += [] if len(rewards) > 1 else _contrasts(train, names)
+            found[f"{kind} {theory}"] = fitted(train, names, trials, seed, begin=begin)
+        found[theory] = max((found[f"{kind} {theory}"] for kind in _KINDS), key=lambda mix: _value(train, mix))
+    control = [PAGERANK, MEMORY]
+    found[MEMORY] = fitted(train, control, trials, seed, begin=[plain, *_contrasts(train, control)])
+    singles = [Mix({name: 1.0}, plain.alpha, scaled=True) for name in _TOGETHER]
+    found[WITHOUT] = fitted(train, _TOGETHER, 2 * trials, seed, True, singles)
+    curious = [f"{kind} {reward}" for kind in _KINDS for reward in REWARDS]
+    begin = [found[WITHOUT], *(replace(found[WITHOUT], steps=steps) for steps in (2, 3))]
+    found[WITH] = fitted(train, [*_TOGETHER, *curious], 2 * trials, seed, True, begin)
+    return found
+
+
+def _contrasts(train: Components, names: Sequence[str]) -> list[Mix]:
+    """Walkers that stay near the history, less where anyone ends up: a good place to begin a search."""
+    longest = len(train.walkers[names[-1]])
+    tried = [(alpha, min(steps, longest)) for alpha, steps in ((0.8, 2), (0.95, 2), (0.95, 4))]
+    return [
+        Mix({name: sign / max(train.spread(name, *at), 1e-12) for name, sign in zip(names, (-1, 1), strict=True)}, *at)
+        for at in dict.fromkeys(tried)
+    ]
+
+
+def _name(kind: Any) -> str:
+    return str(kind.__dataclass_fields__["name"].default)
+
+
+def _value(train: Components, mix: Mix) -> float:
+    return float(np.nanmean(train.ranks(mix).percentile))
+
+
+def _gathered(
+    among: str, scored: Components, tests: Sequence[Any], results: Sequence[dict[str, Any]], seed: int
+) -> Outcome:
+    ranks = {}
+    for method in results[0]["ranks"]:
+        table = np.full((len(MEASURES), len(tests), len(scored.windows)), np.nan, np.float32)
+        for number, (tested, result) in enumerate(zip(tests, results, strict=True)):
+            table[:, number, tested] = result["ranks"][method]
+        ranks[method] = table
+    fits = {method: [result["fits"][method] for result in results] for method in ranks}
+    return Outcome(among, scored.windows.users, ranks, fits, seed)
