@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from curiograph.exploration.registration import register_when_imported
 
 if TYPE_CHECKING:
+    from curiograph import human as human
     from curiograph.agents.contract import Agent as Agent
     from curiograph.agents.files import load_agent as load_agent
     from curiograph.agents.files import save_agent as save_agent
@@ -131,16 +132,17 @@ _HOMES = {
     "training.running": ["train"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+_MODULES = {"human": "curiograph.human", "toys": "curiograph.graph.toys"}
 
-__all__ = ["__version__", *sorted(_HOME_OF), "toys"]
+__all__ = ["__version__", *sorted(_HOME_OF), *_MODULES]
 
 register_when_imported()
 
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used, so that `import curiograph` stays instant."""
-    if name == "toys":
-        return import_module("curiograph.graph.toys")
+    if name in _MODULES:
+        return import_module(_MODULES[name])
     if name not in _HOME_OF:
         raise AttributeError(f"module 'curiograph' has no attribute {name!r}")
     value = getattr(import_module(f"curiograph.{_HOME_OF[name]}"), name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from curiograph.human.hypotheses import hypotheses
+from curiograph.human.evidence import hypotheses
 from curiograph.human.nulls import compare_growth
 from curiograph.human.trajectories import Trajectories
 

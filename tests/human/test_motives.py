@@ -16,7 +16,7 @@ from curiograph.centrality.walkers import biased_walks
 from curiograph.exploration.batch import begin
 from curiograph.human.bootstrap import Estimate, estimates
 from curiograph.human.choices import choices_of
-from curiograph.human.hypotheses import _judged, hypotheses
+from curiograph.human.evidence import _judged, hypotheses
 from curiograph.human.likelihood import Places, fitted, log_likelihood
 from curiograph.human.motives import MarkovMotive, PageRankMotive
 from curiograph.human.trajectories import Trajectories

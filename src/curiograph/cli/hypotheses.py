@@ -15,7 +15,7 @@ from curiograph.cli.output import PICTURES, check_out, progress, remark, show_js
 if TYPE_CHECKING:
     from curiograph.graph.container import Graph
     from curiograph.human.bootstrap import Estimate
-    from curiograph.human.hypotheses import Motives
+    from curiograph.human.evidence import Motives
     from curiograph.human.nulls import GrowthComparison
     from curiograph.human.trajectories import Trajectories
 
@@ -25,7 +25,9 @@ def hypotheses(
     walks: Annotated[
         Path,
         typer.Argument(
-            metavar="WALKS", help="A file with one walk per line, or trajectories saved as .npz.", show_default=False
+            metavar="WALKS",
+            help="A file with one walk per line, a table user,item,time, or trajectories saved as .npz.",
+            show_default=False,
         ),
     ],
     agent: Annotated[
@@ -37,6 +39,7 @@ def hypotheses(
     most: Annotated[int, typer.Option("--walks", help="Walks whose growth is compared, at most.")] = 1000,
     no_growth: Annotated[bool, typer.Option("--no-growth", help="Compare motives alone.")] = False,
     directed: options.Directed = False,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Leave out bad rows and unknown nodes.")] = False,
     seed: options.Seed = 0,
     out: Annotated[
         Path | None,
@@ -49,12 +52,12 @@ def hypotheses(
 
     [bold]curiograph hypotheses links.tsv walks.txt --directed --agent igt-rg[/bold]
     """
-    from curiograph.human import hypotheses as choosing
+    from curiograph.human import evidence as choosing
     from curiograph.human import nulls
 
     check_out(out, (".json", ".csv", *PICTURES))
     g = options.open_graph(graph, directed)
-    people = _read_walks(walks, g)
+    people = _read_walks(walks, g, lenient)
     growth: GrowthComparison | None = None
     with progress(quiet) as say:
         if not no_growth:
@@ -76,12 +79,10 @@ def hypotheses(
         remark(f"left out as no choice between candidates: {left_out}", quiet)
 
 
-def _read_walks(path: Path, graph: Graph) -> Trajectories:
-    from curiograph.human.trajectories import Trajectories
+def _read_walks(path: Path, graph: Graph, lenient: bool) -> Trajectories:
+    from curiograph.human.tables import read_trajectories
 
-    if path.suffix.lower() == ".npz":
-        return Trajectories.load(path)
-    return Trajectories.from_walks(options.LabelReader(graph).walks(path), graph=graph)
+    return read_trajectories(path, lenient=lenient).walks.on(graph, strict=not lenient)
 
 
 def _write(out: Path | None, document: Any, motives: Motives, growth: GrowthComparison | None) -> None:

@@ -10,7 +10,18 @@ from typing import Annotated, Any, TextIO
 import typer
 
 import curiograph
-from curiograph.cli import data, evaluating, exploring, hypotheses, measuring, ranking, reproducing, tools, training
+from curiograph.cli import (
+    data,
+    evaluating,
+    exploring,
+    hypotheses,
+    measuring,
+    predicting,
+    ranking,
+    reproducing,
+    tools,
+    training,
+)
 from curiograph.errors import CuriographError
 
 app = typer.Typer(
@@ -26,6 +37,7 @@ app.command("evaluate")(evaluating.evaluate)
 app.command("train")(training.train)
 app.command("rank")(ranking.rank)
 app.command("recommend")(ranking.recommend)
+app.command("predict")(predicting.predict)
 app.command("hypotheses")(hypotheses.hypotheses)
 app.add_typer(reproducing.app, name="reproduce")
 app.add_typer(data.app, name="data")

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import options, predicting
 from curiograph.cli.output import check_folder, progress, remark, show_json, show_table, to_json, write_text
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
+    from curiograph.experiments.people import Settings as PeopleSettings
     from curiograph.experiments.table1 import Cell, Episodes
     from curiograph.experiments.walltime import Peers
 
@@ -25,7 +26,13 @@ Graphs = Annotated[int, typer.Option(help="Generated graphs per family.", min=2)
 Walks = Annotated[int, typer.Option(help="Walks per graph.", min=1)]
 BeamWalks = Annotated[int, typer.Option("--beam-episodes", help="Walks per graph of the planner.", min=1)]
 Folder = Annotated[Path, typer.Option(help="Folder for the .md, .json and .png of this name.")]
+Source = Annotated[Path | None, typer.Option("--from", help="Folder with the data; CURIOGRAPH_DATA without it.")]
+Only = Annotated[list[str] | None, typer.Option("--only", help="movielens, books or wikispeedia; may be repeated.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Few choices, short trainings and fits.")]
+Run = Annotated[Path, typer.Option(help="Folder that keeps agents, walkers and fits: a killed job goes on there.")]
+Workers = Annotated[int | None, typer.Option(help="Processes; one per processor without it.", min=1)]
 _RESULTS = Path("results")
+_RUNS = Path("runs") / "table2"
 
 
 @app.callback()
@@ -142,6 +149,134 @@ def walltime(
         show_table(f"{TITLES[reward]}, milliseconds", *experiment.table(timings, reward))
     show_table("Where trained agents are faster than exact rewards", *experiment.verdicts(timings))
     _conclude("walltime", out, experiment.remarks(timings, settings), quiet)
+
+
+@app.command("table2")
+def table2(
+    source: Source = None,
+    only: Only = None,
+    quick: Quick = False,
+    splits: Annotated[int | None, typer.Option(help="Divisions of users to fit on and to test on.", min=1)] = None,
+    run: Run = _RUNS,
+    workers: Workers = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Table 2 and Figure 4B: people's choices on three datasets, beside the paper's figures and honest baselines."""
+    from curiograph.experiments import table2 as experiment
+
+    settings = _people(only, quick, seed, splits)
+    _check(out)
+    with progress(quiet) as say:
+        found = experiment.run(settings, source, run, workers, say)
+    document = experiment.to_dict(found, settings)
+    _write("table2", out, document, experiment.to_markdown(found), lambda path: experiment.save_plot(found, path))
+    if json:
+        show_json(document)
+        return
+    for prediction in found:
+        predicting.show(prediction)
+    show_table("r over PageRank among the out-neighbours of the last node", *experiment.summary(found))
+    _conclude("table2", out, experiment.remarks(found), quiet)
+
+
+@app.command("diffusion")
+def diffusion(
+    source: Source = None,
+    only: Only = None,
+    quick: Quick = False,
+    walks: Annotated[int, typer.Option(help="Walkers of each kind.", min=2)] = 400,
+    steps: Annotated[int, typer.Option(help="Nodes of a walk.", min=7)] = 20,
+    run: Run = _RUNS,
+    workers: Workers = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Figure 4C: how far unbiased and curious walkers get from the start on the three graphs."""
+    from curiograph.experiments import diffusion as experiment
+
+    settings, walking = _people(only, quick, seed), experiment.Walking(walks, steps)
+    _check(out)
+    with progress(quiet) as say:
+        found = experiment.run(settings, walking, source, run, workers, say)
+    document = experiment.to_dict(found, settings, walking)
+    text = experiment.to_markdown(found, walking)
+    _write("diffusion", out, document, text, lambda path: experiment.save_plot(found, path))
+    if json:
+        show_json(document)
+        return
+    show_table("links from the start", *experiment.table(found))
+    _conclude("diffusion", out, experiment.remarks(found), quiet)
+
+
+@app.command("examples")
+def examples(
+    source: Source = None,
+    only: Only = None,
+    quick: Quick = False,
+    count: Annotated[int, typer.Option(help="Choices of each dataset.", min=1)] = 4,
+    run: Run = _RUNS,
+    workers: Workers = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Paths of real people with titles, and what PageRank and curious PageRank would have offered next."""
+    from curiograph.experiments import examples as experiment
+
+    settings = _people(only, quick, seed)
+    _check(out)
+    with progress(quiet) as say:
+        found = experiment.run(settings, count, source, run, workers, say)
+    document = experiment.to_dict(found, settings)
+    text = experiment.to_markdown(found)
+    _write("examples", out, document, text, lambda path: experiment.save_plot(found, path))
+    if json:
+        show_json(document)
+        return
+    for example in found:
+        print(" > ".join(example.history), f"\n  went to {example.choice} (of {example.candidates})")
+        for name, offered in example.offers.items():
+            print(f"  {name} offers {', '.join(offered)}; places the choice at {example.percentiles[name]:.2f}")
+    _conclude("examples", out, (), quiet)
+
+
+@app.command("all")
+def everything(
+    source: Source = None,
+    quick: Quick = False,
+    run: Run = _RUNS,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    quiet: options.Quiet = False,
+) -> None:
+    """Every table and figure."""
+    table1(seed=seed, out=out, quiet=quiet)
+    lengths(seed=seed, out=out, quiet=quiet)
+    sizes(seed=seed, out=out, quiet=quiet)
+    walltime(seed=seed, out=out, quiet=quiet)
+    for each in (table2, diffusion, examples):
+        each(source=source, quick=quick, run=run, seed=seed, out=out, quiet=quiet)
+
+
+def _people(only: list[str] | None, quick: bool, seed: int, splits: int | None = None) -> PeopleSettings:
+    """Settings of the experiments on human choices."""
+    from dataclasses import replace
+
+    from curiograph.experiments.people import DATASETS, Settings
+    from curiograph.human.prediction import FULL, QUICK
+
+    names = tuple(only or DATASETS)
+    unknown = [name for name in names if name not in DATASETS]
+    if unknown:
+        raise UnknownNameError(f"--only is {unknown[0]!r}; the datasets are {', '.join(DATASETS)}.")
+    effort = QUICK if quick else FULL
+    return Settings(names, effort if splits is None else replace(effort, splits=splits), seed)
 
 
 def _check(out: Path) -> None:

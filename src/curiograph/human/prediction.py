@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.parts import fingerprint
+from curiograph.centrality.rankers import Ranker
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.extras import require
 from curiograph.graph.container import Graph
@@ -106,16 +108,31 @@ def predict(
     recipe : how walks become a graph and choices; by the name of the data set without it.
     run : folder that keeps trained agents, walkers and fits: a killed job goes on where it stopped.
     """
+    found = _dataset(data, graph, folder, lenient)
+    return prepared(found, agents, recipe, effort, run, seed, workers, progress).complete()
+
+
+def prepared(
+    data: Dataset,
+    agents: Mapping[str, AgentLike] | None = None,
+    recipe: Recipe | None = None,
+    effort: Effort = FULL,
+    run: PathLike | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    progress: Callable[[str], None] = lambda message: None,
+) -> Job:
+    """What `predict` completes: the study is made, and agents are trained or found in the run folder."""
     seed = seed_number(seed)
-    made = study(_dataset(data, graph, folder, lenient), recipe, seed, **_sizes(effort))
+    if agents is not None and set(agents) != set(REWARDS):
+        raise UnknownNameError(f"the agents are for {quoted(sorted(agents))}; give one for each of igt and cpt.")
+    given = None if agents is None else {reward: as_agent(agents[reward]) for reward in REWARDS}
+    made = study(data, recipe, seed, windows=effort.windows, all_windows=effort.all_windows)
     home = None if run is None else as_path(run)
     if home is not None:
         home.mkdir(parents=True, exist_ok=True)
-    given = agents or _trained(made, effort, seed, home, worker_number(workers), progress)
-    if set(given) != set(REWARDS):
-        raise UnknownNameError(f"the agents are for {quoted(sorted(given))}; give one for each of igt and cpt.")
-    job = _Job(made, effort, {reward: as_agent(given[reward]) for reward in REWARDS}, seed, home)
-    return job.complete(worker_number(workers), progress)
+    trained = given or _trained(made, effort, seed, home, worker_number(workers), progress)
+    return Job(made, effort, trained, seed, home, worker_number(workers), progress)
 
 
 def _dataset(data: Any, graph: Graph | None, folder: PathLike | None, lenient: bool) -> Dataset:
@@ -126,10 +143,6 @@ def _dataset(data: Any, graph: Graph | None, folder: PathLike | None, lenient: b
     else:
         found = load_dataset(data, folder, lenient=lenient)
     return found if graph is None else replace(found, graph=graph)
-
-
-def _sizes(effort: Effort) -> dict[str, int]:
-    return {"windows": effort.windows, "all_windows": effort.all_windows}
 
 
 def _trained(
@@ -159,7 +172,7 @@ def _train(graph: Graph, reward: str, steps: int, seed: int, out: Path | None) -
 
 
 @dataclass(frozen=True, eq=False)
-class _Job:
+class Job:
     """A study, who walks on its graph, and where results are kept."""
 
     study: Study
@@ -167,18 +180,28 @@ class _Job:
     agents: dict[str, Any]
     seed: int
     home: Path | None
+    workers: int
+    tell: Callable[[str], None]
 
-    def complete(self, workers: int, tell: Callable[[str], None]) -> Prediction:
-        visits = {name: self._visits(name, walkers, workers, tell) for name, walkers in self._walkers().items()}
-        counting = [kind.fitted(self.study.graph, self.study.makers) for kind in _COUNTING]
-        outcomes = {}
-        for among in CANDIDATES:
-            tell(f"{self.study.name}: scoring candidates ({among})")
-            scored = components(self.study, among, visits, counting)
-            outcomes[among] = self._outcome(among, scored, workers, tell)
+    def complete(self) -> Prediction:
+        """Fit and test everything."""
+        outcomes = {among: self._outcome(among, self.components(among)) for among in CANDIDATES}
         facts = {"study": self.study.facts(), "recipe": asdict(self.study.recipe), "effort": asdict(self.effort)}
         about = {reward: fingerprint("agent", agent) for reward, agent in self.agents.items()}
         return Prediction(self.study.name, facts | {"seed": self.seed}, outcomes, about)
+
+    def components(self, among: str) -> Components:
+        """Scores of the candidates, "last" or "all", by everything that there is."""
+        self.tell(f"{self.study.name}: scoring candidates ({among})")
+        return components(self.study, among, self._visits, self._counting)
+
+    @cached_property
+    def _visits(self) -> dict[str, StepVisits]:
+        return {name: self._found(name, walkers) for name, walkers in self._walkers().items()}
+
+    @cached_property
+    def _counting(self) -> list[Ranker]:
+        return [kind.fitted(self.study.graph, self.study.makers) for kind in _COUNTING]
 
     def _walkers(self) -> dict[str, Walkers]:
         """Who walks, by the name of the component."""
@@ -191,20 +214,19 @@ class _Job:
         }
         return {**greedy, **trained, MEMORY: chance}
 
-    def _visits(self, name: str, walkers: Walkers, workers: int, tell: Callable[[str], None]) -> StepVisits:
-        home = None if self.home is None else self.home / "walkers"
+    def _found(self, name: str, walkers: Walkers) -> StepVisits:
         return step_visits(
             self.study.graph,
             walkers,
             self.study.starts,
-            home,
-            workers,
-            lambda done, total: tell(f"{self.study.name}: walkers ({name}) from {done:,} of {total:,} nodes"),
+            None if self.home is None else self.home / "walkers",
+            self.workers,
+            lambda done, total: self.tell(f"{self.study.name}: walkers ({name}) from {done:,} of {total:,} nodes"),
         )
 
     # ---- splits -------------------------------------------------------------------------------------------------
 
-    def _outcome(self, among: str, scored: Components, workers: int, tell: Callable[[str], None]) -> Outcome:
+    def _outcome(self, among: str, scored: Components) -> Outcome:
         tests = [self.study.split(number, scored.windows.users) for number in range(self.effort.splits)]
         found: dict[int, dict[str, Any]] = {}
         for number, tested in enumerate(tests):
@@ -217,14 +239,14 @@ class _Job:
                 found[number] = kept
         missing = [number for number in range(self.effort.splits) if number not in found]
         joblib = require("joblib", "predict", "Several processes")
-        results = joblib.Parallel(min(workers, max(1, len(missing))), return_as="generator")(
+        results = joblib.Parallel(min(self.workers, max(1, len(missing))), return_as="generator")(
             joblib.delayed(fit_split)(scored, tests[number], self.effort.trials, self._seed(number))
             for number in missing
         )
         for number, result in zip(missing, results, strict=True):
             self._write(among, number, result)
             found[number] = result
-            tell(f"{self.study.name}: fitted {len(found)} of {self.effort.splits} splits ({among})")
+            self.tell(f"{self.study.name}: fitted {len(found)} of {self.effort.splits} splits ({among})")
         return _gathered(among, scored, tests, [found[number] for number in sorted(found)], self.seed)
 
     def _seed(self, number: int) -> int:
@@ -267,6 +289,15 @@ def fit_split(scored: Components, tested: Any, trials: int, seed: int) -> dict[s
     test = scored.rows(tested)
     ranks = {method: _measures(test, mix) for method, mix in fits.items()}
     return {"fits": {method: mix.to_dict() for method, mix in fits.items()}, "ranks": ranks}
+
+
+def mix_of(fit: dict[str, Any]) -> Mix:
+    """The mixture that an outcome's `fits` hold as plain values.
+
+    >>> mix_of(Mix({"pagerank": 3.0}, 0.85).to_dict()).weights
+    {'pagerank': 1.0}
+    """
+    return Mix(**fit)
 
 
 def _measures(test: Components, mix: Mix) -> Float64:

@@ -139,17 +139,25 @@ class Trajectories:
         tested = np.isin(self.users, order[:count])
         return self.rows(~tested), self.rows(tested)
 
-    def on(self, graph: Graph) -> Trajectories:
-        """The same walks by the positions of a graph; visits of nodes that it lacks are left out.
+    def on(self, graph: Graph, *, strict: bool = False) -> Trajectories:
+        """The same walks by the positions of a graph; visits of nodes that it lacks are left out, or raise if `strict`.
 
-        >>> square = Graph.from_edges([("a", "b"), ("b", "c")])
-        >>> Trajectories.from_walks([["c", "x", "b"]]).on(square).nodes.tolist()
+        Files hold text, so a text also means the label that is printed like it.
+
+        >>> square = Graph.from_edges([("a", 1), (1, "c")])
+        >>> Trajectories.from_walks([["c", "x", "1"]]).on(square).nodes.tolist()
         [2, 1]
         """
+        printed = {str(label): position for position, label in enumerate(graph.names) if not isinstance(label, str)}
         place = np.full(len(self.names), -1, np.int64)
-        for position, label in enumerate(self.names):
+        for position in np.unique(self.nodes).tolist():
+            label = self.names[position]
             if label in graph:
                 place[position] = graph.position(label)
+            elif isinstance(label, str) and label in printed:
+                place[position] = printed[label]
+            elif strict:
+                graph.position(label)  # raises, with the nearest names
         there = place[self.nodes]
         kept = there >= 0
         before = np.concatenate([[0], np.cumsum(kept)])
