@@ -80,7 +80,7 @@ def test_results_are_written(run, walks, tmp_path, ending):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("music,physics\nmusic,zz\n", [], "walks.txt, line 2: the graph has no node 'zz'"),
+        ("music,physics\nmusic,zz\n", [], "walks.txt: the graph has no node 'zz'"),
         ("# nobody\n", [], "holds no walks"),
         ("music,physics\n", [], "none of the 1 walks has 10 distinct nodes"),
         ("music,physics\n", ["--no-growth"], "there is no choice of a new node along a link"),

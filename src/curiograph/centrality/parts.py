@@ -188,7 +188,10 @@ def fingerprint(kind: str, thing: Any) -> str:
         return f"{thing.name} {thing.fingerprint}"
     if hasattr(thing, "guide"):
         return f"{thing.name} {fingerprint(kind, thing.guide)}"
-    return f"{thing.name} {thing.shape} {_digest(*thing.network.values())}" if hasattr(thing, "network") else thing.name
+    if not hasattr(thing, "network"):
+        return str(thing.name)
+    arrays = [thing.network[name] for name in sorted(thing.network)]  # a file may hold them in another order
+    return f"{thing.name} {thing.shape} {_digest(*arrays)}"
 
 
 def _digest(*arrays: NDArray[Any]) -> str:

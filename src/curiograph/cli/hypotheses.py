@@ -82,7 +82,7 @@ def hypotheses(
 def _read_walks(path: Path, graph: Graph, lenient: bool) -> Trajectories:
     from curiograph.human.tables import read_trajectories
 
-    return read_trajectories(path, lenient=lenient).walks.on(graph, strict=not lenient)
+    return options.on_graph(read_trajectories(path, lenient=lenient).walks, graph, path, lenient)
 
 
 def _write(out: Path | None, document: Any, motives: Motives, growth: GrowthComparison | None) -> None:

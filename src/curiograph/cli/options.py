@@ -16,6 +16,7 @@ from curiograph.errors import FileFormatError, UnknownNameError, UnknownNodeErro
 
 if TYPE_CHECKING:
     from curiograph.graph.container import Graph
+    from curiograph.human.trajectories import Trajectories
 
 GraphArgument = Annotated[
     str,
@@ -65,6 +66,14 @@ def open_graph(text: str, directed: bool = False) -> Graph:
         counts = f"{cleaned.self_loops} self-loops dropped, {cleaned.parallel_edges} parallel edges merged"
         remark(f"{text}: {counts}", quiet="CURIOGRAPH_QUIET" in os.environ)
     return graph
+
+
+def on_graph(walks: Trajectories, graph: Graph, path: str | Path, lenient: bool) -> Trajectories:
+    """Walks of a file by the positions of a graph; a node that it lacks is refused, or left out if `lenient`."""
+    try:
+        return walks.on(graph, strict=not lenient)
+    except UnknownNodeError as error:
+        raise FileFormatError(f"{path}: {error} --lenient leaves such visits out.") from None
 
 
 class LabelReader:

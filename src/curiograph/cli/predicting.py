@@ -100,7 +100,7 @@ def _opened(data: str, source: Path | None, graph: str | None, directed: bool, l
     if graph is None:
         return found
     walked = options.open_graph(graph, directed)
-    return replace(found, graph=walked, walks=found.walks.on(walked, strict=not lenient))
+    return replace(found, graph=walked, walks=options.on_graph(found.walks, walked, data, lenient))
 
 
 def show(prediction: Prediction) -> None:

@@ -81,7 +81,9 @@ class _Space:
         """The point of a mixture; weights that it does not have are zero."""
         sized = {name: weight * self._size(name, mix.alpha, mix.steps) for name, weight in mix.weights.items()}
         largest = max(map(abs, sized.values()))
-        values = {"alpha": ALPHAS.index(mix.alpha), "steps": mix.steps}
+        values = {"alpha": ALPHAS.index(mix.alpha)}
+        if "steps" in search:
+            values["steps"] = min(mix.steps, search["steps"].high)
         return {name: values[name] if name in values else sized.get(name, 0.0) / largest for name in search}
 
     def _size(self, name: str, alpha: float, steps: int) -> float:

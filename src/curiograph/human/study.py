@@ -138,7 +138,7 @@ def study(dataset: Dataset, recipe: Recipe | None = None, seed: int = 0, **chang
     graph = dataset.graph
     if graph is None:
         graph = cooccurrence_graph(
-            core(makers, made.item_users, made.user_items),
+            core(makers.compact(), made.item_users, made.user_items),
             similarity=made.similarity,
             mean_degree=made.mean_degree,
             fewest=made.item_users,

@@ -165,6 +165,19 @@ class Trajectories:
             there[kept].astype(np.int32), before[self.offsets], graph.names, self.users, self.user_names
         )
 
+    def compact(self) -> Trajectories:
+        """The same walks over the nodes that they visit, in order of first visit: nobody else's walks play a part.
+
+        >>> Trajectories.from_walks([["a", "b"], ["c", "b"]]).rows([1]).compact().nodes.tolist()
+        [0, 1]
+        """
+        found, first, place = np.unique(self.nodes, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        rank = np.empty(len(found), np.int64)
+        rank[order] = np.arange(len(found))
+        names = as_names([self.names[int(node)] for node in found[order]])
+        return Trajectories(frozen(rank[place].astype(np.int32)), self.offsets, names, self.users, self.user_names)
+
     def windows(self, burn_in: int = 3) -> Windows:
         """All runs of `burn_in` + 1 distinct nodes: what a person had visited, and where she went next."""
         size = whole_number("burn_in", burn_in, 1, "give the visits that count as history, 1 or more") + 1

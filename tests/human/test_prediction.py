@@ -1,0 +1,291 @@
+"""Prediction: what walkers find, what is fitted and on whom, that nothing leaks, and that a killed job goes on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import people
+from curiograph.centrality.curious import curious_pagerank
+from curiograph.centrality.rankers import PageRankRanker
+from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.exploration.batch import Candidates
+from curiograph.graph.toys import library
+from curiograph.human.components import ALPHAS, PAGERANK, Mix
+from curiograph.human.fitting import fitted
+from curiograph.human.outcome import WITH, WITHOUT, Outcome
+from curiograph.human.prediction import Effort, fit_split, mix_of, predict, prepared
+from curiograph.human.ranking import choice_ranks
+from curiograph.human.study import study
+from curiograph.human.trajectories import Trajectories
+from curiograph.human.walkers import Walkers, step_visits
+
+SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30)
+GREEDY = {"igt": "greedy", "cpt": "greedy"}
+
+
+@pytest.fixture(scope="module")
+def job():
+    return prepared(people.walkers(), GREEDY, effort=SMALL, workers=1)
+
+
+@pytest.fixture(scope="module")
+def scored(job):
+    return job.components("last")
+
+
+# ---- walkers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+def test_walkers_that_follow_all_paths_give_curious_pagerank(reward):
+    graph, history = library(), ["music", "logic"]
+    visits = step_visits(graph, Walkers("greedy", reward, 0.5, steps=12, count=1_000_000), graph.positions(history))
+    nodes = np.setdiff1d(np.arange(12), graph.positions(history)).astype(np.int32)
+    found = visits.of(graph.positions(history)[None, :], Candidates(np.array([0, len(nodes)]), nodes))
+    scores = (0.85 ** np.arange(1, 13)) @ found
+    exact = curious_pagerank(graph, "greedy", 0.85, history, p_g=0.5, reward=reward, exact=True).scores[nodes]
+    assert np.allclose(scores / scores.sum(), exact / exact.sum(), rtol=2e-5)
+
+
+def test_drawn_walkers_are_right_on_average():
+    graph = library()
+    few = [
+        step_visits(graph, Walkers("greedy", "igt", 0.8, 5, 10, seed), [0]).steps[4].toarray() for seed in range(200)
+    ]
+    exact = step_visits(graph, Walkers("greedy", "igt", 0.8, 5, 1_000_000), [0]).steps[4].toarray()
+    error = np.std(few, axis=0) / np.sqrt(200)
+    assert np.all(np.abs(np.mean(few, axis=0) - exact) < 5 * error + 1e-6)
+
+
+def test_what_walkers_found_is_kept_and_does_not_depend_on_the_workers(tmp_path):
+    graph = people.walkers().graph
+    walkers, starts = Walkers("greedy", "cpt", count=10, steps=2), np.arange(60)
+    once = step_visits(graph, walkers, starts[:40], tmp_path, workers=1)
+    told = []
+    again = step_visits(graph, walkers, starts, tmp_path, workers=1, tell=lambda *place: told.append(place))
+    fresh = step_visits(graph, walkers, starts, workers=1)
+    assert told == [(60, 60)]
+    assert all(np.array_equal(a.toarray(), b.toarray()) for a, b in zip(again.steps, fresh.steps, strict=True))
+    assert once.steps[0].toarray()[40:].sum() == 0
+    kept = next(tmp_path.glob("visits-*.npz"))
+    kept.write_bytes(kept.read_bytes()[:200])  # a disk that lost the rest
+    repaired = step_visits(graph, walkers, starts, tmp_path, workers=1)
+    assert all(np.array_equal(a.toarray(), b.toarray()) for a, b in zip(repaired.steps, fresh.steps, strict=True))
+
+
+def test_other_walkers_do_not_take_over_what_was_kept(tmp_path):
+    graph = people.walkers().graph
+    greedy, chance = (Walkers(agent, count=5, steps=2) for agent in ("greedy", "random"))
+    step_visits(graph, greedy, [0, 1], tmp_path, workers=1)
+    kept = step_visits(graph, chance, [0, 1], tmp_path, workers=1)
+    assert np.array_equal(kept.steps[1].toarray(), step_visits(graph, chance, [0, 1], workers=1).steps[1].toarray())
+
+
+# ---- components -----------------------------------------------------------------------------------------------------
+
+
+def test_pagerank_of_histories_is_that_of_the_ranker(job, scored):
+    histories = list(scored.windows.histories)
+    for row in (0, 7, 11):
+        ranker = PageRankRanker(ALPHAS[row]).scores(job.study.graph, histories, scored.candidates)
+        assert np.allclose(scored.pagerank[row], ranker, rtol=1e-5)
+
+
+def test_a_mixture_is_the_sum_of_its_parts(scored):
+    mix = Mix({PAGERANK: -3.0, "greedy igt": 4.0}, 0.6, 2)
+    visits = scored.walkers["greedy igt"]
+    curious = (0.6 * visits[0] + 0.36 * visits[1]) / 1.96
+    wanted = -0.6 * scored.pagerank[ALPHAS.index(0.6)] + 0.8 * curious
+    assert np.allclose(scored.scores(mix), wanted, rtol=1e-5)
+    assert mix_of(mix.to_dict()).weights == {PAGERANK: -0.6, "greedy igt": 0.8}
+
+
+def test_scaled_components_have_mean_zero_and_spread_one(scored):
+    scores = scored.scores(Mix({"markov": 1.0}, scaled=True))
+    for a, b in zip(scored.candidates.offsets[:-1], scored.candidates.offsets[1:], strict=True):
+        assert abs(scores[a:b].mean()) < 1e-9
+        assert scores[a:b].std() == pytest.approx(1) or np.ptp(scored.counted["markov"][a:b]) == 0
+
+
+def test_rows_of_components_are_those_of_the_choices(scored):
+    which = np.arange(len(scored.windows)) % 3 == 0
+    mix = Mix({PAGERANK: 1.0, "memory": -1.0}, 0.45, 3)
+    assert np.allclose(scored.rows(which).ranks(mix).percentile, scored.ranks(mix).percentile[which], equal_nan=True)
+
+
+def test_the_choice_is_a_candidate_in_both_sets(job):
+    for among in ("last", "all"):
+        windows, candidates = job.study.choices[among], job.study.candidates[among]
+        choice_ranks(np.zeros(len(candidates.nodes)), candidates, windows.nexts)  # raises if it is not
+        assert not np.any(windows.histories[candidates.walks] == candidates.nodes[:, None])
+
+
+# ---- fits -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_fit_is_at_least_as_good_as_where_it_begins_and_repeats(scored):
+    begin = [Mix({PAGERANK: 1.0}, 0.3, 1), Mix({PAGERANK: -1.0, "greedy cpt": 2.0}, 0.9, 2)]
+    best = fitted(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
+    value = np.nanmean(scored.ranks(best).percentile)
+    assert all(value >= np.nanmean(scored.ranks(mix).percentile) - 1e-12 for mix in begin)
+    assert best == fitted(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
+
+
+def test_a_fit_finds_what_people_follow(scored):
+    """People who take the candidate that is best by walkers less PageRank: a mixture that only a search finds."""
+    truth = Mix({PAGERANK: -3.0, "greedy igt": 1.0}, 0.85, 3)
+    scores, offsets = scored.scores(truth), scored.candidates.offsets
+    best = [offsets[i] + np.argmax(scores[offsets[i] : offsets[i + 1]]) for i in range(len(scored.windows))]
+    followed = replace(scored, windows=replace(scored.windows, nexts=scored.candidates.nodes[best]))
+    plain = fitted(followed, [PAGERANK], 12, seed=0)
+    mix = fitted(followed, [PAGERANK, "greedy igt"], 25, seed=0, begin=[plain])
+    value, before = (np.nanmean(followed.ranks(each).percentile) for each in (mix, plain))
+    assert value > 0.9 > before
+
+
+# ---- nothing leaks --------------------------------------------------------------------------------------------------
+
+
+def test_what_tested_people_choose_changes_nothing_that_is_fitted(job, scored):
+    tested = job.study.split(0, scored.windows.users)
+    rng = np.random.default_rng(0)
+    offsets = scored.candidates.offsets
+    other = [scored.candidates.nodes[rng.integers(offsets[i], offsets[i + 1])] for i in range(len(tested))]
+    nexts = np.where(tested, other, scored.windows.nexts).astype(np.int32)
+    changed = replace(scored, windows=replace(scored.windows, nexts=nexts))
+    before, after = (fit_split(each, tested, 4, 0) for each in (scored, changed))
+    assert before["fits"] == after["fits"]
+    assert any(not np.array_equal(before["ranks"][m], after["ranks"][m]) for m in before["ranks"])
+
+
+def test_no_walk_of_others_changes_graph_agents_or_counts():
+    data = people.ratings(people.tastes())
+    made = study(data, item_users=5, mean_degree=8)
+    rng = np.random.default_rng(1)
+    makers = set(made.makers.users.tolist())
+    walks = [
+        data.walks.labels(i)
+        if int(user) in makers
+        else [*rng.permutation(data.walks.labels(i)[:12]).tolist(), "i0", "x"]
+        for i, user in enumerate(data.walks.users)
+    ]
+    shuffled = replace(data, walks=Trajectories.from_walks(walks, users=list(data.walks.user_names)))
+    again = study(shuffled, item_users=5, mean_degree=8)
+    assert again.graph == made.graph
+    assert np.array_equal(again.makers.nodes, made.makers.nodes)
+
+
+@given(st.integers(0, 50))
+def test_every_edge_is_between_items_that_makers_share(seed):
+    data = people.ratings(people.tastes(users=30, items=20, visits=10, seed=seed))
+    made = study(data, seed=seed, item_users=3, mean_degree=4)
+    sets = [set(made.makers.walk(i).tolist()) for i in range(len(made.makers))]
+    rows = np.repeat(np.arange(made.graph.num_nodes), made.graph.degrees)
+    for a, b in zip(rows.tolist(), made.graph.indices.tolist(), strict=True):
+        assert sum(a in seen and b in seen for seen in sets) >= 3
+
+
+def test_nobody_is_in_two_groups(job):
+    groups = job.study
+    assert not set(groups.makers.users.tolist()) & set(groups.others.users.tolist())
+    people_of = groups.choices["last"].users
+    for number in range(5):
+        tested = groups.split(number, people_of)
+        assert not set(people_of[tested].tolist()) & set(people_of[~tested].tolist())
+    assert not np.array_equal(groups.split(0, people_of), groups.split(1, people_of))
+
+
+# ---- the whole ------------------------------------------------------------------------------------------------------
+
+
+def test_a_killed_job_goes_on_and_ends_the_same(tmp_path):
+    whole = predict(people.walkers(), agents=GREEDY, effort=SMALL, workers=1)
+
+    def killed(message):
+        if "fitted 1" in message:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        predict(people.walkers(), agents=GREEDY, effort=SMALL, run=tmp_path, workers=1, progress=killed)
+    told = []
+    resumed = predict(people.walkers(), agents=GREEDY, effort=SMALL, run=tmp_path, workers=1, progress=told.append)
+    assert not any("walkers (" in message for message in told)
+    assert resumed.to_dict() == whole.to_dict()
+
+
+def test_two_workers_find_the_same():
+    effort = replace(SMALL, windows=40, all_windows=10)
+    one, two = (predict(people.walkers(), agents=GREEDY, effort=effort, workers=n).to_dict() for n in (1, 2))
+    assert one == two
+
+
+def test_trained_agents_are_kept_in_the_run_folder(tmp_path):
+    data = people.ratings(people.tastes(users=40, items=30, visits=12))
+    effort = replace(SMALL, splits=1, windows=40, all_windows=10)
+    recipe = study(data, item_users=3, mean_degree=6).recipe
+    first = prepared(data, recipe=recipe, effort=effort, run=tmp_path, workers=1)
+    assert (tmp_path / "agent-igt" / "agent.safetensors").is_file()
+    again = prepared(data, recipe=recipe, effort=effort, run=tmp_path, workers=1)
+    for reward in ("igt", "cpt"):
+        kept = again.agents[reward].network
+        assert all(np.array_equal(array, kept[name]) for name, array in first.agents[reward].network.items())
+
+
+def test_the_result_says_what_it_found():
+    found = predict(people.walkers(), agents=GREEDY, effort=SMALL, workers=1)
+    outcome = found["last"]
+    for method in ("uniform", "markov", "pagerank", "igt", "cpt", "igt+cpt", "memory", WITH, WITHOUT):
+        assert 0 <= outcome.mean(method)["percentile"] <= 1
+    assert outcome.mean("uniform")["percentile"] == pytest.approx(0.5, abs=1e-6)
+    assert outcome.improvement("pagerank").value == 0
+    assert len(outcome.fits["igt+cpt"]) == 2
+    assert len(found.to_frame()) == 2 * len(outcome)
+    assert "igt+cpt places choices" in found.answer
+    figure = found.plot()
+    assert {text.get_text() for text in figure.axes[0].get_yticklabels()} == set(outcome)
+    with pytest.raises(UnknownNameError, match="there is no method 'pagrank'"):
+        outcome["pagrank"]
+
+
+def test_improvement_and_its_interval_on_numbers_by_hand():
+    ranks = {
+        "pagerank": np.full((4, 2, 4), 0.5, np.float32),
+        "igt+cpt": np.full((4, 2, 4), 0.6, np.float32),
+    }
+    for table in ranks.values():
+        table[:, 0, 2:] = np.nan  # split 0 tests the first two choices, split 1 the others
+        table[:, 1, :2] = np.nan
+    outcome = Outcome("last", np.array([0, 0, 1, 2]), ranks, {}, 0)
+    r = outcome.improvement("igt+cpt")
+    assert (round(r.value, 6), r.spread, round(r.low, 6), round(r.high, 6)) == (0.2, 0.0, 0.2, 0.2)
+    assert r.clear
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        ({"agents": {"igt": "greedy"}}, UnknownNameError, "give one for each of igt and cpt"),
+        ({"effort": {"splits": 0}}, SettingError, "splits is 0"),
+        ({"data": "wikispedia"}, UnknownNameError, "there is no data set and no file 'wikispedia'"),
+    ],
+)
+def test_bad_input_gets_a_sentence(change, error, message):
+    with pytest.raises(error, match=message):
+        predict(
+            change.get("data", people.walkers()),
+            agents=change.get("agents", GREEDY),
+            effort=replace(SMALL, **change.get("effort", {})),
+        )
+
+
+def test_too_few_people_or_choices():
+    graph, walks = people.path_graph_walks()
+    with pytest.raises(WalkError, match="end along an edge"):
+        predict(walks, graph=graph, agents=GREEDY, effort=SMALL, workers=1)
+    with pytest.raises(WalkError, match="a split by users needs 2 or more"):
+        predict(walks.rows([0]), graph=graph, agents=GREEDY, effort=SMALL, workers=1)
