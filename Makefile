@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all lint format bench results train-all ablation clean
+.PHONY: run test test-all lint format bench results people train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -36,6 +36,13 @@ results: .venv/test.done
 	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
 	$(BIN)/curiograph bench --out docs/results/bench.json
+	$(BIN)/python docs/show_results.py
+
+# The same for human choices, from the data that CURIOGRAPH_DATA names: about an hour; interrupted, it goes on.
+people: .venv/test.done
+	$(BIN)/curiograph reproduce table2 --run runs/table2 --out docs/results
+	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
+	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
 	$(BIN)/python docs/show_results.py
 
 # Hours on two cores; interrupted, it goes on where it stopped.

@@ -137,6 +137,28 @@ def bench_lines(run: dict[str, Any]) -> list[str]:
     ]
 
 
+def table2_lines(run: dict[str, Any]) -> list[str]:
+    """r of each theory with its interval, and the paper's in brackets."""
+    theories = ("igt", "cpt", "igt+cpt")
+    lines = [f"| dataset | PageRank | {' | '.join(theories)} | memory | best other | curiosity on top of all others |"]
+    lines.append("|---|---:|---:|---:|---:|---:|---|---|")
+    for found in run["predictions"]:
+        rows = {row["method"]: row for row in found["methods"] if row["candidates"] == "last"}
+        cells = [f"{_r(rows[name])} ({run['paper'][found['name']][name][0]:+.1%})" for name in theories]
+        counting = [rows[name] for name in ("popularity", "markov", "item-knn", "rp3beta")]
+        best, added = max(counting, key=lambda row: row["percentile"]), found["curiosity_adds"]["last"]
+        lines.append(
+            f"| {found['name']} | {rows['pagerank']['percentile']:.3f} | {' | '.join(cells)} | {_r(rows['memory'])} "
+            f"| {best['method']} {best['percentile']:.3f} "
+            f"| {added['value']:+.4f} ({added['low']:+.4f} to {added['high']:+.4f}) |"
+        )
+    return [*lines, "", "In brackets behind r: the paper's. PageRank and best other: mean percentile rank."]
+
+
+def _r(row: dict[str, Any]) -> str:
+    return f"{row['r']:+.1%} ± {row['r_spread']:.1%}, {row['r_low']:+.1%} to {row['r_high']:+.1%}"
+
+
 def put(name: str, lines: list[str], page: Path = README) -> None:
     """Replace what stands between the markers `name` in a page."""
     text = page.read_text()
@@ -153,5 +175,6 @@ if __name__ == "__main__":
     table1 = json.loads((RESULTS / "table1.json").read_text())
     put("table1", table1_lines(table1))
     put("shares", share_lines(table1))
+    put("table2", table2_lines(json.loads((RESULTS / "table2.json").read_text())))
     put("bench", bench_lines(json.loads((RESULTS / "bench.json").read_text())))
     put("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")

@@ -81,11 +81,12 @@ def test_readme_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> 
     exec(compile(block, "README.md", "exec"), {"cg": cg, "g": cg.generate("rg", nodes=50, seed=0)})
 
 
-def test_examples_of_the_page_on_ranking_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("page", ["ranking.md", "prediction.md", "hypotheses.md"])
+def test_examples_of_pages_run(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile("\n".join(blocks("docs/ranking.md")), "ranking.md", "exec"), {})
+    exec(compile("\n".join(blocks(f"docs/{page}")), page, "exec"), {})
 
 
 def test_layers_import_one_way() -> None:
