@@ -35,7 +35,7 @@ def job():
 
 @pytest.fixture(scope="module")
 def scored(job):
-    return job.components("last")
+    return job.scored["last"]
 
 
 # ---- walkers --------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def run(
 
 
 def _examples(job: Job, prediction: Prediction, count: int) -> Iterator[Example]:
-    scored, outcome = job.components("last"), prediction["last"]
+    scored, outcome = job.scored["last"], prediction["last"]
     tested = np.flatnonzero(job.study.split(0, scored.windows.users) & (scored.candidates.counts > _OFFERED))
     drawn = np.random.default_rng(job.seed).choice(tested, min(count, len(tested)), replace=False)
     scores = {name: scored.scores(mix_of(outcome.fits[name][0])) for name in (PAGERANK, "igt+cpt")}

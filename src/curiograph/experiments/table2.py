@@ -11,7 +11,7 @@ from typing import Any
 from curiograph.experiments.comparison import markdown_table
 from curiograph.experiments.people import DATASETS, PAPER, THEORIES, TITLES, Settings, jobs
 from curiograph.graph.storage import PathLike
-from curiograph.human.outcome import Improvement, Outcome, Prediction
+from curiograph.human.outcome import Outcome, Prediction
 from curiograph.human.prediction import MEMORY
 from curiograph.plotting import COLOURS, figure, save_figure
 
@@ -47,15 +47,11 @@ def summary(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[str
     for prediction in predictions:
         outcome, paper = prediction["last"], PAPER[prediction.name]
         cells = [
-            text for theory in THEORIES for text in (_short(outcome.improvement(theory)), _paper_text(*paper[theory]))
+            text for theory in THEORIES for text in (str(outcome.improvement(theory)), _paper_text(*paper[theory]))
         ]
         base = f"{outcome.mean('pagerank')['percentile']:.3f}"
-        rows.append([TITLES[prediction.name], base, *cells, _short(outcome.improvement(MEMORY))])
+        rows.append([TITLES[prediction.name], base, *cells, str(outcome.improvement(MEMORY))])
     return columns, rows
-
-
-def _short(r: Improvement) -> str:
-    return f"{r.value:+.1%} ± {r.spread:.1%} ({r.low:+.1%} to {r.high:+.1%})"
 
 
 def _paper_text(value: float, error: float) -> str:
@@ -118,7 +114,7 @@ def _methods(outcome: Outcome) -> list[str]:
     rows = []
     for method in outcome:
         means = [f"{value:.3f}" for value in outcome.mean(method).values()]
-        rows.append([method, *means, _short(outcome.improvement(method))])
+        rows.append([method, *means, str(outcome.improvement(method))])
     return markdown_table(["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r"], rows)
 
 

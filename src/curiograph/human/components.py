@@ -18,7 +18,6 @@ from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
 from curiograph.human.ranking import ChoiceRanks, choice_ranks
 from curiograph.human.study import Study
-from curiograph.human.walkers import StepVisits
 from curiograph.human.windows import Windows
 
 PAGERANK = "pagerank"
@@ -116,15 +115,15 @@ class Components:
         return np.asarray(np.bincount(self.candidates.walks, scores, len(counts)) / np.maximum(counts, 1))
 
 
-def components(study: Study, among: str, visits: Mapping[str, StepVisits], counting: Sequence[Ranker]) -> Components:
-    """Score the candidates of a study, "last" or "all", by everything that there is."""
+def components(study: Study, among: str, walkers: Mapping[str, Float32], counting: Sequence[Ranker]) -> Components:
+    """Score the candidates of a study, "last" or "all", also by PageRank and by rankers that count."""
     windows, candidates = study.choices[among], study.candidates[among]
     histories = list(windows.histories)
     return Components(
         windows,
         candidates,
         _pageranks(study, windows, candidates),
-        {name: table.of(windows.histories, candidates) for name, table in visits.items()},
+        walkers,
         {ranker.name: ranker.scores(study.graph, histories, candidates) for ranker in counting},
     )
 

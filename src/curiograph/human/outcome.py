@@ -28,21 +28,14 @@ _COVERED = (2.5, 97.5)
 
 
 @dataclass(frozen=True)
-class Improvement:
-    """r: the sum of percentile ranks of a method over that of PageRank, less 1."""
+class Improvement(Estimate):
+    """r: the sum of percentile ranks of a method over that of PageRank, less 1; mean over splits.
 
-    value: float
-    """Mean over splits."""
+    The interval is over users, each choice counted by its mean over the splits that test it.
+    """
+
     spread: float
     """Standard deviation over splits, which share users: no error of the mean."""
-    low: float
-    high: float
-    """95 % interval over users, each choice counted by its mean over the splits that test it."""
-
-    @property
-    def clear(self) -> bool:
-        """Whether zero is outside the interval."""
-        return self.low > 0 or self.high < 0
 
     def __str__(self) -> str:
         return f"{self.value:+.1%} ± {self.spread:.1%} ({self.low:+.1%} to {self.high:+.1%})"
@@ -92,7 +85,7 @@ class Outcome(Mapping[str, Float32]):
         samples = self._samples([method, PAGERANK])
         low, high = np.percentile(samples[:, 0] / samples[:, 1] - 1, _COVERED)
         spread = by_split.std(ddof=1) if len(by_split) > 1 else np.nan
-        return Improvement(float(by_split.mean()), float(spread), float(low), float(high))
+        return Improvement(float(by_split.mean()), float(low), float(high), float(spread))
 
     @property
     def added(self) -> Estimate:

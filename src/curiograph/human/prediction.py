@@ -14,10 +14,10 @@ import numpy as np
 
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.parts import fingerprint
-from curiograph.centrality.rankers import Ranker
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.extras import require
 from curiograph.graph.container import Graph
+from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import PathLike, as_path, quoted, replacing
 from curiograph.human.baselines import Degree, Markov, Popularity, Uniform
@@ -185,23 +185,22 @@ class Job:
 
     def complete(self) -> Prediction:
         """Fit and test everything."""
-        outcomes = {among: self._outcome(among, self.components(among)) for among in CANDIDATES}
+        outcomes = {among: self._outcome(among, scored) for among, scored in self.scored.items()}
         facts = {"study": self.study.facts(), "recipe": asdict(self.study.recipe), "effort": asdict(self.effort)}
         about = {reward: fingerprint("agent", agent) for reward, agent in self.agents.items()}
         return Prediction(self.study.name, facts | {"seed": self.seed}, outcomes, about)
 
-    def components(self, among: str) -> Components:
-        """Scores of the candidates, "last" or "all", by everything that there is."""
-        self.tell(f"{self.study.name}: scoring candidates ({among})")
-        return components(self.study, among, self._visits, self._counting)
-
     @cached_property
-    def _visits(self) -> dict[str, StepVisits]:
-        return {name: self._found(name, walkers) for name, walkers in self._walkers().items()}
-
-    @cached_property
-    def _counting(self) -> list[Ranker]:
-        return [kind.fitted(self.study.graph, self.study.makers) for kind in _COUNTING]
+    def scored(self) -> dict[str, Components]:
+        """Scores of the candidates, "last" and "all", by everything that there is."""
+        walked: dict[str, dict[str, Float32]] = {among: {} for among in CANDIDATES}
+        for name, walkers in self._walkers().items():
+            visits = self._found(name, walkers)  # a few hundred megabytes on large graphs: one at a time
+            for among, windows in self.study.choices.items():
+                walked[among][name] = visits.of(windows.histories, self.study.candidates[among])
+        self.tell(f"{self.study.name}: PageRank and counts of the candidates")
+        counting = [kind.fitted(self.study.graph, self.study.makers) for kind in _COUNTING]
+        return {among: components(self.study, among, walked[among], counting) for among in CANDIDATES}
 
     def _walkers(self) -> dict[str, Walkers]:
         """Who walks, by the name of the component."""

@@ -193,20 +193,19 @@ class _Shelf:
             np.savez(stream, about=np.array(self._about), **table)
 
     def collected(self, size: int, steps: int, starts: Int64) -> StepVisits:
-        """All of them, by step."""
+        """Those of some starts, by step."""
+        found = {int(start): (table, row) for table in self._tables for row, start in enumerate(table["starts"])}
         made = []
         for step in range(steps):
             rows, nodes, chances = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-            for table in self._tables:
-                bounds = table["bounds"]
-                for place, start in enumerate(table["starts"]):
-                    mine = slice(bounds[place * steps + step], bounds[place * steps + step + 1])
-                    nodes.append(table["nodes"][mine])
-                    chances.append(table["chances"][mine])
-                    rows.append(np.full(len(nodes[-1]), start))
+            for start in starts.tolist():
+                table, row = found[start]
+                mine = slice(*table["bounds"][row * steps + step :][:2])
+                nodes.append(table["nodes"][mine])
+                chances.append(table["chances"][mine])
+                rows.append(np.full(len(nodes[-1]), start))
             places = (np.concatenate(rows), np.concatenate(nodes))
-            table_of = scipy.sparse.coo_array((np.concatenate(chances), places), shape=(size, size))
-            made.append(table_of.tocsr())
+            made.append(scipy.sparse.coo_array((np.concatenate(chances), places), shape=(size, size)).tocsr())
         return StepVisits(made)
 
 
