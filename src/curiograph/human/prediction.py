@@ -254,12 +254,15 @@ class Job:
     def _path(self, among: str, number: int) -> Path | None:
         if self.home is None:
             return None
-        held = [self.study.facts(), asdict(self.study.recipe), asdict(self.effort), self.seed, among, number]
+        windows, makers = self.study.choices[among], self.study.makers
+        digest = hashlib.sha256()
+        tested = self.study.split(number, windows.users)
+        for array in (windows.histories, windows.nexts, windows.users, tested, makers.nodes, makers.offsets):
+            digest.update(array.tobytes())
         walkers = [walkers.about(self.study.graph) for walkers in self._walkers().values()]
-        windows = hashlib.sha256(self.study.choices[among].histories.tobytes()).hexdigest()
-        counts = hashlib.sha256(self.study.makers.nodes.tobytes()).hexdigest()
-        about = json.dumps(["fits 1", held, walkers, windows, counts])
-        return self.home / f"fit-{among}-{number:02d}-{hashlib.sha256(about.encode()).hexdigest()[:12]}.npz"
+        about = ["fits 1", self.effort.trials, self.seed, walkers, digest.hexdigest()]
+        named = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:12]
+        return self.home / f"fit-{among}-{number:02d}-{named}.npz"
 
     def _write(self, among: str, number: int, result: dict[str, Any]) -> None:
         path = self._path(among, number)
