@@ -229,7 +229,7 @@ def test_trained_agents_are_kept_in_the_run_folder(tmp_path):
     effort = replace(SMALL, splits=1, windows=40, all_windows=10)
     recipe = study(data, item_users=3, mean_degree=6).recipe
     first = prepared(data, recipe=recipe, effort=effort, run=tmp_path, workers=1)
-    assert (tmp_path / "agent-igt" / "agent.safetensors").is_file()
+    assert len(list(tmp_path.glob("agent-igt-*/agent.safetensors"))) == 1
     again = prepared(data, recipe=recipe, effort=effort, run=tmp_path, workers=1)
     for reward in ("igt", "cpt"):
         kept = again.agents[reward].network
@@ -245,7 +245,7 @@ def test_the_result_says_what_it_found():
     assert outcome.improvement("pagerank").value == 0
     assert len(outcome.fits["igt+cpt"]) == 2
     assert len(found.to_frame()) == 2 * len(outcome)
-    assert "igt+cpt places choices" in found.answer
+    assert "igt+cpt changes percentile ranks" in found.answer
     figure = found.plot()
     assert {text.get_text() for text in figure.axes[0].get_yticklabels()} == set(outcome)
     with pytest.raises(UnknownNameError, match="there is no method 'pagrank'"):
@@ -285,7 +285,7 @@ def test_bad_input_gets_a_sentence(change, error, message):
 
 def test_too_few_people_or_choices():
     graph, walks = people.path_graph_walks()
-    with pytest.raises(WalkError, match="end along an edge"):
+    with pytest.raises(WalkError, match="end with a choice between neighbours"):
         predict(walks, graph=graph, agents=GREEDY, effort=SMALL, workers=1)
     with pytest.raises(WalkError, match="a split by users needs 2 or more"):
         predict(walks.rows([0]), graph=graph, agents=GREEDY, effort=SMALL, workers=1)

@@ -111,8 +111,9 @@ def show(prediction: Prediction) -> None:
 
 
 def _title(outcome: Outcome) -> str:
-    where = "the out-neighbours of the last node" if outcome.among == "last" else "all nodes"
-    return f"{len(outcome.users):,} choices among {where}; 1 is best, r is over PageRank"
+    from curiograph.human.outcome import WHERE
+
+    return f"{len(outcome.users):,} choices among {WHERE[outcome.among]}; 1 is best, r is over PageRank"
 
 
 def _methods(outcome: Outcome) -> tuple[list[str], list[list[Any]]]:

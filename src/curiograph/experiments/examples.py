@@ -55,24 +55,21 @@ def _examples(job: Job, prediction: Prediction, count: int) -> Iterator[Example]
     scored, outcome = job.scored["last"], prediction["last"]
     tested = np.flatnonzero(job.study.split(0, scored.windows.users) & (scored.candidates.counts > _OFFERED))
     drawn = np.random.default_rng(job.seed).choice(tested, min(count, len(tested)), replace=False)
-    scores = {name: scored.scores(mix_of(outcome.fits[name][0])) for name in (PAGERANK, "igt+cpt")}
+    mixes = {name: mix_of(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
+    scores = {name: scored.scores(mix) for name, mix in mixes.items()}
+    ranks = {name: scored.ranks(mix).percentile for name, mix in mixes.items()}
     for window in np.sort(drawn).tolist():
-        yield _example(job, scored, scores, window)
+        yield _example(job, scored, scores, {name: float(each[window]) for name, each in ranks.items()}, window)
 
 
-def _example(job: Job, scored: Components, scores: dict[str, Float64], window: int) -> Example:
+def _example(
+    job: Job, scored: Components, scores: dict[str, Float64], percentiles: dict[str, float], window: int
+) -> Example:
     names, windows = job.study.graph.names, scored.windows
     mine = slice(scored.candidates.offsets[window], scored.candidates.offsets[window + 1])
     nodes = scored.candidates.nodes[mine]
-    chosen = nodes == windows.nexts[window]
-    offers, percentiles = {}, {}
-    for name, all_of_them in scores.items():
-        values = all_of_them[mine]
-        best = np.argsort(-values, kind="stable")[:_OFFERED]
-        offers[name] = [_title(names[int(node)]) for node in nodes[best]]
-        own = values[chosen][0]
-        below = np.count_nonzero(values < own) + 0.5 * (np.count_nonzero(values == own) - 1)
-        percentiles[name] = float(below / (len(values) - 1))
+    best = {name: np.argsort(-values[mine], kind="stable")[:_OFFERED] for name, values in scores.items()}
+    offers = {name: [_title(names[int(node)]) for node in nodes[first]] for name, first in best.items()}
     return Example(
         job.study.name,
         [_title(names[int(node)]) for node in windows.histories[window]],

@@ -11,11 +11,10 @@ from typing import Any
 from curiograph.experiments.comparison import markdown_table
 from curiograph.experiments.people import DATASETS, PAPER, THEORIES, TITLES, Settings, jobs
 from curiograph.graph.storage import PathLike
-from curiograph.human.outcome import Outcome, Prediction
-from curiograph.human.prediction import MEMORY
+from curiograph.human.bootstrap import Estimate
+from curiograph.human.outcome import MEMORY, WHERE, Outcome, Prediction
 from curiograph.plotting import COLOURS, figure, save_figure
 
-_WHERE = {"last": "out-neighbours of the last node", "all": "all nodes not in the history"}
 DIFFERENCES = (
     "What differs from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
     "what the error is; the choices made here are listed under each dataset. Candidates are the out-neighbours of the "
@@ -25,7 +24,8 @@ DIFFERENCES = (
     "tested on are three groups. ± is the standard deviation over splits; the interval is over users (bootstrap). "
     "The data are the copies at hand: MovieLens latest-small, a sample of Amazon Books, Wikispeedia.",
     "memory is the control: walkers that remember their path, as curious ones do, but choose at random. What it gains "
-    "is not due to curiosity.",
+    "is not due to curiosity: weights may be negative, as in the paper, and a mixture of walkers that stay near less a "
+    "PageRank of where anyone ends up holds back hubs, which PageRank alone cannot.",
 )
 
 
@@ -67,17 +67,20 @@ def remarks(predictions: Sequence[Prediction]) -> Iterator[str]:
         reached = "at or above" if r.value >= paper else f"{paper - r.value:.1%} below"
         yield (
             f"{TITLES[prediction.name]}: igt+cpt {r.value:+.1%}, {clear}, {reached} the paper's {paper:+.1%}; walkers "
-            f"without curiosity {control.value:+.1%}. {_added(outcome)}"
+            f"without curiosity {control.value:+.1%}. {_above(outcome)}"
         )
 
 
-def _added(outcome: Outcome) -> str:
-    added = outcome.added
-    clear = "clear of zero" if added.clear else "not clear of zero"
+def _above(outcome: Outcome) -> str:
     return (
-        f"On top of counts and PageRank together curiosity adds {added.value:+.4f} of percentile rank "
-        f"({added.low:+.4f} to {added.high:+.4f}), {clear}."
+        f"In percentile ranks, curiosity is {_points(outcome.by_curiosity)} above them, and adds "
+        f"{_points(outcome.added)} to counts, PageRank and them together."
     )
+
+
+def _points(found: Estimate) -> str:
+    clear = "clear of zero" if found.clear else "not clear of zero"
+    return f"{found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f}, {clear})"
 
 
 def to_markdown(predictions: Sequence[Prediction]) -> str:
@@ -95,7 +98,7 @@ def to_markdown(predictions: Sequence[Prediction]) -> str:
     for prediction in predictions:
         lines += [f"## {TITLES[prediction.name]}", "", _about(prediction), ""]
         for outcome in prediction.outcomes.values():
-            lines += [f"Among {_WHERE[outcome.among]}, {len(outcome.users):,} choices:", "", *_methods(outcome), ""]
+            lines += [f"Among {WHERE[outcome.among]}, {len(outcome.users):,} choices:", "", *_methods(outcome), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -10,7 +10,7 @@ from curiograph.graph.rows import Float64, Int64
 from curiograph.settings import seed_number
 
 RESAMPLES = 2000
-_COVERED = (2.5, 97.5)  # percentiles
+COVERED = (2.5, 97.5)  # percentiles
 _AT_ONCE = 2**18  # users of all samples that are drawn together: bounds the memory
 
 
@@ -57,7 +57,7 @@ def estimates(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate]:
     >>> estimates(np.array([[2.0], [4.0]]), np.array([1, 2]))
     [Estimate(value=2.0, low=2.0, high=2.0)]
     """
-    low, high = np.percentile(resampled_means(sums, counts, seed), _COVERED, axis=0)
+    low, high = np.percentile(resampled_means(sums, counts, seed), COVERED, axis=0)
     means = sums.sum(axis=0) / counts.sum()
     return [Estimate(*each) for each in zip(means.tolist(), low.tolist(), high.tolist(), strict=True)]
 

@@ -21,7 +21,7 @@ from curiograph.human.study import Study
 from curiograph.human.windows import Windows
 
 PAGERANK = "pagerank"
-ALPHAS = (0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
+ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 """What alpha is fitted on."""
 _HISTORIES = 256
 """Solved together: bounds the memory."""
@@ -129,7 +129,11 @@ def components(study: Study, among: str, walkers: Mapping[str, Float32], countin
 
 
 def _pageranks(study: Study, windows: Windows, candidates: Candidates) -> Float32:
-    """PageRank of the candidates for every alpha: that of a history is the mean of those of its nodes."""
+    """PageRank of the candidates for every alpha: for a history, the flows from its nodes added up.
+
+    Where walks end at dead ends and start again, the flow from a node is its PageRank over how often that happens.
+    """
+    ends = study.graph.degrees == 0
     starts, place = np.unique(windows.histories, return_inverse=True)
     places = np.asarray(place).reshape(windows.histories.shape).T
     found = np.zeros((len(ALPHAS), len(candidates.nodes)), np.float32)
@@ -140,6 +144,9 @@ def _pageranks(study: Study, windows: Windows, candidates: Candidates) -> Float3
             table[first : first + len(some)] = pagerank_rows(
                 study.graph, alpha, [uniform(np.asarray([node], np.int32)) for node in some]
             )
+        flows = 1 / (1 - alpha + alpha * table[:, ends].sum(axis=1))
+        total = flows[places].sum(axis=0)[candidates.walks]
         for column in places:
-            found[row] += table[column[candidates.walks], candidates.nodes]
-    return np.asarray(found / len(places), np.float32)
+            mine = column[candidates.walks]
+            found[row] += table[mine, candidates.nodes] * (flows[mine] / total)
+    return found

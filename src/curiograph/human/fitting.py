@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.extras import require
-from curiograph.human.components import ALPHAS, Components, Mix
+from curiograph.human.components import ALPHAS, PAGERANK, Components, Mix
 
 _FIRST = 10
 """Random trials before the model of the objective is trusted."""
@@ -26,9 +26,11 @@ def fitted(
 ) -> Mix:
     """The mixture of these components that places the choices highest, by mean percentile.
 
-    Alpha, the walkers' steps and the weights are searched by optuna's Gaussian process; `begin` is tried first, so the
-    result is at least as good on these choices.
+    Alpha, the walkers' steps and the weights are searched by optuna's Gaussian process, after all of `begin`: so the
+    result is at least as good on these choices. For PageRank alone every alpha is tried.
     """
+    if list(names) == [PAGERANK]:
+        return max((Mix({PAGERANK: 1.0}, alpha) for alpha in ALPHAS), key=lambda mix: placed(components, mix))
     optuna = require("optuna", "predict", "Fitting alpha and weights")
     require("torch", "predict", "Fitting alpha and weights")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -41,14 +43,19 @@ def fitted(
         for mix in begin:
             study.enqueue_trial(space.parameters(mix, search))
         best, best_value = Mix({names[0]: 1.0}, scaled=scaled), -np.inf
-        for _ in range(trials):
+        for _ in range(max(trials, len(begin))):
             trial = study.ask(search)
             mix = space.mix(trial.params)
-            value = float(np.nanmean(components.ranks(mix).percentile))
+            value = placed(components, mix)
             study.tell(trial, value)
             if value > best_value:
                 best, best_value = mix, value
     return best
+
+
+def placed(components: Components, mix: Mix) -> float:
+    """How high a mixture places the choices: their mean percentile rank."""
+    return float(np.nanmean(components.ranks(mix).percentile))
 
 
 @dataclass(frozen=True, eq=False)

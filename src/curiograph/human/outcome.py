@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from curiograph.errors import UnknownNameError
 from curiograph.extras import require
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64, Int64
-from curiograph.human.bootstrap import Estimate, resampled_means, summed
+from curiograph.human.bootstrap import COVERED, Estimate, resampled_means, summed
 from curiograph.human.components import PAGERANK
 from curiograph.plotting import COLOURS, figure
 
@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
 WITHOUT, WITH = "all but curiosity", "all and curiosity"
-_COVERED = (2.5, 97.5)
+MEMORY = "memory"
+"""The control: walkers who remember their path, as curious ones do, and choose at random."""
+WHERE = {"last": "the out-neighbours of the last node", "all": "all nodes"}
+"""What the candidates are, by name of their set."""
 
 
 @dataclass(frozen=True)
@@ -83,17 +86,26 @@ class Outcome(Mapping[str, Float32]):
         own, base = (np.nanmean(self[name][0], axis=1) for name in (method, PAGERANK))
         by_split = own / base - 1
         samples = self._samples([method, PAGERANK])
-        low, high = np.percentile(samples[:, 0] / samples[:, 1] - 1, _COVERED)
+        low, high = np.percentile(samples[:, 0] / samples[:, 1] - 1, COVERED)
         spread = by_split.std(ddof=1) if len(by_split) > 1 else np.nan
         return Improvement(float(by_split.mean()), float(low), float(high), float(spread))
+
+    def difference(self, method: str, other: str) -> Estimate:
+        """By how much percentile ranks of a method are above those of another, choice by choice."""
+        means = [self.mean(name)["percentile"] for name in (method, other)]
+        samples = self._samples([method, other])
+        low, high = np.percentile(samples[:, 0] - samples[:, 1], COVERED)
+        return Estimate(means[0] - means[1], float(low), float(high))
 
     @property
     def added(self) -> Estimate:
         """Percentile ranks that curiosity adds to everything else."""
-        means = [self.mean(name)["percentile"] for name in (WITH, WITHOUT)]
-        samples = self._samples([WITH, WITHOUT])
-        low, high = np.percentile(samples[:, 0] - samples[:, 1], _COVERED)
-        return Estimate(means[0] - means[1], float(low), float(high))
+        return self.difference(WITH, WITHOUT)
+
+    @property
+    def by_curiosity(self) -> Estimate:
+        """Percentile ranks that igt+cpt gains over walkers that only remember their path."""
+        return self.difference("igt+cpt", MEMORY)
 
     def _samples(self, methods: list[str]) -> Float64:
         """Means over resampled users: samples x methods."""
@@ -170,10 +182,8 @@ class Prediction:
             **self.facts,
             "agents": self.agents,
             "methods": rows,
-            "curiosity_adds": {
-                among: {"value": outcome.added.value, "low": outcome.added.low, "high": outcome.added.high}
-                for among, outcome in self.outcomes.items()
-            },
+            "curiosity_adds": {among: asdict(outcome.added) for among, outcome in self.outcomes.items()},
+            "above_memory": {among: asdict(outcome.by_curiosity) for among, outcome in self.outcomes.items()},
             "fits": {among: dict(outcome.fits) for among, outcome in self.outcomes.items()},
         }
 
@@ -182,15 +192,13 @@ class Prediction:
         """What was found, in sentences."""
         sentences = []
         for among, outcome in self.outcomes.items():
-            r, added = outcome.improvement("igt+cpt"), outcome.added
-            where = "out-neighbours of the last node" if among == "last" else "all nodes"
+            r, above, added = outcome.improvement("igt+cpt"), outcome.by_curiosity, outcome.added
             best = max((m for m in outcome if m not in (WITH, WITHOUT)), key=lambda m: outcome.mean(m)["percentile"])
-            verdict = "adds nothing that is clear" if not added.clear else f"adds {added.value:+.4f}"
             sentences.append(
-                f"Among {where}, igt+cpt places choices {r.value:+.1%} higher than PageRank ({r.low:+.1%} to "
-                f"{r.high:+.1%}); the best single method is {best} "
-                f"({outcome.mean(best)['percentile']:.3f}), and curiosity {verdict} to all others together "
-                f"({added.low:+.4f} to {added.high:+.4f})."
+                f"Among {WHERE[among]}, igt+cpt changes percentile ranks by {r.value:+.1%} of PageRank's "
+                f"({r.low:+.1%} to {r.high:+.1%}), and by {_points(above)} against walkers without curiosity. "
+                f"{best} does best ({outcome.mean(best)['percentile']:.3f}); curiosity adds {_points(added)} to all "
+                "others together."
             )
         return " ".join(sentences)
 
@@ -204,6 +212,10 @@ class Prediction:
         return made
 
 
+def _points(found: Estimate) -> str:
+    return f"{found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
+
+
 def _plot_methods(outcome: Outcome, ax: Axes) -> None:
     """Bars of the mean percentile rank, the best on top."""
     heights = {method: outcome.mean(method)["percentile"] for method in outcome}
@@ -212,5 +224,4 @@ def _plot_methods(outcome: Outcome, ax: Axes) -> None:
     colours = [COLOURS["mixture"] if "+" in method else colour for method, colour in zip(order, colours, strict=True)]
     ax.barh(order, [heights[method] for method in order], color=colours)
     ax.axvline(0.5, color="#555555", linewidth=1, linestyle=":")
-    where = "out-neighbours of the last node" if outcome.among == "last" else "all nodes"
-    ax.set_xlabel(f"mean percentile rank of the choice among {where}")
+    ax.set_xlabel(f"mean percentile rank of the choice among {WHERE[outcome.among]}")

@@ -21,12 +21,12 @@ from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import PathLike, as_path, quoted, replacing
 from curiograph.human.baselines import Degree, Markov, Popularity, Uniform
-from curiograph.human.components import ALPHAS, PAGERANK, Components, Mix, components
+from curiograph.human.components import PAGERANK, Components, Mix, components
 from curiograph.human.dataset import Dataset
-from curiograph.human.fitting import fitted
+from curiograph.human.fitting import fitted, placed
 from curiograph.human.loading import load_dataset
 from curiograph.human.nearest_items import ItemKnn, RP3beta
-from curiograph.human.outcome import MEASURES, WITH, WITHOUT, Outcome, Prediction
+from curiograph.human.outcome import MEASURES, MEMORY, WITH, WITHOUT, Outcome, Prediction
 from curiograph.human.study import CANDIDATES, Recipe, Study, study
 from curiograph.human.trajectories import Trajectories
 from curiograph.human.walkers import StepVisits, Walkers, step_visits
@@ -34,13 +34,11 @@ from curiograph.settings import seed_number, whole_number, worker_number
 from curiograph.training.running import train
 
 REWARDS = ("igt", "cpt")
-MEMORY = "memory"
-"""The control: walkers who remember their path, as curious ones do, and choose at random."""
 _KINDS = ("greedy", "trained")
 """Who walks: for the exact reward of the next step, or for the return that an agent has learned to collect."""
 _THEORIES = {"igt": ("igt",), "cpt": ("cpt",), "igt+cpt": ("igt", "cpt")}
 _COUNTING = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
-_TOGETHER = ("degree", "popularity", "markov", "item-knn", "rp3beta", PAGERANK)
+_TOGETHER = ("degree", "popularity", "markov", "item-knn", "rp3beta", PAGERANK, MEMORY)
 _COPIES = 16
 """Walks that train together on the one graph."""
 
@@ -51,7 +49,7 @@ class Effort:
 
     splits: int = 10
     """Random divisions of users into those to fit on and those to test on."""
-    trials: int = 40
+    trials: int = 30
     """Mixtures tried in each fit."""
     train_steps: int = 1500
     """Of agents, on the graph."""
@@ -62,14 +60,16 @@ class Effort:
     steps: int = 5
     """Most steps of walkers between two teleports; fewer may be fitted."""
     p_g: float = 0.8
-    windows: int = 3000
+    windows: int = 2000
     """Choices among the out-neighbours of the last node, at most,"""
-    all_windows: int = 600
+    all_windows: int = 200
     """and among all nodes."""
 
     def __post_init__(self) -> None:
         whole_number("splits", self.splits, 1, "give the divisions of users, 1 or more")
         whole_number("trials", self.trials, 1, "give the mixtures to try, 1 or more")
+        for name in ("windows", "all_windows"):
+            whole_number(name, getattr(self, name), 2, "give the most choices to predict, 2 or more")
 
 
 FULL = Effort()
@@ -127,7 +127,10 @@ def prepared(
     if agents is not None and set(agents) != set(REWARDS):
         raise UnknownNameError(f"the agents are for {quoted(sorted(agents))}; give one for each of igt and cpt.")
     given = None if agents is None else {reward: as_agent(agents[reward]) for reward in REWARDS}
-    made = study(data, recipe, seed, windows=effort.windows, all_windows=effort.all_windows)
+    for package in ("joblib", "optuna", "torch"):
+        require(package, "predict", "Predictions")
+    made = study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
+    _check_splits(made, effort.splits)
     home = None if run is None else as_path(run)
     if home is not None:
         home.mkdir(parents=True, exist_ok=True)
@@ -145,18 +148,34 @@ def _dataset(data: Any, graph: Graph | None, folder: PathLike | None, lenient: b
     return found if graph is None else replace(found, graph=graph)
 
 
+def _check_splits(made: Study, splits: int) -> None:
+    """Raise before the work is done where a split would have nobody to fit on or to test on."""
+    for among, windows in made.choices.items():
+        for number in range(splits):
+            tested = made.split(number, windows.users)
+            if tested.all() or not tested.any():
+                raise SettingError(
+                    f"{made.name}: split {number} has all {len(windows)} choices ({among}) on one side; give walks of "
+                    "more users."
+                )
+
+
 def _trained(
     made: Study, effort: Effort, seed: int, home: Path | None, workers: int, tell: Callable[[str], None]
 ) -> dict[str, Any]:
     """A pair of agents, trained on the graph; both at once where there are two workers."""
-    require("torch", "predict", "Training agents")
     joblib = require("joblib", "predict", "Several processes")
     tell(f"{made.name}: training agents for igt and cpt, {effort.train_steps:,} steps each")
     tasks = [
-        joblib.delayed(_train)(made.graph, reward, effort.train_steps, seed, home and home / f"agent-{reward}")
+        joblib.delayed(_train)(made.graph, reward, effort.train_steps, seed, home and home / name)
         for reward in REWARDS
+        for name in [f"agent-{reward}-{effort.train_steps}-{seed}-{_digest(made.graph)}"]
     ]
     return dict(zip(REWARDS, joblib.Parallel(min(workers, len(tasks)))(tasks), strict=True))
+
+
+def _digest(graph: Graph) -> str:
+    return hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes()).hexdigest()[:8]
 
 
 def _train(graph: Graph, reward: str, steps: int, seed: int, out: Path | None) -> Any:
@@ -228,11 +247,7 @@ class Job:
     def _outcome(self, among: str, scored: Components) -> Outcome:
         tests = [self.study.split(number, scored.windows.users) for number in range(self.effort.splits)]
         found: dict[int, dict[str, Any]] = {}
-        for number, tested in enumerate(tests):
-            if tested.all() or not tested.any():
-                raise SettingError(
-                    f"{self.study.name}: all choices of split {number} are on one side; give walks of more users."
-                )
+        for number in range(self.effort.splits):
             kept = self._read(among, number)
             if kept is not None:
                 found[number] = kept
@@ -260,7 +275,7 @@ class Job:
         for array in (windows.histories, windows.nexts, windows.users, tested, makers.nodes, makers.offsets):
             digest.update(array.tobytes())
         walkers = [walkers.about(self.study.graph) for walkers in self._walkers().values()]
-        about = ["fits 1", self.effort.trials, self.seed, walkers, digest.hexdigest()]
+        about = ["fits 2", self.effort.trials, self.seed, walkers, digest.hexdigest()]
         named = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:12]
         return self.home / f"fit-{among}-{number:02d}-{named}.npz"
 
@@ -309,7 +324,7 @@ def _measures(test: Components, mix: Mix) -> Float64:
 
 def _fits(train: Components, trials: int, seed: int) -> dict[str, Mix]:
     """Every method, fitted."""
-    plain = fitted(train, [PAGERANK], min(trials, len(ALPHAS)), seed)
+    plain = fitted(train, [PAGERANK], trials, seed)
     found = {name: Mix({name: 1.0}) for name in map(_name, _COUNTING)} | {PAGERANK: plain}
     for theory, rewards in _THEORIES.items():
         for kind in _KINDS:
@@ -317,7 +332,7 @@ def _fits(train: Components, trials: int, seed: int) -> dict[str, Mix]:
             begin = [plain, *(found[f"{kind} {reward}"] for reward in rewards if len(rewards) > 1)]
             begin += [] if len(rewards) > 1 else _contrasts(train, names)
             found[f"{kind} {theory}"] = fitted(train, names, trials, seed, begin=begin)
-        found[theory] = max((found[f"{kind} {theory}"] for kind in _KINDS), key=lambda mix: _value(train, mix))
+        found[theory] = max((found[f"{kind} {theory}"] for kind in _KINDS), key=lambda mix: placed(train, mix))
     control = [PAGERANK, MEMORY]
     found[MEMORY] = fitted(train, control, trials, seed, begin=[plain, *_contrasts(train, control)])
     singles = [Mix({name: 1.0}, plain.alpha, scaled=True) for name in _TOGETHER]
@@ -340,10 +355,6 @@ def _contrasts(train: Components, names: Sequence[str]) -> list[Mix]:
 
 def _name(kind: Any) -> str:
     return str(kind.__dataclass_fields__["name"].default)
-
-
-def _value(train: Components, mix: Mix) -> float:
-    return float(np.nanmean(train.ranks(mix).percentile))
 
 
 def _gathered(

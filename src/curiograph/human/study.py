@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -39,19 +40,15 @@ class Recipe:
     similarity: Similarity = "cosine"
     mean_degree: float = 16
     keep: Keep = "highest"
-    windows: int = 3000
-    """Choices among out-neighbours of the last node, at most."""
-    all_windows: int = 600
-    """Choices among all nodes, at most."""
 
     def __post_init__(self) -> None:
         whole_number("burn_in", self.burn_in, 1, "give the visits that count as history, 1 or more")
-        whole_number("windows", self.windows, 2, "give the most choices to predict, 2 or more")
-        whole_number("all_windows", self.all_windows, 2, "give the most choices to predict, 2 or more")
         if not is_number(self.makers) or not 0 < self.makers < 1:
             raise SettingError(f"makers is {quoted(self.makers)}; give a share of the users, between 0 and 1.")
 
 
+MOST = {"last": 2000, "all": 200}
+"""Choices to predict, by candidate set: to rank all nodes takes longer."""
 RECIPES = {
     "wikispeedia": Recipe(burn_in=6),
     "movielens": Recipe(burn_in=6, item_users=10, user_items=20),
@@ -72,6 +69,8 @@ class Study:
     """Walks of those who make the graph, on it. Rankers that count do so here."""
     others: Trajectories
     """Walks of those whose choices are predicted, on the graph."""
+    most: Mapping[str, int]
+    """Choices to predict at most, by candidate set."""
     seed: int
 
     @cached_property
@@ -79,16 +78,15 @@ class Study:
         """Choices to predict, by candidate set; those among all nodes need not follow a link."""
         every = self.others.windows(self.recipe.burn_in)
         linked = every.along_links(self.graph)
-        ranked = linked.rows(self.graph.degrees[linked.histories[:, -1]] > self.recipe.burn_in)
+        ranked = linked.rows(neighbours_of_last(self.graph, linked).counts > 1)
         if len(ranked) < 2:
             raise WalkError(
-                f"{self.name}: {len(every):,} runs of {self.recipe.burn_in + 1} visits, but {len(ranked)} of them end "
-                "along an edge of the graph; give more walks, a denser graph, or a shorter burn-in."
+                f"{self.name}: there are {len(every):,} runs of {self.recipe.burn_in + 1} distinct visits, and "
+                f"{len(ranked)} of them end with a choice between neighbours; give more walks, a denser graph, or a "
+                "shorter burn-in."
             )
-        return {
-            "last": ranked.drawn(self.recipe.windows, self.seed),
-            "all": every.drawn(self.recipe.all_windows, self.seed),
-        }
+        both = {"last": ranked, "all": every}
+        return {among: windows.drawn(self.most[among], self.seed) for among, windows in both.items()}
 
     @cached_property
     def candidates(self) -> dict[str, Candidates]:
@@ -123,7 +121,9 @@ class Study:
         return len(every.along_links(self.graph)) / max(1, len(every))
 
 
-def study(dataset: Dataset, recipe: Recipe | None = None, seed: int = 0, **changes: Any) -> Study:
+def study(
+    dataset: Dataset, recipe: Recipe | None = None, most: Mapping[str, int] = MOST, seed: int = 0, **changes: Any
+) -> Study:
     """Divide the users of a dataset, and make the graph if there is none: of makers' walks alone.
 
     >>> from pathlib import Path
@@ -144,4 +144,4 @@ def study(dataset: Dataset, recipe: Recipe | None = None, seed: int = 0, **chang
             fewest=made.item_users,
             keep=made.keep,
         )
-    return Study(dataset.name, made, graph, makers.on(graph), others.on(graph), seed)
+    return Study(dataset.name, made, graph, makers.on(graph), others.on(graph), most, seed)

@@ -60,7 +60,8 @@ class Walkers:
 
     def about(self, graph: Graph) -> str:
         """What tells the table of these walkers on this graph from all others."""
-        digest = hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes()).hexdigest()[:16]
+        weights = b"" if graph.weights is None else graph.weights.tobytes()
+        digest = hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes() + weights).hexdigest()[:16]
         walks = [self.reward, self.p_g, self.steps, self.count, self.seed]
         return json.dumps(["walkers 1", digest, fingerprint("agent", as_agent(self.agent)), *walks])
 
