@@ -77,18 +77,22 @@ def test_results_are_written(run, walks, tmp_path, ending):
         assert len(second.read_text().splitlines()) == 1 + 4 * 5
 
 
+TWO = "music,physics,chemistry,biology,philosophy\n" * 2
+"""People with a choice each."""
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
         ("music,physics\nmusic,zz\n", [], "walks.txt: the graph has no node 'zz'"),
         ("# nobody\n", [], "holds no walks"),
-        ("music,physics\n", [], "none of the 1 walks has 10 distinct nodes"),
+        (TWO, [], "none of the 2 walks has 10 distinct nodes"),
         ("music,physics\n", ["--no-growth"], "there is no choice of a new node along a link"),
         ("music,physics,chemistry,biology,philosophy\n", ["--no-growth"], "all choices are by 1 user"),
         ("music,physics\n", ["--agent", "gready", "--no-growth"], "there is no agent 'gready'"),
-        ("music,physics\n", ["--steps", "1"], "steps is 1"),
+        (TWO, ["--steps", "1"], "steps is 1"),
         ("music,physics\n", ["--burn-in", "0", "--no-growth"], "burn_in is 0"),
-        ("music,physics\n", ["--walks", "0"], "is 0; measure 1 walk or more"),
+        (TWO, ["--walks", "0"], "is 0; measure 1 walk or more"),
         ("music,physics\n", ["--out", "x.docx"], "cannot write .docx"),
     ],
 )

@@ -129,7 +129,9 @@ def test_a_bad_row_is_named_or_skipped(tmp_path, row, fault):
     file = written(tmp_path, f"{HEAD}ann,a,1\n{row}\nann,b,2\n")
     with pytest.raises(FileFormatError) as raised:
         read_trajectories(file)
-    assert str(raised.value) == f"1 bad row: {file}, line 3: {fault}; mend it, or skip it with lenient=True."
+    assert (
+        str(raised.value) == f"1 bad row: {file}, line 3: {fault}; mend it, or skip it with lenient=True (--lenient)."
+    )
     data = read_trajectories(file, lenient=True)
     assert labels(data.walks) == {"ann": ["a", "b"]}
     assert (data.skipped.count, data.skipped.first) == (1, (f"{file}, line 3: {fault}",))

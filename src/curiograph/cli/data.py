@@ -9,6 +9,7 @@ import typer
 
 from curiograph.cli import options
 from curiograph.cli.output import check_out, progress, remark, show_json, show_table, write_result
+from curiograph.errors import FileFormatError
 
 if TYPE_CHECKING:
     from curiograph.human.sources import Source
@@ -38,7 +39,10 @@ def list_datasets(out: options.Out = None, json: options.Json = False, quiet: op
 def _described(source: Source) -> dict[str, Any]:
     from curiograph.human.loading import find_dataset
 
-    found = find_dataset(source.name)
+    try:
+        found: object = find_dataset(source.name)
+    except FileFormatError as error:  # one odd folder does not hide the rest of the list
+        found = error
     return {
         "name": source.name,
         "megabytes": source.megabytes,

@@ -11,6 +11,7 @@ import typer
 
 from curiograph.cli import options
 from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
+from curiograph.errors import WalkError
 
 if TYPE_CHECKING:
     from curiograph.graph.container import Graph
@@ -53,18 +54,17 @@ def hypotheses(
     [bold]curiograph hypotheses links.tsv walks.txt --directed --agent igt-rg[/bold]
     """
     from curiograph.human import evidence as choosing
-    from curiograph.human import nulls
 
     check_out(out, (".json", ".csv", *PICTURES))
     g = options.open_graph(graph, directed)
     people = _read_walks(walks, g, lenient)
     growth: GrowthComparison | None = None
     with progress(quiet) as say:
-        if not no_growth:
-            say(f"measuring up to {most} walks and their null models")
-            growth = nulls.compare_growth(g, people, steps=steps, most=most, seed=seed)
         say(f"scoring the choices of {people.num_users} users")
         motives = choosing.hypotheses(g, people, agents=agent or [], reward=reward, burn_in=burn_in, seed=seed)
+        if not no_growth:
+            say(f"measuring up to {most} walks and their null models")
+            growth = _growth(g, people, steps, most, seed)
     document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
     _write(out, document, motives, growth)
     if json:
@@ -77,6 +77,15 @@ def hypotheses(
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in motives.left_out.items() if count)
     if left_out:
         remark(f"left out as no choice between candidates: {left_out}", quiet)
+
+
+def _growth(graph: Graph, people: Trajectories, steps: int, most: int, seed: int) -> GrowthComparison:
+    from curiograph.human.nulls import compare_growth
+
+    try:
+        return compare_growth(graph, people, steps=steps, most=most, seed=seed)
+    except WalkError as error:
+        raise WalkError(f"{error} Give --steps, or --no-growth for motives alone.") from None
 
 
 def _read_walks(path: Path, graph: Graph, lenient: bool) -> Trajectories:

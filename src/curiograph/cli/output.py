@@ -88,11 +88,11 @@ def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") 
         require("matplotlib.figure", "plot", "Pictures")
 
 
-def check_folder(folder: Path) -> None:
+def check_folder(folder: Path, option: str = "--out") -> None:
     """Raise before the work is done if a folder could not be made or written to."""
     present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not present.is_dir() or not os.access(present, os.W_OK):
-        raise SettingError(f"--out {folder}: cannot write to {present}; choose another folder.")
+        raise SettingError(f"{option} {folder}: cannot write to {present}; choose another folder.")
 
 
 def write_result(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -72,10 +73,12 @@ def predict(
 
     check_out(out, (".json", ".csv", *PICTURES))
     if run is not None:
-        check_folder(run)
+        check_folder(run, "--run")
     if (igt is None) != (cpt is None):
         raise SettingError("give agents for both, --igt and --cpt, or for none of them.")
     found = _opened(data, source, graph, directed, lenient, quiet)
+    if found.graph is not None and (similarity, mean_degree, item_users) != (None, None, None):
+        raise SettingError("--similarity, --mean-degree and --item-users are for data without a graph; leave them out.")
     effort = QUICK if quick else FULL
     effort = effort if splits is None else replace(effort, splits=splits)
     wishes = {"burn_in": burn_in, "similarity": similarity, "mean_degree": mean_degree, "item_users": item_users}
@@ -122,7 +125,8 @@ def _methods(outcome: Outcome) -> tuple[list[str], list[list[Any]]]:
     for method in outcome:
         r = outcome.improvement(method)
         means = [f"{value:.3f}" for value in outcome.mean(method).values()]
-        rows.append([method, *means, f"{r.value:+.1%}", f"{r.spread:.1%}", f"{r.low:+.1%} to {r.high:+.1%}"])
+        spread = "" if isnan(r.spread) else f"{r.spread:.1%}"
+        rows.append([method, *means, f"{r.value:+.1%}", spread, f"{r.low:+.1%} to {r.high:+.1%}"])
     return columns, rows
 
 

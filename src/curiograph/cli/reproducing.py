@@ -168,7 +168,7 @@ def table2(
     from curiograph.experiments import table2 as experiment
 
     settings = _people(only, quick, seed, splits)
-    _check(out)
+    _check(out, run)
     with progress(quiet) as say:
         found = experiment.run(settings, source, run, workers, say)
     document = experiment.to_dict(found, settings)
@@ -200,7 +200,7 @@ def diffusion(
     from curiograph.experiments import diffusion as experiment
 
     settings, walking = _people(only, quick, seed), experiment.Walking(walks, steps)
-    _check(out)
+    _check(out, run)
     with progress(quiet) as say:
         found = experiment.run(settings, walking, source, run, workers, say)
     document = experiment.to_dict(found, settings, walking)
@@ -230,7 +230,7 @@ def examples(
     from curiograph.experiments import examples as experiment
 
     settings = _people(only, quick, seed)
-    _check(out)
+    _check(out, run)
     with progress(quiet) as say:
         found = experiment.run(settings, count, source, run, workers, say)
     document = experiment.to_dict(found, settings)
@@ -279,12 +279,14 @@ def _people(only: list[str] | None, quick: bool, seed: int, splits: int | None =
     return Settings(names, effort if splits is None else replace(effort, splits=splits), seed)
 
 
-def _check(out: Path) -> None:
+def _check(out: Path, run: Path | None = None) -> None:
     """Raise before the work is done if its result could not be drawn or written."""
     from curiograph.extras import require
 
     require("matplotlib.figure", "plot", "Pictures")
     check_folder(out)
+    if run is not None:
+        check_folder(run, "--run")
 
 
 def _write(name: str, out: Path, document: Any, text: str, draw: Callable[[Path], None]) -> None:

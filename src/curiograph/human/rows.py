@@ -39,7 +39,7 @@ class BadRows:
     >>> bad.add(Path("a.csv"), 3, "has no item")
     >>> bad.settle(lenient=False)
     Traceback (most recent call last):
-    curiograph.errors.FileFormatError: 1 bad row: a.csv, line 3: has no item; mend it, or skip it with lenient=True.
+    curiograph.errors.FileFormatError: 1 bad row: a.csv, line 3: has no item; mend it, or skip it with ...
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class BadRows:
             more = "; ..." if self._count > _SHOWN else ""
             them = "it" if self._count == 1 else "them"
             raise FileFormatError(
-                f"{what}: {'; '.join(self._first)}{more}; mend {them}, or skip {them} with lenient=True."
+                f"{what}: {'; '.join(self._first)}{more}; mend {them}, or skip {them} with lenient=True (--lenient)."
             )
         return Skipped(self._count, tuple(self._first))
 
