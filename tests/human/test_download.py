@@ -241,7 +241,7 @@ def damaged() -> bytes:
 HOSTILE = {
     "up": (zipped({"../ratings.csv": RATINGS}), r"'../ratings.csv' leads out of the archive"),
     "deep": (zipped({"a/../../ratings.csv": RATINGS}), "leads out"),
-    "root": (taped({"/tmp/ratings.csv": RATINGS}), "leads out"),
+    "root": (taped({"/ratings.csv": RATINGS}), "leads out"),
     "windows": (zipped({"..\\ratings.csv": RATINGS}), "leads out"),
     "drive": (zipped({"C:\\ratings.csv": RATINGS}), "leads out"),
     "after": (zipped({"ratings.csv": RATINGS, "../x": b""}), "leads out"),

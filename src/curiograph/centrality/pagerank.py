@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.centrality.history import Teleport, are_many, discount, teleport_or_anywhere, teleports
@@ -126,6 +127,19 @@ def pagerank(
         return _many(graph, alpha, teleports(graph, history, weights), tolerance, max_iterations)
     found = _one(graph, alpha, teleport_or_anywhere(graph, history, weights), tolerance, max_iterations)
     return PageRank(graph, alpha, found.scores, found.residual, found.iterations)
+
+
+def flow_scales(graph: Graph, alpha: float, rows: NDArray[Any]) -> Any:
+    """What PageRanks from single nodes have to be multiplied by to be flows, which add up over the nodes of a history.
+
+    A flow is visits before the first teleport; where walkers stop at dead ends and start again, it is less than
+    1 / (1 - alpha) in all.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> flow_scales(cycle(4), 0.5, np.full((1, 4), 0.25)).tolist()
+    [2.0]
+    """
+    return 1 / (1 - alpha + alpha * rows[:, graph.transition.share == 0].sum(axis=1))
 
 
 def pagerank_rows(graph: Graph, alpha: float, starts: Sequence[Teleport]) -> Float64:

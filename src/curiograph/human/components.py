@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph.centrality.history import uniform
 from curiograph.centrality.mixture import unit_weights
-from curiograph.centrality.pagerank import pagerank_rows
+from curiograph.centrality.pagerank import flow_scales, pagerank_rows
 from curiograph.centrality.rankers import Ranker
 from curiograph.exploration.batch import Candidates
 from curiograph.graph.features import Float32
@@ -133,7 +133,6 @@ def _pageranks(study: Study, windows: Windows, candidates: Candidates) -> Float3
 
     Where walks end at dead ends and start again, the flow from a node is its PageRank over how often that happens.
     """
-    ends = study.graph.degrees == 0
     starts, place = np.unique(windows.histories, return_inverse=True)
     places = np.asarray(place).reshape(windows.histories.shape).T
     found = np.zeros((len(ALPHAS), len(candidates.nodes)), np.float32)
@@ -144,7 +143,7 @@ def _pageranks(study: Study, windows: Windows, candidates: Candidates) -> Float3
             table[first : first + len(some)] = pagerank_rows(
                 study.graph, alpha, [uniform(np.asarray([node], np.int32)) for node in some]
             )
-        flows = 1 / (1 - alpha + alpha * table[:, ends].sum(axis=1))
+        flows = flow_scales(study.graph, alpha, table)
         total = flows[places].sum(axis=0)[candidates.walks]
         for column in places:
             mine = column[candidates.walks]

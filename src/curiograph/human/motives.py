@@ -14,7 +14,7 @@ from curiograph.agents.baselines import GreedyAgent, MaxDegreeAgent, RandomAgent
 from curiograph.agents.contract import Agent, checked_scores
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.history import uniform
-from curiograph.centrality.pagerank import pagerank_rows
+from curiograph.centrality.pagerank import flow_scales, pagerank_rows
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.storage import quoted
@@ -80,8 +80,7 @@ class PageRankMotive(Motive):
     def _flows(self, choices: Choices, sources: Int32) -> Float64:
         """Visits before the first teleport from each source: PageRank, not scaled for walkers lost at dead ends."""
         ranks = pagerank_rows(choices.graph, self.alpha, [uniform(np.array([source])) for source in sources])
-        stopped = ranks[:, choices.graph.transition.share == 0].sum(axis=1)
-        flows: Float64 = ranks / (1 - self.alpha * (1 - stopped))[:, None]
+        flows: Float64 = ranks * flow_scales(choices.graph, self.alpha, ranks)[:, None]
         return flows
 
 

@@ -29,7 +29,7 @@ from curiograph.human.nearest_items import ItemKnn, RP3beta
 from curiograph.human.outcome import MEASURES, MEMORY, WITH, WITHOUT, Outcome, Prediction
 from curiograph.human.study import CANDIDATES, Recipe, Study, study
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.walkers import StepVisits, Walkers, step_visits
+from curiograph.human.walkers import StepVisits, Walkers, graph_digest, step_visits
 from curiograph.settings import seed_number, whole_number, worker_number
 from curiograph.training.running import train
 
@@ -169,13 +169,9 @@ def _trained(
     tasks = [
         joblib.delayed(_train)(made.graph, reward, effort.train_steps, seed, home and home / name)
         for reward in REWARDS
-        for name in [f"agent-{reward}-{effort.train_steps}-{seed}-{_digest(made.graph)}"]
+        for name in [f"agent-{reward}-{effort.train_steps}-{seed}-{graph_digest(made.graph)[:8]}"]
     ]
     return dict(zip(REWARDS, joblib.Parallel(min(workers, len(tasks)))(tasks), strict=True))
-
-
-def _digest(graph: Graph) -> str:
-    return hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes()).hexdigest()[:8]
 
 
 def _train(graph: Graph, reward: str, steps: int, seed: int, out: Path | None) -> Any:

@@ -38,6 +38,12 @@ _ENTRIES = 2**24
 """Numbers of a dense block: bounds the memory."""
 
 
+def graph_digest(graph: Graph) -> str:
+    """A short name for the edges of a graph and their weights, the same in every process."""
+    weights = b"" if graph.weights is None else graph.weights.tobytes()
+    return hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes() + weights).hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Walkers:
     """Who walks, and how."""
@@ -60,10 +66,8 @@ class Walkers:
 
     def about(self, graph: Graph) -> str:
         """What tells the table of these walkers on this graph from all others."""
-        weights = b"" if graph.weights is None else graph.weights.tobytes()
-        digest = hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes() + weights).hexdigest()[:16]
         walks = [self.reward, self.p_g, self.steps, self.count, self.seed]
-        return json.dumps(["walkers 1", digest, fingerprint("agent", as_agent(self.agent)), *walks])
+        return json.dumps(["walkers 1", graph_digest(graph), fingerprint("agent", as_agent(self.agent)), *walks])
 
 
 @dataclass(frozen=True)
