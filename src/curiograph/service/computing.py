@@ -1,0 +1,66 @@
+"""Threads that compute for requests, so that the event loop never waits: bounded in number, in waiting and in time."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from curiograph.service.limits import Limits
+from curiograph.service.refusals import busy, too_slow
+from curiograph.settings import worker_number
+
+Answer = TypeVar("Answer")
+
+
+class Computing:
+    """A few threads, and places for those who wait for one.
+
+    A thread cannot be stopped: a request that takes too long is answered in time, and its place is free again once the
+    thread has come to its end. So slow requests cannot pile up; the limits on what is asked keep them short.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._places = threading.BoundedSemaphore(limits.running)
+        self._threads = ThreadPoolExecutor(worker_number(None) + 1, thread_name_prefix="computing")
+
+    async def run(self, function: Callable[..., Answer], *arguments: object) -> Answer:
+        """What a function returns, computed in a thread."""
+        with self.place():
+            future = self._threads.submit(function, *arguments)
+        future.add_done_callback(lambda _: self._places.release())
+        return await self.within(asyncio.wrap_future(future))
+
+    def place(self) -> _Place:
+        """A place among those who compute or wait; raises if all are taken."""
+        if not self._places.acquire(blocking=False):
+            raise busy(f"{self._limits.running} requests are under way, as many as there may be; try again soon.")
+        return _Place(self._places)
+
+    async def within(self, answer: asyncio.Future[Answer]) -> Answer:
+        """An answer, if it comes in time."""
+        try:
+            return await asyncio.wait_for(answer, self._limits.seconds)
+        except TimeoutError:
+            raise too_slow(self._limits.seconds) from None
+
+    def stop(self) -> None:
+        """Start nothing more."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class _Place:
+    """Given back where starting to compute fails; whoever computes gives it back at the end."""
+
+    def __init__(self, places: threading.BoundedSemaphore) -> None:
+        self._places = places
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if kind is not None:
+            self._places.release()
