@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from curiograph.graph.storage import shortened
 from curiograph.plotting import COLOURS
 from curiograph.service.labels import shown
@@ -16,6 +18,12 @@ from curiograph.service.page.walking import YOU, Walking
 NAMED = 60
 """Nodes up to which all carry their name; beyond, only the last ones do."""
 _RECENT = 12
+_EDGE = 1.4
+"""How far the picture reaches: the candidates around a node at its rim are still in it."""
+_INSET = 0.16
+"""How far a loop is drawn inside the nodes that it joins."""
+_LOOPS = 40
+"""Gaps that are drawn, the newest; the panel lists more."""
 _OFFERED = 16
 """Candidates that are drawn; the table has all."""
 
@@ -23,9 +31,9 @@ _LOOP = """(params, api) => {
   const points = [];
   for (let i = 2; i < api.value(1) * 2 + 2; i += 2) points.push(api.coord([api.value(i), api.value(i + 1)]));
   const closed = api.value(0) === 1, fresh = api.value(0) === 2;
-  return {type: 'polygon', silent: true, shape: {points: points, smooth: 0.15},
-          style: {fill: closed ? FILL : 'none', opacity: closed ? 0.16 : fresh ? 0.95 : 0.5,
-                  stroke: closed ? 'none' : FILL, lineWidth: fresh ? 5 : 2.5, lineJoin: 'round'}};
+  return {type: 'polygon', silent: true, shape: {points: points},
+          style: {fill: closed ? COLOUR : 'none', opacity: closed ? 0.14 : fresh ? 1 : OLD,
+                  stroke: closed ? 'none' : COLOUR, lineWidth: fresh ? 4 : 2, lineDash: [7, 4], lineJoin: 'round'}};
 }"""
 
 
@@ -46,13 +54,13 @@ def colour_of(by: str, reward: str) -> str:
 def subgraph_options(walking: Walking, dark: bool) -> dict[str, Any]:
     """The visited subgraph in order of visit, with a loop around every gap, and where the walk may go next."""
     inks = ink(dark)
-    axis = {"type": "value", "show": False, "min": -1.25, "max": 1.25}
+    axis = {"type": "value", "show": False, "min": -_EDGE, "max": _EDGE}
     return {
         "animationDurationUpdate": 250,
         "animationDuration": 0,
         "backgroundColor": "transparent",
         "aria": {"enabled": True, "label": {"description": described(walking)}},
-        "grid": {"left": 12, "right": 12, "top": 12, "bottom": 12},
+        "grid": {"left": 0, "right": 0, "top": 0, "bottom": 0},
         "tooltip": {"renderMode": "richText", "confine": True},
         "xAxis": axis,
         "yAxis": dict(axis),
@@ -64,19 +72,21 @@ def described(walking: Walking) -> str:
     """The picture in words, for those who cannot see it."""
     gaps = int(walking.growth.beta1[-1])
     return (
-        f"{len(walking.taken)} nodes visited, {len(walking.edges())} links between them, {gaps} open gaps; "
+        f"{len(walking.taken)} nodes visited, {len(walking.edges)} links between them, {gaps} open gaps; "
         f"the walk stands at {shown(walking.nodes[-1])}."
     )
 
 
 def _loops(walking: Walking) -> dict[str, Any]:
     """Open gaps as outlines, the newest bold; closed ones filled."""
-    where = {node: place for node, place in zip(walking.nodes, walking.places.tolist(), strict=True)}
+    where = dict(zip(walking.nodes, walking.places.tolist(), strict=True))
     newest = len(walking.taken)
     rows = []
-    for gap, loop in walking.loops:
+    for gap, loop in walking.loops[-_LOOPS:]:
         kind = 1 if gap.closed_at is not None else 2 if gap.opened_at == newest else 0
-        rows.append([kind, len(loop), *(round(x, 4) for node in loop for x in where[node])])
+        corners = np.array([where[node] for node in loop])
+        inside = corners.mean(axis=0) * _INSET + corners * (1 - _INSET)  # not on top of the links it runs along
+        rows.append([kind, len(loop), *inside.ravel().round(4).tolist()])
     longest = max(map(len, rows), default=2)
     return {
         "type": "custom",
@@ -86,7 +96,9 @@ def _loops(walking: Walking) -> dict[str, Any]:
         "dimensions": [f"d{place}" for place in range(longest)],
         "data": [row + [0] * (longest - len(row)) for row in rows],
         "encode": {"x": [], "y": []},
-        ":renderItem": _LOOP.replace("FILL", f"'{COLOURS['igt']}'"),
+        ":renderItem": _LOOP.replace("COLOUR", f"'{COLOURS['igt']}'").replace(
+            "OLD", "0.5" if len(rows) <= 12 else "0.25"
+        ),
     }
 
 
@@ -94,7 +106,7 @@ def _graph(walking: Walking, inks: dict[str, str]) -> dict[str, Any]:
     count = len(walking.taken)
     size = 18 if count <= NAMED else 11
     nodes = [_visited(walking, step, size, inks) for step in range(count)]
-    edges = [_edge(walking, a, b, inks) for a, b in walking.edges()]
+    edges = [_edge(walking, a, b) for a, b in walking.edges]
     edges += _jumps(walking)
     offered, dashes = _offered(walking, inks)
     return {
@@ -106,6 +118,8 @@ def _graph(walking: Walking, inks: dict[str, str]) -> dict[str, Any]:
         "cursor": "pointer",
         "data": nodes + offered,
         "links": edges + dashes,
+        "lineStyle": {"color": inks["edge"], "width": 1, "opacity": 0.7},
+        "label": {"color": inks["text"], "fontSize": 11, "textBorderColor": inks["paper"], "textBorderWidth": 2},
         "emphasis": {"focus": "none", "scale": 1.1},
         "labelLayout": {"hideOverlap": count > 12},
     }
@@ -124,15 +138,8 @@ def _visited(walking: Walking, step: int, size: int, inks: dict[str, str]) -> di
         "symbol": {"start": "diamond", YOU: "rect"}.get(taken.by, "circle"),
         "symbolSize": size * (1.5 if last else 1.0),
         "itemStyle": {"color": colour, "borderColor": inks["text"] if last else inks["paper"], "borderWidth": 2},
-        "label": {
-            "show": named,
-            "position": "right",
-            "color": inks["text"],
-            "fontSize": 12 if last else 11,
-            "fontWeight": "bold" if last else "normal",
-            "textBorderColor": inks["paper"],
-            "textBorderWidth": 2,
-        },
+        "label": {"show": named, "position": "left" if x > 0.4 else "right"}
+        | ({"fontSize": 12, "fontWeight": "bold"} if last else {}),
         "tooltip": {"formatter": _told(walking, step)},
     }
 
@@ -154,16 +161,17 @@ def plain(text: str) -> str:
     return text.translate({ord("{"): "(", ord("}"): ")", ord("|"): "¦"})
 
 
-def _edge(walking: Walking, a: int, b: int, inks: dict[str, str]) -> dict[str, Any]:
-    walked = b == a + 1
-    colour = colour_of(walking.taken[b].by, walking.reward) if walked else inks["edge"]
-    style = {"color": colour, "width": 4 if walked else 1, "opacity": 0.95 if walked else 0.7}
-    return {"source": f"v{a}", "target": f"v{b}", "lineStyle": style}
+def _edge(walking: Walking, a: int, b: int) -> dict[str, Any]:
+    ends = {"source": f"v{a}", "target": f"v{b}"}
+    if b != a + 1:
+        return ends
+    colour = colour_of(walking.taken[b].by, walking.reward)
+    return ends | {"lineStyle": {"color": colour, "width": 4, "opacity": 0.95}}
 
 
 def _jumps(walking: Walking) -> list[dict[str, Any]]:
     """Steps that follow no link between the two: at a dead end a walk goes on from anywhere it has been."""
-    linked = set(walking.edges())
+    linked = set(walking.edges)
     return [
         {
             "source": f"v{step - 1}",
@@ -191,9 +199,12 @@ def _offered(walking: Walking, inks: dict[str, str]) -> tuple[list[dict[str, Any
                 "id": f"c{i}",
                 "name": shortened(str(shown(seen.nodes[i])), 28),
                 "value": [round(float(x) + reach * math.cos(angle), 4), round(float(y) + reach * math.sin(angle), 4)],
-                "symbol": "emptyCircle",
                 "symbolSize": 11,
-                "itemStyle": {"color": COLOURS[walking.reward] if chosen else inks["faint"], "borderWidth": 2},
+                "itemStyle": {
+                    "color": inks["paper"],
+                    "borderColor": COLOURS[walking.reward] if chosen else inks["faint"],
+                    "borderWidth": 3 if chosen else 2,
+                },
                 "label": {"show": count <= 3, "position": "right", "color": inks["faint"], "fontSize": 10},
                 "tooltip": {"formatter": plain(f"{shown(seen.nodes[i])}\nclick to go there")},
             }

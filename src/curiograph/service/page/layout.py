@@ -49,7 +49,7 @@ def beside(places: Float64, neighbours: Int64, last: int) -> Float64:
     """A first place for a new node: beside its visited neighbours, or the last node, away from the middle.
 
     >>> beside(np.array([[0.5, 0.0]]), np.array([0]), 0).round(2).tolist()
-    [0.79, 0.18]
+    [0.79, 0.12]
     """
     around = places[neighbours] if len(neighbours) else places[last : last + 1]
     centre = around.mean(axis=0)

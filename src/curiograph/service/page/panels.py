@@ -17,6 +17,7 @@ _NAMES = {"igt": "information gaps", "cpt": "compressibility", "pagerank": "Page
 _ROWS = 10
 _LONGEST = 60
 """Gaps listed; beyond, the newest."""
+_SIGNED = "value => value === null ? '' : (value > 0 ? '+' : '') + value"
 _GO = """<q-td :props="props"><q-btn flat dense no-caps align="left" :label="props.row.name"
   :aria-label="'go to ' + props.row.name" @click="$parent.$emit('go', [props.row.id, props.row.at])" /></q-td>"""
 
@@ -32,14 +33,15 @@ class CandidatesPanel:
         self.choices = ui.column().classes("gap-0 cg-small").props('aria-label="what each motive would choose"')
         columns = [
             _column("name", "candidate", align="left"),
-            _column("gaps", "gaps"),
-            _column("bits", "bits"),
+            _column("gaps", "gaps", **{":format": _SIGNED}),
+            _column("bits", "bits", **{":format": _SIGNED}),
             _column("pagerank", "PageRank"),
             _column("links", "links"),
             _column("wanted", "chosen by", align="left"),
         ]
         self.table = ui.table(columns=columns, rows=[], row_key="id", pagination=_ROWS).classes("w-full cg-table")
-        self.table.props('dense flat binary-state-sort aria-label="candidates"').mark("candidates")
+        self.table.props('dense flat wrap-cells binary-state-sort aria-label="candidates" :rows-per-page-options=[10]')
+        self.table.mark("candidates")
         self.table.add_slot("body-cell-name", _GO)
         self.table.on("go", lambda event: go(int(event.args[0]), int(event.args[1])))
 
@@ -73,7 +75,7 @@ def candidate_rows(walking: Walking) -> list[dict[str, Any]]:
     seen = walking.seen
     ranks = _places(seen)
     best = {motive: set(seen.best(motive)) for motive in ("igt", "cpt") if motive in seen.values}
-    rows = []
+    rows: list[dict[str, Any]] = []
     for i, node in enumerate(seen.nodes):
         bits = seen.values["cpt"][i] - seen.cpt if "cpt" in seen.values else None
         wanted = [motive for motive, nodes in best.items() if node in nodes and len(nodes) <= _ROWS]
@@ -83,14 +85,14 @@ def candidate_rows(walking: Walking) -> list[dict[str, Any]]:
                 "at": len(walking.taken),
                 "name": str(shown(node)),
                 "gaps": int(seen.values["igt"][i] - seen.igt),
-                "bits": None if bits is None or math.isnan(bits) else round(float(bits), 3),
+                "bits": None if bits is None or math.isnan(bits) else round(float(bits), 3) + 0.0,
                 "pagerank": ranks[i],
                 "links": int(seen.values["degree"][i]),
                 "wanted": ", ".join([*([walking.agent] if node == seen.choice else []), *wanted]),
             }
         )
     value = seen.values.get(walking.reward, seen.values["igt"])
-    rows.sort(key=lambda row: (row["name"] != str(shown(seen.choice)), -value[row["id"]], row["pagerank"]))
+    rows.sort(key=lambda row: (row["name"] != str(shown(seen.choice)), -value[int(row["id"])], row["pagerank"]))
     return rows
 
 
@@ -115,9 +117,11 @@ class GapsPanel:
             ui.label(f"{open_now} open, {len(loops) - open_now} closed").classes("text-weight-bold")
             for gap, loop in reversed(loops[-_LONGEST:]):
                 ends = f"closed at {gap.closed_at} by {shown(gap.closed_by)}" if gap.closed_at else "open"
-                around = " – ".join(str(shown(node)) for node in [*loop, loop[0]])
+                around = " - ".join(str(shown(node)) for node in [*loop, loop[0]])
                 state = "cg-igt" if gap.closed_at is None else ""
-                ui.label(f"{'○' if gap.closed_at is None else '●'} step {gap.opened_at}: {around}; {ends}").classes(state)
+                ui.label(f"{'○' if gap.closed_at is None else '●'} step {gap.opened_at}: {around}; {ends}").classes(
+                    state
+                )
 
 
 class ComparisonPanel:
@@ -161,7 +165,9 @@ def _returns(collected: list[tuple[str, float, float]]) -> None:
 class RecommendationsPanel:
     """What to visit next, and why."""
 
-    def __init__(self, go: Callable[[Hashable], Any]) -> None:
+    def __init__(self, go: Callable[[Hashable], Any], among: Callable[[], Any]) -> None:
+        self.among = ui.radio({"last": "linked from here", "all": "anywhere"}, value="last", on_change=among)
+        self.among.props('dense inline aria-label="recommend what is"').classes("cg-small")
         self.box = ui.column().classes("w-full gap-2").mark("recommendations")
         self._go = go
 
@@ -176,14 +182,14 @@ class RecommendationsPanel:
         """Fill the panel."""
         self.box.clear()
         with self.box:
-            ui.label("By a mixture of PageRank, igt and cpt, of all that was visited:").classes("cg-small")
-            for place, ((node, score), reason) in enumerate(zip(top, top.reasons, strict=True), start=1):
+            if not top:
+                ui.label("There is nothing left to recommend.")
+            for place, ((node, _), reason) in enumerate(zip(top, top.reasons, strict=True), start=1):
                 with ui.column().classes("cg-reason gap-0"):
-                    here = node in walking.seen.nodes
-                    if here:
-                        ui.button(f"{place}. {shown(node)}", on_click=lambda node=node: self._go(node)).props(
-                            "flat dense no-caps align=left"
-                        )
+                    title = f"{place}. {shown(node)}"
+                    if node in walking.seen.nodes:
+                        go = ui.button(title, on_click=lambda node=node: self._go(node))
+                        go.props("flat dense no-caps align=left")
                     else:
-                        ui.label(f"{place}. {shown(node)} (not linked from here)").classes("text-weight-medium")
+                        ui.label(f"{title} (not linked from here)").classes("text-weight-medium")
                     ui.label(str(reason)).classes("cg-small")

@@ -9,11 +9,12 @@ from collections.abc import Callable, Hashable
 from typing import Any
 
 from fastapi import FastAPI, Request
-from nicegui import app as pages
-from nicegui import events, run, ui
+from nicegui import events, ui
 
+from curiograph.centrality.recommend import CandidateSet, Recommendations
 from curiograph.errors import CuriographError
 from curiograph.graph.read import ENDINGS
+from curiograph.plotting import COLOURS
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.labels import Labels, shown
 from curiograph.service.limits import Limits
@@ -37,7 +38,7 @@ _KEYS = (
     ("/", "search a start"),
     ("?", "these keys"),
 )
-_LEGEND = "◆ start   ■ you   ● agent   thick: the way walked   outlined loop: open gap   filled loop: closed gap"
+_LEGEND = ("◆ start", "■ you", "● agent", "━ the way", "╍ dashed loop: open gap", "▨ filled loop: closed gap")
 
 
 def add_page(app: FastAPI, shelf: Shelf, limits: Limits) -> None:
@@ -62,10 +63,10 @@ class Page:
         """Build the page for an address, then find out whether the visitor likes it dark."""
         bad = ""
         try:
-            self.walking = await run.io_bound(walking_at, request.query_params, self.shelf, self.limits)
+            self.walking = await asyncio.to_thread(walking_at, request.query_params, self.shelf, self.limits)
         except CuriographError as error:
             bad = str(error)
-            self.walking = await run.io_bound(walking_at, type(request.query_params)(), self.shelf, self.limits)
+            self.walking = await asyncio.to_thread(walking_at, type(request.query_params)(), self.shelf, self.limits)
         self._build()
         await self._refresh()
         await ui.context.client.connected()
@@ -78,6 +79,7 @@ class Page:
 
     def _build(self) -> None:
         ui.add_css(CSS)
+        ui.colors(primary=COLOURS["igt"], negative="#B3261E")
         ui.keyboard(self._key, ignore=["input", "select", "textarea"], repeating=False)
         self.timer = ui.timer(_PAUSE, self._play_on, active=False)
         self.mode = ui.dark_mode(False)
@@ -104,8 +106,10 @@ class Page:
                 _icon("keyboard", "keys", lambda: self.keys.open()).mark("keys")
 
     def _controls(self) -> None:
-        with ui.column().classes("cg-card gap-2"):
-            self.graph = ui.select(self._graphs(), value=self.walking.graph_id, label="graph", on_change=self._pick_graph)
+        with ui.column().classes("cg-card cg-choose gap-2"):
+            self.graph = ui.select(
+                self._graphs(), value=self.walking.graph_id, label="graph", on_change=self._pick_graph
+            )
             self.graph.classes("w-full").props("dense").mark("graph")
             self.upload = ui.upload(
                 on_upload=self._uploaded,
@@ -114,30 +118,38 @@ class Page:
                 auto_upload=True,
                 label="or drop an edge list",
             )
-            self.upload.props(f'flat bordered accept="{",".join(ENDINGS)}"').mark("upload")
+            self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(ENDINGS)}"').mark(
+                "upload"
+            )
             self.search = ui.input(label="start at", on_change=self._suggest).classes("w-full").mark("start")
             self.search.props('dense clearable debounce=150 autocomplete=off aria-label="search a start"')
             self.search.on("keydown.enter", self._start_at_first)
             self.suggestions = ui.element("div").classes("cg-suggestions").props('aria-label="matching nodes"')
-        with ui.column().classes("cg-card gap-2"):
+        with ui.column().classes("cg-card cg-walk gap-2"):
             self.agent = ui.select(list(AGENTS), value=self.walking.agent, label="agent", on_change=self._change)
             self.agent.classes("w-full").props("dense").mark("agent")
             names = {"igt": "gaps (igt)", "cpt": "bits (cpt)"}
             self.reward = ui.radio({name: names[name] for name in REWARDS}, value=self.walking.reward)
             self.reward.props('dense inline aria-label="reward"').on_value_change(self._change).mark("reward")
             with ui.element("div").classes("cg-keys w-full"):
-                ui.button("Step", icon="skip_next", on_click=self._step).mark("step")
-                self.play = ui.button("Play", icon="play_arrow", on_click=self._play).mark("play")
-                ui.button("Undo", icon="undo", on_click=self._undo).props("outline").mark("undo")
-                ui.button("Restart", icon="replay", on_click=self._restart).props("outline").mark("restart")
-            self.status = ui.label().classes("cg-status").props('role=status aria-live=polite').mark("status")
+                ui.button("Step", icon="skip_next", on_click=self._step).props("no-caps dense").mark("step")
+                self.play = (
+                    ui.button("Play", icon="play_arrow", on_click=self._play).props("no-caps dense").mark("play")
+                )
+                ui.button("Undo", icon="undo", on_click=self._undo).props("outline no-caps dense").mark("undo")
+                ui.button("Restart", icon="replay", on_click=self._restart).props("outline no-caps dense").mark(
+                    "restart"
+                )
+            self.status = ui.label().classes("cg-status").props("role=status aria-live=polite").mark("status")
 
     def _pictures(self) -> None:
         with ui.column().classes("cg-card gap-1"):
             self.picture = ui.echart(subgraph_options(self.walking, self.dark), on_point_click=self._clicked)
             self.picture.classes("cg-picture").mark("picture")
-            ui.label(_LEGEND).classes("cg-legend")
-        with ui.column().classes("cg-card gap-0"):
+            with ui.element("div").classes("cg-legend"):
+                for part in _LEGEND:
+                    ui.label(part)
+        with ui.column().classes("cg-card cg-curve gap-0"):
             self.curve = ui.echart(growth_options(self.walking, self.dark)).classes("cg-growth").mark("growth")
 
     def _panels(self) -> None:
@@ -152,7 +164,7 @@ class Page:
             with ui.tab_panel("compare").classes("q-pa-none"):
                 self.comparison = panels.ComparisonPanel()
             with ui.tab_panel("recommend").classes("q-pa-none"):
-                self.recommendations = panels.RecommendationsPanel(self._take)
+                self.recommendations = panels.RecommendationsPanel(self._take, self._fill_tab)
 
     def _help(self) -> None:
         with ui.dialog() as self.keys, ui.card():
@@ -168,7 +180,7 @@ class Page:
     async def _refresh(self) -> None:
         """Show the walk as it is now."""
         walking = self.walking
-        drawn, curve = await run.io_bound(_drawn, walking, self.dark)
+        drawn, curve = await asyncio.to_thread(_drawn, walking, self.dark)
         self.picture.options.update(drawn)
         self.curve.options.update(curve)
         self.candidates.show(walking)
@@ -180,12 +192,12 @@ class Page:
         """Fill the panel that is looked at, if it takes time to compute."""
         walking, count = self.walking, len(self.walking.taken)
         if self.tabs.value == "compare":
-            rivals = await run.io_bound(walking.rivals)
+            rivals = await asyncio.to_thread(walking.rivals)
             if self._still(walking, count):
                 self.comparison.show(walking, rivals)
         elif self.tabs.value == "recommend":
             self.recommendations.wait()
-            top = await run.io_bound(_recommended, self.shelf, walking)
+            top = await asyncio.to_thread(_recommended, self.shelf, walking, self.recommendations.among.value)
             if self._still(walking, count):
                 self.recommendations.show(walking, top)
 
@@ -204,7 +216,7 @@ class Page:
         """Do something to the walk in a thread, one thing after the other, and show it; say what is wrong if it is."""
         async with self._busy:
             try:
-                await run.io_bound(act, *arguments)
+                await asyncio.to_thread(act, *arguments)
             except CuriographError as error:
                 self._pause()
                 ui.notify(str(error), type="negative", multi_line=True)
@@ -229,7 +241,8 @@ class Page:
             await self._take(self.walking.seen.nodes[row])
 
     async def _clicked(self, event: events.EChartPointClickEventArguments) -> None:
-        clicked = event.data.get("id", "") if isinstance(event.data, dict) else ""
+        data: Any = event.data
+        clicked = str(data.get("id", "")) if isinstance(data, dict) else ""
         if clicked.startswith("c") and clicked[1:].isdecimal():
             await self._take_row(int(clicked[1:]), len(self.walking.taken))
 
@@ -296,7 +309,7 @@ class Page:
         self.upload.reset()
         content = await event.file.read()
         try:
-            shelved = await run.io_bound(self.shelf.add, event.file.name, content)
+            shelved = await asyncio.to_thread(self.shelf.add, event.file.name, content)
         except CuriographError as error:
             ui.notify(str(error), type="negative", multi_line=True, timeout=10_000, close_button="OK")
             return
@@ -311,7 +324,7 @@ class Page:
         text = self.search.value or ""
         if not text:
             return
-        found = await run.io_bound(Labels(self.walking.graph).search, text, _SUGGESTED)
+        found = await asyncio.to_thread(Labels(self.walking.graph).search, text, _SUGGESTED)
         with self.suggestions:
             for each in found:
                 ui.button(str(each), on_click=lambda each=each: self._start_at(each)).props(
@@ -321,7 +334,7 @@ class Page:
                 ui.label("no node has that in its name").classes("cg-small")
 
     async def _start_at_first(self) -> None:
-        found = await run.io_bound(Labels(self.walking.graph).search, self.search.value or "", 1)
+        found = await asyncio.to_thread(Labels(self.walking.graph).search, self.search.value or "", 1)
         if found and self.search.value:
             await self._start_at(found[0])
 
@@ -343,7 +356,7 @@ class Page:
             ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(here))
 
     async def _download_walk(self) -> None:
-        document = await run.io_bound(self.walking.to_dict)
+        document = await asyncio.to_thread(self.walking.to_dict)
         text = json.dumps(document, indent=2, ensure_ascii=False, default=str).replace("NaN", "null")
         ui.download.content(text, "walk.json", "application/json")
 
@@ -361,7 +374,11 @@ def told(walking: Walking) -> str:
     growth = walking.growth
     opened = sum(gap.opened_at == steps for gap in growth.gaps)
     closed = sum(gap.closed_at == steps for gap in growth.gaps)
-    events = [f"{count} gap{'s' if count > 1 else ''} {what}" for count, what in ((opened, "opened"), (closed, "closed")) if count]
+    events = [
+        f"{count} gap{'s' if count > 1 else ''} {what}"
+        for count, what in ((opened, "opened"), (closed, "closed"))
+        if count
+    ]
     end = " There is nowhere left to go." if not walking.seen.nodes else ""
     return f"{steps}. {shown(taken.node)}, chosen by {taken.by}: {', '.join(events) or 'no gap opened or closed'}.{end}"
 
@@ -377,5 +394,7 @@ def _drawn(walking: Walking, dark: bool) -> tuple[dict[str, Any], dict[str, Any]
     return subgraph_options(walking, dark), growth_options(walking, dark)
 
 
-def _recommended(shelf: Shelf, walking: Walking) -> Any:
-    return shelf.recommender(walking.graph_id).recommend(walking.nodes, _RECOMMENDED)
+def _recommended(shelf: Shelf, walking: Walking, among: CandidateSet) -> Recommendations:
+    top: Recommendations = shelf.recommender(walking.graph_id).recommend(walking.nodes, _RECOMMENDED, candidates=among)
+    _ = top.reasons  # computed here, in a thread
+    return top

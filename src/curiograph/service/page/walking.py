@@ -50,7 +50,7 @@ class Rival:
 
 
 class Walking:
-    """A walk that grows and can be taken back.
+    """A walk that grows and can be taken back. An attempt that fails leaves it as it was.
 
     >>> from curiograph.graph.toys import library
     >>> walking = Walking("toy:library", library(), "music")
@@ -60,14 +60,24 @@ class Walking:
     (['start', 'you', 'greedy'], 3)
     """
 
+    taken: list[Taken]
+    """The start, and every step since."""
+    seen: Look
+    """Where the walk may go now."""
+    bits: list[float]
+    """Compressibility after every step."""
+    growth: Growth
+    """What the walk grew; its compressibility is in `bits`."""
+    loops: list[tuple[Gap, list[Hashable]]]
+    """Every gap that lived, with a loop around it."""
+    edges: list[tuple[int, int]]
+    """Links between visited nodes, as pairs of steps counted from 0, the earlier first."""
+
     def __init__(
         self, graph_id: str, graph: Graph, start: Hashable, agent: str = "greedy", reward: str = "igt", seed: int = 0
     ) -> None:
         self.graph_id, self.graph, self.agent, self.reward, self.seed = graph_id, graph, agent, reward, seed
-        self.taken = [Taken(start, "start")]
-        self.seen = look(graph, [start], agent, reward, seed=seed)
-        self.bits = [self.seen.cpt]
-        self._places = [np.zeros((1, 2))]
+        self.restart(start)
 
     @classmethod
     def replayed(cls, begun: Walking, nodes: Sequence[Hashable], by: Sequence[str]) -> Walking:
@@ -76,10 +86,10 @@ class Walking:
         >>> from curiograph.graph.toys import library
         >>> begun = Walking("toy:library", library(), "music")
         >>> Walking.replayed(begun, ["physics", "logic"], ["you", "greedy"]).agreement()["degree"]
-        1.0
+        0.83...
         """
         graph, every = begun.graph, [*begun.nodes, *nodes]
-        seen = look(graph, every, begun.agent, begun.reward, seed=begun.seed)
+        seen = begun._look(every)
         for place, (node, who) in enumerate(zip(nodes, by, strict=True), start=1):
             judged = who == YOU and len(every) <= _COMPARED
             before = look(graph, every[:place], "random", seed=begun.seed) if judged else None
@@ -87,12 +97,13 @@ class Walking:
             begun.taken.append(Taken(node, who, before.percentiles(node) if before and known else {}))
         begun.seen = seen
         begun.bits = measure(graph, every, compressibility=len(every) <= _MEASURED).compressibility.tolist()
+        begun._measure()
         final = begun._drawn_at_once()
         begun._places = [final[:count] for count in range(1, len(every) + 1)]
         return begun
 
     def _drawn_at_once(self) -> Float64:
-        edges, places = np.array(self.edges(), np.int64).reshape(-1, 2), np.zeros((1, 2))
+        edges, places = np.array(self.edges, np.int64).reshape(-1, 2), np.zeros((1, 2))
         for newest in range(1, len(self.taken)):
             places = np.vstack([places, beside(places, edges[edges[:, 1] == newest, 0], newest - 1)])
             if newest % max(1, len(self.taken) // 20) == 0:
@@ -109,15 +120,11 @@ class Walking:
         """Where each visited node is drawn, from -1 to 1."""
         return self._places[-1]
 
-    @property
-    def growth(self) -> Growth:
-        """What the walk grew; compressibility is in `bits`."""
-        return measure(self.graph, self.nodes, compressibility=False)
-
-    @property
-    def loops(self) -> list[tuple[Gap, list[Hashable]]]:
-        """Every gap that lived, with a loop around it."""
-        return list(zip(self.growth.gaps, gap_loops(self.graph, self.nodes), strict=True))
+    def _measure(self) -> None:
+        """Find out once what this step has grown."""
+        self.growth = measure(self.graph, self.nodes, compressibility=False)
+        self.loops = list(zip(self.growth.gaps, gap_loops(self.graph, self.nodes), strict=True))
+        self.edges = self._edges()
 
     def step(self) -> None:
         """Let the agent take a step; raises WalkError where there is nowhere to go."""
@@ -131,39 +138,38 @@ class Walking:
 
     def _go(self, node: Hashable, by: str) -> None:
         taken = Taken(node, by, self.seen.percentiles(node))
-        seen = look(self.graph, [*self.nodes, node], self.agent, self.reward, seed=self.seed)
-        self._append(taken, seen)
-
-    def _append(self, taken: Taken, seen: Look) -> None:
+        seen = self._look([*self.nodes, node])
         self.taken.append(taken)
         self.seen = seen
         self.bits.append(seen.cpt)
+        self._measure()
         self._places.append(self._grown())
 
     def undo(self) -> None:
         """Take the last step back; the start stays."""
         if len(self.taken) > 1:
-            self.taken.pop()
-            self.bits.pop()
-            self._places.pop()
-            self._look_again()
+            seen = self._look(self.nodes[:-1])
+            for kept in (self.taken, self.bits, self._places):
+                kept.pop()
+            self.seen = seen
+            self._measure()
 
     def restart(self, start: Hashable) -> None:
         """Begin anew elsewhere, or at the same node."""
-        seen = look(self.graph, [start], self.agent, self.reward, seed=self.seed)
+        seen = self._look([start])
         self.taken, self.seen, self.bits = [Taken(start, "start")], seen, [seen.cpt]
         self._places = [np.zeros((1, 2))]
+        self._measure()
 
     def change(self, agent: str, reward: str) -> None:
         """Go on with another agent or reward; the walk stays."""
+        self.seen = look(self.graph, self.nodes, agent, reward, seed=self.seed)
         self.agent, self.reward = agent, reward
-        self._look_again()
 
-    def _look_again(self) -> None:
-        self.seen = look(self.graph, self.nodes, self.agent, self.reward, seed=self.seed)
+    def _look(self, nodes: Sequence[Hashable]) -> Look:
+        return look(self.graph, nodes, self.agent, self.reward, seed=self.seed)
 
-    def edges(self) -> list[tuple[int, int]]:
-        """Links between visited nodes, as pairs of steps counted from 0, the earlier first."""
+    def _edges(self) -> list[tuple[int, int]]:
         positions = self.graph.positions(self.nodes)
         order = np.argsort(positions)
         inner = self.graph.skeleton.induced(positions[order])
@@ -173,7 +179,7 @@ class Walking:
 
     def _grown(self) -> Float64:
         """Places after the newest node has come."""
-        edges = np.array(self.edges(), np.int64).reshape(-1, 2)
+        edges = np.array(self.edges, np.int64).reshape(-1, 2)
         newest = len(self.taken) - 1
         new = beside(self.places, edges[edges[:, 1] == newest, 0], newest - 1)
         return settled(np.vstack([self.places, new]), edges)
