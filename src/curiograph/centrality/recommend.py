@@ -101,7 +101,9 @@ class Recommendations(list[tuple[Hashable, float]]):
         self.graph = graph
         self.stderr: list[float] = errors.tolist()
         """Standard errors of the scores; zero where no walkers were drawn."""
-        self._seen, self._nodes, self._places, self._candidates = seen, nodes, places, candidates
+        self.candidates = candidates
+        """How many candidates there were."""
+        self._seen, self._nodes, self._places = seen, nodes, places
 
     @property
     def components(self) -> list[str]:
@@ -116,13 +118,13 @@ class Recommendations(list[tuple[Hashable, float]]):
     @cached_property
     def reasons(self) -> list[Reason]:
         """Why, for each recommendation."""
-        return explain(self.graph, self._seen, self._nodes, self._places, self._candidates)
+        return explain(self.graph, self._seen, self._nodes, self._places, self.candidates)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, reasons included."""
         return {
             "history": self.history,
-            "candidates": self._candidates,
+            "candidates": self.candidates,
             "recommendations": [
                 {"score": score, "stderr": stderr, **reason.to_dict()}
                 for (_, score), stderr, reason in zip(self, self.stderr, self.reasons, strict=True)
@@ -179,6 +181,13 @@ class Recommender:
     def known(self) -> int:
         """How many parts have been computed or loaded, over all components."""
         return sum(len(ranker.kept.get(self.graph, {})) for ranker in self._curious.values())
+
+    def knows(self, labels: Sequence[Hashable]) -> bool:
+        """Whether all that users who visited these nodes need has been computed or loaded."""
+        wanted = self.graph.positions(labels).tolist()
+        return all(
+            node in known for known in (part.kept.get(self.graph, {}) for part in self._curious.values()) for node in wanted
+        )
 
     def save(self, path: PathLike) -> None:
         """Write what has been prepared to a .safetensors file; what the file holds already of this graph, by the same

@@ -29,16 +29,23 @@ class Computing:
 
     async def run(self, function: Callable[..., Answer], *arguments: object) -> Answer:
         """What a function returns, computed in a thread."""
-        with self.place():
-            future = self._threads.submit(function, *arguments)
-        future.add_done_callback(lambda _: self._places.release())
+        self.enter()
+        future = self._threads.submit(function, *arguments)
+        future.add_done_callback(lambda _: self.leave())
         return await self.within(asyncio.wrap_future(future))
 
-    def place(self) -> _Place:
-        """A place among those who compute or wait; raises if all are taken."""
+    async def run_long(self, function: Callable[[], object]) -> None:
+        """Run a function of the service's own in a thread, however long it takes."""
+        await asyncio.wrap_future(self._threads.submit(function))
+
+    def enter(self) -> None:
+        """Take a place among those who compute or wait; raises if all are taken."""
         if not self._places.acquire(blocking=False):
             raise busy(f"{self._limits.running} requests are under way, as many as there may be; try again soon.")
-        return _Place(self._places)
+
+    def leave(self) -> None:
+        """Give the place back."""
+        self._places.release()
 
     async def within(self, answer: asyncio.Future[Answer]) -> Answer:
         """An answer, if it comes in time."""
@@ -50,17 +57,3 @@ class Computing:
     def stop(self) -> None:
         """Start nothing more."""
         self._threads.shutdown(wait=False, cancel_futures=True)
-
-
-class _Place:
-    """Given back where starting to compute fails; whoever computes gives it back at the end."""
-
-    def __init__(self, places: threading.BoundedSemaphore) -> None:
-        self._places = places
-
-    def __enter__(self) -> None:
-        return
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if kind is not None:
-            self._places.release()

@@ -1,0 +1,128 @@
+"""What the library found, as plain values for JSON: labels as text or numbers, NaN as null."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from curiograph.agents.running import Walk
+from curiograph.centrality.recommend import Recommendations
+from curiograph.graph.container import Graph
+from curiograph.growth import Growth
+from curiograph.service.jobs import Job
+from curiograph.service.labels import all_shown, shown
+from curiograph.service.looking import Look
+
+
+def number(value: float) -> float | None:
+    """A number, or null where it is none.
+
+    >>> number(0.5), number(float("nan"))
+    (0.5, None)
+    """
+    return float(value) if math.isfinite(value) else None
+
+
+def numbers(values: Mapping[str, float]) -> dict[str, float | None]:
+    """Numbers by name."""
+    return {name: number(value) for name, value in values.items()}
+
+
+def walk_answer(walk: Walk) -> dict[str, Any]:
+    """A walk of an agent."""
+    return {
+        "agent": walk.agent,
+        "reward": walk.reward,
+        "nodes": all_shown(walk.nodes),
+        "rewards": [number(reward) for reward in walk.rewards],
+        "total": number(walk.total),
+        "ended_early": walk.ended_early,
+    }
+
+
+def growth_answer(growth: Growth) -> dict[str, Any]:
+    """What a walk grew."""
+    found = growth.to_dict()
+    gaps = [
+        gap | {"opened_by": shown(gap["opened_by"]), "closed_by": _shown_or_none(gap["closed_by"])}
+        for gap in found["gaps"]
+    ]
+    bits = [number(each) for each in found["compressibility"]]
+    return found | {"node": all_shown(found["node"]), "compressibility": bits, "gaps": gaps}
+
+
+def look_answer(seen: Look) -> dict[str, Any]:
+    """What a walk sees before its next step."""
+    return {
+        "candidates": [
+            {
+                "node": shown(node),
+                "values": {motive: number(values[i]) for motive, values in seen.values.items()},
+                "score": None if seen.scores is None else number(seen.scores[i]),
+            }
+            for i, node in enumerate(seen.nodes)
+        ],
+        "choice": _shown_or_none(seen.choice),
+        "best": {motive: all_shown(seen.best(motive)) for motive in seen.values},
+        "igt": number(seen.igt),
+        "cpt": number(seen.cpt),
+        "on_the_way": seen.on_the_way,
+    }
+
+
+def rank_answer(graph: Graph, found: Any, history: Sequence[Hashable] | None, k: int) -> dict[str, Any]:
+    """The best nodes by PageRank or curious PageRank."""
+    errors = getattr(found, "stderr", None)
+    ranking = [
+        {
+            "rank": place,
+            "node": shown(label),
+            "score": score,
+            "stderr": None if errors is None else number(errors[graph.position(label)]),
+        }
+        for place, (label, score) in enumerate(found.top(k), start=1)
+    ]
+    return {
+        "history": None if history is None else all_shown(history),
+        "agent": getattr(found, "agent", None),
+        "alpha": found.alpha,
+        "converged": bool(getattr(found, "converged", True)),
+        "ranking": ranking,
+    }
+
+
+def recommend_answer(top: Recommendations, reasons: bool) -> dict[str, Any]:
+    """What to visit next."""
+    listed: list[dict[str, Any]] = [
+        {"node": shown(label), "score": score, "stderr": stderr}
+        for (label, score), stderr in zip(top, top.stderr, strict=True)
+    ]
+    for each, reason in zip(listed, top.reasons if reasons else [], strict=False):
+        each |= {
+            "ranks": dict(reason.ranks),
+            "candidates": reason.candidates,
+            "links": all_shown(reason.links),
+            "opens": [all_shown(loop) for loop in reason.opens],
+            "closes": all_shown(reason.closes),
+            "compressibility": number(reason.compressibility),
+        }
+    return {"history": all_shown(top.history), "candidates": top.candidates, "recommendations": listed}
+
+
+def job_answer(job: Job, with_result: bool = True) -> dict[str, Any]:
+    """How far a job has come, and its result."""
+    return {
+        "id": job.id,
+        "kind": job.kind,
+        "graph": job.graph,
+        "state": job.state,
+        "done": job.done,
+        "of": job.of,
+        "result": job.result if with_result else None,
+        "error": None if job.error is None else {"type": job.error[0], "message": job.error[1]},
+    }
+
+
+def _shown_or_none(label: Hashable | None) -> Any:
+    return None if label is None else shown(label)

@@ -1,0 +1,92 @@
+"""`create_app`: the service as one ASGI application."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+import curiograph
+from curiograph.service.core import Service
+from curiograph.service.gate import LOOPBACK, Bounded, Gate
+from curiograph.service.limits import Limits
+from curiograph.service.metrics import Measured
+from curiograph.service.refusals import explain_refusals
+from curiograph.service.routes import graphs, jobs, ranking, status, walks
+from curiograph.service.schema import AskedRecommend, Refused
+from curiograph.service.shelf import Shelf
+
+_ABOUT = (
+    "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend nodes, "
+    "predict choices."
+)
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Refused, "description": "Not a request that can be read."},
+    401: {"model": Refused, "description": "The token is missing or wrong."},
+    403: {"model": Refused, "description": "From a page of another site."},
+    404: {"model": Refused, "description": "No such graph or job."},
+    413: {"model": Refused, "description": "Larger than the limits allow."},
+    422: {"model": Refused, "description": "Something in the request is wrong; the message says what, and the way out."},
+    429: {"model": Refused, "description": "Busy; Retry-After says when to try again."},
+    503: {"model": Refused, "description": "The answer takes too long, or the service is not ready."},
+}
+
+
+def create_app(
+    shelf: Shelf,
+    limits: Limits,
+    token: str | None = None,
+    *,
+    hosts: Sequence[str] | None = LOOPBACK,
+    prepare: Callable[[], None] | None = None,
+) -> FastAPI:
+    """The service.
+
+    Parameters
+    ----------
+    token : what clients have to bring; nothing without it.
+    hosts : names under which it answers; any if None. Loopback alone keeps other sites' pages from reaching it.
+    prepare : done in a thread before the service says that it is ready.
+    """
+    service = Service(shelf, limits)
+
+    @asynccontextmanager
+    async def living(app: FastAPI) -> AsyncIterator[None]:
+        warming = asyncio.create_task(service.warm_up(prepare))
+        yield
+        warming.cancel()
+        await asyncio.to_thread(service.stop)
+
+    app = FastAPI(
+        title="curiograph",
+        description=_ABOUT,
+        version=curiograph.__version__,
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # would load its scripts from elsewhere
+        redoc_url=None,
+        lifespan=living,
+    )
+    app.state.service = service
+    explain_refusals(app)
+    for each in (graphs, walks, ranking, jobs):
+        app.include_router(each.router, prefix="/api/v1", responses=_REFUSALS)
+    app.include_router(status.router, responses={code: _REFUSALS[code] for code in (401, 503)})
+    app.add_middleware(Bounded, limits=limits)
+    app.add_middleware(Gate, token=token, hosts=hosts)
+    app.add_middleware(Measured, metrics=service.metrics)
+    app.openapi = lambda: _document(app)  # type: ignore[method-assign]
+    return app
+
+
+def _document(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, with the one model that FastAPI does not see: `recommend` reads its body itself."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        model = AskedRecommend.model_json_schema(ref_template="#/components/schemas/{model}")
+        document["components"]["schemas"] |= {"AskedRecommend": model}
+        app.openapi_schema = document
+    return app.openapi_schema

@@ -1,0 +1,125 @@
+"""What the routes of one service share: graphs that have been read, threads, batches, jobs, metrics."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from fastapi import Depends, Request
+
+from curiograph.centrality.recommend import Recommender
+from curiograph.errors import CuriographError, SettingError, UnknownNameError
+from curiograph.graph.container import Graph
+from curiograph.service.batches import Batches
+from curiograph.service.computing import Computing
+from curiograph.service.jobs import Jobs
+from curiograph.service.labels import Labels
+from curiograph.service.limits import Limits
+from curiograph.service.metrics import Metrics
+from curiograph.service.refusals import Refusal, too_large, unknown
+from curiograph.service.shelf import Shelf
+
+_LOG = logging.getLogger("curiograph.service")
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A graph that has been read, with what its labels mean and what recommends on it."""
+
+    graph: Graph
+    labels: Labels
+    recommender: Recommender
+
+
+class Service:
+    """All that lives as long as the service does."""
+
+    def __init__(self, shelf: Shelf, limits: Limits) -> None:
+        self.shelf, self.limits = shelf, limits
+        self.computing = Computing(limits)
+        self.batches = Batches(self.computing)
+        self.jobs = Jobs(limits)
+        self.metrics = Metrics(shelf, self.jobs)
+        self.status: Literal["ok", "warming up", "stopping"] = "warming up"
+        self._opened: dict[str, Opened] = {}
+
+    async def opened(self, name: str) -> Opened:
+        """The graph by that id; read in a thread the first time."""
+        known = self._opened.get(name)
+        if known is None:
+            known = await self.computing.run(self._open, name)
+            self._opened = {each: kept for each, kept in self._opened.items() if self._on_shelf(each)} | {name: known}
+        elif not self._on_shelf(name):  # an upload that has made room for another
+            del self._opened[name]
+            raise unknown("this upload is no longer there; upload it again.")
+        return known
+
+    def _on_shelf(self, name: str) -> bool:
+        try:
+            return self.shelf.graph(name) is self._opened[name].graph
+        except UnknownNameError:
+            return False
+
+    def _open(self, name: str) -> Opened:
+        with reading(name):
+            graph = self.shelf.graph(name)
+            return Opened(graph, Labels(graph), self.shelf.recommender(name))
+
+    async def warm_up(self, prepare: Callable[[], None] | None) -> None:
+        """Load the kernels, and whatever else has to be there, before saying that the service is ready."""
+        from curiograph.bench.warmup import warm_up
+
+        await self.computing.run_long(warm_up)
+        if prepare is not None:
+            await self.computing.run_long(prepare)
+        if self.status == "warming up":
+            self.status = "ok"
+
+    def say_goodbye(self) -> None:
+        """Take nothing new, and let jobs stop at their next step."""
+        self.status = "stopping"
+        self.jobs.cancel_all()
+
+    def stop(self) -> None:
+        """End what still runs."""
+        self.say_goodbye()
+        self.batches.stop()
+        self.jobs.stop()
+        self.computing.stop()
+
+    def check_count(self, name: str, value: int, most: int) -> int:
+        """A number that a client gave, if it is within the limits."""
+        if value > most:
+            raise SettingError(f"{name} is {value:,}; at most {most:,} is allowed here.")
+        return value
+
+    def check_walks(self, walks: list[list[object]]) -> None:
+        """Raise where there are too many walks, or one is too long."""
+        if len(walks) > self.limits.walks:
+            raise too_large(f"there are {len(walks):,} walks or histories; at most {self.limits.walks:,} are taken.")
+        longest = max(map(len, walks), default=0)
+        if longest > self.limits.steps:
+            raise too_large(f"a walk or history has {longest:,} entries; at most {self.limits.steps:,} are taken.")
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn what goes wrong with a graph into what a client may know of it: no path of the server."""
+    try:
+        yield
+    except UnknownNameError as error:
+        raise unknown(str(error)) from None
+    except CuriographError as error:
+        _LOG.error("the graph %s cannot be read: %s", name, error)
+        raise Refusal(500, "UnreadableGraph", "this graph cannot be read; the server's log says why.") from None
+
+
+async def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+Serving = Annotated[Service, Depends(_service)]

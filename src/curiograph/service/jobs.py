@@ -1,0 +1,130 @@
+"""Jobs: long work in the background, with progress, cancel and a memory for results."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from curiograph.errors import CuriographError
+from curiograph.service.limits import Limits
+from curiograph.service.refusals import busy, unknown
+
+State = Literal["waiting", "running", "done", "failed", "cancelled"]
+Step = Callable[[int, int], None]
+Work = Callable[[Step], Any]
+"""Work says how far it has come by calling what it is given with (done, of), and stops where that raises."""
+
+_KEPT_SECONDS = 3600
+"""A result that nobody has removed is forgotten after that."""
+_LOG = logging.getLogger("curiograph.service")
+
+
+class Cancelled(Exception):  # noqa: N818 - not an error
+    """Raised inside a job that is to stop."""
+
+
+@dataclass
+class Job:
+    """Work under way, or its result."""
+
+    id: str
+    kind: str
+    graph: str
+    state: State = "waiting"
+    done: int = 0
+    of: int = 0
+    """Units of work in all; zero before the first is known."""
+    result: Any = None
+    error: tuple[str, str] | None = None
+    """Type and message, where it failed."""
+    ended: float | None = None
+    """When, by the clock that only goes forward."""
+    stopping: threading.Event = field(default_factory=threading.Event, repr=False)
+
+    def step(self, done: int, of: int) -> None:
+        """Say how far the work has come; raises if it is to stop."""
+        self.done, self.of = done, of
+        if self.stopping.is_set():
+            raise Cancelled
+
+
+class Jobs:
+    """The jobs of a service: a few run at once, the others wait their turn."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._threads = ThreadPoolExecutor(limits.jobs, thread_name_prefix="job")
+        self._jobs: dict[str, Job] = {}
+        self._lock = threading.Lock()
+
+    def start(self, kind: str, graph: str, work: Work) -> Job:
+        """Begin as soon as a thread is free."""
+        with self._lock:
+            self._make_room()
+            job = Job(secrets.token_hex(8), kind, graph)
+            self._jobs[job.id] = job
+        self._threads.submit(self._run, job, work)
+        return job
+
+    def _make_room(self) -> None:
+        """Forget results that are old and, where there are too many, the oldest."""
+        now = time.monotonic()
+        for job in [job for job in self._jobs.values() if job.ended is not None]:
+            if len(self._jobs) >= self._limits.kept_jobs or now - (job.ended or now) > _KEPT_SECONDS:
+                del self._jobs[job.id]
+        if len(self._jobs) >= self._limits.kept_jobs:
+            raise busy(f"{len(self._jobs)} jobs are waiting or running, as many as there may be; try later.", 10)
+
+    def _run(self, job: Job, work: Work) -> None:
+        try:
+            job.step(0, 0)
+            job.state = "running"
+            job.result = work(job.step)
+            job.state = "done"
+        except Cancelled:
+            job.state = "cancelled"
+        except CuriographError as error:
+            job.error, job.state = (type(error).__name__, str(error)), "failed"
+        except Exception:
+            _LOG.exception("job %s (%s on %s) failed", job.id, job.kind, job.graph)
+            job.error = ("InternalError", "something went wrong on the server; its log says what.")
+            job.state = "failed"
+        finally:
+            job.ended = time.monotonic()
+
+    def job(self, name: str) -> Job:
+        """The job by that id."""
+        with self._lock:
+            if name not in self._jobs:
+                raise unknown("there is no such job; results are forgotten after an hour, or sooner where many are kept.")
+            return self._jobs[name]
+
+    def all(self) -> list[Job]:
+        """All that are remembered, the oldest first."""
+        with self._lock:
+            return list(self._jobs.values())
+
+    def cancel(self, name: str) -> Job:
+        """Stop a job; forget it if it has ended."""
+        job = self.job(name)
+        job.stopping.set()
+        if job.ended is not None:
+            with self._lock:
+                self._jobs.pop(name, None)
+        return job
+
+    def cancel_all(self) -> None:
+        """Let all that waits or runs stop at its next step."""
+        for job in self.all():
+            job.stopping.set()
+
+    def stop(self) -> None:
+        """Cancel all, and wait until it has stopped."""
+        self.cancel_all()
+        self._threads.shutdown(wait=True)

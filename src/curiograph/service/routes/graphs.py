@@ -1,0 +1,121 @@
+"""`/api/v1/graphs`: what there is, what is in it, and uploads; `/api/v1/agents` and `/rewards`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request, Response
+from starlette.datastructures import UploadFile
+
+from curiograph.errors import UnknownNameError
+from curiograph.service.core import Serving, reading
+from curiograph.service.offers import agents_offered, rewards_offered
+from curiograph.service.refusals import Refusal, unknown
+from curiograph.service.schema import AgentList, GraphEntry, GraphList, NodeList, RewardList
+
+router = APIRouter(tags=["graphs"])
+
+GraphPath = Annotated[str, Path(max_length=200, description="Id of a graph.", examples=["toy:library"])]
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "multipart/form-data": {
+                "schema": {
+                    "type": "object",
+                    "required": ["file"],
+                    "properties": {"file": {"type": "string", "format": "binary"}},
+                }
+            },
+            "application/octet-stream": {
+                "schema": {"type": "string", "format": "binary"},
+                "example": "a,b\nb,c\nc,a\n",
+            },
+        },
+    }
+}
+
+
+@router.get("/graphs", response_model=GraphList)
+async def graphs(service: Serving) -> Any:
+    """All graphs on offer."""
+    return {"graphs": [asdict(entry) for entry in service.shelf.entries()]}
+
+
+@router.post("/graphs", response_model=GraphEntry, status_code=201, openapi_extra=_BODY)
+async def upload(
+    request: Request,
+    service: Serving,
+    name: Annotated[
+        str,
+        Query(
+            max_length=200,
+            description="File name of a raw body; its ending says what it is: .csv, .tsv, .txt, .json, .gml, ...",
+            examples=["links.csv"],
+        ),
+    ] = "",
+) -> Any:
+    """Upload a graph, as a form with one file or as a raw body with its name in the query; it lives in memory."""
+    filename, content = await _uploaded(request, name)
+    return asdict(await service.computing.run(service.shelf.add, filename, content))
+
+
+async def _uploaded(request: Request, name: str) -> tuple[str, bytes]:
+    """The name and the content of an upload."""
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        if not name:
+            raise Refusal(422, "InvalidRequest", "name the file that the body is, as in ?name=links.csv.")
+        return name, await request.body()
+    async with request.form(max_files=1, max_fields=8) as form:
+        file = form.get("file")
+        if not isinstance(file, UploadFile):
+            raise Refusal(422, "InvalidRequest", "the form has no file; send it in the field `file`.")
+        return name or file.filename or "", await file.read()
+
+
+@router.get("/graphs/{graph}", response_model=GraphEntry)
+async def graph(graph: GraphPath, service: Serving) -> Any:
+    """One graph with its size; read if it has not been yet."""
+
+    def entry() -> Any:
+        with reading(graph):
+            return asdict(service.shelf.entry(graph))
+
+    return await service.computing.run(entry)
+
+
+@router.delete("/graphs/{graph}", status_code=204)
+async def remove(graph: GraphPath, service: Serving) -> Response:
+    """Remove an upload; what the host offers stays."""
+    try:
+        service.shelf.remove(graph)
+    except UnknownNameError as error:
+        raise unknown(str(error)) from None
+    return Response(status_code=204)
+
+
+@router.get("/graphs/{graph}/nodes", response_model=NodeList)
+async def nodes(
+    graph: GraphPath,
+    service: Serving,
+    query: Annotated[str, Query(max_length=200, description="Text that the labels contain.", examples=["mu"])] = "",
+    limit: Annotated[int, Query(ge=1, description="How many labels to list.")] = 20,
+) -> Any:
+    """Search nodes by text: those that begin with it come first, short ones first."""
+    most = service.check_count("limit", limit, service.limits.k)
+    opened = await service.opened(graph)
+    found = await service.computing.run(opened.labels.search, query, most)
+    return {"nodes": found, "total": opened.graph.num_nodes}
+
+
+@router.get("/agents", response_model=AgentList)
+async def agents() -> Any:
+    """Agents that can be named; also `beam:WIDTH` and `HORIZON+beam:WIDTH`."""
+    return {"agents": [{"name": name, "about": about} for name, about in agents_offered().items()]}
+
+
+@router.get("/rewards", response_model=RewardList)
+async def rewards() -> Any:
+    """Rewards that can be named."""
+    return {"rewards": [{"name": name, "about": about} for name, about in rewards_offered().items()]}

@@ -1,0 +1,94 @@
+"""`/api/v1/rank`, `/recommend` and `/predict`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from fastapi import APIRouter, Request, Response
+
+from curiograph.centrality.curious import curious_pagerank
+from curiograph.centrality.pagerank import pagerank
+from curiograph.service.answers import rank_answer
+from curiograph.service.batches import Question
+from curiograph.service.core import Service, Serving
+from curiograph.service.offers import agent_named, reward_named
+from curiograph.service.predicting import predict_answer
+from curiograph.service.schema import (
+    AskedPredict,
+    AskedRank,
+    AskedRecommend,
+    PredictAnswer,
+    RankAnswer,
+    RecommendAnswer,
+    RecommendAnswers,
+)
+
+router = APIRouter(tags=["ranking"])
+
+_RECOMMEND_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/AskedRecommend"}}},
+    }
+}
+
+
+@router.post("/rank", response_model=RankAnswer)
+async def rank(asked: AskedRank, service: Serving) -> Any:
+    """Nodes by PageRank or, with an agent, by PageRank that it walks; personalised with a history."""
+    k = service.check_count("k", asked.k, service.limits.k)
+    service.check_walks([asked.history or []])  # type: ignore[list-item]
+    opened = await service.opened(asked.graph)
+
+    def ranked() -> Any:
+        history = None if asked.history is None else opened.labels.walk(asked.history)
+        if asked.agent is None:
+            found: Any = pagerank(opened.graph, asked.alpha, history)
+        else:
+            agent = agent_named(asked.agent, service.limits)
+            settings: Any = {"reward": reward_named(asked.reward), "p_g": asked.p_g, "seed": asked.seed}
+            found = curious_pagerank(opened.graph, agent, asked.alpha, history, **settings)
+        return rank_answer(opened.graph, found, history, k)
+
+    return await service.computing.run(ranked)
+
+
+@router.post(
+    "/recommend",
+    openapi_extra=_RECOMMEND_BODY,
+    responses={200: {"model": RecommendAnswer | RecommendAnswers}},
+    response_class=Response,
+)
+async def recommend(request: Request) -> Response:
+    """What to visit next, for one history or for several, with reasons if asked for.
+
+    Read and written without a detour, since this is what a product asks at every click.
+    """
+    service: Service = request.app.state.service
+    asked = AskedRecommend.model_validate_json(await request.body())
+    histories: list[Any] = [asked.history] if asked.histories is None else asked.histories  # type: ignore[list-item]
+    service.check_walks(histories)
+    k = service.check_count("k", asked.k, service.limits.k)
+    opened = await service.opened(asked.graph)
+    labels = [opened.labels.walk(history) for history in histories]
+    question = Question(opened.recommender, k, asked.candidates, asked.reasons)
+    found = await service.batches.answer(question, labels)
+    return Response(
+        orjson.dumps(found[0] if asked.histories is None else {"users": found}), media_type="application/json"
+    )
+
+
+@router.post("/predict", response_model=PredictAnswer)
+async def predict(asked: AskedPredict, service: Serving) -> Any:
+    """Where someone goes next: each candidate's share of the scores and its percentile, by PageRank, igt, cpt and
+    their mixture; and, given the choice that was made, where it stands."""
+    k = service.check_count("k", asked.k, service.limits.k)
+    service.check_walks([asked.history])  # type: ignore[list-item]
+    opened = await service.opened(asked.graph)
+
+    def predicted() -> Any:
+        choice = None if asked.choice is None else opened.labels.label(asked.choice)
+        return predict_answer(opened.recommender, opened.labels.walk(asked.history), choice, k)
+
+    return await service.computing.run(predicted)

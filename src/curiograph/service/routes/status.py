@@ -1,0 +1,34 @@
+"""`/healthz`, `/readyz` and `/metrics`: for whoever runs the service."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from curiograph.service.core import Serving
+from curiograph.service.refusals import Refusal
+from curiograph.service.schema import Health
+
+router = APIRouter(tags=["status"])
+
+
+@router.get("/healthz", response_model=Health)
+async def health() -> Any:
+    """Whether the process answers at all."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz", response_model=Health)
+async def ready(service: Serving) -> Any:
+    """Whether requests should be sent here: not while it warms up or stops."""
+    if service.status != "ok":
+        raise Refusal(503, "NotReady", f"the service is {service.status}.", {"Retry-After": "1"})
+    return {"status": "ok"}
+
+
+@router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
+async def metrics(service: Serving) -> Response:
+    """Requests, times, jobs, graphs and memory, for Prometheus."""
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
