@@ -186,7 +186,9 @@ class Recommender:
         """Whether all that users who visited these nodes need has been computed or loaded."""
         wanted = self.graph.positions(labels).tolist()
         return all(
-            node in known for known in (part.kept.get(self.graph, {}) for part in self._curious.values()) for node in wanted
+            node in known
+            for known in (part.kept.get(self.graph, {}) for part in self._curious.values())
+            for node in wanted
         )
 
     def save(self, path: PathLike) -> None:

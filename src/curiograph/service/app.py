@@ -30,7 +30,10 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     403: {"model": Refused, "description": "From a page of another site."},
     404: {"model": Refused, "description": "No such graph or job."},
     413: {"model": Refused, "description": "Larger than the limits allow."},
-    422: {"model": Refused, "description": "Something in the request is wrong; the message says what, and the way out."},
+    422: {
+        "model": Refused,
+        "description": "Something in the request is wrong; the message says what, and the way out.",
+    },
     429: {"model": Refused, "description": "Busy; Retry-After says when to try again."},
     503: {"model": Refused, "description": "The answer takes too long, or the service is not ready."},
 }

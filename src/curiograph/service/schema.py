@@ -8,7 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, Stric
 
 Label = Annotated[
     StrictStr | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
-    Field(description="A node: text or a number. Where a graph's labels are numbers, text that looks like one will do."),
+    Field(
+        description="A node: text or a number. Where a graph's labels are numbers, text that looks like one will do."
+    ),
 ]
 Walk = Annotated[list[Label], Field(min_length=1, description="Nodes in order of visit.")]
 Walks = Annotated[list[Walk], Field(min_length=1)]

@@ -21,8 +21,6 @@ CSS = (
 .cg-legend { font-size: 0.8rem; opacity: 0.85; display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; }
 .cg-igt { color: var(--igt); } .cg-cpt { color: var(--cpt); } .cg-human { color: var(--human); }
 .body--dark .cg-igt { color: #56B4E9; } .body--dark .cg-human { color: #D98BC8; }
-.body--dark .q-btn--flat.text-primary, .body--dark .q-btn--outline.text-primary, .body--dark .q-uploader .text-primary {
-  color: #7CC4F0 !important; }
 .body--dark .q-table__card, .body--dark .q-tab-panels { background: transparent; }
 .cg-reason { border-left: 4px solid var(--mixture); padding: 0.1rem 0 0.1rem 0.6rem; overflow-wrap: anywhere; }
 .cg-small { font-size: 0.82rem; opacity: 0.9; }
