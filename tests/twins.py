@@ -79,6 +79,20 @@ def betti_by_ranks(joined: np.ndarray) -> tuple[int, int]:
     return size - first, len(edges) - first - second
 
 
+def independent_loops(joined: np.ndarray, loops: Sequence[Sequence[int]]) -> int:
+    """Rank in H_1 over GF(2) of closed loops of nodes: by how much they raise the rank of the triangles."""
+    size = len(joined)
+    edges = [(u, v) for u, v in combinations(range(size), 2) if joined[u, v]]
+    number = {frozenset(edge): 1 << i for i, edge in enumerate(edges)}
+    triangles = [
+        number[frozenset((u, v))] | number[frozenset((u, w))] | number[frozenset((v, w))]
+        for u, v, w in combinations(range(size), 3)
+        if joined[u, v] and joined[u, w] and joined[v, w]
+    ]
+    around = [sum(number[frozenset(pair)] for pair in zip(loop, [*loop[1:], loop[0]], strict=True)) for loop in loops]
+    return rank_gf2([*triangles, *around]) - rank_gf2(triangles)
+
+
 class Pairs(NamedTuple):
     """Persistence pairs of the node-order filtration: (opened, closed), closed = inf for those that stay."""
 

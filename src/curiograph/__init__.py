@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from curiograph.growth import Growth as Growth
     from curiograph.growth import Growths as Growths
     from curiograph.growth import measure as measure
+    from curiograph.loops import gap_loops as gap_loops
     from curiograph.rewards.contract import Reward as Reward
     from curiograph.rewards.contract import Tracker as Tracker
     from curiograph.rewards.custom import CallableReward as CallableReward
@@ -124,6 +125,7 @@ _HOMES = {
     "graph.read": ["read_graph"],
     "graph.write": ["write_graph"],
     "growth": ["Gap", "Growth", "Growths", "measure"],
+    "loops": ["gap_loops"],
     "rewards.contract": ["Reward", "Tracker"],
     "rewards.custom": ["CallableReward"],
     "rewards.rate_distortion": ["RateDistortion", "compressibility", "rate_distortion"],

@@ -189,7 +189,7 @@ def measure(graph: Graph, walk: Any, *, max_dim: int = 1, compressibility: bool 
     _check_walk(walk)
     many = len(walk) > 0 and _is_walk(graph, walk[0])
     walks = [getattr(w, "nodes", w) for w in walk] if many else [walk]
-    visits = [_first_visits(graph, w, number, many) for number, w in enumerate(walks)]
+    visits = [first_visits(graph, w, number, many) for number, w in enumerate(walks)]
     growths: list[Growth | None] = [None] * len(walks)
     for some in _alike([len(visit) for visit in visits]):
         entries = [len(walks[i]) for i in some]
@@ -258,10 +258,10 @@ def _record(
     entries: int,
 ) -> Growth:
     labels = [graph.label(int(v)) for v in visit]
-    gaps = [_gap(1, labels, opened, closed) for opened, closed in sorted(pairs, key=_by_opening)]
+    gaps = [_gap(1, labels, opened, closed) for opened, closed in sorted(pairs, key=by_opening)]
     columns = [beta]
     for dim, higher in (persistence(graph.skeleton, visit, max_dim) if max_dim > 1 else {}).items():
-        gaps += [_gap(dim, labels, opened, closed) for opened, closed in sorted(higher, key=_by_opening)]
+        gaps += [_gap(dim, labels, opened, closed) for opened, closed in sorted(higher, key=by_opening)]
         steps = np.arange(len(visit))[:, None]
         opened_at = np.asarray([opened for opened, _ in higher], np.int64)
         closed_at = np.asarray([len(visit) if closed is None else closed for _, closed in higher], np.int64)
@@ -279,7 +279,8 @@ def _gap(dim: int, labels: list[Hashable], opened: int, closed: int | None) -> G
     )
 
 
-def _by_opening(pair: tuple[int, int | None]) -> tuple[int, float]:
+def by_opening(pair: tuple[int, int | None]) -> tuple[int, float]:
+    """The order of gaps: by opening, then by closing, those that stay open last."""
     return pair[0], np.inf if pair[1] is None else pair[1]
 
 
@@ -298,7 +299,8 @@ def _check_walk(walk: Any) -> None:
         raise WalkError(f"a walk is a list of node labels; got {walk!r}.")
 
 
-def _first_visits(graph: Graph, walk: Any, number: int, many: bool) -> Int32:
+def first_visits(graph: Graph, walk: Any, number: int = 0, many: bool = False) -> Int32:
+    """Positions of the nodes of a walk, each once; errors name the walk by its number where there are many."""
     _check_walk(walk)
     if len(walk) == 0:
         raise WalkError(f"walk {number} is empty; a walk needs at least one node.")

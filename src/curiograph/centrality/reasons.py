@@ -14,6 +14,7 @@ from curiograph.centrality.history import Visited
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Int32
 from curiograph.graph.stack import Stack
+from curiograph.loops import opened_loops
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 
@@ -84,7 +85,7 @@ def explain(graph: Graph, seen: Visited, nodes: Int32, ranks: Mapping[str, Any],
                 {name: int(places[i]) for name, places in ranks.items()},
                 candidates,
                 _labels(graph, links),
-                tuple(_labels(graph, loop) for loop in _opened(visited, links, v)),
+                tuple(_labels(graph, loop) for loop in opened_loops(visited, links, v)),
                 _labels(graph, [int(recent[step]) for step in closed[i]]),
                 float(after[i] - before),
             )
@@ -127,68 +128,3 @@ def _subgraph(graph: Graph, recent: Int32) -> dict[int, list[int]]:
         int(v): positions[inner.indices[a:b]].tolist()
         for v, (a, b) in zip(positions, pairwise(inner.indptr.tolist()), strict=True)
     }
-
-
-def _opened(visited: dict[int, list[int]], links: list[int], v: int) -> list[list[int]]:
-    """A loop for each gap that `v` opens: from one part of its neighbourhood to another, the short way round.
-
-    Visited neighbours of `v` that are connected among themselves leave no gap; those that only a longer way through
-    what was visited connects do. The parts grow together (as in Kruskal's algorithm) along the shortest ways between
-    them, and each way that joins two is a loop.
-    """
-    part = _parts(visited, links)
-    if len(set(part.values())) < 2:
-        return []
-    loops = []
-    for path in _ways(visited, part):
-        one, other = part[path[0]], part[path[-1]]
-        if one != other:
-            loops.append([v, *path])
-            part = {u: one if name == other else name for u, name in part.items()}
-    return loops
-
-
-def _parts(visited: dict[int, list[int]], links: list[int]) -> dict[int, int]:
-    """Which of the linked nodes are connected among themselves: a number for each, the same for those that are."""
-    part: dict[int, int] = {}
-    linked = set(links)
-    for first in links:
-        todo = [] if first in part else [first]
-        while todo:
-            u = todo.pop()
-            if u not in part:
-                part[u] = first
-                todo += [w for w in visited[u] if w in linked]
-    return part
-
-
-def _ways(visited: dict[int, list[int]], part: dict[int, int]) -> list[list[int]]:
-    """Shortest paths between the parts, the shortest first: enough of them to connect whatever can be connected.
-
-    All parts spread at once, so that every visited node belongs to the nearest; a path leads over each edge between
-    two territories.
-    """
-    before: dict[int, int | None] = dict.fromkeys(part)
-    home = dict(part)
-    reached = list(part)
-    for u in reached:  # grows while it is read: breadth first
-        for w in visited[u]:
-            if w not in home:
-                home[w], before[w] = home[u], u
-                reached.append(w)
-    paths = [
-        [*reversed(_back(before, u)), *_back(before, w)]
-        for u in reached
-        for w in visited[u]
-        if u < w and home[u] != home[w]
-    ]
-    return sorted(paths, key=len)
-
-
-def _back(before: dict[int, int | None], u: int | None) -> list[int]:
-    """The way from a node to the part that it was reached from."""
-    way = []
-    while u is not None:
-        way.append(u)
-        u = before[u]
-    return way

@@ -52,6 +52,19 @@ class GapTracker(Tracker):
         walks, bits = np.nonzero(self._born >= 0)
         return np.column_stack([walks, self._born[walks, bits]])
 
+    def running_through(self, walk: int, opened: int) -> dict[tuple[int, int], int]:
+        """Edges of a walk's subgraph that open gaps of one step run through: a bit per gap, by the steps of their
+        ends, the earlier first."""
+        edges = self._counts[walk, kernels.gaps.EDGES]
+        bits = np.flatnonzero(self._born[walk] == opened)
+        marks = self._marks[walk, :edges, bits >> 6] >> (bits & 63).astype(np.uint64)[:, None] & np.uint64(1)
+        found: dict[tuple[int, int], int] = {}
+        for bit, edge in np.argwhere(marks).tolist():
+            ends = self._lists[walk, 2 * edge, 0], self._lists[walk, 2 * edge + 1, 0]
+            pair = int(min(ends)), int(max(ends))
+            found[pair] = found.get(pair, 0) | 1 << bit
+        return found
+
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         rows = self.stack.skeleton
         values: Float64 = kernels.gaps.candidate_gaps(

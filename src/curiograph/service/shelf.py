@@ -100,6 +100,11 @@ class Shelf:
     def _put(self, shelved: Shelved, make: Callable[[], Graph]) -> None:
         self._shelved[shelved.id], self._makers[shelved.id] = shelved, make
 
+    @property
+    def first(self) -> str:
+        """The graph to show to someone who has not chosen yet."""
+        return "wikispeedia" if "wikispeedia" in self._shelved else "les-miserables"
+
     def entries(self) -> list[Shelved]:
         """All graphs, uploads last."""
         with self._lock:

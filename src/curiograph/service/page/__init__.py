@@ -1,0 +1,1 @@
+"""The page at `/`: walk yourself, or watch an agent walk, and see what grows."""

@@ -1,0 +1,60 @@
+"""Where the nodes of a growing walk are drawn: each new one near its neighbours, and nobody jumps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.graph.rows import Float64, Int64
+
+_ROUNDS = 4_000
+"""Nodes times rounds of settling per step: keeps a step of a long walk as quick as that of a short one."""
+
+
+def settled(places: Float64, edges: Int64) -> Float64:
+    """The places after nodes have pushed each other apart and edges have pulled them together, a little.
+
+    Places are centred and fill the square from -1 to 1. `edges` has a row of two indices for each edge.
+
+    >>> apart = settled(np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1]]), np.array([[0, 1], [1, 2]]))
+    >>> float(np.abs(apart).max())
+    1.0
+    """
+    count = len(places)
+    if count == 1:
+        return np.zeros((1, 2))
+    ideal = 2.0 / np.sqrt(count)  # distance between neighbours if they filled the square evenly
+    places = places.copy()
+    rounds = max(6, min(60, _ROUNDS // count))
+    for heat in np.linspace(ideal / 2, ideal / 20, rounds):
+        pull = _repulsion(places, ideal)
+        for end, other in ((0, 1), (1, 0)):
+            towards = places[edges[:, other]] - places[edges[:, end]]
+            np.add.at(pull, edges[:, end], towards * np.linalg.norm(towards, axis=1, keepdims=True) / ideal)
+        pull -= 0.3 * places  # parts that nothing links do not drift away
+        strength = np.linalg.norm(pull, axis=1, keepdims=True)
+        places += pull / np.maximum(strength, 1e-9) * np.minimum(strength, heat)
+    places -= (places.max(axis=0) + places.min(axis=0)) / 2
+    scaled: Float64 = places / max(1e-9, float(np.abs(places).max()))
+    return scaled
+
+
+def _repulsion(places: Float64, ideal: float) -> Float64:
+    apart = places[:, None] - places[None]
+    squared = np.maximum((apart**2).sum(axis=-1), 1e-4)
+    pushed: Float64 = (apart * (ideal**2 / squared)[..., None]).sum(axis=1)
+    return pushed
+
+
+def beside(places: Float64, neighbours: Int64, last: int) -> Float64:
+    """A first place for a new node: beside its visited neighbours, or the last node, away from the middle.
+
+    >>> beside(np.array([[0.5, 0.0]]), np.array([0]), 0).round(2).tolist()
+    [0.79, 0.12]
+    """
+    around = places[neighbours] if len(neighbours) else places[last : last + 1]
+    centre = around.mean(axis=0)
+    angle = 2.399963 * len(places)  # the golden angle: new nodes never fall on each other
+    turned = np.array([np.cos(angle), np.sin(angle)])
+    outward = centre / max(1e-9, float(np.linalg.norm(centre))) if np.any(centre) else turned
+    placed: Float64 = centre + (0.7 * outward + 0.3 * turned) * 1.2 / np.sqrt(len(places) + 3)
+    return placed

@@ -1,0 +1,59 @@
+"""How the page looks: one grid that becomes one column on a phone, and the colours of all our figures."""
+
+from __future__ import annotations
+
+from curiograph.plotting import COLOURS
+
+CSS = (
+    ":root {"
+    + "".join(f"--{name}: {COLOURS[name]};" for name in ("igt", "cpt", "pagerank", "human", "mixture", "quiet"))
+    + """}
+.nicegui-content { padding: 0.75rem; max-width: 1500px; margin: 0 auto; width: 100%; }
+.cg-grid { display: grid; width: 100%; gap: 0.75rem; align-items: start;
+  grid-template-columns: 15.5rem minmax(0, 1fr) minmax(20rem, 27rem); }
+.cg-card { border: 1px solid rgba(128, 128, 128, 0.35); border-radius: 8px; padding: 0.75rem; width: 100%;
+  min-width: 0; }
+.cg-column { display: flex; flex-direction: column; gap: 0.6rem; min-width: 0; }
+.cg-picture { width: 100%; height: min(62vh, 560px); min-height: 320px; }
+.cg-growth { width: 100%; height: 210px; }
+.cg-keys { display: grid; grid-template-columns: 1fr 1fr; gap: 0.4rem; }
+.cg-status { min-height: 2.6em; line-height: 1.3; overflow-wrap: anywhere; }
+.cg-legend { font-size: 0.8rem; opacity: 0.85; display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; }
+.cg-igt { color: var(--igt); } .cg-cpt { color: var(--cpt); } .cg-human { color: var(--human); }
+.body--dark .cg-igt { color: #56B4E9; } .body--dark .cg-human { color: #D98BC8; }
+.body--dark .q-btn--flat.text-primary, .body--dark .q-btn--outline.text-primary, .body--dark .q-uploader .text-primary {
+  color: #7CC4F0 !important; }
+.body--dark .q-table__card, .body--dark .q-tab-panels { background: transparent; }
+.cg-reason { border-left: 4px solid var(--mixture); padding: 0.1rem 0 0.1rem 0.6rem; overflow-wrap: anywhere; }
+.cg-small { font-size: 0.82rem; opacity: 0.9; }
+.cg-suggestions { display: flex; flex-direction: column; max-height: 15rem; overflow-y: auto; }
+.cg-table .q-table td, .cg-table .q-table th { padding: 1px 4px; }
+.cg-table .q-table__bottom { min-height: 34px; }
+.cg-table .q-table td .q-btn { min-height: 26px; padding: 0 2px; }
+.q-btn__content { text-align: left; overflow-wrap: anywhere; }
+.cg-table .q-btn__content, .cg-reason .q-btn__content { justify-content: flex-start; }
+.q-uploader { width: 100%; max-height: none; box-shadow: none; }
+.q-uploader__list, .q-uploader__subtitle { display: none; }
+.q-uploader__title { font-weight: normal; font-size: 0.9rem; }
+.q-tab-panel { padding: 0.4rem 0 0 0; }
+.cg-side .q-tab { padding: 0 0.6rem; }
+:focus-visible { outline: 3px solid var(--cpt); outline-offset: 2px; }
+@media (prefers-reduced-motion: reduce) { * { transition: none !important; animation: none !important; } }
+@media (max-width: 1100px) {
+  .cg-grid { grid-template-columns: 14rem minmax(0, 1fr); }
+  .cg-side { grid-column: 1 / -1; }
+}
+@media (max-width: 700px) {
+  .cg-grid { grid-template-columns: minmax(0, 1fr); }
+  .cg-grid > .cg-column:not(.cg-card) { display: contents; }
+  .cg-picture { height: 78vw; }
+  .cg-walk { order: 2; } .cg-side { order: 3; } .cg-curve { order: 4; } .cg-choose { order: 5; }
+  .nicegui-content { padding: 0.4rem; }
+}
+"""
+)
+
+ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="10" fill="none" '
+    f'stroke="{COLOURS["igt"]}" stroke-width="4"/><circle cx="16" cy="6" r="5" fill="{COLOURS["cpt"]}"/></svg>'
+)

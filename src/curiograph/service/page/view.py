@@ -1,0 +1,400 @@
+"""The page itself: controls, picture, panels, and what happens when someone uses them."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable, Hashable
+from typing import Any
+
+from fastapi import FastAPI, Request
+from nicegui import events, ui
+
+from curiograph.centrality.recommend import CandidateSet, Recommendations
+from curiograph.errors import CuriographError
+from curiograph.graph.read import ENDINGS
+from curiograph.plotting import COLOURS
+from curiograph.rewards.registry import REWARDS
+from curiograph.service.labels import Labels, shown
+from curiograph.service.limits import Limits
+from curiograph.service.page import panels
+from curiograph.service.page.drawing import growth_options, ink, subgraph_options
+from curiograph.service.page.sharing import AGENTS, address, walking_at
+from curiograph.service.page.style import CSS, ICON
+from curiograph.service.page.walking import Walking, first_start
+from curiograph.service.shelf import Shelf
+
+_PAUSE = 0.8
+"""Seconds between the steps of a walk that plays."""
+_SUGGESTED = 8
+_RECOMMENDED = 5
+_KEYS = (
+    ("→ or n", "the agent takes a step"),
+    ("← or u", "take the last step back"),
+    ("p", "play or pause"),
+    ("r", "begin again at the same start"),
+    ("1 to 9", "go to the first to ninth candidate of the table yourself"),
+    ("/", "search a start"),
+    ("?", "these keys"),
+)
+_LEGEND = ("◆ start", "■ you", "● agent", "━ the way", "╍ dashed loop: open gap", "▨ filled loop: closed gap")
+
+
+def add_page(app: FastAPI, shelf: Shelf, limits: Limits) -> None:
+    """Serve the page at `/` of an application that has its other routes already."""
+
+    @ui.page("/", title="curiograph", response_timeout=limits.seconds)
+    async def page(request: Request) -> None:
+        await Page(shelf, limits).open(request)
+
+    ui.run_with(app, title="curiograph", favicon=ICON, dark=None, show_welcome_message=False, language="en-US")
+
+
+class Page:
+    """One visitor's page."""
+
+    def __init__(self, shelf: Shelf, limits: Limits) -> None:
+        self.shelf, self.limits = shelf, limits
+        self.dark = False
+        self._busy = asyncio.Lock()
+
+    async def open(self, request: Request) -> None:
+        """Build the page for an address, then find out whether the visitor likes it dark."""
+        bad = ""
+        try:
+            self.walking = await asyncio.to_thread(walking_at, request.query_params, self.shelf, self.limits)
+        except CuriographError as error:
+            bad = str(error)
+            self.walking = await asyncio.to_thread(walking_at, type(request.query_params)(), self.shelf, self.limits)
+        self._build()
+        await self._refresh()
+        await ui.context.client.connected()
+        if bad:
+            ui.notify(bad, type="negative", multi_line=True, timeout=10_000, close_button="OK")
+        if await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches"):
+            await self._set_dark(True)
+
+    # -- building ----------------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        ui.add_css(CSS)
+        ui.colors(primary=COLOURS["igt"], negative="#B3261E")
+        ui.keyboard(self._key, ignore=["input", "select", "textarea"], repeating=False)
+        self.timer = ui.timer(_PAUSE, self._play_on, active=False)
+        self.mode = ui.dark_mode(False)
+        self._header()
+        with ui.element("main").classes("cg-grid"):
+            with ui.element("section").classes("cg-column").props('aria-label="controls"'):
+                self._controls()
+            with ui.element("section").classes("cg-column cg-middle").props('aria-label="the walk"'):
+                self._pictures()
+            with ui.element("section").classes("cg-column cg-side cg-card").props('aria-label="panels"'):
+                self._panels()
+        self._help()
+
+    def _header(self) -> None:
+        with ui.row().classes("w-full items-center justify-between gap-2"):
+            with ui.row().classes("items-baseline gap-3"):
+                ui.label("curiograph").classes("text-h5").props("role=heading aria-level=1")
+                ui.label("walk a graph, and see what curiosity grows").classes("cg-small")
+            with ui.row().classes("gap-1"):
+                _icon("share", "share this walk", self._share).mark("share")
+                _icon("data_object", "download the walk", self._download_walk).mark("download-walk")
+                _icon("image", "download the picture", self._download_picture).mark("download-picture")
+                _icon("dark_mode", "light or dark", lambda: self._set_dark(not self.dark)).mark("dark")
+                _icon("keyboard", "keys", lambda: self.keys.open()).mark("keys")
+
+    def _controls(self) -> None:
+        with ui.column().classes("cg-card cg-choose gap-2"):
+            self.graph = ui.select(
+                self._graphs(), value=self.walking.graph_id, label="graph", on_change=self._pick_graph
+            )
+            self.graph.classes("w-full").props("dense").mark("graph")
+            self.upload = ui.upload(
+                on_upload=self._uploaded,
+                on_rejected=self._rejected,
+                max_file_size=self.limits.upload_bytes,
+                auto_upload=True,
+                label="or drop an edge list",
+            )
+            self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(ENDINGS)}"').mark(
+                "upload"
+            )
+            self.search = ui.input(label="start at", on_change=self._suggest).classes("w-full").mark("start")
+            self.search.props('dense clearable debounce=150 autocomplete=off aria-label="search a start"')
+            self.search.on("keydown.enter", self._start_at_first)
+            self.suggestions = ui.element("div").classes("cg-suggestions").props('aria-label="matching nodes"')
+        with ui.column().classes("cg-card cg-walk gap-2"):
+            self.agent = ui.select(list(AGENTS), value=self.walking.agent, label="agent", on_change=self._change)
+            self.agent.classes("w-full").props("dense").mark("agent")
+            names = {"igt": "gaps (igt)", "cpt": "bits (cpt)"}
+            self.reward = ui.radio({name: names[name] for name in REWARDS}, value=self.walking.reward)
+            self.reward.props('dense inline aria-label="reward"').on_value_change(self._change).mark("reward")
+            with ui.element("div").classes("cg-keys w-full"):
+                ui.button("Step", icon="skip_next", on_click=self._step).props("no-caps dense").mark("step")
+                self.play = (
+                    ui.button("Play", icon="play_arrow", on_click=self._play).props("no-caps dense").mark("play")
+                )
+                ui.button("Undo", icon="undo", on_click=self._undo).props("outline no-caps dense").mark("undo")
+                ui.button("Restart", icon="replay", on_click=self._restart).props("outline no-caps dense").mark(
+                    "restart"
+                )
+            self.status = ui.label().classes("cg-status").props("role=status aria-live=polite").mark("status")
+
+    def _pictures(self) -> None:
+        with ui.column().classes("cg-card gap-1"):
+            self.picture = ui.echart(subgraph_options(self.walking, self.dark), on_point_click=self._clicked)
+            self.picture.classes("cg-picture").mark("picture")
+            with ui.element("div").classes("cg-legend"):
+                for part in _LEGEND:
+                    ui.label(part)
+        with ui.column().classes("cg-card cg-curve gap-0"):
+            self.curve = ui.echart(growth_options(self.walking, self.dark)).classes("cg-growth").mark("growth")
+
+    def _panels(self) -> None:
+        with ui.tabs(on_change=self._fill_tab).props("dense no-caps inline-label mobile-arrows") as self.tabs:
+            for name in ("candidates", "gaps", "compare", "recommend"):
+                ui.tab(name).mark(f"tab-{name}")
+        with ui.tab_panels(self.tabs, value="candidates", animated=False).classes("w-full"):
+            with ui.tab_panel("candidates").classes("q-pa-none"):
+                self.candidates = panels.CandidatesPanel(self._take_row)
+            with ui.tab_panel("gaps").classes("q-pa-none"):
+                self.gaps = panels.GapsPanel()
+            with ui.tab_panel("compare").classes("q-pa-none"):
+                self.comparison = panels.ComparisonPanel()
+            with ui.tab_panel("recommend").classes("q-pa-none"):
+                self.recommendations = panels.RecommendationsPanel(self._take, self._fill_tab)
+
+    def _help(self) -> None:
+        with ui.dialog() as self.keys, ui.card():
+            ui.label("Keys").classes("text-h6")
+            for key, meaning in _KEYS:
+                ui.label(f"{key}: {meaning}")
+
+    def _graphs(self) -> dict[str, str]:
+        return {entry.id: entry.title for entry in self.shelf.entries()}
+
+    # -- showing -----------------------------------------------------------------------------------------------------
+
+    async def _refresh(self) -> None:
+        """Show the walk as it is now."""
+        walking = self.walking
+        drawn, curve = await asyncio.to_thread(_drawn, walking, self.dark)
+        self.picture.options.update(drawn)
+        self.curve.options.update(curve)
+        self.candidates.show(walking)
+        self.gaps.show(walking)
+        self.status.text = told(walking)
+        await self._fill_tab()
+
+    async def _fill_tab(self) -> None:
+        """Fill the panel that is looked at, if it takes time to compute."""
+        walking, count = self.walking, len(self.walking.taken)
+        if self.tabs.value == "compare":
+            rivals = await asyncio.to_thread(walking.rivals)
+            if self._still(walking, count):
+                self.comparison.show(walking, rivals)
+        elif self.tabs.value == "recommend":
+            self.recommendations.wait()
+            top = await asyncio.to_thread(_recommended, self.shelf, walking, self.recommendations.among.value)
+            if self._still(walking, count):
+                self.recommendations.show(walking, top)
+
+    def _still(self, walking: Walking, count: int) -> bool:
+        """Whether the walk has not gone on while something was computed for it."""
+        return walking is self.walking and count == len(walking.taken)
+
+    async def _set_dark(self, dark: bool) -> None:
+        self.dark = dark
+        self.mode.value = dark
+        await self._refresh()
+
+    # -- walking -----------------------------------------------------------------------------------------------------
+
+    async def _do(self, act: Callable[..., Any], *arguments: Any) -> bool:
+        """Do something to the walk in a thread, one thing after the other, and show it; say what is wrong if it is."""
+        async with self._busy:
+            try:
+                await asyncio.to_thread(act, *arguments)
+            except CuriographError as error:
+                self._pause()
+                ui.notify(str(error), type="negative", multi_line=True)
+                return False
+            await self._refresh()
+            ui.navigate.history.replace(address(self.walking))
+            return True
+
+    async def _step(self) -> None:
+        if len(self.walking.taken) >= self.limits.steps:
+            self._pause()
+            ui.notify(f"A walk here has at most {self.limits.steps} nodes.", type="warning")
+            return
+        await self._do(self.walking.step)
+
+    async def _take(self, node: Hashable) -> None:
+        self._pause()
+        await self._do(self.walking.take, node)
+
+    async def _take_row(self, row: int, at: int) -> None:
+        if at == len(self.walking.taken) and row < len(self.walking.seen.nodes):  # else a click on what has gone
+            await self._take(self.walking.seen.nodes[row])
+
+    async def _clicked(self, event: events.EChartPointClickEventArguments) -> None:
+        data: Any = event.data
+        clicked = str(data.get("id", "")) if isinstance(data, dict) else ""
+        if clicked.startswith("c") and clicked[1:].isdecimal():
+            await self._take_row(int(clicked[1:]), len(self.walking.taken))
+
+    async def _undo(self) -> None:
+        self._pause()
+        await self._do(self.walking.undo)
+
+    async def _restart(self) -> None:
+        self._pause()
+        await self._do(self.walking.restart, self.walking.nodes[0])
+
+    async def _change(self) -> None:
+        await self._do(self.walking.change, self.agent.value, self.reward.value)
+
+    def _play(self) -> None:
+        self.timer.active = not self.timer.active
+        self.play.text, self.play.icon = ("Pause", "pause") if self.timer.active else ("Play", "play_arrow")
+
+    def _pause(self) -> None:
+        if self.timer.active:
+            self._play()
+
+    async def _play_on(self) -> None:
+        if not self._busy.locked():
+            await self._step()
+            if not self.walking.seen.nodes:
+                self._pause()
+
+    async def _key(self, event: events.KeyEventArguments) -> None:
+        if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
+            return
+        name = event.key.name
+        if name in ("ArrowRight", "n"):
+            await self._step()
+        elif name in ("ArrowLeft", "u"):
+            await self._undo()
+        elif name == "p":
+            self._play()
+        elif name == "r":
+            await self._restart()
+        elif name == "/":
+            self.search.run_method("focus")
+        elif name == "?":
+            self.keys.open()
+        elif name.isdecimal() and 1 <= int(name) <= len(self.candidates.table.rows):
+            await self._take_row(self.candidates.table.rows[int(name) - 1]["id"], len(self.walking.taken))
+
+    # -- another graph or start --------------------------------------------------------------------------------------
+
+    async def _pick_graph(self) -> None:
+        await self._begin_on(self.graph.value)
+
+    async def _begin_on(self, graph_id: str) -> None:
+        self._pause()
+        self.search.value = ""
+
+        def begin() -> None:
+            graph = self.shelf.graph(graph_id)
+            self.walking = Walking(graph_id, graph, first_start(graph), self.agent.value, self.reward.value)
+
+        await self._do(begin)
+
+    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+        self.upload.reset()
+        content = await event.file.read()
+        try:
+            shelved = await asyncio.to_thread(self.shelf.add, event.file.name, content)
+        except CuriographError as error:
+            ui.notify(str(error), type="negative", multi_line=True, timeout=10_000, close_button="OK")
+            return
+        self.graph.set_options(self._graphs(), value=shelved.id)
+
+    def _rejected(self) -> None:
+        most = self.limits.upload_bytes // 2**20
+        ui.notify(f"The page takes {', '.join(ENDINGS)} of at most {most} MB.", type="negative", multi_line=True)
+
+    async def _suggest(self) -> None:
+        self.suggestions.clear()
+        text = self.search.value or ""
+        if not text:
+            return
+        found = await asyncio.to_thread(Labels(self.walking.graph).search, text, _SUGGESTED)
+        with self.suggestions:
+            for each in found:
+                ui.button(str(each), on_click=lambda each=each: self._start_at(each)).props(
+                    "flat dense no-caps align=left"
+                )
+            if not found:
+                ui.label("no node has that in its name").classes("cg-small")
+
+    async def _start_at_first(self) -> None:
+        found = await asyncio.to_thread(Labels(self.walking.graph).search, self.search.value or "", 1)
+        if found and self.search.value:
+            await self._start_at(found[0])
+
+    async def _start_at(self, text: Any) -> None:
+        self._pause()
+        label = Labels(self.walking.graph).label(text)
+        if await self._do(self.walking.restart, label):
+            self.search.value = ""
+
+    # -- taking away -------------------------------------------------------------------------------------------------
+
+    async def _share(self) -> None:
+        here = await ui.run_javascript("location.origin") + address(self.walking)
+        with ui.dialog(value=True), ui.card().classes("w-full"):
+            ui.label("Whoever opens this address sees this walk:")
+            if self.shelf.entry(self.walking.graph_id).kind == "upload":
+                ui.label("The graph is an upload: it is there only as long as this service runs.").classes("cg-small")
+            ui.input("address", value=here).props("readonly").classes("w-full").mark("address")
+            ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(here))
+
+    async def _download_walk(self) -> None:
+        document = await asyncio.to_thread(self.walking.to_dict)
+        text = json.dumps(document, indent=2, ensure_ascii=False, default=str).replace("NaN", "null")
+        ui.download.content(text, "walk.json", "application/json")
+
+    async def _download_picture(self) -> None:
+        wish = {"type": "png", "pixelRatio": 2, "backgroundColor": ink(self.dark)["paper"]}
+        drawn = await self.picture.run_chart_method("getDataURL", wish, timeout=5)
+        ui.download.content(base64.b64decode(drawn.partition(",")[2]), "walk.png", "image/png")
+
+
+def told(walking: Walking) -> str:
+    """What the last step did, in a sentence."""
+    taken, steps = walking.taken[-1], len(walking.taken)
+    if steps == 1:
+        return f"Start: {shown(taken.node)}. Step, or choose a candidate yourself."
+    growth = walking.growth
+    opened = sum(gap.opened_at == steps for gap in growth.gaps)
+    closed = sum(gap.closed_at == steps for gap in growth.gaps)
+    events = [
+        f"{count} gap{'s' if count > 1 else ''} {what}"
+        for count, what in ((opened, "opened"), (closed, "closed"))
+        if count
+    ]
+    end = " There is nowhere left to go." if not walking.seen.nodes else ""
+    return f"{steps}. {shown(taken.node)}, chosen by {taken.by}: {', '.join(events) or 'no gap opened or closed'}.{end}"
+
+
+def _icon(icon: str, meaning: str, act: Callable[..., Any]) -> ui.button:
+    button = ui.button(icon=icon, on_click=act).props(f'flat round dense aria-label="{meaning}"')
+    with button:
+        ui.tooltip(meaning)
+    return button
+
+
+def _drawn(walking: Walking, dark: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    return subgraph_options(walking, dark), growth_options(walking, dark)
+
+
+def _recommended(shelf: Shelf, walking: Walking, among: CandidateSet) -> Recommendations:
+    top: Recommendations = shelf.recommender(walking.graph_id).recommend(walking.nodes, _RECOMMENDED, candidates=among)
+    _ = top.reasons  # computed here, in a thread
+    return top

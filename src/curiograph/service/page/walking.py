@@ -1,0 +1,237 @@
+"""A walk on the page: who took each step, what it grew, where it is drawn. No part of it knows the browser."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from curiograph.agents.running import explore
+from curiograph.errors import WalkError
+from curiograph.exploration.batch import possible_starts
+from curiograph.graph.container import Graph
+from curiograph.graph.rows import Float64
+from curiograph.growth import Gap, Growth, measure
+from curiograph.loops import gap_loops
+from curiograph.service.looking import Look, look
+from curiograph.service.page.layout import beside, settled
+
+YOU = "you"
+RIVALS = (("greedy", "igt"), ("horizon", "igt"), ("greedy", "cpt"), ("horizon", "cpt"), ("random", "igt"))
+"""Agents whose walks from the same start a walk is compared with, and the reward that each goes for."""
+
+_COMPARED = 40
+"""Nodes up to which rivals walk along, and your choices in a shared walk are judged."""
+_MEASURED = 150
+"""Nodes of a shared walk up to which compressibility is computed for every step."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A step that was taken."""
+
+    node: Hashable
+    by: str
+    """`you`, or the name of an agent."""
+    percentiles: dict[str, float] = field(default_factory=dict)
+    """How high the choice stood by each motive, 1 is best; nothing for the start."""
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What an agent collects from the same start in as many steps."""
+
+    agent: str
+    reward: str
+    igt: float
+    cpt: float
+
+
+class Walking:
+    """A walk that grows and can be taken back. An attempt that fails leaves it as it was.
+
+    >>> from curiograph.graph.toys import library
+    >>> walking = Walking("toy:library", library(), "music")
+    >>> walking.take("physics")
+    >>> walking.step()
+    >>> [taken.by for taken in walking.taken], len(walking.places)
+    (['start', 'you', 'greedy'], 3)
+    """
+
+    taken: list[Taken]
+    """The start, and every step since."""
+    seen: Look
+    """Where the walk may go now."""
+    bits: list[float]
+    """Compressibility after every step."""
+    growth: Growth
+    """What the walk grew; its compressibility is in `bits`."""
+    loops: list[tuple[Gap, list[Hashable]]]
+    """Every gap that lived, with a loop around it."""
+    edges: list[tuple[int, int]]
+    """Links between visited nodes, as pairs of steps counted from 0, the earlier first."""
+
+    def __init__(
+        self, graph_id: str, graph: Graph, start: Hashable, agent: str = "greedy", reward: str = "igt", seed: int = 0
+    ) -> None:
+        self.graph_id, self.graph, self.agent, self.reward, self.seed = graph_id, graph, agent, reward, seed
+        self.restart(start)
+
+    @classmethod
+    def replayed(cls, begun: Walking, nodes: Sequence[Hashable], by: Sequence[str]) -> Walking:
+        """A walk that someone shares: the start of `begun`, then `nodes`, each taken by whom `by` says.
+
+        >>> from curiograph.graph.toys import library
+        >>> begun = Walking("toy:library", library(), "music")
+        >>> Walking.replayed(begun, ["physics", "logic"], ["you", "greedy"]).agreement()["degree"]
+        0.83...
+        """
+        graph, every = begun.graph, [*begun.nodes, *nodes]
+        seen = begun._look(every)
+        for place, (node, who) in enumerate(zip(nodes, by, strict=True), start=1):
+            judged = who == YOU and len(every) <= _COMPARED
+            before = look(graph, every[:place], "random", seed=begun.seed) if judged else None
+            known = before is not None and node in before.nodes
+            begun.taken.append(Taken(node, who, before.percentiles(node) if before and known else {}))
+        begun.seen = seen
+        begun.bits = measure(graph, every, compressibility=len(every) <= _MEASURED).compressibility.tolist()
+        begun._measure()
+        final = begun._drawn_at_once()
+        begun._places = [final[:count] for count in range(1, len(every) + 1)]
+        return begun
+
+    def _drawn_at_once(self) -> Float64:
+        edges, places = np.array(self.edges, np.int64).reshape(-1, 2), np.zeros((1, 2))
+        for newest in range(1, len(self.taken)):
+            places = np.vstack([places, beside(places, edges[edges[:, 1] == newest, 0], newest - 1)])
+            if newest % max(1, len(self.taken) // 20) == 0:
+                places = settled(places, edges[edges[:, 1] <= newest])
+        return settled(places, edges)
+
+    @property
+    def nodes(self) -> list[Hashable]:
+        """Labels in order of visit."""
+        return [taken.node for taken in self.taken]
+
+    @property
+    def places(self) -> Float64:
+        """Where each visited node is drawn, from -1 to 1."""
+        return self._places[-1]
+
+    def _measure(self) -> None:
+        """Find out once what this step has grown."""
+        self.growth = measure(self.graph, self.nodes, compressibility=False)
+        self.loops = list(zip(self.growth.gaps, gap_loops(self.graph, self.nodes), strict=True))
+        self.edges = self._edges()
+
+    def step(self) -> None:
+        """Let the agent take a step; raises WalkError where there is nowhere to go."""
+        if self.seen.choice is None:
+            raise WalkError(f"the walk ends here: nothing new can be reached from the {len(self.taken)} nodes visited.")
+        self._go(self.seen.choice, self.agent)
+
+    def take(self, node: Hashable) -> None:
+        """Walk yourself."""
+        self._go(node, YOU)
+
+    def _go(self, node: Hashable, by: str) -> None:
+        taken = Taken(node, by, self.seen.percentiles(node))
+        seen = self._look([*self.nodes, node])
+        self.taken.append(taken)
+        self.seen = seen
+        self.bits.append(seen.cpt)
+        self._measure()
+        self._places.append(self._grown())
+
+    def undo(self) -> None:
+        """Take the last step back; the start stays."""
+        if len(self.taken) > 1:
+            seen = self._look(self.nodes[:-1])
+            for kept in (self.taken, self.bits, self._places):
+                kept.pop()
+            self.seen = seen
+            self._measure()
+
+    def restart(self, start: Hashable) -> None:
+        """Begin anew elsewhere, or at the same node."""
+        seen = self._look([start])
+        self.taken, self.seen, self.bits = [Taken(start, "start")], seen, [seen.cpt]
+        self._places = [np.zeros((1, 2))]
+        self._measure()
+
+    def change(self, agent: str, reward: str) -> None:
+        """Go on with another agent or reward; the walk stays."""
+        self.seen = look(self.graph, self.nodes, agent, reward, seed=self.seed)
+        self.agent, self.reward = agent, reward
+
+    def _look(self, nodes: Sequence[Hashable]) -> Look:
+        return look(self.graph, nodes, self.agent, self.reward, seed=self.seed)
+
+    def _edges(self) -> list[tuple[int, int]]:
+        positions = self.graph.positions(self.nodes)
+        order = np.argsort(positions)
+        inner = self.graph.skeleton.induced(positions[order])
+        pairs = np.column_stack([np.repeat(np.arange(len(order)), np.diff(inner.indptr)), inner.indices])
+        steps = order[pairs]
+        return [(int(a), int(b)) for a, b in steps if a < b]
+
+    def _grown(self) -> Float64:
+        """Places after the newest node has come."""
+        edges = np.array(self.edges, np.int64).reshape(-1, 2)
+        newest = len(self.taken) - 1
+        new = beside(self.places, edges[edges[:, 1] == newest, 0], newest - 1)
+        return settled(np.vstack([self.places, new]), edges)
+
+    def rivals(self) -> list[Rival]:
+        """What agents collect from the same start in as many steps; nothing for a walk too long to compare at once."""
+        if not 1 < len(self.taken) <= _COMPARED:
+            return []
+        return [self._rival(agent, reward) for agent, reward in RIVALS]
+
+    def _rival(self, agent: str, reward: str) -> Rival:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a walk that ends early is compared as it is
+            walk = explore(self.graph, agent, reward, self.nodes[0], len(self.taken), seed=self.seed)
+        growth = walk.growth
+        return Rival(agent, reward, float(growth.beta1[1:].sum()), float(growth.compressibility[1:].sum()))
+
+    def returns(self) -> tuple[float, float]:
+        """What this walk has collected: gaps, and bits."""
+        return float(self.growth.beta1[1:].sum()), float(np.nansum(self.bits[1:]))
+
+    def agreement(self) -> dict[str, float]:
+        """By motive, the mean percentile of your own choices, 1 is best; nothing before you have chosen."""
+        yours = [taken.percentiles for taken in self.taken if taken.by == YOU]
+        found = {}
+        for motive in dict.fromkeys(name for each in yours for name in each):
+            known = [each[motive] for each in yours if motive in each and not np.isnan(each[motive])]
+            if known:
+                found[motive] = float(np.mean(known))
+        return found
+
+    def to_dict(self) -> dict[str, object]:
+        """The walk and what it grew, as plain values."""
+        igt, cpt = self.returns()
+        return {
+            "graph": self.graph_id,
+            "agent": self.agent,
+            "reward": self.reward,
+            "seed": self.seed,
+            "nodes": self.nodes,
+            "by": [taken.by for taken in self.taken],
+            "beta1": self.growth.beta1.tolist(),
+            "compressibility": self.bits,
+            "gaps": [
+                {"opened_by": gap.opened_by, "closed_by": gap.closed_by, "loop": loop} for gap, loop in self.loops
+            ],
+            "return": {"igt": igt, "cpt": cpt},
+            "agreement": self.agreement(),
+        }
+
+
+def first_start(graph: Graph) -> Hashable:
+    """A start to begin with: the node from which most links lead on."""
+    possible = possible_starts(graph, "frontier")
+    return graph.label(int(possible[np.argmax(graph.degrees[possible])]))
