@@ -61,6 +61,11 @@ class Visited:
     last: int
     """Where the user is now: the last entry of the history, new or not."""
 
+    @classmethod
+    def of(cls, visits: Sequence[int]) -> Visited:
+        """What was visited by positions, in order and perhaps repeated."""
+        return cls(np.asarray(list(dict.fromkeys(visits)), np.int32), int(visits[-1]))
+
     @property
     def ending(self) -> Int32:
         """The same positions with the last entry moved to the end: what rankers are given."""
@@ -75,8 +80,7 @@ def visited(graph: Graph, history: Any) -> Visited:
     >>> seen.nodes.tolist(), seen.ending.tolist()
     ([3, 1, 4], [3, 4, 1])
     """
-    visits = graph.positions(_labels(history))
-    return Visited(_distinct(visits), int(visits[-1]))
+    return Visited.of(graph.positions(_labels(history)).tolist())
 
 
 def visited_each(graph: Graph, histories: Sequence[Any]) -> list[Visited]:

@@ -86,25 +86,29 @@ class CuriousRanker(Ranker):
         object.__setattr__(self, "reward", as_reward(self.reward))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return self._summed(graph, histories, candidates, lambda part: part.visits)
+        return self._summed(graph, histories, candidates, lambda part: part.visits, 1)
 
     def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return np.sqrt(self._summed(graph, histories, candidates, lambda part: part.errors.astype(np.float64) ** 2, 2))
+        return np.sqrt(self._summed(graph, histories, candidates, lambda part: part.errors, 2))
 
     def _summed(
         self,
         graph: Graph,
         histories: Sequence[Int32],
         candidates: Candidates,
-        value: Callable[[Part], NDArray[Any]],
-        power: int = 1,
+        value: Callable[[Part], Float32],
+        power: int,
     ) -> Float64:
-        """A value of parts, added up over a history, relative to all its visits to some power."""
+        """A power of a value of parts, added up over a history, relative to the same power of all its visits."""
         parts = self._parts(graph, np.unique(np.concatenate([*histories, np.empty(0, np.int32)])).astype(np.int32))
         sums = np.empty(len(candidates.nodes))
-        for history, (a, b) in zip(histories, pairwise(candidates.offsets), strict=True):
-            some, wanted = [parts[int(v)] for v in history], candidates.nodes[a:b]
-            found = sum(_looked_up(part.nodes, value(part), wanted) for part in some)
+        for history, (a, b) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
+            some, wanted = [parts[v] for v in history.tolist()], candidates.nodes[a:b]
+            pairs = [(part.nodes, value(part)) for part in some]
+            if any(len(wanted) > len(nodes) for nodes, _ in pairs):
+                found = _added(pairs, power, graph.num_nodes)[wanted]
+            else:
+                found = np.asarray(sum(_looked_up(*pair, wanted) ** power for pair in pairs))
             sums[a:b] = found / sum(part.total for part in some) ** power
         return sums
 
@@ -152,22 +156,31 @@ class CuriousRanker(Ranker):
         }
 
 
-def _looked_up(nodes: Int32, values: NDArray[Any], wanted: Int32) -> Float64:
+def _looked_up(nodes: Int32, values: Float32, wanted: Int32) -> Float64:
     """The values of some nodes, given those of others in ascending order: zero where there is none.
 
-    >>> _looked_up(np.array([2, 5]), np.array([0.2, 0.5]), np.array([5, 3]))
+    >>> _looked_up(np.array([2, 5]), np.array([0.25, 0.5], np.float32), np.array([5, 3]))
     array([0.5, 0. ])
     """
     if len(nodes) == 0:
         return np.zeros(len(wanted))
-    if len(wanted) <= len(nodes) or not np.all(wanted[1:] > wanted[:-1]):
-        place = np.minimum(np.searchsorted(nodes, wanted), len(nodes) - 1)
-        return np.where(nodes[place] == wanted, values[place], 0.0).astype(np.float64)
-    found = np.zeros(len(wanted))  # many, in ascending order too: it is faster to look for the few
-    place = np.minimum(np.searchsorted(wanted, nodes), len(wanted) - 1)
-    there = wanted[place] == nodes
-    found[place[there]] = values[there]
+    place = nodes.searchsorted(wanted)
+    place[place == len(nodes)] = 0
+    found = values[place].astype(np.float64)
+    found[nodes[place] != wanted] = 0.0
     return found
+
+
+def _added(pairs: Sequence[tuple[Int32, Float32]], power: int, num_nodes: int) -> Float64:
+    """The sum over several lists of nodes of a power of their values, for all nodes of a graph.
+
+    >>> _added([(np.array([2]), np.array([0.5], np.float32)), (np.array([0, 2]), np.array([2, 1], np.float32))], 2, 3)
+    array([4.  , 0.  , 1.25])
+    """
+    everywhere = np.zeros(num_nodes)
+    for nodes, values in pairs:
+        everywhere[nodes] += values.astype(np.float64) ** power
+    return everywhere
 
 
 def fingerprint(kind: str, thing: Any) -> str:

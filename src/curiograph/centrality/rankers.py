@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from curiograph.centrality.history import discount, uniform
 from curiograph.centrality.mixture import unit_weights
-from curiograph.centrality.pagerank import pagerank_rows
+from curiograph.centrality.pagerank import flow_scales, pagerank_rows
 from curiograph.centrality.push import MOST_EDGES, push
 from curiograph.errors import RankerError, SettingError
 from curiograph.exploration.batch import Candidates
@@ -25,6 +25,7 @@ _SOLVED_WHOLE = 50_000  # nodes up to which PageRank is solved on the whole grap
 _PUSHED = 64  # nodes whose scores are made as good as they get there
 _EDGES = MOST_EDGES  # read for that at most
 _AT_ONCE = 64  # histories solved together: bounds the memory
+_KEPT = 2**25  # numbers that are kept of the nodes of a graph: a quarter of a gigabyte
 
 
 class Ranker(ABC):
@@ -85,6 +86,14 @@ def checked(ranker: Ranker, given: Any, candidates: Candidates) -> Float64:
     return scores
 
 
+class _Flow(NamedTuple):
+    """Visits from one node on until the first teleport."""
+
+    visits: Float64
+    """One number per node."""
+    total: float
+
+
 @dataclass(frozen=True)
 class PageRankRanker(Ranker):
     """Personalised PageRank: exact on graphs of up to 50,000 nodes; beyond, by local push, to a few percent."""
@@ -92,6 +101,8 @@ class PageRankRanker(Ranker):
     alpha: float = 0.85
     name: str = "pagerank"
     _spread: dict[Graph, Float64] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _kept: dict[Graph, dict[int, _Flow]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Flows from single nodes, by graph and position: their sum over a history is in proportion to its PageRank."""
     zero_is_unreached = True
 
     def __post_init__(self) -> None:
@@ -101,12 +112,29 @@ class PageRankRanker(Ranker):
         wanted = [candidates.nodes[a:b] for a, b in pairwise(candidates.offsets)]
         if graph.num_nodes > _SOLVED_WHOLE:
             return _joined([self._around(graph, *each) for each in zip(histories, wanted, strict=True)])
-        scores = []
-        for first in range(0, len(histories), _AT_ONCE):
-            last = first + _AT_ONCE
-            rows = pagerank_rows(graph, self.alpha, [uniform(history) for history in histories[first:last]])
-            scores += [row[nodes] for row, nodes in zip(rows, wanted[first:last], strict=True)]
-        return _stepped(_joined(scores))
+        kept = self._kept.get(graph, {})
+        scores = [_summed(kept, *each) for each in zip(histories, wanted, strict=True)]
+        missing = [user for user, found in enumerate(scores) if found is None]
+        for first in range(0, len(missing), _AT_ONCE):
+            some = missing[first : first + _AT_ONCE]
+            rows = pagerank_rows(graph, self.alpha, [uniform(histories[user]) for user in some])
+            for user, row in zip(some, rows, strict=True):
+                scores[user] = row[wanted[user]]
+        return _stepped(_joined([found for found in scores if found is not None]))
+
+    def prepare(self, graph: Graph, labels: Sequence[Any]) -> None:
+        """Solve ahead for single nodes, as many as there is memory for; histories of such nodes need no solving."""
+        if graph.num_nodes > _SOLVED_WHOLE:
+            return
+        kept = self._kept.setdefault(graph, {})
+        new = [v for v in dict.fromkeys(graph.positions(labels).tolist()) if v not in kept]
+        new = new[: max(0, _KEPT // graph.num_nodes - len(kept))]
+        for first in range(0, len(new), _AT_ONCE):
+            some = new[first : first + _AT_ONCE]
+            rows = pagerank_rows(graph, self.alpha, [uniform(np.asarray([v], np.int32)) for v in some])
+            totals = flow_scales(graph, self.alpha, rows)
+            rows *= totals[:, None]
+            kept.update((v, _Flow(*flow)) for v, *flow in zip(some, rows, totals.tolist(), strict=True))
 
     def _around(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
         found = push(graph, uniform(history), self.alpha, _PUSHED, max_edges=_EDGES)
@@ -146,6 +174,15 @@ def _arriving(graph: Graph, alpha: float, scores: Float64, nodes: Int32) -> Floa
     if weights is not None:
         flows *= weights[slots]
     return np.asarray(alpha * np.bincount(np.repeat(np.arange(len(nodes)), counts), flows, len(nodes)), np.float64)
+
+
+def _summed(kept: Mapping[int, _Flow], history: Int32, wanted: Int32) -> Float64 | None:
+    """The scores of some nodes from kept flows; None where those of the history are not all kept."""
+    flows = [kept.get(v) for v in history.tolist()] if kept else [None]
+    known = [flow for flow in flows if flow is not None]
+    if len(known) < len(flows):
+        return None
+    return np.asarray(sum(flow.visits[wanted] for flow in known) / sum(flow.total for flow in known))
 
 
 def _stepped(scores: Float64) -> Float64:

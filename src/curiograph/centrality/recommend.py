@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,11 @@ if TYPE_CHECKING:
 CandidateSet = Literal["last", "history", "all"]
 RankerLike: TypeAlias = str | Ranker | Any
 
+Prepared = TypeVar("Prepared", bound=Ranker)
+
 RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
+_FEW = 16  # places up to which counting is faster than sorting
 _ENTRIES = 2**22  # users times nodes answered together: bounds the memory, does not change the answers
 
 
@@ -165,31 +168,36 @@ class Recommender:
 
     @property
     def _curious(self) -> dict[str, CuriousRanker]:
-        return _curious_parts(self.ranker)
+        return _parts_of(self.ranker, CuriousRanker)
 
     def prepare(self, labels: Sequence[Hashable] | None = None) -> None:
         """Compute ahead what users who have visited these nodes will need; all nodes without a list.
 
         On a large graph that takes long: begin with the nodes that most users visit, and `save` now and then.
         """
-        for ranker in self._curious.values():
-            ranker.prepare(self.graph, self.graph.labels if labels is None else labels)
+        for kind in (CuriousRanker, PageRankRanker):
+            made: dict[str, Any] = _parts_of(self.ranker, kind)
+            for ranker in made.values():
+                ranker.prepare(self.graph, self.graph.labels if labels is None else labels)
         for label in list(self.graph.labels if labels is None else labels)[:1]:
             _ = self.recommend([label], 1).reasons  # for what the graph itself computes once, and for compiling
+
+    def prepare_known(self) -> None:
+        """Prepare the rest for nodes whose parts were loaded: PageRank, which no file keeps."""
+        known = [set(ranker.kept.get(self.graph, {})) for ranker in self._curious.values()]
+        nodes = set.intersection(*known) if known else set()
+        self.prepare([self.graph.label(v) for v in sorted(nodes)])
 
     @property
     def known(self) -> int:
         """How many parts have been computed or loaded, over all components."""
         return sum(len(ranker.kept.get(self.graph, {})) for ranker in self._curious.values())
 
-    def knows(self, labels: Sequence[Hashable]) -> bool:
-        """Whether all that users who visited these nodes need has been computed or loaded."""
-        wanted = self.graph.positions(labels).tolist()
-        return all(
-            node in known
-            for known in (part.kept.get(self.graph, {}) for part in self._curious.values())
-            for node in wanted
-        )
+    def knows(self, seen: Visited) -> bool:
+        """Whether all that a user with these visits needs has been computed or loaded."""
+        nodes = seen.nodes.tolist()
+        kept = (ranker.kept.get(self.graph, {}) for ranker in self._curious.values())
+        return all(node in parts for parts in kept for node in nodes)
 
     def save(self, path: PathLike) -> None:
         """Write what has been prepared to a .safetensors file; what the file holds already of this graph, by the same
@@ -215,11 +223,16 @@ class Recommender:
         candidate_choice(candidates)
         many = are_many(self.graph, history)
         seen = visited_each(self.graph, history) if many else [visited(self.graph, history)]
+        tops = self.recommend_visited(seen, k, candidates)
+        return tops if many else tops[0]
+
+    def recommend_visited(self, seen: Sequence[Visited], k: int, candidates: CandidateSet) -> list[Recommendations]:
+        """The `k` best candidates for users whose visits are known by position."""
         at_once = max(1, _ENTRIES // self.graph.num_nodes)
         tops: list[Recommendations] = []
         for first in range(0, len(seen), at_once):
             tops += self._tops(seen[first : first + at_once], k, candidates)
-        return tops if many else tops[0]
+        return tops
 
     def _tops(self, seen: Sequence[Visited], k: int, candidates: CandidateSet) -> Iterator[Recommendations]:
         histories = [each.ending for each in seen]
@@ -231,14 +244,17 @@ class Recommender:
             offered = np.any([each != 0 for each in by_part.values()], axis=0)
         else:
             offered = np.ones(len(scores), bool)
-        for user, (a, b) in enumerate(pairwise(found.offsets)):
-            best = best_places(scores[a:b], offered[a:b], k)
-            places = {name: _places(each[a:b], best) for name, each in by_part.items()}
-            nodes, own = found.nodes[a:b][best], scores[a:b][best]
-            errors = self.ranker.errors(
-                self.graph, histories[user : user + 1], Candidates(np.array([0, len(nodes)]), nodes)
-            )
-            yield Recommendations(self.graph, seen[user], nodes, own, errors, places, int(b - a))
+        bounds = list(pairwise(found.offsets.tolist()))
+        best = [best_places(scores[a:b], offered[a:b], k) for a, b in bounds]
+        chosen = Candidates(
+            np.cumsum([0, *map(len, best)]),
+            np.concatenate([found.nodes[a:b][which] for (a, b), which in zip(bounds, best, strict=True)]),
+        )
+        errors = self.ranker.errors(self.graph, histories, chosen)
+        for user, ((a, b), which, (c, d)) in enumerate(zip(bounds, best, pairwise(chosen.offsets), strict=True)):
+            places = {name: _places(each[a:b], which) for name, each in by_part.items()}
+            own = scores[a:b][which]
+            yield Recommendations(self.graph, seen[user], chosen.nodes[c:d], own, errors[c:d], places, b - a)
 
 
 def recommend(
@@ -275,14 +291,14 @@ def recommend(
     return made.recommend(history, k, candidates=candidates)
 
 
-def _curious_parts(ranker: Ranker, prefix: str = "") -> dict[str, CuriousRanker]:
-    """The curious rankers that a ranker is made of, and those that its components are made of."""
-    found: dict[str, CuriousRanker] = {}
+def _parts_of(ranker: Ranker, kind: type[Prepared], prefix: str = "") -> dict[str, Prepared]:
+    """The rankers of a kind that a ranker is made of, and those that its components are made of."""
+    found: dict[str, Prepared] = {}
     for name, part in ranker.parts().items():
-        if isinstance(part, CuriousRanker):
+        if isinstance(part, kind):
             found[prefix + name] = part
         elif part is not ranker:
-            found |= _curious_parts(part, f"{prefix}{name}.")
+            found |= _parts_of(part, kind, f"{prefix}{name}.")
     return found
 
 
@@ -301,6 +317,8 @@ def best_places(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
 
 def _places(scores: Float64, which: Int64) -> Int64:
     """The place of some scores among all, 1 for the highest; equal ones share the better place."""
+    if len(which) <= _FEW:
+        return np.asarray(1 + np.count_nonzero(scores > scores[which, None], axis=1))
     return np.asarray(1 + len(scores) - np.searchsorted(np.sort(scores), scores[which], side="right"))
 
 

@@ -19,6 +19,7 @@ from curiograph.cli import (
     predicting,
     ranking,
     reproducing,
+    serving,
     tools,
     training,
 )
@@ -41,6 +42,7 @@ app.command("predict")(predicting.predict)
 app.command("hypotheses")(hypotheses.hypotheses)
 app.add_typer(reproducing.app, name="reproduce")
 app.add_typer(data.app, name="data")
+app.command("serve")(serving.serve)
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)
 app.command("warmup")(tools.warmup)

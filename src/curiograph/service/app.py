@@ -59,9 +59,8 @@ def create_app(
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
-        warming = asyncio.create_task(service.warm_up(prepare))
+        service.start_warming(prepare)
         yield
-        warming.cancel()
         await asyncio.to_thread(service.stop)
 
     app = FastAPI(

@@ -6,11 +6,12 @@ Many histories cost far less together than one after the other, and answers do n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
+from curiograph.centrality.history import Visited
 from curiograph.centrality.recommend import CandidateSet, Recommender
 from curiograph.service.answers import recommend_answer
 from curiograph.service.computing import Computing
@@ -18,7 +19,7 @@ from curiograph.service.computing import Computing
 _AT_ONCE = 32
 """Histories answered together: beyond, PageRank gains nothing and those at the front wait for those at the back."""
 
-Histories = Sequence[list[Hashable]]
+Histories = Sequence[Visited]
 Answers = list[dict[str, Any]]
 
 
@@ -33,7 +34,7 @@ class Question:
 
     def answer(self, histories: Histories) -> Answers:
         """An answer for each history."""
-        tops = self.recommender.recommend(list(histories), self.k, candidates=self.candidates)
+        tops = self.recommender.recommend_visited(histories, self.k, self.candidates)
         return [recommend_answer(top, self.reasons) for top in tops]
 
 

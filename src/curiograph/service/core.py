@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -45,6 +46,7 @@ class Service:
         self.metrics = Metrics(shelf, self.jobs)
         self.status: Literal["ok", "warming up", "stopping"] = "warming up"
         self._opened: dict[str, Opened] = {}
+        self._warming: asyncio.Task[None]
 
     async def opened(self, name: str) -> Opened:
         """The graph by that id; read in a thread the first time."""
@@ -68,7 +70,15 @@ class Service:
             graph = self.shelf.graph(name)
             return Opened(graph, Labels(graph), self.shelf.recommender(name))
 
-    async def warm_up(self, prepare: Callable[[], None] | None) -> None:
+    def start_warming(self, prepare: Callable[[], None] | None) -> None:
+        """Begin to warm up in the background."""
+        self._warming = asyncio.create_task(self._warm_up(prepare))
+
+    async def warmed(self) -> None:
+        """Wait until the service is ready; raises what went wrong."""
+        await asyncio.shield(self._warming)
+
+    async def _warm_up(self, prepare: Callable[[], None] | None) -> None:
         """Load the kernels, and whatever else has to be there, before saying that the service is ready."""
         from curiograph.bench.warmup import warm_up
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 
-from curiograph.errors import WalkError
+from curiograph.centrality.history import Visited
 from curiograph.graph.container import Graph
 
 JsonLabel = str | int | float
@@ -44,24 +44,31 @@ class Labels:
         self.graph = graph
 
     @cached_property
-    def _by_text(self) -> dict[str, Hashable]:
-        return {str(shown(label)): label for label in self.graph.names}
+    def _positions(self) -> dict[Hashable, int]:
+        return {label: position for position, label in enumerate(self.graph.names)}
+
+    @cached_property
+    def _by_text(self) -> dict[str, int]:
+        return {str(shown(label)): position for position, label in enumerate(self.graph.names)}
+
+    def position(self, given: JsonLabel) -> int:
+        """The node that is meant: the one called so, or the one whose label looks like it; raises if there is none."""
+        found = self._positions.get(given)
+        if found is None:
+            found = self._by_text.get(str(given))
+        return self.graph.position(given) if found is None else found  # raises, with the nearest names
 
     def label(self, given: JsonLabel) -> Hashable:
-        """The label of the graph that is meant: itself, or the one that looks like it; raises if there is none."""
-        if given in self.graph:
-            return given
-        found = self._by_text.get(str(given))
-        if found is None:
-            self.graph.position(given)  # raises, with the nearest names
-        return found
+        """The label of the node that is meant."""
+        return self.graph.label(self.position(given))
 
     def walk(self, given: Iterable[JsonLabel]) -> list[Hashable]:
-        """The labels of a walk or a history, at least one."""
-        labels = [self.label(each) for each in given]
-        if not labels:
-            raise WalkError("the list of nodes is empty; give at least one label.")
-        return labels
+        """The labels of the nodes of a walk."""
+        return [self.label(each) for each in given]
+
+    def visited(self, given: Sequence[JsonLabel]) -> Visited:
+        """What a history says that its user visited."""
+        return Visited.of([self.position(each) for each in given])
 
     def search(self, text: str, limit: int) -> list[JsonLabel]:
         """Labels that contain a text, whatever the capitals: those that begin with it first, short ones first.
@@ -73,7 +80,7 @@ class Labels:
         wanted = text.casefold()
         found = [(each.casefold(), each) for each in self._by_text if wanted in each.casefold()]
         found.sort(key=lambda pair: (not pair[0].startswith(wanted), len(pair[0]), pair[0]))
-        return [shown(self._by_text[each]) for _, each in found[:limit]]
+        return [shown(self.graph.label(self._by_text[each])) for _, each in found[:limit]]
 
 
 def all_shown(labels: Sequence[Hashable]) -> list[JsonLabel]:

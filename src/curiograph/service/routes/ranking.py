@@ -71,9 +71,9 @@ async def recommend(request: Request) -> Response:
     service.check_walks(histories)
     k = service.check_count("k", asked.k, service.limits.k)
     opened = await service.opened(asked.graph)
-    labels = [opened.labels.walk(history) for history in histories]
+    seen = [opened.labels.visited(history) for history in histories]
     question = Question(opened.recommender, k, asked.candidates, asked.reasons)
-    found = await service.batches.answer(question, labels)
+    found = await service.batches.answer(question, seen)
     return Response(
         orjson.dumps(found[0] if asked.histories is None else {"users": found}), media_type="application/json"
     )
