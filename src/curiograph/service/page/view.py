@@ -247,8 +247,8 @@ class Page:
                 self._pause()
                 _complain(_sentence(error))
                 return False
-            await self._refresh()
             ui.navigate.history.replace(address(self.walking))
+            await self._refresh()
             return True
 
     async def _step(self) -> None:
