@@ -12,6 +12,7 @@ import typer
 import curiograph
 from curiograph.cli import (
     data,
+    doctor,
     evaluating,
     exploring,
     hypotheses,
@@ -44,6 +45,7 @@ app.add_typer(data.app, name="data")
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)
 app.command("warmup")(tools.warmup)
+app.command("doctor")(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:
