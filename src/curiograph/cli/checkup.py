@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import warnings
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,9 @@ def check_packages(found: Checkup, about: Installed | None) -> None:
             found.problems.append(f"{package.name} is missing: pip install {package.name}.")
     for package in everything.values():
         if package.too_old:
-            wanted = f"'{package.name}>={package.least}'"
             found.problems.append(
-                f"{package.name} {package.version} is too old, {package.least} or newer is needed: pip install {wanted}."
+                f"{package.name} {package.version} is too old, {package.least} or newer is needed: "
+                f"pip install '{package.name}>={package.least}'."
             )
     for extra in about.extras:
         missing = extra.missing
@@ -137,7 +138,9 @@ def check_kernels(found: Checkup) -> None:
             f"{found.kernels['folder']}; folders kernels-... there may be deleted."
         )
     if found.kernels["folder"] and not found.kernels["compiled"]:
-        found.remarks.append("kernels were not compiled yet, so first calls are slow; `curiograph warmup` compiles all.")
+        found.remarks.append(
+            "kernels were not compiled yet, so first calls are slow; `curiograph warmup` compiles all."
+        )
 
 
 def _kernel_cache() -> dict[str, Any]:
@@ -153,7 +156,11 @@ def _kernel_cache() -> dict[str, Any]:
 
 
 def _bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    total = 0
+    for path in folder.rglob("*"):
+        with suppress(FileNotFoundError):  # other processes replace files in it
+            total += path.stat().st_size
+    return total
 
 
 def _computed() -> tuple[int, float]:
@@ -175,8 +182,8 @@ def check_data(found: Checkup) -> None:
         found.problems.append(f"CURIOGRAPH_DATA is {given}, where there is no folder: make it, or unset the variable.")
     if not found.data["writable"]:
         found.problems.append(
-            f"data sets cannot be kept in {cache}, which cannot be written to: set XDG_CACHE_HOME to a folder that can, "
-            "or give one with curiograph data get --cache DIR."
+            f"data sets cannot be kept in {cache}, which cannot be written to: set XDG_CACHE_HOME to a folder that "
+            "can, or give one with curiograph data get --cache DIR."
         )
     for name in dict.fromkeys([*KINDS, *SOURCES]):
         try:

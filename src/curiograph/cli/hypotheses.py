@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
 from curiograph.errors import WalkError
 
@@ -32,9 +32,15 @@ def hypotheses(
         ),
     ],
     agent: Annotated[
-        list[str] | None, typer.Option(help="A further motive: an agent by name or path; may be given several times.")
+        list[str] | None,
+        typer.Option(
+            help="A further motive: an agent by name or path; may be given several times.",
+            autocompletion=completion.agents,
+        ),
     ] = None,
-    reward: Annotated[str, typer.Option(help="What further agents look at: igt or cpt.")] = "igt",
+    reward: Annotated[
+        str, typer.Option(help="What further agents look at: igt or cpt.", autocompletion=completion.rewards)
+    ] = "igt",
     burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that counts.")] = 3,
     steps: Annotated[int, typer.Option(help="Nodes of each walk whose growth is compared.")] = 10,
     most: Annotated[int, typer.Option("--walks", help="Walks whose growth is compared, at most.")] = 1000,

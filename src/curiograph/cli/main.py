@@ -11,6 +11,7 @@ import typer
 
 import curiograph
 from curiograph.cli import (
+    completion,
     data,
     doctor,
     evaluating,
@@ -67,7 +68,10 @@ def _program(
 
 def main() -> None:
     """Run the program; bad input ends with one sentence on stderr and exit code 2."""
-    if "--quiet" in sys.argv:
+    if os.environ.get("_CURIOGRAPH_COMPLETE") == "complete_bash":
+        completion.complete_in_bash(lambda: app(prog_name="curiograph"))
+        return
+    if "--quiet" in sys.argv or os.environ.get("CURIOGRAPH_QUIET"):
         os.environ["CURIOGRAPH_QUIET"] = "1"
         warnings.simplefilter("ignore")
     warnings.showwarning = _show_warning

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
 from curiograph.errors import SettingError, UnknownNameError
 
@@ -33,7 +33,11 @@ def rank(
         str | None, typer.Option(help="A number for each entry of the history, separated by commas.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option(help="Let this agent walk (greedy, igt-rg, ...); plain PageRank without it.")
+        str | None,
+        typer.Option(
+            help="Let this agent walk (greedy, igt-rg, ...); plain PageRank without it.",
+            autocompletion=completion.agents,
+        ),
     ] = None,
     reward: options.Reward = "igt",
     alpha: Alpha = 0.85,
@@ -112,12 +116,18 @@ def recommend(
     candidates: Annotated[
         str, typer.Option(help="all unvisited nodes, or neighbours of the last or of history.")
     ] = "all",
-    by: Annotated[str, typer.Option(help="mixture, pagerank, igt or cpt.")] = "mixture",
+    by: Annotated[
+        str, typer.Option(help="mixture, pagerank, igt or cpt.", autocompletion=completion.rankers)
+    ] = "mixture",
     weights: Annotated[
         str | None, typer.Option(help="Of the mixture, as in pagerank=1,igt=0.5,cpt=0.5; equal without it.")
     ] = None,
-    igt_agent: Annotated[str, typer.Option(help="The agent that walks for igt.")] = "greedy",
-    cpt_agent: Annotated[str, typer.Option(help="The agent that walks for cpt.")] = "greedy",
+    igt_agent: Annotated[
+        str, typer.Option(help="The agent that walks for igt.", autocompletion=completion.agents)
+    ] = "greedy",
+    cpt_agent: Annotated[
+        str, typer.Option(help="The agent that walks for cpt.", autocompletion=completion.agents)
+    ] = "greedy",
     alpha: Alpha = 0.85,
     p_g: Greediness = 0.5,
     walks: Annotated[int, typer.Option(help="Walkers that start at each visited node.")] = 256,

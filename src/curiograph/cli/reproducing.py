@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options, predicting
+from curiograph.cli import completion, options, predicting
 from curiograph.cli.output import check_folder, progress, remark, show_json, show_table, to_json, write_text
 from curiograph.errors import SettingError, UnknownNameError
 
@@ -27,7 +27,12 @@ Walks = Annotated[int, typer.Option(help="Walks per graph.", min=1)]
 BeamWalks = Annotated[int, typer.Option("--beam-episodes", help="Walks per graph of the planner.", min=1)]
 Folder = Annotated[Path, typer.Option(help="Folder for the .md, .json and .png of this name.")]
 Source = Annotated[Path | None, typer.Option("--from", help="Folder with the data; CURIOGRAPH_DATA without it.")]
-Only = Annotated[list[str] | None, typer.Option("--only", help="movielens, books or wikispeedia; may be repeated.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only", help="movielens, books or wikispeedia; may be repeated.", autocompletion=completion.published
+    ),
+]
 Quick = Annotated[bool, typer.Option("--quick", help="Few choices, short trainings and fits.")]
 Run = Annotated[Path, typer.Option(help="Folder that keeps agents, walkers and fits: a killed job goes on there.")]
 Workers = Annotated[int | None, typer.Option(help="Processes; one per processor without it.", min=1)]
@@ -121,7 +126,9 @@ def sizes(
 
 @app.command("walltime")
 def walltime(
-    family: Annotated[str, typer.Option(help="Family of the graph: rg, ws, ba or er.")] = "rg",
+    family: Annotated[
+        str, typer.Option(help="Family of the graph: rg, ws, ba or er.", autocompletion=completion.families)
+    ] = "rg",
     largest: Annotated[int, typer.Option(help="Leave out longer walks.", min=5, max=200)] = 200,
     walks: Annotated[int, typer.Option(help="Walks that decide at once, in the batch.", min=1)] = 100,
     repeats: Annotated[int, typer.Option(help="Measurements, of which the median counts.", min=1)] = 5,

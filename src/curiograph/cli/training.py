@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import check_folder, progress, remark, show_json, show_table
 from curiograph.errors import SettingError
 
@@ -21,15 +21,26 @@ _OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name")
 
 
 def train(
-    agent: Annotated[str, typer.Option(help="gnn (the paper's) or horizon (reads the graph around the walk).")] = "gnn",
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="gnn (the paper's) or horizon (reads the graph around the walk).", autocompletion=completion.learners
+        ),
+    ] = "gnn",
     reward: options.Reward = "igt",
     family: Annotated[
-        list[str] | None, typer.Option(help="Generated graphs: rg, ws, ba or er; may be repeated; or all.")
+        list[str] | None,
+        typer.Option(
+            help="Generated graphs: rg, ws, ba or er; may be repeated; or all.", autocompletion=completion.families
+        ),
     ] = None,
-    graph: Annotated[str | None, typer.Option(help="One graph, as for explore.")] = None,
+    graph: options.GraphFile = None,
     environments: Annotated[Path | None, typer.Option(help="Graphs of a published environment file.")] = None,
     preset: Annotated[str, typer.Option(help="best, or for gnn paper: the published setting.")] = "best",
-    start: Annotated[str | None, typer.Option(help="A trained agent of the same shape to go on from.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(help="A trained agent of the same shape to go on from.", autocompletion=completion.agents),
+    ] = None,
     train_steps: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", help="Any other setting, as discount=0.8; may be repeated.")

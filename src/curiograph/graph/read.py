@@ -21,6 +21,8 @@ _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     ".json": read_node_link,
     ".npz": read_npz,
 }
+ENDINGS = tuple(_READERS)
+"""Of the files that `read_graph` reads."""
 
 
 def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
