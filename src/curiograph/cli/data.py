@@ -85,7 +85,9 @@ def get(
     source = source_named(name)
     with progress(quiet) as say:
         say(f"getting {source.name}")
-        folder = get_dataset(source.name, cache, origin, lambda message: say(f"{source.name}: {message}"))
+        folder = get_dataset(
+            source.name, cache, origin, lambda message, share=None: say(f"{source.name}: {message}", share)
+        )
     files = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
     document = {
         "name": source.name,

@@ -49,8 +49,8 @@ def evaluate(
     kept: Any = fallback
     with progress(quiet) as say:
         results = []
-        for name in agent:
-            say(f"{name} on {len(tested)} graphs")
+        for number, name in enumerate(agent):
+            say(f"{name} on {len(tested)} graphs", number / len(agent) if len(agent) > 1 else None)
             results.append(evaluate_agent(name, tested, reward, steps, count, fallback=kept, seed=seed))
     documents = [result.to_dict() for result in results]
     document = documents[0] if len(documents) == 1 else {"results": documents}

@@ -24,6 +24,7 @@ from curiograph.cli import (
     tools,
     training,
 )
+from curiograph.cli.output import remark
 from curiograph.errors import CuriographError
 
 app = typer.Typer(
@@ -80,6 +81,7 @@ def main() -> None:
     except CuriographError as error:
         _refuse(str(error))
     except (KeyboardInterrupt, typer.Abort):
+        remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
         sys.exit(130)
     except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

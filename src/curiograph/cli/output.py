@@ -15,11 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 from curiograph.errors import SettingError
 from curiograph.graph.storage import replacing
+from curiograph.progress import Progress, silent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from rich.progress import Progress as RichProgress
 
 PICTURES = (".png", ".svg", ".pdf")
+_DAY = 24 * 3600  # the time left is told from all that was done so far
 
 
 def show_json(document: Any) -> None:
@@ -126,12 +129,42 @@ def remark(message: str, quiet: bool) -> None:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A status line on stderr that says what is being done; nothing where stderr is not a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda message: None
-        return
-    from rich.console import Console
+def progress(quiet: bool) -> Iterator[Progress]:
+    """What is being done, on stderr, with a bar and the time left where the share done is known.
 
-    with Console(stderr=True).status("starting") as status:
-        yield lambda message: status.update(message)
+    Nothing where stderr is not a terminal; the line is gone when the work ends, by whatever way.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield silent
+        return
+    from rich import progress as bars
+    from rich.console import Console
+    from rich.table import Column
+
+    columns = (
+        bars.TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+        bars.BarColumn(bar_width=20),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with bars.Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, speed_estimate_period=_DAY
+    ) as shown:
+        yield _Bar(shown)
+
+
+class _Bar:
+    """A line of a rich progress. A share that falls, or is no longer known, begins another piece of work."""
+
+    def __init__(self, shown: RichProgress) -> None:
+        self._shown = shown
+        self._share: float | None = None
+        self._task = self._shown.add_task("starting", total=None)
+
+    def __call__(self, message: str, share: float | None = None) -> None:
+        if (share is None) != (self._share is None) or (share or 0) < (self._share or 0):
+            self._shown.remove_task(self._task)
+            self._task = self._shown.add_task(message, total=None if share is None else 1.0)
+        self._shown.update(self._task, description=message, completed=share or 0)
+        self._share = share

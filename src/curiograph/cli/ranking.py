@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +16,7 @@ from curiograph.errors import SettingError, UnknownNameError
 if TYPE_CHECKING:
     from curiograph.centrality.recommend import Recommendations, Recommender
     from curiograph.graph.container import Graph
+    from curiograph.progress import Progress
 
 Alpha = Annotated[float, typer.Option(help="Chance to go on instead of teleporting, from 0 to below 1.")]
 Greediness = Annotated[float, typer.Option("--p-g", help="0: always the agent's best candidate; 1: any candidate.")]
@@ -205,12 +206,12 @@ def _check_files(
     check_out(parts, (".safetensors",), "--parts")
 
 
-def _prepare(made: Recommender, parts: Path, say: Callable[[str], None]) -> None:
+def _prepare(made: Recommender, parts: Path, say: Progress) -> None:
     """Compute the parts of all nodes; what is done so far is kept in the file every minute."""
     labels = made.graph.labels
     written = monotonic()
     for first in range(0, len(labels), _AT_ONCE):
-        say(f"preparing node {first} of {len(labels)}")
+        say(f"preparing node {first:,} of {len(labels):,}", first / len(labels))
         made.prepare(labels[first : first + _AT_ONCE])
         if monotonic() - written > _SECONDS:
             made.save(parts)

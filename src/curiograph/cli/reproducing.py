@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, redirect_stdout, suppress
 from functools import partial
 from importlib import import_module
+from json import loads as load_json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -260,15 +262,19 @@ def everything(
     run: Run = _RUNS,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
+    json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Every table and figure."""
-    table1(seed=seed, out=out, quiet=quiet)
-    lengths(seed=seed, out=out, quiet=quiet)
-    sizes(seed=seed, out=out, quiet=quiet)
-    walltime(seed=seed, out=out, quiet=quiet)
-    for each in (table2, diffusion, examples):
-        each(source=source, quick=quick, run=run, seed=seed, out=out, quiet=quiet)
+    on_people: dict[str, Any] = {"source": source, "quick": quick, "run": run}
+    experiments: list[Callable[..., None]] = [table1, lengths, sizes, walltime]
+    experiments += [partial(each, **on_people) for each in (table2, diffusion, examples)]
+    with redirect_stdout(io.StringIO()) if json else nullcontext():  # one document instead of one after the other
+        for experiment in experiments:
+            experiment(seed=seed, out=out, quiet=quiet)
+    if json:
+        names = ("table1", "lengths", "sizes", "walltime", "table2", "diffusion", "examples")
+        show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 
 
 def _people(only: list[str] | None, quick: bool, seed: int, splits: int | None = None) -> PeopleSettings:

@@ -15,7 +15,7 @@ from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
     from curiograph.graph.environments import Split
-
+    from curiograph.progress import Progress
 
 _OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name")
 
@@ -95,12 +95,12 @@ def _command() -> str:
     return shlex.join(kept)
 
 
-def _tell(report: dict[str, Any], say: Any, quiet: bool) -> None:
+def _tell(report: dict[str, Any], say: Progress, quiet: bool) -> None:
     parts = [f"step {report['step']:,}"]
     parts += [f"{key} {report[key]:.4g}" for key in ("loss", "return", "epsilon", "validation", "best")
               if report.get(key) is not None]  # fmt: skip
     parts.append(f"{report['left'] / 60:.1f} min left")
-    say(", ".join(parts))
+    say(", ".join(parts[:-1]), report["seconds"] / (report["seconds"] + report["left"]))
     if not quiet and not sys.stderr.isatty():
         print("curiograph: " + ", ".join(parts), file=sys.stderr, flush=True)
 
