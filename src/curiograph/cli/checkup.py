@@ -15,6 +15,7 @@ from curiograph.cli.packages import Installed, installed
 from curiograph.errors import CuriographError
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_OLDER = 10  # folders of kernels of other versions that are worth no remark
 _GAPS, _BITS = 2, 0.8908126465984033  # of the toy graph `library`, by the slow twins
 
 
@@ -114,7 +115,7 @@ def _memory() -> int | None:
 
 def check_kernels(found: Checkup) -> None:
     """Where compiled kernels are kept, whether they are there yet, and whether they compute what they should."""
-    found.kernels = {"folder": None, "bytes": 0, "compiled": 0, "older_bytes": 0, "correct": False}
+    found.kernels = {"folder": None, "bytes": 0, "compiled": 0, "older_folders": 0, "correct": False}
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         try:
@@ -132,10 +133,10 @@ def check_kernels(found: Checkup) -> None:
             f"kernels compute {gaps} gaps and {bits:.6f} bits for toy:library instead of {_GAPS} and {_BITS:.6f}: "
             f"delete the folder {found.kernels['folder']}, and report it if that does not help."
         )
-    if found.kernels["older_bytes"] > 10**9:
+    if found.kernels["older_folders"] > _OLDER:
         found.remarks.append(
-            f"kernels of other versions take {found.kernels['older_bytes'] / 1e9:.1f} GB beside "
-            f"{found.kernels['folder']}; folders kernels-... there may be deleted."
+            f"{found.kernels['older_folders']} folders of kernels of other versions lie beside "
+            f"{found.kernels['folder']}; they may be deleted."
         )
     if found.kernels["folder"] and not found.kernels["compiled"]:
         found.remarks.append(
@@ -150,9 +151,9 @@ def _kernel_cache() -> dict[str, Any]:
     if folder is None:
         return {}
     ours = Path(kernels.csr.has_edge.stats.cache_path)  # numba makes a folder in it for each copy of the sources
-    older = [_bytes(other) for other in folder.parent.glob("kernels-*") if other != folder]
+    older = len([other for other in folder.parent.glob("kernels-*") if other != folder])
     compiled = len(list(ours.glob("*.nbi")))
-    return {"folder": str(folder), "bytes": _bytes(folder), "compiled": compiled, "older_bytes": sum(older)}
+    return {"folder": str(folder), "bytes": _bytes(folder), "compiled": compiled, "older_folders": older}
 
 
 def _bytes(folder: Path) -> int:
