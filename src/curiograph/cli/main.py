@@ -49,6 +49,8 @@ app.command("convert")(tools.convert)
 app.command("warmup")(tools.warmup)
 app.command("doctor")(doctor.doctor)
 
+_STOPPED = 130
+
 
 def _version(wanted: bool) -> None:
     if wanted:
@@ -77,12 +79,15 @@ def main() -> None:
         warnings.simplefilter("ignore")
     warnings.showwarning = _show_warning
     try:
-        sys.exit(app(prog_name="curiograph", standalone_mode=False) or 0)
+        code = app(prog_name="curiograph", standalone_mode=False) or 0
+        if code == _STOPPED:  # newer typers make a code of Ctrl-C by themselves
+            raise KeyboardInterrupt
+        sys.exit(code)
     except CuriographError as error:
         _refuse(str(error))
     except (KeyboardInterrupt, typer.Abort):
         remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
-        sys.exit(130)
+        sys.exit(_STOPPED)
     except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
