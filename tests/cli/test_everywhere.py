@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -114,29 +115,40 @@ def test_the_variable_is_as_good_as_the_option(
     assert capsys.readouterr() == ("", "")
 
 
-def shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int, **environment: str) -> str:
-    """What `show_table` prints to a terminal of that width."""
+COLUMNS = ["node", "score", "by pagerank", "why"]
+ROWS = [["Washington, D.C. [city]", 0.0008684, 3, "it opens a gap between " + "many " * 30], ["Rome", 0.5, 1, None]]
+
+
+def shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> list[str]:
+    """Lines of a table on a terminal of that width."""
     master, slave = pty.openpty()
     monkeypatch.setenv("COLUMNS", str(columns))
     monkeypatch.setenv("TERM", "xterm-256color")
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
     with open(slave, "w") as terminal, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", terminal)
-        show_table("", ["node", "why"], [["Washington, D.C. [city]", "it opens a gap between " + "many " * 30]])
+        show_table("next", COLUMNS, ROWS)
         terminal.flush()
         text = os.read(master, 65536).decode()
     os.close(master)
-    return text
+    return text.splitlines()
 
 
-def test_tables_fold_at_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colours_only_on_a_terminal_that_wants_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
-    text = shown_on_a_terminal(monkeypatch, 80)
-    assert "\x1b[1m" in text  # a bold head
-    plain = shown_on_a_terminal(monkeypatch, 80, NO_COLOR="1")
-    assert "\x1b[3" not in plain
-    lines = [line for line in plain.replace("\x1b[1m", "").replace("\x1b[0m", "").splitlines() if line.strip()]
-    assert max(map(len, lines)) <= 80
-    assert "Washington, D.C. [city]" in plain
-    assert plain.count("many") == 30
+    assert "\x1b[1m" in "".join(shown_on_a_terminal(monkeypatch, 80))  # bold
+    show_table("next", COLUMNS, ROWS)
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_a_table_folds_between_words_or_becomes_paragraphs(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in shown_on_a_terminal(monkeypatch, width)]
+    text = "\n".join(lines)
+    assert max(map(len, lines)) <= width
+    assert ("┃" in text) == (width == 80)
+    for word in ("next", "Washington", "[city]", "0.0008684", "pagerank", "Rome"):
+        assert word in text
+    assert text.count("many") == 30

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from curiograph.errors import SettingError
 from curiograph.graph.storage import replacing
@@ -19,9 +19,11 @@ from curiograph.progress import Progress, silent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from rich.console import Console
     from rich.progress import Progress as RichProgress
 
 PICTURES = (".png", ".svg", ".pdf")
+_WORD = 12  # letters of a word that a table does not break
 _DAY = 24 * 3600  # the time left is told from all that was done so far
 
 
@@ -46,19 +48,41 @@ def _plain(value: Any) -> Any:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table on stdout; numbers stand at the right."""
+    """A table on stdout, numbers at the right; on a terminal too narrow for it, a paragraph for each row."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    cells = [[_cell(value) for value in row] for row in rows]
+    least = [_least_width(column, [row[place] for row in cells]) for place, column in enumerate(columns)]
+    if sum(least) + 3 * len(columns) + 1 > console.width:
+        _show_paragraphs(console, title, columns, cells)
+        return
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for place, column in enumerate(columns):
         numbers = all(row[place] is None or isinstance(row[place], (int, float)) for row in rows)
-        table.add_column(column, justify="right" if numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_cell(value)) for value in row))
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False).print(table)
+        side: Literal["right", "left"] = "right" if numbers else "left"
+        table.add_column(column, justify=side, overflow="fold", min_width=least[place])
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _least_width(column: str, cells: Sequence[str]) -> int:
+    """Width at which a column folds between words, but for words that are longer than `_WORD`."""
+    words = [len(word) for text in (column, *cells) for word in text.split()]
+    return min(max(words, default=0), _WORD)
+
+
+def _show_paragraphs(console: Console, title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    from rich.text import Text
+
+    if title:
+        console.print(Text(title, style="italic"))
+    for row in cells:
+        parts = [Text.assemble((column, "bold"), " ", text) for column, text in zip(columns, row, strict=True) if text]
+        console.print(Text("  ").join(parts), end="\n\n", overflow="fold")
 
 
 def _cell(value: Any) -> str:
