@@ -60,7 +60,9 @@ def warmup(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Compile all kernels ahead of time, so that the first real call is fast."""
     from curiograph.bench.warmup import warm_up
 
-    seconds = warm_up()
+    with progress(quiet) as say:
+        say("compiling kernels")
+        seconds = warm_up()
     if json:
         show_json({"seconds": seconds})
     else:
