@@ -23,7 +23,7 @@ links = cg.Graph.from_edges([(str(a), str(b)) for a, b in links.to_networkx().ed
 walks = cg.human.read_trajectories(folder / "log.csv").walks.on(links)
 print(walks)
 
-found = cg.human.compare_growth(links, walks, nulls=["random-walk", "unbiased"], steps=10, seed=0)
+found = cg.human.compare_growth(links, walks, nulls=["random-walk", "unbiased"], steps=10, replicates=5)
 for null in found.values():
     print(null.answer)
 found.plot().savefig(folder / "growth.png", dpi=120, bbox_inches="tight")

@@ -114,6 +114,10 @@ def contents(found: list[Example]) -> str:
     cards = [_card(example) for example in sorted(found, key=lambda example: example.picture is None)]
     return "\n".join(
         [
+            "---",
+            "hide: [toc]",
+            "---",
+            "",
             "# Gallery",
             "",
             "Short scripts to start from. Each runs as it stands, on data that comes with the package:",
@@ -138,7 +142,8 @@ def _card(example: Example) -> str:
 
 def on_config(config: Any) -> Any:
     """Put a page for each script below the gallery in the navigation."""
-    pages = [f"gallery/{path.stem}.md" for path in sorted(EXAMPLES.glob("*.py"))]
+    names = [path.stem for path in sorted(EXAMPLES.glob("*.py"))]
+    pages = [{name.replace("_", " ").capitalize(): f"gallery/{name}.md"} for name in names]
     for entry in config.nav:
         if "Gallery" in entry:
             entry["Gallery"] = ["gallery/index.md", *pages]
