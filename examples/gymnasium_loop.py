@@ -1,7 +1,7 @@
 """The exploration as a gymnasium environment: a loop of your own, with the action mask.
 
-The policy is the simplest that learns: it counts how well each link paid on earlier walks, and tries others now and then.
-Written: gymnasium_loop.png, its mean return over batches of episodes beside that of agents that learnt elsewhere.
+The policy is the simplest that learns: it remembers how well each link paid on earlier walks, and tries others now
+and then. Written: gymnasium_loop.png, its mean return while it learns, beside that of built-in agents.
 """
 
 import sys

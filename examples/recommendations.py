@@ -1,7 +1,7 @@
 """Recommendations with reasons: what to read next, and why.
 
-Someone has met four characters of Les Miserables (Knuth's graph, as networkx ships it). Whom next? Each reason gives the
-place by each component of the mixture, the gap that would open, and the change in compressibility.
+Someone has met four characters of Les Miserables (Knuth's graph, as networkx ships it). Whom next? Each reason gives
+the place by each component of the mixture, the gap that would open, and the change in compressibility.
 Written: recommendations.csv, recommendations.png.
 """
 

@@ -3,8 +3,8 @@
 Install:  pip install 'curiograph[train]'
 Run:      python examples/train_an_agent.py FOLDER
 
-A minute or two. Stopped and run again, it goes on where it was. Written: folder agent/ with checkpoint, log, curves and the
-agent itself, which any command takes by its path.
+A minute or two. Stopped and run again, it goes on where it was. Written: folder agent/ with checkpoint, log, curves
+and the agent itself, which any command takes by its path.
 """
 
 import sys

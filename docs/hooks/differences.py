@@ -31,8 +31,8 @@ def contents() -> str:
     lines = [
         "# What differs from the paper",
         "",
-        "Patankar, Ouellet et al., *Intrinsically Motivated Graph Exploration Using Network Theories of Human Curiosity*",
-        "(LoG 2023), says what is computed. Here is all that we do differently, or had to choose, page by page.",
+        "Patankar, Ouellet et al., *Intrinsically Motivated Graph Exploration Using Network Theories of Human",
+        "Curiosity* (LoG 2023), says what is computed. Here is all that we do differently, or had to choose.",
     ]
     for page in PAGES:
         lines += ["", f"## [{title(page)}]({page}.md)", "", section(page)]
