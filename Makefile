@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all lint format bench results people train-all ablation clean
+.PHONY: run test test-all lint format bench docs results people train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -28,6 +28,10 @@ format: .venv/test.done
 bench: .venv/test.done
 	mkdir -p results
 	$(BIN)/curiograph bench --out results/bench.json
+
+# To site/: open site/index.html, or serve it, with search: python3 -m http.server --directory site
+docs: .venv/docs.done
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 # What README and docs show: generated, never typed.
 results: .venv/test.done
@@ -61,11 +65,15 @@ ablation: .venv/test.done
 
 .venv/test.done: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[test]'
-	touch $@ .venv/run.done
+	touch $@ .venv/run.done .venv/docs.done
+
+.venv/docs.done: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[docs]'
+	touch $@
 
 .venv/test-all.done: .venv/test.done
 	$(PIP) --editable '.[test,sb3]'
 	touch $@
 
 clean:
-	rm -rf .venv results
+	rm -rf .venv .cache results site
