@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PICTURES = (".png", ".svg", ".pdf")
+ANIMATIONS = (".gif",)
 
 
 def show_json(document: Any) -> None:
@@ -82,7 +83,7 @@ def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") 
         raise SettingError(f"{option} {path}: the folder {path.parent} does not exist; create it first.")
     if not os.access(path.parent, os.W_OK):
         raise SettingError(f"{option} {path}: cannot write to the folder {path.parent}; choose another.")
-    if path.suffix.lower() in PICTURES:
+    if path.suffix.lower() in (*PICTURES, *ANIMATIONS):
         from curiograph.extras import require
 
         require("matplotlib.figure", "plot", "Pictures")

@@ -18,6 +18,7 @@ from curiograph.plotting.lines import plot_panels as plot_panels
 from curiograph.plotting.palette import COLOURS as COLOURS
 from curiograph.plotting.palette import DASHES as DASHES
 from curiograph.plotting.palette import MARKERS as MARKERS
+from curiograph.plotting.palette import colour_of as colour_of
 from curiograph.plotting.rankings import plot_places as plot_places
 from curiograph.plotting.rankings import plot_ranking as plot_ranking
 from curiograph.plotting.rate_distortion import plot_rate_distortion as plot_rate_distortion

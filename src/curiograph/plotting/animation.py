@@ -15,7 +15,7 @@ from curiograph.graph.container import Graph
 from curiograph.graph.rows import Int64
 from curiograph.graph.storage import replacing, shortened
 from curiograph.plotting.canvas import figure, whole_numbers
-from curiograph.plotting.palette import COLOURS, DASHES
+from curiograph.plotting.palette import COLOURS, DASHES, colour_of
 from curiograph.plotting.walks import DrawnGap, WalkPicture
 
 if TYPE_CHECKING:
@@ -39,16 +39,15 @@ def animate_walk(
     """Write a .gif with a frame for every node, whole or not at all: the walk above, below it what it has grown."""
     if Path(path).suffix.lower() != ".gif":
         raise SettingError(f"cannot write an animation to {path}; end its name in .gif.")
-    picture = WalkPicture(graph, list(nodes), gaps)
+    picture = WalkPicture(graph, nodes, gaps)
     made, (above, below) = figure(6.4, 7.2, rows=2, heights=(4, 1))
     canvas = require("matplotlib.backends.backend_agg", "plot", "Pictures").FigureCanvasAgg(made)
     made.set_dpi(_DOTS)
     made.suptitle(title, fontsize=11)
     curves = _Curves(below, beta1, rewards, reward)
+    picture.prepare(above)
     frames = []
     for step in range(1, len(nodes) + 1):
-        above.clear()
-        picture.prepare(above)
         above.set_title(_caption(nodes, rewards, reward, step), fontsize=10, color=COLOURS["ink"])
         curves.draw(step)
         if step == 1:
@@ -81,7 +80,7 @@ class _Curves:
         self._rewards = np.array([np.nan, *rewards])
         self._earned: Any = None
         if reward != "igt" and len(rewards):
-            right, colour = ax.twinx(), COLOURS.get(reward, COLOURS["ink"])
+            right, colour = ax.twinx(), colour_of(reward, "ink")
             (self._earned,) = right.plot([], [], linestyle=DASHES["cpt"], color=colour, linewidth=2)
             spread = max(float(np.ptp(rewards)), 1e-9)
             right.set_ylim(min(0.0, min(rewards)), max(rewards) + 0.1 * spread)

@@ -50,3 +50,12 @@ MARKERS = {
     "beam": "D",
 }
 """Shapes of points."""
+
+
+def colour_of(name: str, otherwise: str = "quiet") -> str:
+    """The colour of a name, or of its first part.
+
+    >>> colour_of("igt-rg") == COLOURS["igt"], colour_of("nobody") == COLOURS["quiet"]
+    (True, True)
+    """
+    return next(COLOURS[key] for key in (name, name.partition("-")[0], otherwise) if key in COLOURS)

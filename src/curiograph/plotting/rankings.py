@@ -10,21 +10,19 @@ import numpy as np
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import shortened
 from curiograph.plotting.canvas import figure
-from curiograph.plotting.palette import COLOURS, MARKERS
+from curiograph.plotting.palette import COLOURS, MARKERS, colour_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_ranking(
-    labels: Sequence[str], scores: Float64, errors: Float64, colour: str, ax: Axes | None = None
-) -> Axes:
-    """Bars that lie down, the best on top, with one standard error where there is one; `colour` is a key of `COLOURS`."""
+def plot_ranking(labels: Sequence[str], scores: Float64, errors: Float64, who: str, ax: Axes | None = None) -> Axes:
+    """Bars that lie down, the best on top, with one standard error where there is one; coloured by `who` ranks."""
     if ax is None:
         ax = figure(5.6, 0.6 + 0.3 * len(labels))[1]
     rows = np.arange(len(labels))
     spread = errors if np.any(errors > 0) else None
-    ax.barh(rows, scores, xerr=spread, color=COLOURS[colour], ecolor="#555555", capsize=2)
+    ax.barh(rows, scores, xerr=spread, color=colour_of(who, "pagerank"), ecolor="#555555", capsize=2)
     ax.set_yticks(rows, [shortened(label, 24) for label in labels])
     ax.invert_yaxis()
     ax.set_xlabel("score" if spread is None else "score, with one standard error")
@@ -44,7 +42,7 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
     for column, (name, numbers) in enumerate(places.items()):
         order = before[np.argsort(np.asarray(numbers)[before], kind="stable")]
         height = np.argsort(order) + 1
-        ax.scatter([column] * len(labels), height, s=210, color=COLOURS.get(name, COLOURS["ink"]),
+        ax.scatter([column] * len(labels), height, s=210, color=colour_of(name, "ink"),
                    marker=MARKERS.get(name, "o"), zorder=2)  # fmt: skip
         for node, number in enumerate(numbers):
             ax.text(column, height[node], str(number), ha="center", va="center_baseline", color="white",

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from curiograph.extras import require
 from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64
 from curiograph.plotting.canvas import figure
 from curiograph.plotting.layout import layout
 from curiograph.plotting.names import name_offsets, write_name
@@ -45,7 +43,7 @@ def plot_walk(
     graph: Graph, nodes: Sequence[Hashable], gaps: Sequence[DrawnGap], title: str, ax: Axes | None = None
 ) -> Axes:
     """The visited subgraph with its gaps: numbers and shades give the order of visit, the path walked is drawn bold."""
-    picture = WalkPicture(graph, list(nodes), gaps)
+    picture = WalkPicture(graph, nodes, gaps)
     if ax is None:
         side = 6.0 if len(nodes) <= 50 else 9.0
         ax = figure(side, side)[1]
@@ -55,34 +53,24 @@ def plot_walk(
     return ax
 
 
-@dataclass(frozen=True, eq=False)
 class WalkPicture:
     """A walk laid out once, to be drawn as it was after any number of nodes."""
 
-    graph: Graph
-    nodes: list[Hashable]
-    gaps: Sequence[DrawnGap]
-
-    @cached_property
-    def places(self) -> Float64:
+    def __init__(self, graph: Graph, nodes: Sequence[Hashable], gaps: Sequence[DrawnGap]) -> None:
+        visited = graph.subgraph(nodes)
+        positions = visited.positions(nodes)
+        self.nodes, self.gaps = nodes, gaps
+        self.places = layout(visited)[positions]
         """Coordinates in order of visit."""
-        visited = self.graph.subgraph(self.nodes)
-        return layout(visited)[visited.positions(self.nodes)]
-
-    @cached_property
-    def links(self) -> list[tuple[int, int]]:
-        """Edges of the visited subgraph as pairs of steps, the earlier first, in order of the later."""
-        visited = self.graph.subgraph(self.nodes)
-        order = np.argsort(visited.positions(self.nodes))
-        rows = order[np.repeat(np.arange(visited.num_nodes), np.diff(visited.indptr))]
-        return sorted(
-            ((int(a), int(b)) for a, b in zip(rows, order[visited.indices], strict=True) if a < b), key=lambda ab: ab[1]
-        )
-
-    @cached_property
-    def diameter(self) -> float:
+        step = np.argsort(positions)
+        rows = step[np.repeat(np.arange(visited.num_nodes), visited.degrees)]
+        columns = step[visited.indices]
+        self.links = [(int(a), int(b)) for a, b in zip(rows, columns, strict=True) if a < b]
+        """Edges of the visited subgraph as pairs of steps, the earlier first."""
+        self.diameter = max(6.5, 16 * min(1.0, (20 / len(nodes)) ** 0.4))
         """Of a node, in points: smaller where there are many."""
-        return max(6.5, 16 * min(1.0, (20 / len(self.nodes)) ** 0.4))
+        self._bold = 2.2 * self.diameter / 16
+        self._offsets: list[tuple[float, float] | None] = []
 
     def prepare(self, ax: Axes) -> None:
         """Frame the whole walk, so that nothing moves while it grows."""
@@ -92,7 +80,9 @@ class WalkPicture:
         ax.set_axis_off()
 
     def draw(self, ax: Axes, step: int) -> None:
-        """Draw what there is after `step` nodes."""
+        """Draw what there is after `step` nodes, instead of what was drawn before."""
+        for old in [*ax.patches, *ax.collections, *ax.texts]:
+            old.remove()
         self._draw_gaps(ax, step)
         self._draw_links(ax, step)
         self._draw_nodes(ax, step)
@@ -110,8 +100,8 @@ class WalkPicture:
             elif gap.is_open(step):
                 inner = corners + _INSET * (corners.mean(axis=0) - corners)
                 ax.add_patch(
-                    polygon(inner, fill=False, edgecolor=COLOURS["igt"], alpha=max(0.25, 0.9 * faint), linewidth=2.2,
-                            joinstyle="round", zorder=2)
+                    polygon(inner, fill=False, edgecolor=COLOURS["igt"], alpha=max(0.3, 0.9 * faint),
+                            linewidth=self._bold, joinstyle="round", zorder=2)
                 )  # fmt: skip
 
     def _draw_links(self, ax: Axes, step: int) -> None:
@@ -119,7 +109,7 @@ class WalkPicture:
         there = [(a, b) for a, b in self.links if b < step]
         bold = [(a, b) for a, b in there if b == a + 1]
         ax.add_collection(lines(self.places[there], color=COLOURS["quiet"], linewidth=0.9, alpha=0.6, zorder=2))
-        ax.add_collection(lines(self.places[bold], color=COLOURS["ink"], linewidth=2.2, label="path", zorder=3))
+        ax.add_collection(lines(self.places[bold], color=COLOURS["ink"], linewidth=self._bold, zorder=3))
 
     def _draw_nodes(self, ax: Axes, step: int) -> None:
         low, high = _SHADES
@@ -133,8 +123,8 @@ class WalkPicture:
 
     def _draw_names(self, ax: Axes, step: int) -> None:
         texts = [str(label) for label in self.nodes]
-        offsets = name_offsets(ax, texts, self.places, self.links, self.diameter / 2)
-        for text, place, offset in list(zip(texts, self.places, offsets, strict=True))[:step]:
+        self._offsets = self._offsets or name_offsets(ax, texts, self.places, self.links, self.diameter / 2)
+        for text, place, offset in list(zip(texts, self.places, self._offsets, strict=True))[:step]:
             if offset is not None:
                 write_name(ax, text, place, offset)
 
