@@ -76,7 +76,7 @@ class _Curves:
         ax.set_ylabel("gaps", color=COLOURS["igt"])
         whole_numbers(ax.xaxis)
         whole_numbers(ax.yaxis)
-        ax.spines["top"].set_visible(False)
+        ax.spines[["top", "right"]].set_visible(False)
         self._rewards = np.array([np.nan, *rewards])
         self._earned: Any = None
         if reward != "igt" and len(rewards):
@@ -85,7 +85,7 @@ class _Curves:
             spread = max(float(np.ptp(rewards)), 1e-9)
             right.set_ylim(min(0.0, min(rewards)), max(rewards) + 0.1 * spread)
             right.set_ylabel(f"{shortened(reward, 16)}, dashed", color=colour)
-            right.spines["top"].set_visible(False)
+            right.spines[["top", "left"]].set_visible(False)
 
     def draw(self, step: int) -> None:
         """Show the first steps."""
@@ -98,6 +98,9 @@ def _save(frames: Sequence[Any], path: str | Path) -> None:
     """Write the frames with tints that all of them share."""
     image = require("PIL.Image", "plot", "Pictures")
     tints = image.fromarray(np.vstack([frames[0], frames[len(frames) // 2], frames[-1]])).quantize(_TINTS)
+    shades = np.reshape(tints.getpalette(), (-1, 3))
+    shades[shades.min(axis=1) > 247] = 255  # paper stays white
+    tints.putpalette(shades.ravel().tolist())
     flat = [image.fromarray(frame).quantize(palette=tints, dither=image.Dither.NONE) for frame in frames]
     buffer = io.BytesIO()
     pauses = [_PAUSE] * (len(flat) - 1) + [_LINGER]

@@ -44,7 +44,7 @@ def _distances(graph: Graph) -> NDArray[Any]:
     """Links between every two nodes; parts that are not connected stand one link further apart than anything else."""
     from scipy.sparse.csgraph import shortest_path
 
-    found = shortest_path(graph.skeleton.to_scipy(), unweighted=True, directed=False)
+    found: NDArray[Any] = shortest_path(graph.skeleton.to_scipy(), unweighted=True, directed=False)
     apart = np.isinf(found)
     found[apart] = found[~apart].max() + 1
     return found

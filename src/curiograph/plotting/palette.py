@@ -42,7 +42,7 @@ MARKERS = {
     "cpt": "s",
     "pagerank": "^",
     "human": "D",
-    "mixture": "P",
+    "mixture": "h",
     "random": ".",
     "greedy": "s",
     "gnn": "^",

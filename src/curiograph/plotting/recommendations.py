@@ -34,7 +34,7 @@ def plot_recommendations(
     drawn = graph if graph.num_nodes <= _DRAWN_WHOLE else graph.subgraph(named)
     places, shown = layout(drawn), drawn.positions(named)
     ax.set_xlim(-1.2, 1.2)
-    ax.set_ylim(-1.12, 1.12)
+    ax.set_ylim(-1.3, 1.12)  # room for the legend below
     ax.set_axis_off()
     rows = np.repeat(np.arange(drawn.num_nodes), np.diff(drawn.indptr))
     links = [(int(a), int(b)) for a, b in zip(rows, drawn.indices, strict=True) if a < b]
@@ -42,19 +42,29 @@ def plot_recommendations(
     ax.add_collection(lines(places[links], color="#DDDDDD", linewidth=0.7, zorder=1))
     ax.add_collection(lines(places[near], color=COLOURS["quiet"], linewidth=1.0, zorder=2))
     others = np.setdiff1d(np.arange(drawn.num_nodes), shown)
-    ax.scatter(*places[others].T, s=14, color="#CCCCCC", zorder=3)
+    ax.scatter(places[others, 0], places[others, 1], s=14, color="#CCCCCC", zorder=3)
     for nodes, colour, shape, name in (
         (history, COLOURS["human"], "s", "visited"),
         (recommended, COLOURS["mixture"], "o", "recommended, best first"),
     ):
-        ax.scatter(*places[drawn.positions(nodes)].T, s=150, color=colour, marker=shape, label=name, zorder=4)
+        x, y = places[drawn.positions(nodes)].T
+        ax.scatter(x, y, s=150, color=colour, marker=shape, label=name, zorder=4)
     for number, v in enumerate(drawn.positions(recommended), start=1):
-        ax.text(*places[v], str(number), ha="center", va="center_baseline", fontsize=7, color="white", zorder=5)
+        ax.text(
+            places[v, 0],
+            places[v, 1],
+            str(number),
+            ha="center",
+            va="center_baseline",
+            fontsize=7,
+            color="white",
+            zorder=5,
+        )
     place = {int(v): i for i, v in enumerate(shown)}
     inner = [(place[a], place[b]) for a, b in near]
     texts = [str(label) for label in named]
     for text, v, offset in zip(texts, shown, name_offsets(ax, texts, places[shown], inner, 6.5), strict=True):
         if offset is not None:
             write_name(ax, text, places[v], offset)
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, -0.05), ncols=2, frameon=False, fontsize=9)
+    ax.legend(loc="lower center", ncols=2, frameon=False, fontsize=9)
     return ax

@@ -76,7 +76,7 @@ class WalkPicture:
         """Frame the whole walk, so that nothing moves while it grows."""
         ax.set_aspect("equal")
         ax.set_xlim(-1.2, 1.2)
-        ax.set_ylim(-1.12, 1.12)
+        ax.set_ylim(-1.34, 1.12)  # room for the legend below
         ax.set_axis_off()
 
     def draw(self, ax: Axes, step: int) -> None:
@@ -114,11 +114,12 @@ class WalkPicture:
     def _draw_nodes(self, ax: Axes, step: int) -> None:
         low, high = _SHADES
         shades = low + (high - low) * np.arange(step) / max(1, len(self.nodes) - 1)
-        widths = np.where(np.arange(step) == step - 1, 2.2, 0.8)
-        ax.scatter(*self.places[:step].T, s=self.diameter**2, c=shades, cmap="Greys", vmin=0, vmax=1,
+        widths = [0.8] * (step - 1) + [2.2]
+        x, y = self.places[:step].T
+        ax.scatter(x, y, s=self.diameter**2, c=shades, cmap="Greys", vmin=0, vmax=1,
                    edgecolors=COLOURS["ink"], linewidths=widths, zorder=4)  # fmt: skip
-        for number, (place, shade) in enumerate(zip(self.places, shades, strict=False), start=1):
-            ax.text(*place, str(number), ha="center", va="center_baseline", fontsize=0.46 * self.diameter,
+        for number, (across, up, shade) in enumerate(zip(x, y, shades, strict=True), start=1):
+            ax.text(across, up, str(number), ha="center", va="center_baseline", fontsize=0.46 * self.diameter,
                     color="white" if shade > 0.45 else "black", zorder=5)  # fmt: skip
 
     def _draw_names(self, ax: Axes, step: int) -> None:
@@ -138,4 +139,4 @@ class WalkPicture:
             patch(facecolor=COLOURS["igt"], alpha=0.3, label=f"closed gaps: {closed}"),
             line([], [], color=COLOURS["ink"], linewidth=2.2, label="path walked"),
         ]
-        ax.legend(handles=handles, loc="lower center", bbox_to_anchor=(0.5, -0.03), ncols=3, frameon=False, fontsize=9)
+        ax.legend(handles=handles, loc="lower center", ncols=3, frameon=False, fontsize=9)
