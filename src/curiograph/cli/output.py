@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 PICTURES = (".png", ".svg", ".pdf")
+ANIMATIONS = (".gif",)
 _WORD = 12  # letters of a word that a table does not break
 _DAY = 24 * 3600  # the time left is told from all that was done so far
 
@@ -109,7 +110,7 @@ def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") 
         raise SettingError(f"{option} {path}: the folder {path.parent} does not exist; create it first.")
     if not os.access(path.parent, os.W_OK):
         raise SettingError(f"{option} {path}: cannot write to the folder {path.parent}; choose another.")
-    if path.suffix.lower() in PICTURES:
+    if path.suffix.lower() in (*PICTURES, *ANIMATIONS):
         from curiograph.extras import require
 
         require("matplotlib.figure", "plot", "Pictures")
