@@ -165,9 +165,8 @@ def _looked_up(nodes: Int32, values: Float32, wanted: Int32) -> Float64:
     if len(nodes) == 0:
         return np.zeros(len(wanted))
     place = nodes.searchsorted(wanted)
-    place[place == len(nodes)] = 0
-    found = values[place].astype(np.float64)
-    found[nodes[place] != wanted] = 0.0
+    found = values.take(place, mode="clip").astype(np.float64)
+    found[nodes.take(place, mode="clip") != wanted] = 0.0
     return found
 
 

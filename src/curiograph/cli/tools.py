@@ -14,15 +14,25 @@ from curiograph.cli.output import check_out, progress, remark, show_json, show_t
 
 def bench(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer repeats and smaller sizes, under a minute.")] = False,
+    load: Annotated[
+        bool, typer.Option("--load", help="Instead, load a server with requests for recommendations; needs wrk.")
+    ] = False,
+    graph: Annotated[
+        Path | None, typer.Option(help="Of --load: a graph of yours instead of Wikispeedia.", show_default=False)
+    ] = None,
+    seconds: Annotated[int, typer.Option(help="Of --load: how long.", min=1)] = 60,
     seed: options.Seed = 0,
     out: options.Out = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Measure speed side by side with other libraries, in one run on this machine."""
+    check_out(out, (".json",))
+    if load:
+        _bench_load(graph, seconds, seed, out, json, quiet)
+        return
     from curiograph.bench.run import run
 
-    check_out(out, (".json",))
     with progress(quiet) as say:
         report = run(quick=quick, seed=seed, progress=say)
     document = report.to_dict()
@@ -33,6 +43,20 @@ def bench(
     show_table("", ("what", "size", "ours", "peer", "peer's", "ratio", "target"), report.rows())
     for line in report.remarks():
         remark(line, quiet)
+
+
+def _bench_load(graph: Path | None, seconds: int, seed: int, out: Path | None, json: bool, quiet: bool) -> None:
+    from curiograph.bench.load import COLUMNS, run_load
+
+    with progress(quiet) as say:
+        loads = run_load(graph, seconds, seed, say)
+    document = {"loads": [load.to_dict() for load in loads]}
+    write_result(out, document)
+    if json:
+        show_json(document)
+        return
+    title = f"ten recommendations on {loads[0].graph}, {loads[0].connections} connections, {loads[0].seconds:.0f} s"
+    show_table(title, COLUMNS, [load.row() for load in loads])
 
 
 def convert(
