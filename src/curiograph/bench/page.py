@@ -42,7 +42,12 @@ _STEP = """async () => {
   await frame();
   const shown = performance.now() - start, frames = [];
   let last = performance.now();
-  while (last - start < shown + 400) { await frame(); const now = performance.now(); frames.push(now - last); last = now; }
+  while (last - start < shown + 400) {
+    await frame();
+    const now = performance.now();
+    frames.push(now - last);
+    last = now;
+  }
   return [shown, Math.max(...frames), frames.reduce((a, b) => a + b, 0) / frames.length];
 }"""
 
