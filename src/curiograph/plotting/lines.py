@@ -100,7 +100,7 @@ def _line_with_band(ax: Axes, name: str, heights: Float64, errors: Float64, colo
 def _line_styles(wishes: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
     """A colour and a dash for each name: those of its wish, or of the first part of that (igt-rg: igt), or any others
     that no name before it has."""
-    spare = [colour for key, colour in COLOURS.items() if key not in ("igt", "cpt", "pagerank", "quiet", "ink")]
+    spare = [colour for key, colour in COLOURS.items() if key not in (*DASHES, "quiet", "ink")]
     styles: dict[str, tuple[str, Any]] = {}
     for place, (name, wish) in enumerate(wishes.items()):
         likes = (wish, wish.partition("-")[0])
