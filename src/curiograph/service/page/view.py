@@ -15,14 +15,13 @@ from starlette.datastructures import QueryParams
 from curiograph.centrality.recommend import CandidateSet, Recommendations
 from curiograph.errors import CuriographError
 from curiograph.graph.read import ENDINGS
-from curiograph.plotting import COLOURS
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.core import Service
 from curiograph.service.labels import Labels, shown
 from curiograph.service.page import panels
 from curiograph.service.page.drawing import growth_options, ink, subgraph_options
 from curiograph.service.page.sharing import AGENTS, address, walking_at
-from curiograph.service.page.style import CSS, ICON
+from curiograph.service.page.style import CSS, ICON, shade
 from curiograph.service.page.walking import Walking, first_start
 from curiograph.service.refusals import Refusal
 from curiograph.service.shelf import Shelf
@@ -31,8 +30,6 @@ _PAUSE = 0.8
 """Seconds between the steps of a walk that plays."""
 _PATIENCE = 10.0
 """Seconds to wait for an answer of the browser."""
-_LIGHTER = "#3A8FC7"
-"""Our blue on a dark page."""
 _SUGGESTED = 8
 _RECOMMENDED = 5
 _KEYS = (
@@ -97,7 +94,7 @@ class Page:
 
     def _build(self) -> None:
         ui.add_css(CSS)
-        ui.colors(primary=COLOURS["igt"])
+        ui.colors(primary=shade("igt", self.dark))
         ui.keyboard(self._key, ignore=["input", "select", "textarea"], repeating=False)
         self.timer = ui.timer(_PAUSE, self._play_on, active=False)
         self.mode = ui.dark_mode(False)
@@ -233,7 +230,7 @@ class Page:
     async def _set_dark(self, dark: bool) -> None:
         self.dark = dark
         self.mode.value = dark
-        ui.colors(primary=_LIGHTER if dark else COLOURS["igt"])
+        ui.colors(primary=shade("igt", dark))
         await self._refresh()
 
     # -- walking -----------------------------------------------------------------------------------------------------
