@@ -170,7 +170,9 @@ def test_stdout_stays_clean_and_ctrl_c_ends_with_130():
     assert (code, out) == (130, "")
     assert BAR in shown
     assert "Traceback" not in shown
-    assert shown.endswith("\x1b[2Kcuriograph: stopped\r\n")
+    assert "\x1b[?25h" in shown  # the cursor is back
+    assert shown.endswith("curiograph: stopped\r\n")
+    assert frames(shown)[-1] == "curiograph: stopped"  # on a line of its own
 
 
 @pytest.mark.long
