@@ -57,8 +57,9 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 
 @pytest.fixture(autouse=True)
-def no_other_data(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv("CURIOGRAPH_DATA", raising=False)
+def nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("CURIOGRAPH_DATA", *checkup._THREADS):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("curiograph.human.loading.cache_folder", lambda: tmp_path / "cache")
 
 

@@ -91,7 +91,6 @@ def test_json_is_one_document_and_quiet_is_quiet(run: Run, here: Path, line: str
     [
         "warmup",
         "doctor",
-        "bench --quick",
         "train --family ws --graphs 2 --nodes 20 --train-steps 20 --out run",
         "predict people.txt --graph toy:library --quick --splits 1 --burn-in 2 --igt greedy --cpt greedy --workers 1",
         "reproduce table1 --graphs 2 --episodes 2 --beam-episodes 2",
