@@ -74,6 +74,16 @@ def test_long_names_are_shortened_and_lie_apart():
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+def test_names_are_no_formulas(tmp_path):
+    """A dollar sign begins a formula in matplotlib, and what follows may not be one."""
+    names = ["a$^$", "$_b$", "c$", "d"]
+    graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
+    top = cg.recommend(graph, names[:1], k=2)
+    eta = cg.pagerank(graph, history=names[:1])
+    for ax in (walk_on(graph, names).plot(), top.plot(), eta.plot()):
+        ax.figure.draw_without_rendering()
+
+
 def test_a_long_walk_shows_only_names_that_find_room():
     graph = cg.generate("ws", nodes=160, seed=0)
     walk = cg.explore(graph, "random", "igt", 0, 120, seed=0)

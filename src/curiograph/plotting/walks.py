@@ -49,7 +49,7 @@ def plot_walk(
         ax = figure(side, side)[1]
     picture.prepare(ax)
     picture.draw(ax, len(nodes))
-    ax.set_title(title, fontsize=11)
+    ax.set_title(title, fontsize=11, parse_math=False)
     return ax
 
 
