@@ -95,8 +95,9 @@ def test_a_long_walk_shows_only_names_that_find_room():
 
 def test_a_walk_of_one_node_and_given_axes():
     ax = figure()[1]
+    ax.text(0, 0, "mine")
     assert walk_on(cycle(4), [2]).plot(ax) is ax
-    assert drawn_texts(ax) == ["1", "2"]
+    assert drawn_texts(ax) == ["mine", "1", "2"]
     assert not ax.patches
 
 

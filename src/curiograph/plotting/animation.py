@@ -53,6 +53,8 @@ def animate_walk(
         if step == 1:
             made.draw_without_rendering()
             made.set_layout_engine("none")  # from here on nothing moves
+        for old in [*above.patches, *above.collections, *above.texts]:
+            old.remove()
         picture.draw(above, step)
         canvas.draw()
         frames.append(np.asarray(canvas.buffer_rgba())[:, :, :3].copy())
