@@ -115,6 +115,15 @@ def test_neighbours_are_laid_out_near_and_nobody_on_top_of_another():
     assert linked.max() < 1.5 * linked.min()
 
 
+def test_parts_that_are_not_connected_stand_side_by_side():
+    rings = [(i, (i + 1) % 8) for i in range(8)] + [(10 + i, 10 + (i + 1) % 6) for i in range(6)]
+    graph = cg.Graph.from_edges(rings)
+    places = layout(graph)
+    one, other = (places[graph.positions(some)] for some in (range(8), range(10, 16)))
+    between = np.linalg.norm(one[:, None] - other[None], axis=2).min()
+    assert between > np.linalg.norm(one - np.roll(one, 1, axis=0), axis=1).max()
+
+
 # ---- growth and curves ----------------------------------------------------------------------------------------------
 
 
