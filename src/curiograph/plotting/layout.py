@@ -15,8 +15,8 @@ _WORK = 30_000_000  # pairs looked at over all rounds: bounds the time for many 
 
 
 def layout(graph: Graph) -> Float64:
-    """Coordinates of every node in [-1, 1], by majorising stress, which is what Kamada and Kawai minimise; parts that are
-    not connected stand side by side. The same graph is always laid out alike.
+    """Coordinates of every node in [-1, 1], by majorising stress, which is what Kamada and Kawai minimise; parts that
+    are not connected stand side by side. The same graph is always laid out alike.
 
     >>> from curiograph.graph.toys import cycle
     >>> places = layout(cycle(6))
