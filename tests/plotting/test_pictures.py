@@ -74,6 +74,16 @@ def test_long_names_are_shortened_and_lie_apart():
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
+def test_names_are_no_formulas(tmp_path):
+    """A dollar sign begins a formula in matplotlib, and what follows may not be one."""
+    names = ["a$^$", "$_b$", "c$", "d"]
+    graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
+    top = cg.recommend(graph, names[:1], k=2)
+    eta = cg.pagerank(graph, history=names[:1])
+    for ax in (walk_on(graph, names).plot(), top.plot(), eta.plot()):
+        ax.figure.draw_without_rendering()
+
+
 def test_a_long_walk_shows_only_names_that_find_room():
     graph = cg.generate("ws", nodes=160, seed=0)
     walk = cg.explore(graph, "random", "igt", 0, 120, seed=0)
@@ -85,8 +95,9 @@ def test_a_long_walk_shows_only_names_that_find_room():
 
 def test_a_walk_of_one_node_and_given_axes():
     ax = figure()[1]
+    ax.text(0, 0, "mine")
     assert walk_on(cycle(4), [2]).plot(ax) is ax
-    assert drawn_texts(ax) == ["1", "2"]
+    assert drawn_texts(ax) == ["mine", "1", "2"]
     assert not ax.patches
 
 
@@ -102,6 +113,15 @@ def test_neighbours_are_laid_out_near_and_nobody_on_top_of_another():
     rows = np.repeat(np.arange(25), grid.degrees)
     linked = np.linalg.norm(places[rows] - places[grid.indices], axis=1)
     assert linked.max() < 1.5 * linked.min()
+
+
+def test_parts_that_are_not_connected_stand_side_by_side():
+    rings = [(i, (i + 1) % 8) for i in range(8)] + [(10 + i, 10 + (i + 1) % 6) for i in range(6)]
+    graph = cg.Graph.from_edges(rings)
+    places = layout(graph)
+    one, other = (places[graph.positions(some)] for some in (range(8), range(10, 16)))
+    between = np.linalg.norm(one[:, None] - other[None], axis=2).min()
+    assert between > np.linalg.norm(one - np.roll(one, 1, axis=0), axis=1).max()
 
 
 # ---- growth and curves ----------------------------------------------------------------------------------------------

@@ -145,13 +145,11 @@ class Motives(Mapping[str, MotiveFit]):
 
 
 def _bars(ax: Any, found: Motives, name: str, title: str) -> None:
-    from curiograph.plotting import COLOURS
+    from curiograph.plotting import colour_of
 
     for row, fit in enumerate(found.values()):
         estimate: Estimate = getattr(fit, name)
-        likes = (_LIKED.get(fit.name, fit.name), fit.name.partition("-")[0], "quiet")
-        colour = next(COLOURS[key] for key in likes if key in COLOURS)
-        ax.barh(row, estimate.value, color=colour)
+        ax.barh(row, estimate.value, color=colour_of(_LIKED.get(fit.name, fit.name)))
         ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_yticks(range(len(found)), list(found))

@@ -43,16 +43,18 @@ def animate_walk(
     made, (above, below) = figure(6.4, 7.2, rows=2, heights=(4, 1))
     canvas = require("matplotlib.backends.backend_agg", "plot", "Pictures").FigureCanvasAgg(made)
     made.set_dpi(_DOTS)
-    made.suptitle(title, fontsize=11)
+    made.suptitle(title, fontsize=11, parse_math=False)
     curves = _Curves(below, beta1, rewards, reward)
     picture.prepare(above)
     frames = []
     for step in range(1, len(nodes) + 1):
-        above.set_title(_caption(nodes, rewards, reward, step), fontsize=10, color=COLOURS["ink"])
+        above.set_title(_caption(nodes, rewards, reward, step), fontsize=10, color=COLOURS["ink"], parse_math=False)
         curves.draw(step)
         if step == 1:
             made.draw_without_rendering()
             made.set_layout_engine("none")  # from here on nothing moves
+        for old in [*above.patches, *above.collections, *above.texts]:
+            old.remove()
         picture.draw(above, step)
         canvas.draw()
         frames.append(np.asarray(canvas.buffer_rgba())[:, :, :3].copy())
@@ -84,7 +86,7 @@ class _Curves:
             (self._earned,) = right.plot([], [], linestyle=DASHES["cpt"], color=colour, linewidth=2)
             spread = max(float(np.ptp(rewards)), 1e-9)
             right.set_ylim(min(0.0, min(rewards)), max(rewards) + 0.1 * spread)
-            right.set_ylabel(f"{shortened(reward, 16)}, dashed", color=colour)
+            right.set_ylabel(f"{shortened(reward, 16)}, dashed", color=colour, parse_math=False)
             right.spines[["top", "left"]].set_visible(False)
 
     def draw(self, step: int) -> None:

@@ -27,7 +27,9 @@ def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Flo
         (line,) = ax.plot(x, heights[:, column], linestyle=dash, label=label)
         low, high = heights[:, column] - errors[:, column], heights[:, column] + errors[:, column]
         ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-    ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend = ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    for text in legend.get_texts():
+        text.set_parse_math(False)
     return ax
 
 

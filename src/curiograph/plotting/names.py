@@ -60,6 +60,7 @@ def write_name(ax: Axes, text: str, place: Float64, offset: tuple[float, float])
         fontsize=_SIZE,
         color=COLOURS["ink"],
         zorder=6,
+        parse_math=False,
         bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.4},
     )
 

@@ -49,7 +49,7 @@ def plot_walk(
         ax = figure(side, side)[1]
     picture.prepare(ax)
     picture.draw(ax, len(nodes))
-    ax.set_title(title, fontsize=11)
+    ax.set_title(title, fontsize=11, parse_math=False)
     return ax
 
 
@@ -80,9 +80,7 @@ class WalkPicture:
         ax.set_axis_off()
 
     def draw(self, ax: Axes, step: int) -> None:
-        """Draw what there is after `step` nodes, instead of what was drawn before."""
-        for old in [*ax.patches, *ax.collections, *ax.texts]:
-            old.remove()
+        """Draw what there is after `step` nodes."""
         self._draw_gaps(ax, step)
         self._draw_links(ax, step)
         self._draw_nodes(ax, step)
