@@ -35,6 +35,12 @@ def draw_walks() -> None:
     save_figure(panels[0], RESULTS / "walks.png")
 
 
+def animate_walk() -> None:
+    """A walk for gaps, node by node."""
+    graph = cg.generate("rg", nodes=50, seed=33)
+    cg.explore(graph, "igt-rg-horizon", "igt", start=36, steps=24, seed=0).animate(RESULTS / "walk.gif")
+
+
 HISTORY = ["Myriel", "Valjean", "Fantine", "Marius"]
 RANKERS = ("pagerank", "igt", "cpt", "mixture")
 
@@ -192,6 +198,7 @@ def put(name: str, lines: list[str], page: Path = README) -> None:
 
 if __name__ == "__main__":
     draw_walks()
+    animate_walk()
     draw_walkers()
     found = {ranker: cg.recommend(characters(), HISTORY, 10, ranker=ranker) for ranker in RANKERS}
     draw_recommendations(found)

@@ -34,7 +34,7 @@ _LOOP = """(params, api) => {
   const closed = api.value(0) === 1, fresh = api.value(0) === 2;
   return {type: 'polygon', silent: true, shape: {points: points},
           style: {fill: closed ? COLOUR : 'none', opacity: closed ? 0.14 : fresh ? 1 : OLD,
-                  stroke: closed ? 'none' : COLOUR, lineWidth: fresh ? 4 : 2, lineDash: [7, 4], lineJoin: 'round'}};
+                  stroke: closed ? 'none' : COLOUR, lineWidth: fresh ? 4 : 2, lineJoin: 'round'}};
 }"""
 
 
@@ -167,8 +167,8 @@ def _edge(walking: Walking, a: int, b: int, dark: bool) -> dict[str, Any]:
     ends = {"source": f"v{a}", "target": f"v{b}"}
     if b != a + 1:
         return ends
-    colour = colour_of(walking.taken[b].by, walking.reward, dark)
-    return ends | {"lineStyle": {"color": colour, "width": 4, "opacity": 0.95}}
+    colour = shade("human", dark) if walking.taken[b].by == YOU else ink(dark)["text"]
+    return ends | {"lineStyle": {"color": colour, "width": 3, "opacity": 0.95}}
 
 
 def _jumps(walking: Walking) -> list[dict[str, Any]]:

@@ -41,7 +41,7 @@ _KEYS = (
     ("/", "search a start"),
     ("?", "these keys"),
 )
-_LEGEND = ("◆ start", "■ you", "● agent", "━ the way", "╍ dashed loop: open gap", "▨ filled loop: closed gap")
+_LEGEND = ("◆ start", "■ you", "● agent", "━ the way", "▢ loop: open gap", "▨ filled loop: closed gap")
 
 
 def add_page(app: FastAPI) -> None:
