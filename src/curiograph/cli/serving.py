@@ -99,6 +99,7 @@ def _app(
     host: str,
 ) -> FastAPI:
     """The application, which reads its parts before it says that it is ready."""
+    from curiograph.bench.warmup import warm_up
     from curiograph.service.app import create_app
     from curiograph.service.gate import LOOPBACK
     from curiograph.service.running import is_loopback
@@ -107,7 +108,8 @@ def _app(
 
     shelf = Shelf(limits, files, data)
 
-    def before_ready() -> None:
+    def warm() -> None:
+        warm_up()
         for name, path in kept.items():
             recommender = shelf.recommender(name)
             if path.exists():
@@ -116,9 +118,7 @@ def _app(
             if prepare:
                 app.state.service.jobs.start("prepare", name, partial(prepare_task, recommender, None, parts=path))
 
-    app = create_app(
-        shelf, limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, prepare=before_ready
-    )
+    app = create_app(shelf, limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, warm=warm)
     return app
 
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 import curiograph
+from curiograph.bench.warmup import warm_up
 from curiograph.service.core import Service
 from curiograph.service.gate import LOOPBACK, Bounded, Gate
 from curiograph.service.limits import Limits
@@ -30,7 +31,10 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     403: {"model": Refused, "description": "From a page of another site."},
     404: {"model": Refused, "description": "No such graph or job."},
     413: {"model": Refused, "description": "Larger than the limits allow."},
-    422: {"model": Refused, "description": "Something in the request is wrong; the message says what, and the way out."},
+    422: {
+        "model": Refused,
+        "description": "Something in the request is wrong; the message says what, and the way out.",
+    },
     429: {"model": Refused, "description": "Busy; Retry-After says when to try again."},
     503: {"model": Refused, "description": "The answer takes too long, or the service is not ready."},
 }
@@ -42,7 +46,7 @@ def create_app(
     token: str | None = None,
     *,
     hosts: Sequence[str] | None = LOOPBACK,
-    prepare: Callable[[], None] | None = None,
+    warm: Callable[[], object] = warm_up,
 ) -> FastAPI:
     """The service.
 
@@ -50,13 +54,13 @@ def create_app(
     ----------
     token : what clients have to bring; nothing without it.
     hosts : names under which it answers; any if None. Loopback alone keeps other sites' pages from reaching it.
-    prepare : done in a thread before the service says that it is ready.
+    warm : done in a thread before the service says that it is ready; loads all kernels by default.
     """
     service = Service(shelf, limits)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
-        service.start_warming(prepare)
+        service.start_warming(warm)
         yield
         await asyncio.to_thread(service.stop)
 

@@ -102,7 +102,9 @@ class Jobs:
         """The job by that id."""
         with self._lock:
             if name not in self._jobs:
-                raise unknown("there is no such job; results are forgotten after an hour, or sooner where many are kept.")
+                raise unknown(
+                    "there is no such job; results are forgotten after an hour, or sooner where many are kept."
+                )
             return self._jobs[name]
 
     def all(self) -> list[Job]:

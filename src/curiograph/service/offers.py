@@ -39,7 +39,9 @@ def agent_named(text: str, limits: Limits) -> Agent:
         raise UnknownNameError(f"there is no agent {quoted(text)}; the agents are {names}, HORIZON+beam:WIDTH.")
     width = int(beam[1] or _WIDTHS[bool(plus)]) if beam else 1
     if width > limits.beam:
-        raise SettingError(f"the beam is {width} wide; at most {limits.beam} is allowed here, as in beam:{limits.beam}.")
+        raise SettingError(
+            f"the beam is {width} wide; at most {limits.beam} is allowed here, as in beam:{limits.beam}."
+        )
     return as_agent(text)
 
 

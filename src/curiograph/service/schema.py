@@ -8,7 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, Stric
 
 Label = Annotated[
     StrictStr | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
-    Field(description="A node: text or a number. Where a graph's labels are numbers, text that looks like one will do."),
+    Field(
+        description="A node: text or a number. Where a graph's labels are numbers, text that looks like one will do."
+    ),
 ]
 Walk = Annotated[list[Label], Field(min_length=1, description="Nodes in order of visit.")]
 Walks = Annotated[list[Walk], Field(min_length=1)]
@@ -43,7 +45,8 @@ class AskedMeasure(Asked):
 
     @model_validator(mode="after")
     def _one_of_two(self) -> AskedMeasure:
-        return one_of_two(self, "walk", "walks")
+        check_one("walk", self.walk, "walks", self.walks)
+        return self
 
 
 class AskedExplore(Asked):
@@ -97,7 +100,8 @@ class AskedRecommend(Asked):
 
     @model_validator(mode="after")
     def _one_of_two(self) -> AskedRecommend:
-        return one_of_two(self, "history", "histories")
+        check_one("history", self.history, "histories", self.histories)
+        return self
 
 
 class AskedPredict(Asked):
@@ -151,11 +155,10 @@ class AskedPrepare(Asked):
 AskedJob = Annotated[AskedEvaluate | AskedMeasures | AskedRanks | AskedPrepare, Field(discriminator="kind")]
 
 
-def one_of_two(asked: Any, one: str, other: str) -> Any:
-    """The request, if it says exactly one of two things."""
-    if (getattr(asked, one) is None) == (getattr(asked, other) is None):
+def check_one(one: str, given: object, other: str, given_too: object) -> None:
+    """Raise unless exactly one of two things is given."""
+    if (given is None) == (given_too is None):
         raise ValueError(f"give {one} or {other}, one of them")
-    return asked
 
 
 class Problem(BaseModel):
