@@ -60,7 +60,7 @@ def serve(
     """
     from curiograph.extras import require
 
-    for package in ("fastapi", "uvicorn", "prometheus_client", "orjson", "multipart"):
+    for package in ("fastapi", "uvicorn", "prometheus_client", "orjson", "python_multipart"):
         require(package, "web", "The service and its page")
     from curiograph.service.running import address_of, is_loopback, listening, run
 

@@ -76,7 +76,7 @@ def create_app(
     app.state.service = service
     explain_refusals(app)
     for each in (graphs, walks, ranking, jobs):
-        app.include_router(each.router, prefix="/api/v1", responses=_REFUSALS)
+        app.include_router(each.router, responses=_REFUSALS)
     app.include_router(status.router, responses={code: _REFUSALS[code] for code in (401, 503)})
     app.add_middleware(Bounded, limits=limits)
     app.add_middleware(Gate, token=token, hosts=hosts)

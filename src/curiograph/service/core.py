@@ -95,6 +95,11 @@ class Service:
         self.jobs.stop()
         self.computing.stop()
 
+    @property
+    def busy(self) -> bool:
+        """Whether a thread is still at something: a request that was too slow, a job in the middle of a step."""
+        return self.computing.busy or any(job.ended is None for job in self.jobs.all())
+
     def check_count(self, name: str, value: int, most: int) -> int:
         """A number that a client gave, if it is within the limits."""
         if value > most:

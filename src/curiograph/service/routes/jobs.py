@@ -23,7 +23,7 @@ from curiograph.service.schema import (
 )
 from curiograph.service.tasks import evaluate_task, measure_task, prepare_task, rank_task
 
-router = APIRouter(tags=["jobs"])
+router = APIRouter(prefix="/api/v1", tags=["jobs"])
 
 JobPath = Annotated[str, Path(max_length=64, description="Id of a job.")]
 

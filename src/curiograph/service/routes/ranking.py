@@ -24,7 +24,7 @@ from curiograph.service.schema import (
     RecommendAnswers,
 )
 
-router = APIRouter(tags=["ranking"])
+router = APIRouter(prefix="/api/v1", tags=["ranking"])
 
 _RECOMMEND_BODY = {
     "requestBody": {

@@ -22,7 +22,7 @@ from curiograph.service.schema import (
     WalkAnswer,
 )
 
-router = APIRouter(tags=["walks"])
+router = APIRouter(prefix="/api/v1", tags=["walks"])
 
 
 @router.post("/measure", response_model=GrowthAnswer | GrowthsAnswer)
