@@ -2,18 +2,24 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all lint format bench results people train-all ablation clean
+.PHONY: run test test-all browser lint format bench docs results screenshots load people train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
 
-test: .venv/test.done lint
+test: .venv/test.done browser lint
 	$(BIN)/python -m pytest -n 2 -q
 
-test-all: .venv/test-all.done lint
+test-all: .venv/test-all.done browser lint
 	$(BIN)/python -m pytest -n 2 -q -m ""
+
+# Debian's chromium for the tests of the page; where it cannot be installed they skip, and say so.
+browser:
+	@command -v chromium >/dev/null || ( $(ROOT) apt-get update -qq && $(ROOT) apt-get install -y -qq chromium >/dev/null ) \
+		|| echo 'make: chromium could not be installed; the tests of the page will skip'
 
 lint: .venv/test.done
 	$(BIN)/ruff check .
@@ -29,6 +35,10 @@ bench: .venv/test.done
 	mkdir -p results
 	$(BIN)/curiograph bench --out results/bench.json
 
+# To site/: open site/index.html, or serve it, with search: python3 -m http.server --directory site
+docs: .venv/docs.done
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 # What README and docs show: generated, never typed.
 results: .venv/test.done
 	$(BIN)/curiograph reproduce table1 --seeds 3 --episodes all --beam-episodes 25 --out docs/results
@@ -36,6 +46,17 @@ results: .venv/test.done
 	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
 	$(BIN)/curiograph bench --out docs/results/bench.json
+	$(BIN)/python docs/show_results.py
+
+# Pictures of the page for README and docs, as the tests see it.
+screenshots: .venv/test.done browser
+	mkdir -p docs/pictures
+	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q tests/service/test_page.py
+
+# The service under load (wrk), and the page in a browser (chromium), with the data that CURIOGRAPH_DATA names.
+load: .venv/test.done browser
+	$(BIN)/curiograph bench --load --out docs/results/load.json
+	$(BIN)/curiograph bench --page --out docs/results/page.json
 	$(BIN)/python docs/show_results.py
 
 # The same for human choices, from the data that CURIOGRAPH_DATA names: about an hour; interrupted, it goes on.
@@ -61,11 +82,15 @@ ablation: .venv/test.done
 
 .venv/test.done: .venv/bin/python pyproject.toml constraints.txt
 	$(PIP) --editable '.[test]'
-	touch $@ .venv/run.done
+	touch $@ .venv/run.done .venv/docs.done
+
+.venv/docs.done: .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) --editable '.[docs]'
+	touch $@
 
 .venv/test-all.done: .venv/test.done
 	$(PIP) --editable '.[test,sb3]'
 	touch $@
 
 clean:
-	rm -rf .venv results
+	rm -rf .venv .cache results site

@@ -35,6 +35,12 @@ def draw_walks() -> None:
     save_figure(panels[0], RESULTS / "walks.png")
 
 
+def animate_walk() -> None:
+    """A walk for gaps, node by node."""
+    graph = cg.generate("rg", nodes=50, seed=33)
+    cg.explore(graph, "igt-rg-horizon", "igt", start=36, steps=24, seed=0).animate(RESULTS / "walk.gif")
+
+
 HISTORY = ["Myriel", "Valjean", "Fantine", "Marius"]
 RANKERS = ("pagerank", "igt", "cpt", "mixture")
 
@@ -155,6 +161,30 @@ def table2_lines(run: dict[str, Any]) -> list[str]:
     return [*lines, "", "In brackets behind r: the paper's. PageRank and best other: mean percentile rank."]
 
 
+def load_lines(run: dict[str, Any]) -> list[str]:
+    """Requests under load, a line for each set of candidates."""
+    first = run["loads"][0]
+    lines = [
+        "| candidates | requests/s | p50 | p99 | errors | memory, first second | last | most |",
+        "|---" + "|---:" * 7 + "|",
+    ]
+    for load in run["loads"]:
+        memory = [f"{load[f'memory_{when}'] / 2**20:.0f} MiB" for when in ("first", "last", "max")]
+        times = [f"{1e3 * load[each]:.1f} ms" for each in ("p50", "p99")]
+        cells = [load["candidates"], f"{load['requests_per_second']:.0f}", *times, str(load["errors"]), *memory]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, "", f"{first['graph']}, {first['connections']} connections, {first['seconds']:.0f} s."]
+
+
+def page_lines(run: dict[str, Any]) -> list[str]:
+    """How quick the page is."""
+    lines = ["| in chromium, without a window | median | slowest | promised |", "|---|---:|---:|---:|"]
+    for timed in run["page"]:
+        promised = "" if timed["promised"] is None else f"{timed['promised']:.0f} ms"
+        lines.append(f"| {timed['what']} | {timed['median']:.0f} ms | {max(timed['times']):.0f} ms | {promised} |")
+    return lines
+
+
 def _r(row: dict[str, Any]) -> str:
     return f"{row['r']:+.1%} ± {row['r_spread']:.1%}, {row['r_low']:+.1%} to {row['r_high']:+.1%}"
 
@@ -168,6 +198,7 @@ def put(name: str, lines: list[str], page: Path = README) -> None:
 
 if __name__ == "__main__":
     draw_walks()
+    animate_walk()
     draw_walkers()
     found = {ranker: cg.recommend(characters(), HISTORY, 10, ranker=ranker) for ranker in RANKERS}
     draw_recommendations(found)
@@ -177,4 +208,6 @@ if __name__ == "__main__":
     put("shares", share_lines(table1))
     put("table2", table2_lines(json.loads((RESULTS / "table2.json").read_text())))
     put("bench", bench_lines(json.loads((RESULTS / "bench.json").read_text())))
+    put("load", load_lines(json.loads((RESULTS / "load.json").read_text())), DOCS / "serve.md")
+    put("page", page_lines(json.loads((RESULTS / "page.json").read_text())), DOCS / "serve.md")
     put("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")

@@ -1,9 +1,10 @@
-"""The scripts in examples/ run as they stand."""
+"""The scripts in examples/ run as they stand, and show what they say."""
 
 from __future__ import annotations
 
+import csv
 import re
-import subprocess
+import runpy
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,22 +14,103 @@ import pytest
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def run(*command: str) -> dict[str, float]:
+class Runner:
+    """Runs scripts in this process, which has paid for all imports, as the command line would."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self._monkeypatch, self._capsys = monkeypatch, capsys
+
+    def __call__(self, name: str, *arguments: object) -> str:
+        self._monkeypatch.setattr(sys, "argv", [name, *map(str, arguments)])
+        runpy.run_path(str(EXAMPLES / name), run_name="__main__")
+        return self._capsys.readouterr().out
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Runner:
+    return Runner(monkeypatch, capsys)
+
+
+def figures(printed: str) -> dict[str, float]:
     """The figure printed beside each name."""
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLES / command[0]), *command[1:]], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return {name: float(figure) for name, figure in re.findall(r"^(.+?) +([0-9.]+)", done.stdout, re.MULTILINE)}
+    return {name: float(figure) for name, figure in re.findall(r"^(.+?) +([0-9.]+)", printed, re.MULTILINE)}
 
 
-def test_own_agent() -> None:
-    means = run("own_agent.py")
+def is_picture(path: Path) -> bool:
+    return path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_click_log(run: Runner, tmp_path: Path) -> None:
+    printed = run("click_log.py", tmp_path)
+    assert "40 walks by 40 users" in printed
+    assert re.search(r"Against unbiased, walks of people show .* fewer gaps and .* more bits", printed)
+    assert (tmp_path / "log.csv").read_text().startswith("user,page,time\n")
+    assert is_picture(tmp_path / "growth.png")
+
+
+def test_gaps_of_a_walk(run: Runner, tmp_path: Path) -> None:
+    printed = run("gaps_of_a_walk.py", tmp_path)
+    rows = re.findall(r"^ +\d+ +\d+ +(still open|\d+) +(\d*)", printed, re.MULTILINE)
+    assert 0 < sum(closed == "still open" for closed, _ in rows) < len(rows)
+    assert all((steps == "") == (closed == "still open") for closed, steps in rows)
+    assert is_picture(tmp_path / "gaps.png")
+
+
+def test_own_reward(run: Runner, tmp_path: Path) -> None:
+    means = figures(run("own_reward.py", tmp_path))
+    assert means["random"] < means["greedy"] < means["beam:8"] <= 7
+    assert is_picture(tmp_path / "own_reward.png")
+
+
+def test_own_agent(run: Runner) -> None:
+    means = figures(run("own_agent.py"))
     assert means["random"] < means["greedy"] < means["pioneer"] < means["beam:64"]
+
+
+def test_own_ranker(run: Runner, tmp_path: Path) -> None:
+    means = figures(run("own_ranker.py", tmp_path))
+    assert means["nearby"] < 0.5 < means["pagerank"] < means["pagerank less nearby"]
+    with open(tmp_path / "own_ranker.csv", newline="") as file:
+        written = {row["ranker"]: float(row["percentile"]) for row in csv.DictReader(file)}
+    assert written == pytest.approx(means, abs=1e-3)
+
+
+def test_every_alpha(run: Runner, tmp_path: Path) -> None:
+    assert "converged: True" in run("every_alpha.py", tmp_path)
+    assert is_picture(tmp_path / "every_alpha.png")
+
+
+def test_recommendations(run: Runner, tmp_path: Path) -> None:
+    printed = run("recommendations.py", tmp_path)
+    with open(tmp_path / "recommendations.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["node"] for row in rows] == [line.split()[0] for line in printed.splitlines()]
+    assert not {"Myriel", "Valjean", "Fantine", "Marius"} & {row["node"] for row in rows}
+    assert any(row["story"].startswith("opens the gap") for row in rows)
+    assert is_picture(tmp_path / "recommendations.png")
+
+
+def test_gymnasium_loop(run: Runner, tmp_path: Path) -> None:
+    means = figures(run("gymnasium_loop.py", tmp_path))
+    assert means["last episodes"] > 1.5 * means["first episodes"]
+    assert means["beam"] > means["last episodes"] > means["random"]
+    assert is_picture(tmp_path / "gymnasium_loop.png")
+
+
+@pytest.mark.long
+def test_train_an_agent(run: Runner, tmp_path: Path) -> None:
+    means = figures(run("train_an_agent.py", tmp_path))
+    assert means["random"] < means["trained"] < means["beam"]
+    assert (tmp_path / "agent" / "agent.safetensors").exists()
 
 
 @pytest.mark.long
 @pytest.mark.skipif(find_spec("sb3_contrib") is None, reason="needs sb3-contrib: pip install 'curiograph[sb3]'")
-def test_maskable_ppo() -> None:
-    means = run("maskable_ppo.py", "--timesteps", "512")
+def test_maskable_ppo(run: Runner) -> None:
+    means = figures(run("maskable_ppo.py", "--timesteps", "512"))
     assert list(means) == ["random", "greedy", "beam", "ppo, untrained", "ppo, trained"]
+
+
+def test_every_script_has_a_test() -> None:
+    tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} <= tested

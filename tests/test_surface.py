@@ -81,7 +81,13 @@ def test_readme_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> 
     exec(compile(block, "README.md", "exec"), {"cg": cg, "g": cg.generate("rg", nodes=50, seed=0)})
 
 
-@pytest.mark.parametrize("page", ["ranking.md", "prediction.md", "hypotheses.md"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("index.md", "measure.md", "explore.md", "extend.md", "ranking.md", "prediction.md", "hypotheses.md"),
+        pytest.param("learning.md", marks=pytest.mark.long),
+    ],
+)
 def test_examples_of_pages_run(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

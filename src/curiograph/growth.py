@@ -13,6 +13,7 @@ from curiograph.extras import require
 from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
+from curiograph.progress import Progress, silent
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 from curiograph.rewards.topology import persistence
@@ -163,12 +164,21 @@ class Growths(Sequence[Growth]):
 
 
 @overload
-def measure(graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ...) -> Growth: ...
+def measure(
+    graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ..., progress: Progress = ...
+) -> Growth: ...
 @overload
 def measure(
-    graph: Graph, walk: Sequence[list[Hashable]], *, max_dim: int = ..., compressibility: bool = ...
+    graph: Graph,
+    walk: Sequence[list[Hashable]],
+    *,
+    max_dim: int = ...,
+    compressibility: bool = ...,
+    progress: Progress = ...,
 ) -> Growths: ...
-def measure(graph: Graph, walk: Any, *, max_dim: int = 1, compressibility: bool = True) -> Any:
+def measure(
+    graph: Graph, walk: Any, *, max_dim: int = 1, compressibility: bool = True, progress: Progress = silent
+) -> Any:
     """Measure how a walk grows: gaps opened and closed, components, compressibility, after every step.
 
     Parameters
@@ -177,6 +187,7 @@ def measure(graph: Graph, walk: Any, *, max_dim: int = 1, compressibility: bool 
         neighbours. A list of lists (or of `Walk`s) measures several walks at once and gives `Growths`.
     max_dim : highest dimension of gaps; 2 and above need gudhi.
     compressibility : leave it out for walks of many hundreds of nodes, where it costs n^3 per step.
+    progress : called with how many walks are measured.
 
     >>> from curiograph.graph.toys import library
     >>> growth = measure(library(), ["music", "physics", "chemistry", "biology", "philosophy", "logic", "mathematics"])
@@ -191,7 +202,10 @@ def measure(graph: Graph, walk: Any, *, max_dim: int = 1, compressibility: bool 
     walks = [getattr(w, "nodes", w) for w in walk] if many else [walk]
     visits = [first_visits(graph, w, number, many) for number, w in enumerate(walks)]
     growths: list[Growth | None] = [None] * len(walks)
+    done = 0
     for some in _alike([len(visit) for visit in visits]):
+        progress(f"measured {done:,} of {len(walks):,} walks", done / len(walks))
+        done += len(some)
         entries = [len(walks[i]) for i in some]
         for i, growth in zip(
             some, _measure(graph, [visits[i] for i in some], entries, max_dim, compressibility), strict=True

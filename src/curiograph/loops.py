@@ -28,7 +28,7 @@ def gap_loops(graph: Graph, walk: Sequence[Hashable]) -> list[list[Hashable]]:
 
     >>> from curiograph.graph.toys import cycle
     >>> gap_loops(cycle(4), [0, 1, 2, 3])
-    [[3, 0, 1, 2]]
+    [[3, 2, 1, 0]]
     """
     as_graph(graph)
     visits = first_visits(graph, getattr(walk, "nodes", walk))
@@ -140,10 +140,11 @@ def _spread(
     for u in ring:
         mine = home[u]
         for w in visited[u]:
-            if w not in home:
+            other = home.get(w)
+            if other is None:
                 home[w], before[w] = mine, u
                 beyond.add(w)
-            elif home[w] != mine:
+            elif other != mine:
                 if w in beyond:
                     far.append((u, w))
                 elif w < u and w in inside:

@@ -126,12 +126,12 @@ def everything(folder: Path) -> list[str]:
 
 def test_what_is_got_is_found_by_its_name(shelf, tmp_path):
     offer(shelf)
-    said: list[str] = []
-    folder = get_dataset(NAME, say=said.append)
+    said: list[tuple[str, float]] = []
+    folder = get_dataset(NAME, progress=lambda message, share: said.append((message, share)))
     assert folder == tmp_path / "cache" / "curiograph" / "data" / "movielens" / "ml-latest-small"
     assert load_dataset("movielens").walks.labels(0) == ["1", "2"]
     assert everything(tmp_path) == [str((folder / "ratings.csv").relative_to(tmp_path))]  # the only file that is wanted
-    assert said[-1].endswith("MB of 0.0 MB")
+    assert said[-1] == ("0.0 of 0.0 MB", 1.0)
     shelf.asked.clear()
     assert get_dataset(NAME) == folder
     assert shelf.asked == []

@@ -206,14 +206,21 @@ def test_nobody_is_in_two_groups(job):
 def test_a_killed_job_goes_on_and_ends_the_same(tmp_path):
     whole = predict(people.walkers(), agents=GREEDY, effort=SMALL, workers=1)
 
-    def killed(message):
+    def killed(message, share=None):
         if "fitted 1" in message:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         predict(people.walkers(), agents=GREEDY, effort=SMALL, run=tmp_path, workers=1, progress=killed)
     told = []
-    resumed = predict(people.walkers(), agents=GREEDY, effort=SMALL, run=tmp_path, workers=1, progress=told.append)
+    resumed = predict(
+        people.walkers(),
+        agents=GREEDY,
+        effort=SMALL,
+        run=tmp_path,
+        workers=1,
+        progress=lambda message, share=None: told.append(message),
+    )
     assert not any("walkers (" in message for message in told)
     assert resumed.to_dict() == whole.to_dict()
 

@@ -125,7 +125,7 @@ def run_load(graph: Path | None, seconds: int, seed: int, progress: Callable[[st
         g.save(str(npz))
         for candidates in ("last", "all"):
             progress(f"starting the server for candidates {candidates}")
-            with _server(["--graph", f"load={npz}", "--parts", f"load={file}"]) as (address, process):
+            with served(["--graph", f"load={npz}", "--parts", f"load={file}"]) as (address, process):
                 progress(f"{seconds} s of load, candidates {candidates}")
                 bodies = _bodies(g, candidates, seed)
                 _first_answer(address, bodies[0])
@@ -180,7 +180,7 @@ def _prepare(recommender: Recommender, file: Path, progress: Callable[[str], Non
 
 
 @contextmanager
-def _server(arguments: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def served(arguments: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A server that is ready, and ends in good order."""
     command = [sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", "--quiet", *arguments]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -30,6 +30,7 @@ from curiograph.graph.families import FAMILIES, generate, generate_split
 from curiograph.graph.read import read_graph
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
+from curiograph.progress import Progress, silent
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 
@@ -92,13 +93,14 @@ class Report:
         yield ", ".join(f"{name} {value}" for name, value in self.machine.items())
 
 
-def run(*, quick: bool = False, seed: int = 0, progress: Callable[[str], None] = lambda message: None) -> Report:
+def run(*, quick: bool = False, seed: int = 0, progress: Progress = silent) -> Report:
     """Measure everything; `quick` keeps to small sizes."""
     report = Report(_machine(), seed)
     progress("compiling kernels")
     report.results.append(Result("all kernels ready (compiled or cached)", "", ours=warm_up()))
-    for part in (_gaps, _compressibility, _episodes, _learning, _centrality, _loading):
-        progress(part.__name__.strip("_"))
+    parts = (_gaps, _compressibility, _episodes, _learning, _centrality, _loading)
+    for number, part in enumerate(parts):
+        progress(part.__name__.strip("_"), number / len(parts))
         part(report, quick)
     return report
 

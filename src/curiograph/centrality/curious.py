@@ -65,7 +65,7 @@ class CuriousPageRank:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Bars of the best scores with standard errors; for several alphas, the best scores against alpha."""
-        return plot_best(self.graph, self.scores, self.stderr, self.alpha, ax)
+        return plot_best(self.graph, self.scores, self.stderr, self.alpha, self.agent, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, scores by label."""

@@ -78,7 +78,7 @@ class PageRank:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Bars of the best scores of one history."""
-        return plot_best(self.graph, self.scores, np.zeros_like(self.scores), self.alpha, ax)
+        return plot_best(self.graph, self.scores, np.zeros_like(self.scores), self.alpha, "", ax)
 
     def _best(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
         steps = np.round(scores / max(residual, _ROUNDING))

@@ -135,10 +135,16 @@ class Recommendations(list[tuple[Hashable, float]]):
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw what was visited, what is recommended, and how they are linked."""
-        from curiograph.plotting import plot_recommendations
+        """Draw what was visited, what is recommended, and how they are linked; on a figure of its own, beside it where
+        each component ranks what is recommended."""
+        from curiograph.plotting import figure, plot_places, plot_recommendations
 
-        return plot_recommendations(self.graph.skeleton, self.history, [label for label, _ in self], ax)
+        labels = [label for label, _ in self]
+        if ax is None and len(self._places) > 1 and labels:
+            _, (ax, beside) = figure(7.6 + 1.2 * len(self._places), 5.6, columns=2, widths=(6, 1 + len(self._places)))
+            together = {"mixture": range(1, len(labels) + 1), **self._places}
+            plot_places([str(label) for label in labels], together, beside)
+        return plot_recommendations(self.graph.skeleton, self.history, labels, ax)
 
 
 class Recommender:

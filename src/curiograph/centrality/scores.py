@@ -44,17 +44,24 @@ def by_label(graph: Graph, scores: Float64) -> Any:
     return dict(zip(graph.labels, scores.tolist(), strict=True))
 
 
-def plot_best(graph: Graph, scores: Float64, errors: Float64, alpha: Any, ax: Axes | None) -> Axes:
-    """Bars of the best ten scores; or, for several alphas, how the ten that are best at the last one change with it."""
+def plot_best(graph: Graph, scores: Float64, errors: Float64, alpha: Any, agent: str, ax: Axes | None) -> Axes:
+    """Bars of the best ten scores; or, for several alphas, how the ten that are best at the last one change with it.
+
+    `agent` is the name of the one that walked, empty for plain PageRank.
+    """
     from curiograph.plotting import plot_curves, plot_ranking
 
     if scores.ndim > 1 + np.ndim(alpha):
         raise SettingError(f"there are scores of {len(scores)} histories; draw those of one.")
     best = np.argsort(-np.atleast_2d(scores)[-1], kind="stable")[:_DRAWN]
     labels = [str(graph.label(int(v))) for v in best]
+    title = f"PageRank walked by {agent}" if agent else "PageRank"
     if np.ndim(alpha) == 0:
-        return plot_ranking(labels, scores[best], errors[best], ax)
+        drawn = plot_ranking(labels, scores[best], errors[best], agent or "pagerank", ax)
+        drawn.set_title(f"{title}, alpha {alpha:g}", fontsize=10)
+        return drawn
     drawn = plot_curves(np.asarray(alpha), labels, scores[:, best], errors[:, best], ax)
     drawn.set_xlabel("alpha")
     drawn.set_ylabel("score")
+    drawn.set_title(title, fontsize=10)
     return drawn

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import check_out, progress, remark, show_json, show_table, write_result
 from curiograph.errors import FileFormatError
 
@@ -56,7 +56,13 @@ def _described(source: Source) -> dict[str, Any]:
 @app.command("get")
 def get(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="As `curiograph data list` calls it.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="As `curiograph data list` calls it.",
+            show_default=False,
+            autocompletion=completion.sources,
+        ),
     ],
     origin: Annotated[
         Path | None, typer.Option("--from", help="Take it from this folder, archive or file; no download.")
@@ -79,7 +85,9 @@ def get(
     source = source_named(name)
     with progress(quiet) as say:
         say(f"getting {source.name}")
-        folder = get_dataset(source.name, cache, origin, lambda message: say(f"{source.name}: {message}"))
+        folder = get_dataset(
+            source.name, cache, origin, lambda message, share=None: say(f"{source.name}: {message}", share)
+        )
     files = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
     document = {
         "name": source.name,

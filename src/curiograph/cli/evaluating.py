@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import check_out, progress, show_json, show_table, write_result
 from curiograph.errors import SettingError
 
@@ -16,10 +16,15 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    agent: Annotated[list[str], typer.Option(help="As for explore; may be repeated.")] = ["greedy"],  # noqa: B006
+    agent: Annotated[
+        list[str], typer.Option(help="As for explore; may be repeated.", autocompletion=completion.agents)
+    ] = ["greedy"],  # noqa: B006
     reward: options.Reward = "igt",
-    family: Annotated[str | None, typer.Option(help="Generated test graphs: rg, ws, ba or er.")] = None,
-    graph: Annotated[str | None, typer.Option(help="One graph, as for explore.")] = None,
+    family: Annotated[
+        str | None,
+        typer.Option(help="Generated test graphs: rg, ws, ba or er.", autocompletion=completion.families),
+    ] = None,
+    graph: options.GraphFile = None,
     environments: Annotated[Path | None, typer.Option(help="Test graphs of a published environment file.")] = None,
     steps: options.Steps = 10,
     episodes: Annotated[str, typer.Option(help="Walks per graph from random starts, or all.")] = "100",
@@ -44,8 +49,8 @@ def evaluate(
     kept: Any = fallback
     with progress(quiet) as say:
         results = []
-        for name in agent:
-            say(f"{name} on {len(tested)} graphs")
+        for number, name in enumerate(agent):
+            say(f"{name} on {len(tested)} graphs", number / len(agent) if len(agent) > 1 else None)
             results.append(evaluate_agent(name, tested, reward, steps, count, fallback=kept, seed=seed))
     documents = [result.to_dict() for result in results]
     document = documents[0] if len(documents) == 1 else {"results": documents}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import PICTURES, check_out, show_json, show_table, write_result
+from curiograph.cli.output import ANIMATIONS, PICTURES, check_out, progress, show_json, show_table, write_result
 
 
 def explore(
@@ -17,6 +18,8 @@ def explore(
     start: Annotated[str | None, typer.Option(help="Label of the first node; random without it.")] = None,
     steps: options.Steps = 10,
     fallback: options.Fallback = "frontier",
+    plot: Annotated[Path | None, typer.Option(help="Draw the walk and its gaps: .png, .svg or .pdf.")] = None,
+    animate: Annotated[Path | None, typer.Option(help="Show the walk growing, node by node: .gif.")] = None,
     directed: options.Directed = False,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -25,11 +28,13 @@ def explore(
 ) -> None:
     """Let an agent explore a graph and show where it went and what it earned.
 
-    [bold]curiograph explore toy:library --agent beam --reward igt --start music[/bold]
+    [bold]curiograph explore toy:library --agent beam --reward igt --start music --plot walk.png[/bold]
     """
     from curiograph.agents.running import explore as explore_graph
 
     check_out(out, (".json", ".csv", *PICTURES))
+    check_out(plot, PICTURES, "--plot")
+    check_out(animate, ANIMATIONS, "--animate")
     g = options.open_graph(graph, directed)
     label = None if start is None else options.LabelReader(g).label(start)
     kept: Any = fallback
@@ -37,6 +42,11 @@ def explore(
     rows = list(zip(range(1, len(walk) + 1), walk.nodes, [None, *walk.rewards], strict=True))
     columns = ("step", "node", walk.reward)
     write_result(out, walk.to_dict(), lambda: (columns, rows), walk.plot)
+    write_result(plot, walk.to_dict(), plot=walk.plot)
+    if animate is not None:
+        with progress(quiet) as say:
+            say(f"animating {len(walk)} nodes")
+            walk.animate(animate)
     if json:
         show_json(walk.to_dict())
     else:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
 from curiograph.errors import WalkError
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from curiograph.human.evidence import Motives
     from curiograph.human.nulls import GrowthComparison
     from curiograph.human.trajectories import Trajectories
+    from curiograph.progress import Progress
 
 
 def hypotheses(
@@ -32,9 +33,15 @@ def hypotheses(
         ),
     ],
     agent: Annotated[
-        list[str] | None, typer.Option(help="A further motive: an agent by name or path; may be given several times.")
+        list[str] | None,
+        typer.Option(
+            help="A further motive: an agent by name or path; may be given several times.",
+            autocompletion=completion.agents,
+        ),
     ] = None,
-    reward: Annotated[str, typer.Option(help="What further agents look at: igt or cpt.")] = "igt",
+    reward: Annotated[
+        str, typer.Option(help="What further agents look at: igt or cpt.", autocompletion=completion.rewards)
+    ] = "igt",
     burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that counts.")] = 3,
     steps: Annotated[int, typer.Option(help="Nodes of each walk whose growth is compared.")] = 10,
     most: Annotated[int, typer.Option("--walks", help="Walks whose growth is compared, at most.")] = 1000,
@@ -60,11 +67,11 @@ def hypotheses(
     people = _read_walks(walks, g, lenient)
     growth: GrowthComparison | None = None
     with progress(quiet) as say:
-        say(f"scoring the choices of {people.num_users} users")
-        motives = choosing.hypotheses(g, people, agents=agent or [], reward=reward, burn_in=burn_in, seed=seed)
+        motives = choosing.hypotheses(
+            g, people, agents=agent or [], reward=reward, burn_in=burn_in, seed=seed, progress=say
+        )
         if not no_growth:
-            say(f"measuring up to {most} walks and their null models")
-            growth = _growth(g, people, steps, most, seed)
+            growth = _growth(g, people, steps, most, seed, say)
     document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
     _write(out, document, motives, growth)
     if json:
@@ -79,11 +86,11 @@ def hypotheses(
         remark(f"left out as no choice between candidates: {left_out}", quiet)
 
 
-def _growth(graph: Graph, people: Trajectories, steps: int, most: int, seed: int) -> GrowthComparison:
+def _growth(graph: Graph, people: Trajectories, steps: int, most: int, seed: int, say: Progress) -> GrowthComparison:
     from curiograph.human.nulls import compare_growth
 
     try:
-        return compare_growth(graph, people, steps=steps, most=most, seed=seed)
+        return compare_growth(graph, people, steps=steps, most=most, seed=seed, progress=say)
     except WalkError as error:
         raise WalkError(f"{error} Give --steps, or --no-growth for motives alone.") from None
 

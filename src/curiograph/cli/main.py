@@ -11,7 +11,9 @@ import typer
 
 import curiograph
 from curiograph.cli import (
+    completion,
     data,
+    doctor,
     evaluating,
     exploring,
     hypotheses,
@@ -23,6 +25,7 @@ from curiograph.cli import (
     tools,
     training,
 )
+from curiograph.cli.output import remark
 from curiograph.errors import CuriographError
 
 app = typer.Typer(
@@ -46,6 +49,9 @@ app.command("serve")(serving.serve)
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)
 app.command("warmup")(tools.warmup)
+app.command("doctor")(doctor.doctor)
+
+_STOPPED = 130
 
 
 def _version(wanted: bool) -> None:
@@ -67,16 +73,23 @@ def _program(
 
 def main() -> None:
     """Run the program; bad input ends with one sentence on stderr and exit code 2."""
-    if "--quiet" in sys.argv:
+    if os.environ.get("_CURIOGRAPH_COMPLETE") == "complete_bash":
+        completion.complete_in_bash(lambda: app(prog_name="curiograph"))
+        return
+    if "--quiet" in sys.argv or os.environ.get("CURIOGRAPH_QUIET"):
         os.environ["CURIOGRAPH_QUIET"] = "1"
         warnings.simplefilter("ignore")
     warnings.showwarning = _show_warning
     try:
-        sys.exit(app(prog_name="curiograph", standalone_mode=False) or 0)
+        code = app(prog_name="curiograph", standalone_mode=False) or 0
+        if code == _STOPPED:  # newer typers make a code of Ctrl-C by themselves
+            raise KeyboardInterrupt
+        sys.exit(code)
     except CuriographError as error:
         _refuse(str(error))
     except (KeyboardInterrupt, typer.Abort):
-        sys.exit(130)
+        remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
+        sys.exit(_STOPPED)
     except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -42,8 +42,7 @@ def measure(
     reader = options.LabelReader(g)
     labels = [reader.walk(walk)] if walk is not None else reader.walks(walks or Path())
     with progress(quiet) as say:
-        say(f"measuring {len(labels)} walks")
-        growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility)
+        growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility, progress=say)
     document = growths[0].to_dict() if walk is not None else growths.to_dict()
     write_result(out, document, lambda: _rows(growths), lambda: (growths[0] if walk is not None else growths).plot())
     if json:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from curiograph.cli import completion
 from curiograph.cli.output import remark
 from curiograph.errors import FileFormatError, UnknownNameError, UnknownNodeError, WalkError
 
@@ -25,8 +26,10 @@ GraphArgument = Annotated[
         help="Edge list (.tsv, .csv, .txt), .graphml, .gml, node-link .json, curiograph's .npz; "
         "or a toy: toy:library, toy:grid, toy:cycle, toy:complete.",
         show_default=False,
+        autocompletion=completion.graphs,
     ),
 ]
+GraphFile = Annotated[str | None, typer.Option(help="One graph, as for explore.", autocompletion=completion.graphs)]
 Directed = Annotated[bool, typer.Option("--directed", help="Read an edge list as directed.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same result.", min=0)]
 Out = Annotated[
@@ -36,30 +39,35 @@ Out = Annotated[
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, no remarks.")]
+Quiet = Annotated[bool, typer.Option("--quiet", envvar="CURIOGRAPH_QUIET", help="No progress, no remarks.")]
 Agent = Annotated[
     str,
     typer.Option(
         help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; trained: horizon, igt-rg, igt-rg-horizon, "
-        "igt-rg-horizon+beam:8 and the like, or the folder of a training."
+        "igt-rg-horizon+beam:8 and the like, or the folder of a training.",
+        autocompletion=completion.agents,
     ),
 ]
-Reward = Annotated[str, typer.Option(help="igt (information gaps) or cpt (compressibility).")]
+Reward = Annotated[
+    str, typer.Option(help="igt (information gaps) or cpt (compressibility).", autocompletion=completion.rewards)
+]
 Steps = Annotated[int, typer.Option(help="Nodes to visit, the start included.")]
-Fallback = Annotated[str, typer.Option(help="At a dead end: frontier (of the walk) or anywhere.")]
+Fallback = Annotated[
+    str,
+    typer.Option(help="At a dead end: frontier (of the walk) or anywhere.", autocompletion=completion.fallbacks),
+]
 
 
 def open_graph(text: str, directed: bool = False) -> Graph:
     """The graph that an argument names: a file, or a toy."""
-    from curiograph.graph import toys
     from curiograph.graph.read import read_graph
+    from curiograph.graph.toys import TOYS
 
     if text.startswith("toy:"):
-        made = {"library": toys.library, "grid": toys.grid, "cycle": toys.cycle, "complete": toys.complete}
         name = text.removeprefix("toy:")
-        if name not in made:
-            raise UnknownNameError(f"there is no toy graph {name!r}; the toys are {', '.join(made)}.")
-        return made[name]()
+        if name not in TOYS:
+            raise UnknownNameError(f"there is no toy graph {name!r}; the toys are {', '.join(TOYS)}.")
+        return TOYS[name]()
     graph = read_graph(text, directed=True if directed else None)
     cleaned = graph.cleaning
     if cleaned.self_loops or cleaned.parallel_edges:

@@ -11,15 +11,21 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from curiograph.errors import SettingError
 from curiograph.graph.storage import replacing
+from curiograph.progress import Progress, silent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from rich.console import Console
+    from rich.progress import Progress as RichProgress
 
 PICTURES = (".png", ".svg", ".pdf")
+ANIMATIONS = (".gif",)
+_WORD = 12  # letters of a word that a table does not break
+_DAY = 24 * 3600  # the time left is told from all that was done so far
 
 
 def show_json(document: Any) -> None:
@@ -43,19 +49,41 @@ def _plain(value: Any) -> Any:
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table on stdout; numbers stand at the right."""
+    """A table on stdout, numbers at the right; on a terminal too narrow for it, a paragraph for each row."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    cells = [[_cell(value) for value in row] for row in rows]
+    least = [_least_width(column, [row[place] for row in cells]) for place, column in enumerate(columns)]
+    if sum(least) + 3 * len(columns) + 1 > console.width:
+        _show_paragraphs(console, title, columns, cells)
+        return
     table = Table(title=title or None, title_justify="left", header_style="bold")
     for place, column in enumerate(columns):
         numbers = all(row[place] is None or isinstance(row[place], (int, float)) for row in rows)
-        table.add_column(column, justify="right" if numbers else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(_cell(value)) for value in row))
-    width = None if sys.stdout.isatty() else 200
-    Console(width=width, highlight=False).print(table)
+        side: Literal["right", "left"] = "right" if numbers else "left"
+        table.add_column(column, justify=side, overflow="fold", min_width=least[place])
+    for row in cells:
+        table.add_row(*map(Text, row))
+    console.print(table)
+
+
+def _least_width(column: str, cells: Sequence[str]) -> int:
+    """Width at which a column folds between words, but for words that are longer than `_WORD`."""
+    words = [len(word) for text in (column, *cells) for word in text.split()]
+    return min(max(words, default=0), _WORD)
+
+
+def _show_paragraphs(console: Console, title: str, columns: Sequence[str], cells: Sequence[Sequence[str]]) -> None:
+    from rich.text import Text
+
+    if title:
+        console.print(Text(title, style="italic"))
+    for row in cells:
+        parts = [Text.assemble((column, "bold"), " ", text) for column, text in zip(columns, row, strict=True) if text]
+        console.print(Text("  ").join(parts), end="\n\n", overflow="fold")
 
 
 def _cell(value: Any) -> str:
@@ -82,7 +110,7 @@ def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") 
         raise SettingError(f"{option} {path}: the folder {path.parent} does not exist; create it first.")
     if not os.access(path.parent, os.W_OK):
         raise SettingError(f"{option} {path}: cannot write to the folder {path.parent}; choose another.")
-    if path.suffix.lower() in PICTURES:
+    if path.suffix.lower() in (*PICTURES, *ANIMATIONS):
         from curiograph.extras import require
 
         require("matplotlib.figure", "plot", "Pictures")
@@ -126,12 +154,42 @@ def remark(message: str, quiet: bool) -> None:
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """A status line on stderr that says what is being done; nothing where stderr is not a terminal."""
-    if quiet or not sys.stderr.isatty():
-        yield lambda message: None
-        return
-    from rich.console import Console
+def progress(quiet: bool) -> Iterator[Progress]:
+    """What is being done, on stderr, with a bar and the time left where the share done is known.
 
-    with Console(stderr=True).status("starting") as status:
-        yield lambda message: status.update(message)
+    Nothing where stderr is not a terminal; the line is gone when the work ends, by whatever way.
+    """
+    if quiet or not sys.stderr.isatty():
+        yield silent
+        return
+    from rich import progress as bars
+    from rich.console import Console
+    from rich.table import Column
+
+    columns = (
+        bars.TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+        bars.BarColumn(bar_width=20),
+        bars.TimeElapsedColumn(),
+        bars.TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    with bars.Progress(
+        *columns, console=console, transient=True, redirect_stdout=False, speed_estimate_period=_DAY
+    ) as shown:
+        yield _Bar(shown)
+
+
+class _Bar:
+    """A line of a rich progress. A share that falls, or is no longer known, begins another piece of work."""
+
+    def __init__(self, shown: RichProgress) -> None:
+        self._shown = shown
+        self._share: float | None = None
+        self._task = self._shown.add_task("starting", total=None)
+
+    def __call__(self, message: str, share: float | None = None) -> None:
+        if (share is None) != (self._share is None) or (share or 0) < (self._share or 0):
+            self._shown.remove_task(self._task)
+            self._task = self._shown.add_task(message, total=None if share is None else 1.0)
+        self._shown.update(self._task, description=message, completed=share or 0)
+        self._share = share

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import (
     PICTURES,
     check_folder,
@@ -35,6 +35,7 @@ def predict(
             help="wikispeedia, movielens, books; or a folder with the files of one of them; or a table "
             "user,item,time; or a file with one walk per line.",
             show_default=False,
+            autocompletion=completion.datasets,
         ),
     ],
     source: Annotated[
@@ -42,7 +43,10 @@ def predict(
     ] = None,
     graph: Annotated[
         str | None,
-        typer.Option(help="What people walked on; without it, items that the same people visited are linked."),
+        typer.Option(
+            help="What people walked on; without it, items that the same people visited are linked.",
+            autocompletion=completion.graphs,
+        ),
     ] = None,
     directed: options.Directed = False,
     quick: Annotated[bool, typer.Option("--quick", help="Few choices, short trainings and fits.")] = False,
@@ -51,8 +55,12 @@ def predict(
     similarity: Annotated[str | None, typer.Option(help="Of items, where there is no graph: cosine or pmi.")] = None,
     mean_degree: Annotated[float | None, typer.Option(help="Of the graph that is made.")] = None,
     item_users: Annotated[int | None, typer.Option(help="Users that an item of it needs.", min=1)] = None,
-    igt: Annotated[str | None, typer.Option(help="Agent for igt, instead of training one.")] = None,
-    cpt: Annotated[str | None, typer.Option(help="Agent for cpt, instead of training one.")] = None,
+    igt: Annotated[
+        str | None, typer.Option(help="Agent for igt, instead of training one.", autocompletion=completion.agents)
+    ] = None,
+    cpt: Annotated[
+        str | None, typer.Option(help="Agent for cpt, instead of training one.", autocompletion=completion.agents)
+    ] = None,
     run: Annotated[
         Path | None, typer.Option(help="Folder that keeps agents, walkers and fits: a killed job goes on there.")
     ] = None,

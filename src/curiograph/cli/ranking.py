@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
 from curiograph.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
     from curiograph.centrality.recommend import Recommendations, Recommender
     from curiograph.graph.container import Graph
+    from curiograph.progress import Progress
 
 Alpha = Annotated[float, typer.Option(help="Chance to go on instead of teleporting, from 0 to below 1.")]
 Greediness = Annotated[float, typer.Option("--p-g", help="0: always the agent's best candidate; 1: any candidate.")]
@@ -33,7 +34,11 @@ def rank(
         str | None, typer.Option(help="A number for each entry of the history, separated by commas.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option(help="Let this agent walk (greedy, igt-rg, ...); plain PageRank without it.")
+        str | None,
+        typer.Option(
+            help="Let this agent walk (greedy, igt-rg, ...); plain PageRank without it.",
+            autocompletion=completion.agents,
+        ),
     ] = None,
     reward: options.Reward = "igt",
     alpha: Alpha = 0.85,
@@ -112,12 +117,18 @@ def recommend(
     candidates: Annotated[
         str, typer.Option(help="all unvisited nodes, or neighbours of the last or of history.")
     ] = "all",
-    by: Annotated[str, typer.Option(help="mixture, pagerank, igt or cpt.")] = "mixture",
+    by: Annotated[
+        str, typer.Option(help="mixture, pagerank, igt or cpt.", autocompletion=completion.rankers)
+    ] = "mixture",
     weights: Annotated[
         str | None, typer.Option(help="Of the mixture, as in pagerank=1,igt=0.5,cpt=0.5; equal without it.")
     ] = None,
-    igt_agent: Annotated[str, typer.Option(help="The agent that walks for igt.")] = "greedy",
-    cpt_agent: Annotated[str, typer.Option(help="The agent that walks for cpt.")] = "greedy",
+    igt_agent: Annotated[
+        str, typer.Option(help="The agent that walks for igt.", autocompletion=completion.agents)
+    ] = "greedy",
+    cpt_agent: Annotated[
+        str, typer.Option(help="The agent that walks for cpt.", autocompletion=completion.agents)
+    ] = "greedy",
     alpha: Alpha = 0.85,
     p_g: Greediness = 0.5,
     walks: Annotated[int, typer.Option(help="Walkers that start at each visited node.")] = 256,
@@ -195,12 +206,12 @@ def _check_files(
     check_out(parts, (".safetensors",), "--parts")
 
 
-def _prepare(made: Recommender, parts: Path, say: Callable[[str], None]) -> None:
+def _prepare(made: Recommender, parts: Path, say: Progress) -> None:
     """Compute the parts of all nodes; what is done so far is kept in the file every minute."""
     labels = made.graph.labels
     written = monotonic()
     for first in range(0, len(labels), _AT_ONCE):
-        say(f"preparing node {first} of {len(labels)}")
+        say(f"preparing node {first:,} of {len(labels):,}", first / len(labels))
         made.prepare(labels[first : first + _AT_ONCE])
         if monotonic() - written > _SECONDS:
             made.save(parts)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, redirect_stdout, suppress
 from functools import partial
 from importlib import import_module
+from json import loads as load_json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options, predicting
+from curiograph.cli import completion, options, predicting
 from curiograph.cli.output import check_folder, progress, remark, show_json, show_table, to_json, write_text
 from curiograph.errors import SettingError, UnknownNameError
 
@@ -27,7 +29,12 @@ Walks = Annotated[int, typer.Option(help="Walks per graph.", min=1)]
 BeamWalks = Annotated[int, typer.Option("--beam-episodes", help="Walks per graph of the planner.", min=1)]
 Folder = Annotated[Path, typer.Option(help="Folder for the .md, .json and .png of this name.")]
 Source = Annotated[Path | None, typer.Option("--from", help="Folder with the data; CURIOGRAPH_DATA without it.")]
-Only = Annotated[list[str] | None, typer.Option("--only", help="movielens, books or wikispeedia; may be repeated.")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--only", help="movielens, books or wikispeedia; may be repeated.", autocompletion=completion.published
+    ),
+]
 Quick = Annotated[bool, typer.Option("--quick", help="Few choices, short trainings and fits.")]
 Run = Annotated[Path, typer.Option(help="Folder that keeps agents, walkers and fits: a killed job goes on there.")]
 Workers = Annotated[int | None, typer.Option(help="Processes; one per processor without it.", min=1)]
@@ -121,7 +128,9 @@ def sizes(
 
 @app.command("walltime")
 def walltime(
-    family: Annotated[str, typer.Option(help="Family of the graph: rg, ws, ba or er.")] = "rg",
+    family: Annotated[
+        str, typer.Option(help="Family of the graph: rg, ws, ba or er.", autocompletion=completion.families)
+    ] = "rg",
     largest: Annotated[int, typer.Option(help="Leave out longer walks.", min=5, max=200)] = 200,
     walks: Annotated[int, typer.Option(help="Walks that decide at once, in the batch.", min=1)] = 100,
     repeats: Annotated[int, typer.Option(help="Measurements, of which the median counts.", min=1)] = 5,
@@ -253,15 +262,19 @@ def everything(
     run: Run = _RUNS,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
+    json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Every table and figure."""
-    table1(seed=seed, out=out, quiet=quiet)
-    lengths(seed=seed, out=out, quiet=quiet)
-    sizes(seed=seed, out=out, quiet=quiet)
-    walltime(seed=seed, out=out, quiet=quiet)
-    for each in (table2, diffusion, examples):
-        each(source=source, quick=quick, run=run, seed=seed, out=out, quiet=quiet)
+    on_people: dict[str, Any] = {"source": source, "quick": quick, "run": run}
+    experiments: list[Callable[..., None]] = [table1, lengths, sizes, walltime]
+    experiments += [partial(each, **on_people) for each in (table2, diffusion, examples)]
+    with redirect_stdout(io.StringIO()) if json else nullcontext():  # one document instead of one after the other
+        for experiment in experiments:
+            experiment(seed=seed, out=out, quiet=quiet)
+    if json:
+        names = ("table1", "lengths", "sizes", "walltime", "table2", "diffusion", "examples")
+        show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 
 
 def _people(only: list[str] | None, quick: bool, seed: int, splits: int | None = None) -> PeopleSettings:

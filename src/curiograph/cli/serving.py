@@ -60,7 +60,7 @@ def serve(
     """
     from curiograph.extras import require
 
-    for package in ("fastapi", "uvicorn", "prometheus_client", "orjson", "python_multipart"):
+    for package in ("fastapi", "uvicorn", "nicegui", "prometheus_client", "orjson", "python_multipart"):
         require(package, "web", "The service and its page")
     from curiograph.service.running import address_of, is_loopback, listening, run
 
@@ -102,6 +102,7 @@ def _app(
     from curiograph.bench.warmup import warm_up
     from curiograph.service.app import create_app
     from curiograph.service.gate import LOOPBACK
+    from curiograph.service.page.view import add_page
     from curiograph.service.running import is_loopback
     from curiograph.service.shelf import Shelf
     from curiograph.service.tasks import prepare_task
@@ -110,6 +111,7 @@ def _app(
 
     def warm() -> None:
         warm_up()
+        shelf.graph(shelf.first)  # what the page shows first
         for name, path in kept.items():
             recommender = shelf.recommender(name)
             if path.exists():
@@ -119,6 +121,7 @@ def _app(
                 app.state.service.jobs.start("prepare", name, partial(prepare_task, recommender, None, parts=path))
 
     app = create_app(shelf, limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, warm=warm)
+    add_page(app)
     return app
 
 

@@ -17,6 +17,9 @@ def bench(
     load: Annotated[
         bool, typer.Option("--load", help="Instead, load a server with requests for recommendations; needs wrk.")
     ] = False,
+    page: Annotated[
+        bool, typer.Option("--page", help="Instead, time the page in a browser; needs chromium and playwright.")
+    ] = False,
     graph: Annotated[
         Path | None, typer.Option(help="Of --load: a graph of yours instead of Wikispeedia.", show_default=False)
     ] = None,
@@ -30,6 +33,9 @@ def bench(
     check_out(out, (".json",))
     if load:
         _bench_load(graph, seconds, seed, out, json, quiet)
+        return
+    if page:
+        _bench_page(seed, out, json, quiet)
         return
     from curiograph.bench.run import run
 
@@ -59,6 +65,19 @@ def _bench_load(graph: Path | None, seconds: int, seed: int, out: Path | None, j
     show_table(title, COLUMNS, [load.row() for load in loads])
 
 
+def _bench_page(seed: int, out: Path | None, json: bool, quiet: bool) -> None:
+    from curiograph.bench.page import COLUMNS, run_page
+
+    with progress(quiet) as say:
+        timed = run_page(seed, say)
+    document = {"page": [each.to_dict() for each in timed]}
+    write_result(out, document)
+    if json:
+        show_json(document)
+        return
+    show_table("the page in chromium, without a window", COLUMNS, [each.row() for each in timed])
+
+
 def convert(
     graph: options.GraphArgument,
     target: Annotated[Path, typer.Argument(help="File to write: .npz opens by memory map.", show_default=False)],
@@ -84,7 +103,9 @@ def warmup(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Compile all kernels ahead of time, so that the first real call is fast."""
     from curiograph.bench.warmup import warm_up
 
-    seconds = warm_up()
+    with progress(quiet) as say:
+        say("compiling kernels")
+        seconds = warm_up()
     if json:
         show_json({"seconds": seconds})
     else:

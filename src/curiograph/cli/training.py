@@ -9,27 +9,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import check_folder, progress, remark, show_json, show_table
 from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
     from curiograph.graph.environments import Split
-
+    from curiograph.progress import Progress
 
 _OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name")
 
 
 def train(
-    agent: Annotated[str, typer.Option(help="gnn (the paper's) or horizon (reads the graph around the walk).")] = "gnn",
+    agent: Annotated[
+        str,
+        typer.Option(
+            help="gnn (the paper's) or horizon (reads the graph around the walk).", autocompletion=completion.learners
+        ),
+    ] = "gnn",
     reward: options.Reward = "igt",
     family: Annotated[
-        list[str] | None, typer.Option(help="Generated graphs: rg, ws, ba or er; may be repeated; or all.")
+        list[str] | None,
+        typer.Option(
+            help="Generated graphs: rg, ws, ba or er; may be repeated; or all.", autocompletion=completion.families
+        ),
     ] = None,
-    graph: Annotated[str | None, typer.Option(help="One graph, as for explore.")] = None,
+    graph: options.GraphFile = None,
     environments: Annotated[Path | None, typer.Option(help="Graphs of a published environment file.")] = None,
     preset: Annotated[str, typer.Option(help="best, or for gnn paper: the published setting.")] = "best",
-    start: Annotated[str | None, typer.Option(help="A trained agent of the same shape to go on from.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(help="A trained agent of the same shape to go on from.", autocompletion=completion.agents),
+    ] = None,
     train_steps: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
     change: Annotated[
         list[str] | None, typer.Option("--set", help="Any other setting, as discount=0.8; may be repeated.")
@@ -84,12 +95,12 @@ def _command() -> str:
     return shlex.join(kept)
 
 
-def _tell(report: dict[str, Any], say: Any, quiet: bool) -> None:
+def _tell(report: dict[str, Any], say: Progress, quiet: bool) -> None:
     parts = [f"step {report['step']:,}"]
     parts += [f"{key} {report[key]:.4g}" for key in ("loss", "return", "epsilon", "validation", "best")
               if report.get(key) is not None]  # fmt: skip
     parts.append(f"{report['left'] / 60:.1f} min left")
-    say(", ".join(parts))
+    say(", ".join(parts[:-1]), report["seconds"] / (report["seconds"] + report["left"]))
     if not quiet and not sys.stderr.isatty():
         print("curiograph: " + ", ".join(parts), file=sys.stderr, flush=True)
 

@@ -25,6 +25,7 @@ from curiograph.experiments.comparison import (
 from curiograph.graph.container import Graph
 from curiograph.graph.families import FAMILIES, generate_split
 from curiograph.plotting import figure, plot_lines, save_figure
+from curiograph.progress import Progress
 
 COLUMNS = ("random", "greedy", "gnn", "horizon", "beam")
 _MOST_GAPS = 8  # that a sentence lists
@@ -93,14 +94,15 @@ Value = Callable[[Point, str], tuple[float, float]]
 """Of a column at a point, with its standard error."""
 
 
-def run(settings: Settings, places: Sequence[Place], progress: Callable[[str], None]) -> list[Point]:
+def run(settings: Settings, places: Sequence[Place], progress: Progress) -> list[Point]:
     """All points: by reward, family and place."""
-    points = []
+    points: list[Point] = []
+    total = len(FAMILIES) * len(places) * len(REWARDS)
     for family in FAMILIES:
         for place in places:
             split = generate_split(family, place.nodes, train=0, val=0, test=settings.graphs, seed=settings.seed)
             for reward in REWARDS:
-                progress(f"{reward} on {family}, {place.steps} of {place.nodes} nodes")
+                progress(f"{reward} on {family}, {place.steps} of {place.nodes} nodes", len(points) / total)
                 points.append(_point(settings, place, reward, family, split.test))
     return sorted(points, key=lambda point: REWARDS.index(point.reward))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from curiograph.experiments.people import TITLES, Settings, jobs
 from curiograph.graph.storage import PathLike
 from curiograph.human.prediction import REWARDS
 from curiograph.plotting import COLOURS, figure, save_figure
+from curiograph.progress import Progress, silent
 
 Spread = Mapping[str, WalkComparison]
 """By dataset: unbiased walkers, trained ones and greedy ones for either reward."""
@@ -35,7 +36,7 @@ def run(
     folder: PathLike | None,
     home: Path,
     workers: int | None = None,
-    progress: Callable[[str], None] = lambda message: None,
+    progress: Progress = silent,
 ) -> dict[str, WalkComparison]:
     """Walkers of every kind on every graph, all from the same starts; agents come from the run folder of Table 2."""
     found = {}

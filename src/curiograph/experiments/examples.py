@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from curiograph.human.components import PAGERANK, Components
 from curiograph.human.outcome import Prediction
 from curiograph.human.prediction import Job, mix_of
 from curiograph.plotting import figure, save_figure
+from curiograph.progress import Progress, silent
 
 _OFFERED = 5
 
@@ -41,7 +42,7 @@ def run(
     folder: PathLike | None,
     home: Path,
     workers: int | None = None,
-    progress: Callable[[str], None] = lambda message: None,
+    progress: Progress = silent,
 ) -> list[Example]:
     """So many choices of each dataset, drawn at random among those that the first split tests."""
     found = []

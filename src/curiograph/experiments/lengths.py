@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from curiograph.experiments import curves
 from curiograph.experiments.curves import Place, Point
+from curiograph.progress import Progress, silent
 
 ALONG = "nodes of the walk"
 LENGTHS = (5, 10, 15, 20, 30, 40, 50)
@@ -23,7 +24,7 @@ class Settings(curves.Settings):
     nodes: int = 50
 
 
-def run(settings: Settings, progress: Callable[[str], None] = lambda message: None) -> list[Point]:
+def run(settings: Settings, progress: Progress = silent) -> list[Point]:
     """All points."""
     return curves.run(settings, [Place(n, settings.nodes, n, _planner(n)) for n in settings.lengths], progress)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from curiograph.graph.storage import PathLike
 from curiograph.human.loading import load_dataset
 from curiograph.human.prediction import FULL, Effort, Job, prepared
+from curiograph.progress import Progress
 
 DATASETS = ("movielens", "books", "wikispeedia")
 TITLES = {"movielens": "MovieLens", "books": "Amazon Books", "wikispeedia": "Wikispeedia"}
@@ -35,7 +36,7 @@ def jobs(
     folder: PathLike | None,
     run: Path,
     workers: int | None,
-    progress: Callable[[str], None],
+    progress: Progress,
 ) -> Iterator[Job]:
     """A prepared prediction of each dataset, each with a run folder of its own. All data is looked for first."""
     found = [load_dataset(name, folder) for name in settings.datasets]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from curiograph.experiments import curves
 from curiograph.experiments.comparison import markdown_table, number
 from curiograph.experiments.curves import Place, Point
+from curiograph.progress import Progress, silent
 
 ALONG = "nodes of the graph"
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -24,7 +25,7 @@ class Settings(curves.Settings):
     steps: int = 10
 
 
-def run(settings: Settings, progress: Callable[[str], None] = lambda message: None) -> list[Point]:
+def run(settings: Settings, progress: Progress = silent) -> list[Point]:
     """All points."""
     return curves.run(settings, [Place(n, n, settings.steps) for n in settings.sizes], progress)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -31,6 +31,7 @@ from curiograph.graph.container import Graph
 from curiograph.graph.environments import read_split
 from curiograph.graph.families import FAMILIES, generate_split
 from curiograph.plotting import figure, plot_bars, save_figure
+from curiograph.progress import Progress, silent
 from curiograph.settings import whole_number
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
@@ -119,16 +120,19 @@ class _Tests:
 def run(
     settings: Settings,
     environments: Sequence[str | Path] = (),
-    progress: Callable[[str], None] = lambda message: None,
+    progress: Progress = silent,
 ) -> list[Cell]:
     """All cells, on generated graphs or on published environment files."""
     whole_number("seeds", settings.seeds, 1, "a whole number of sets of test graphs, 1 or more")
     cells = []
-    for tests in list(_test_graphs(settings, environments)):
+    sets = list(_test_graphs(settings, environments))
+    total, done = sum(len(agents_for(COLUMNS, reward, tests.family)) for tests in sets for reward in REWARDS), 0
+    for tests in sets:
         for reward in REWARDS:
             results, published = {}, {}
             for column, agent in agents_for(COLUMNS, reward, tests.family).items():
-                progress(f"{reward} on {tests.family}: {column}")
+                progress(f"{reward} on {tests.family}: {column}", done / total)
+                done += 1
                 episodes = settings.beam_episodes if column in PLANNERS else settings.episodes
                 results[column] = tests.evaluate(agent, reward, settings.steps, episodes)
                 if column in BASELINES[1:]:

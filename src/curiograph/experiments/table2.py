@@ -3,7 +3,7 @@ other methods; and every choice by both (Figure 4B)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from curiograph.graph.storage import PathLike
 from curiograph.human.bootstrap import Estimate
 from curiograph.human.outcome import MEMORY, WHERE, Outcome, Prediction
 from curiograph.plotting import COLOURS, figure, save_figure
+from curiograph.progress import Progress, silent
 
 DIFFERENCES = (
     "What differs from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
@@ -34,7 +35,7 @@ def run(
     folder: PathLike | None,
     home: Path,
     workers: int | None = None,
-    progress: Callable[[str], None] = lambda message: None,
+    progress: Progress = silent,
 ) -> list[Prediction]:
     """Predict the choices of each dataset."""
     return [job.complete() for job in jobs(settings, folder, home, workers, progress)]

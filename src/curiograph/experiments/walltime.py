@@ -24,6 +24,7 @@ from curiograph.exploration.batch import Exploration, begin
 from curiograph.graph.families import generate_split
 from curiograph.graph.rows import Float64, Int32
 from curiograph.plotting import figure, plot_lines, save_figure
+from curiograph.progress import Progress, silent
 from curiograph.rewards.contract import Reward
 from curiograph.rewards.registry import as_reward
 
@@ -72,13 +73,13 @@ class Timing:
     """Per decision, or per call; nothing for what would take too long."""
 
 
-def run(
-    settings: Settings, peers: Peers | None = None, progress: Callable[[str], None] = lambda message: None
-) -> list[Timing]:
+def run(settings: Settings, peers: Peers | None = None, progress: Progress = silent) -> list[Timing]:
     """All timings. `peers` has those of `PEERS` that are installed."""
     if max(settings.sizes) >= settings.nodes:
         raise SettingError(f"walks of {max(settings.sizes)} nodes leave no candidates on {settings.nodes} nodes.")
-    clock, timings = _Clock(settings.repeats), []
+    clock = _Clock(settings.repeats)
+    timings: list[Timing] = []
+    total = len(settings.sizes) * len(REWARDS) * len(WAYS)
     for size, batch in _states(settings):
         for reward in REWARDS:
             agents = {c: as_agent(n) for c, n in agents_for(TRAINED, reward, settings.family).items()}
@@ -90,7 +91,7 @@ def run(
                 CALL: (1, settings.limit, _reward_calls(alone, reward, agents, known)),
             }
             for way, (walks, limit, calls) in work.items():
-                progress(f"{reward}, {size} nodes visited: {way}")
+                progress(f"{reward}, {size} nodes visited: {way}", len(timings) / total)
                 seconds = clock.seconds((reward, way), size, calls, limit)
                 candidates = len((alone if walks == 1 else batch).candidates.nodes) / walks
                 timings.append(

@@ -22,7 +22,7 @@ _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     ".npz": read_npz,
 }
 ENDINGS = tuple(_READERS)
-"""Of the files that can be read."""
+"""Of the files that `read_graph` reads."""
 
 
 def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
@@ -59,7 +59,7 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     directed = None if directed is None else as_flag(directed)
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
-        known = ", ".join(ENDINGS)
+        known = ", ".join(_READERS)
         check_file(path)  # a wrong name or a folder is the likelier mistake
         raise FileFormatError(f"{path}: the ending {path.suffix!r} is not known; known endings are {known}.")
     graph = reader(path, directed)

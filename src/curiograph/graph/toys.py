@@ -68,3 +68,7 @@ def library() -> Graph:
             ("history", "philosophy"),
         ]
     )
+
+
+TOYS = {"library": library, "grid": grid, "cycle": cycle, "complete": complete}
+"""By the name after `toy:` on the command line."""

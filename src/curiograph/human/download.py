@@ -10,7 +10,7 @@ import secrets
 import shutil
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,16 +20,15 @@ from curiograph.graph.storage import PathLike, as_path
 from curiograph.human.archives import copy_files, unpack
 from curiograph.human.loading import cache_folder, find_dataset
 from curiograph.human.sources import Source, source_named
+from curiograph.progress import Progress, silent
 
 _BLOCK = 2**18
 _SECONDS = 30  # without a word from the server
 _NETWORK = (urllib.error.URLError, http.client.HTTPException, OSError, ValueError)
 
-Say = Callable[[str], None]
-
 
 def get_dataset(
-    name: str, cache: PathLike | None = None, origin: PathLike | None = None, say: Say = lambda message: None
+    name: str, cache: PathLike | None = None, origin: PathLike | None = None, progress: Progress = silent
 ) -> Path:
     """The folder of a data set in the cache, filled if it is not there yet.
 
@@ -37,7 +36,7 @@ def get_dataset(
     ----------
     cache : a folder of data sets; that of the user without it.
     origin : a folder, an archive or a file to take it from instead of downloading it.
-    say : called with how far the download is.
+    progress : called with how far the download is.
     """
     source = source_named(name)
     root = cache_folder() if cache is None else as_path(cache)
@@ -52,7 +51,7 @@ def get_dataset(
             return target
         whole = root / ".downloads" / source.url.rpartition("/")[2]
         if not whole.exists():  # it is after a kill while unpacking
-            _download(source, whole, say)
+            _download(source, whole, progress)
         try:
             _install(whole, target, source)
         except FileFormatError:
@@ -62,16 +61,16 @@ def get_dataset(
     return target
 
 
-def _download(source: Source, whole: Path, say: Say) -> None:
+def _download(source: Source, whole: Path, progress: Progress) -> None:
     part = whole.with_name(f"{whole.name}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
-    fetch(source.url, part, say)
+    fetch(source.url, part, progress)
     if source.md5:
         _check_md5(source.url, part)
     os.replace(part, whole)
 
 
-def fetch(url: str, part: Path, say: Say) -> None:
+def fetch(url: str, part: Path, progress: Progress) -> None:
     """Download to `part`; what an interrupted download left there is kept, and only the rest is asked for."""
     have = part.stat().st_size if part.exists() else 0
     try:
@@ -82,7 +81,7 @@ def fetch(url: str, part: Path, say: Say) -> None:
         if _total(error.headers) == have:
             return
         part.unlink()  # longer than what is offered, so part of something else
-        return fetch(url, part, say)
+        return fetch(url, part, progress)
     except _NETWORK as error:
         raise _unreachable(url, _reason(error)) from None
     with answer:
@@ -94,7 +93,10 @@ def fetch(url: str, part: Path, say: Say) -> None:
             for block in _blocks(url, answer):
                 out.write(block)
                 have += len(block)
-                say(f"{have / 1e6:.1f} MB" + (f" of {total / 1e6:.1f} MB" if total else ""))
+                if total:
+                    progress(f"{have / 1e6:.1f} of {total / 1e6:.1f} MB", have / total)
+                else:
+                    progress(f"{have / 1e6:.1f} MB")
     if total is not None and have != total:
         raise FileFormatError(f"{url}: ended after {have:,} of {total:,} bytes; run the same again to get the rest.")
 

@@ -18,6 +18,7 @@ from curiograph.human.choices import Choices, choices_of
 from curiograph.human.likelihood import Places, fitted, log_likelihood
 from curiograph.human.motives import MOTIVES, Motive, as_motives
 from curiograph.human.trajectories import Trajectories
+from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import RewardLike
 from curiograph.settings import seed_number, whole_number
 
@@ -144,13 +145,11 @@ class Motives(Mapping[str, MotiveFit]):
 
 
 def _bars(ax: Any, found: Motives, name: str, title: str) -> None:
-    from curiograph.plotting import COLOURS
+    from curiograph.plotting import colour_of
 
     for row, fit in enumerate(found.values()):
         estimate: Estimate = getattr(fit, name)
-        likes = (_LIKED.get(fit.name, fit.name), fit.name.partition("-")[0], "quiet")
-        colour = next(COLOURS[key] for key in likes if key in COLOURS)
-        ax.barh(row, estimate.value, color=colour)
+        ax.barh(row, estimate.value, color=colour_of(_LIKED.get(fit.name, fit.name)))
         ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_yticks(range(len(found)), list(found))
@@ -171,6 +170,7 @@ def hypotheses(
     folds: int = 5,
     min_choices: int = 5,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> Motives:
     """Compare motives by how likely they make the choices of people on whom they were not fitted.
 
@@ -187,6 +187,7 @@ def hypotheses(
     memory : how many of the nodes visited most recently count as visited; older ones are forgotten.
     folds : parts of the users.
     min_choices : choices from which on a user has a best motive.
+    progress : called with the motive that is being fitted.
 
     >>> from curiograph.graph.toys import library
     >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 4, graph=library())
@@ -201,7 +202,10 @@ def hypotheses(
     people, user_of = np.unique(choices.windows.users, return_inverse=True)
     _check(choices, people)
     fold_of_user = np.random.default_rng(seed_number(seed)).permutation(len(people)) % min(folds, len(people))
-    judged = [_judged(motive, choices, fold_of_user[user_of]) for motive in compared]
+    judged = []
+    for number, motive in enumerate(compared):
+        progress(f"choices by {len(people):,} users: {motive.name}", number / len(compared))
+        judged.append(_judged(motive, choices, fold_of_user[user_of]))
     counts = np.bincount(user_of)
     gains = summed(np.column_stack([each.gains for each in judged]), user_of, len(people))
     percentiles = summed(np.column_stack([each.percentiles for each in judged]), user_of, len(people))

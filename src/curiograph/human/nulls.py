@@ -19,6 +19,7 @@ from curiograph.graph.storage import quoted
 from curiograph.human.bootstrap import Estimate, estimates, resampled_means, summed
 from curiograph.human.choices import placed
 from curiograph.human.trajectories import Trajectories
+from curiograph.progress import Progress, silent
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 from curiograph.settings import seed_number, whole_number
@@ -161,6 +162,7 @@ def compare_growth(
     most: int = 1000,
     replicates: int = 10,
     seed: int = 0,
+    progress: Progress = silent,
 ) -> GrowthComparison:
     """Compare how walks of people grow with null models, walk by walk.
 
@@ -173,6 +175,7 @@ def compare_growth(
     steps : distinct nodes of each walk that are measured, in order of first visit; shorter walks are left out.
     most : walks that are measured; beyond, they are drawn from the seed.
     replicates : how often each null model is drawn.
+    progress : called with the null model that is being drawn.
 
     >>> from curiograph.graph.toys import library
     >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]], graph=library())
@@ -191,6 +194,7 @@ def compare_growth(
     human = grown(graph, visits)
     found = {}
     for place, name in enumerate(nulls):
+        progress(f"growth of {len(visits):,} walks: {name}", place / len(nulls))
         seeds = np.random.SeedSequence([seed_number(seed), place]).generate_state(replicates, np.uint64)
         drawn_walks = [grown(*NULLS[name](graph, visits, int(each))) for each in seeds]
         null = {quantity: np.mean([each[quantity] for each in drawn_walks], axis=0) for quantity in _QUANTITIES}

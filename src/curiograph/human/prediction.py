@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,7 @@ from curiograph.human.outcome import MEASURES, MEMORY, WITH, WITHOUT, Outcome, P
 from curiograph.human.study import CANDIDATES, Recipe, Study, study
 from curiograph.human.trajectories import Trajectories
 from curiograph.human.walkers import StepVisits, Walkers, graph_digest, step_visits
+from curiograph.progress import Progress, silent
 from curiograph.settings import seed_number, whole_number, worker_number
 from curiograph.training.running import train
 
@@ -91,7 +92,7 @@ def predict(
     run: PathLike | None = None,
     seed: int = 0,
     workers: int | None = None,
-    progress: Callable[[str], None] = lambda message: None,
+    progress: Progress = silent,
 ) -> Prediction:
     """Predict people's next choices.
 
@@ -120,7 +121,7 @@ def prepared(
     run: PathLike | None = None,
     seed: int = 0,
     workers: int | None = None,
-    progress: Callable[[str], None] = lambda message: None,
+    progress: Progress = silent,
 ) -> Job:
     """What `predict` completes: the study is made, and agents are trained or found in the run folder."""
     seed = seed_number(seed)
@@ -160,9 +161,7 @@ def _check_splits(made: Study, splits: int) -> None:
                 )
 
 
-def _trained(
-    made: Study, effort: Effort, seed: int, home: Path | None, workers: int, tell: Callable[[str], None]
-) -> dict[str, Any]:
+def _trained(made: Study, effort: Effort, seed: int, home: Path | None, workers: int, tell: Progress) -> dict[str, Any]:
     """A pair of agents, trained on the graph; both at once where there are two workers."""
     joblib = require("joblib", "predict", "Several processes")
     tell(f"{made.name}: training agents for igt and cpt, {effort.train_steps:,} steps each")
@@ -196,7 +195,7 @@ class Job:
     seed: int
     home: Path | None
     workers: int
-    tell: Callable[[str], None]
+    tell: Progress
 
     def complete(self) -> Prediction:
         """Fit and test everything."""
@@ -235,7 +234,9 @@ class Job:
             self.study.starts,
             None if self.home is None else self.home / "walkers",
             self.workers,
-            lambda done, total: self.tell(f"{self.study.name}: walkers ({name}) from {done:,} of {total:,} nodes"),
+            lambda done, total: self.tell(
+                f"{self.study.name}: walkers ({name}) from {done:,} of {total:,} nodes", done / total
+            ),
         )
 
     # ---- splits -------------------------------------------------------------------------------------------------
@@ -256,7 +257,10 @@ class Job:
         for number, result in zip(missing, results, strict=True):
             self._write(among, number, result)
             found[number] = result
-            self.tell(f"{self.study.name}: fitted {len(found)} of {self.effort.splits} splits ({among})")
+            self.tell(
+                f"{self.study.name}: fitted {len(found)} of {self.effort.splits} splits ({among})",
+                len(found) / self.effort.splits,
+            )
         return _gathered(among, scored, tests, [found[number] for number in sorted(found)], self.seed)
 
     def _seed(self, number: int) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from curiograph.graph.storage import replacing
-from curiograph.plotting import figure, save_figure
+from curiograph.plotting import COLOURS, figure, save_figure
 
 Report = dict[str, Any]
 
@@ -62,14 +62,14 @@ def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
     """Draw loss and return against the steps of training."""
     drawn, (left, right) = figure(10, 3.6, columns=2)
     steps = [report["step"] for report in reports]
-    left.plot(steps, [_number(report["loss"]) for report in reports], color="#999999")
+    left.plot(steps, [_number(report["loss"]) for report in reports], color=COLOURS["quiet"])
     left.set_yscale("log")
     left.set_ylabel("loss")
-    right.plot(steps, [_number(report["return"]) for report in reports], "--", color="#56B4E9",
+    right.plot(steps, [_number(report["return"]) for report in reports], "--", color=COLOURS["greedy"],
                label="while training")  # fmt: skip
-    right.plot(steps, [report["validation"] for report in reports], color="#0072B2", label="validation")
+    right.plot(steps, [report["validation"] for report in reports], color=COLOURS["igt"], label="validation")
     best = max(reports, key=lambda report: report["validation"])
-    right.plot(best["step"], best["validation"], "o", color="#D55E00", label=f"best: {best['validation']:.2f}")
+    right.plot(best["step"], best["validation"], "o", color=COLOURS["cpt"], label=f"best: {best['validation']:.2f}")
     right.set_ylabel("mean return")
     right.legend(frameon=False)
     for panel in (left, right):

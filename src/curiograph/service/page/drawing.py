@@ -13,6 +13,7 @@ import numpy as np
 from curiograph.graph.storage import shortened
 from curiograph.plotting import COLOURS
 from curiograph.service.labels import shown
+from curiograph.service.page.style import shade
 from curiograph.service.page.walking import YOU, Walking
 
 NAMED = 60
@@ -33,7 +34,7 @@ _LOOP = """(params, api) => {
   const closed = api.value(0) === 1, fresh = api.value(0) === 2;
   return {type: 'polygon', silent: true, shape: {points: points},
           style: {fill: closed ? COLOUR : 'none', opacity: closed ? 0.14 : fresh ? 1 : OLD,
-                  stroke: closed ? 'none' : COLOUR, lineWidth: fresh ? 4 : 2, lineDash: [7, 4], lineJoin: 'round'}};
+                  stroke: closed ? 'none' : COLOUR, lineWidth: fresh ? 4 : 2, lineJoin: 'round'}};
 }"""
 
 
@@ -46,14 +47,13 @@ def ink(dark: bool) -> dict[str, str]:
     )
 
 
-def colour_of(by: str, reward: str) -> str:
-    """The colour of a step: yours, or that of the reward that the agent went for."""
-    return COLOURS["human"] if by == YOU else COLOURS[reward]
+def colour_of(by: str, reward: str, dark: bool) -> str:
+    """The colour of a step: yours, that of the reward that the agent went for, or none for the start."""
+    return shade({YOU: "human", "start": "quiet"}.get(by, reward), dark)
 
 
 def subgraph_options(walking: Walking, dark: bool) -> dict[str, Any]:
     """The visited subgraph in order of visit, with a loop around every gap, and where the walk may go next."""
-    inks = ink(dark)
     axis = {"type": "value", "show": False, "min": -_EDGE, "max": _EDGE}
     return {
         "animationDurationUpdate": 250,
@@ -64,7 +64,7 @@ def subgraph_options(walking: Walking, dark: bool) -> dict[str, Any]:
         "tooltip": {"renderMode": "richText", "confine": True},
         "xAxis": axis,
         "yAxis": dict(axis),
-        "series": [_loops(walking), _graph(walking, inks)],
+        "series": [_loops(walking, dark), _graph(walking, dark)],
     }
 
 
@@ -77,7 +77,7 @@ def described(walking: Walking) -> str:
     )
 
 
-def _loops(walking: Walking) -> dict[str, Any]:
+def _loops(walking: Walking, dark: bool) -> dict[str, Any]:
     """Open gaps as outlines, the newest bold; closed ones filled."""
     where = dict(zip(walking.nodes, walking.places.tolist(), strict=True))
     newest = len(walking.taken)
@@ -96,19 +96,20 @@ def _loops(walking: Walking) -> dict[str, Any]:
         "dimensions": [f"d{place}" for place in range(longest)],
         "data": [row + [0] * (longest - len(row)) for row in rows],
         "encode": {"x": [], "y": []},
-        ":renderItem": _LOOP.replace("COLOUR", f"'{COLOURS['igt']}'").replace(
+        ":renderItem": _LOOP.replace("COLOUR", f"'{shade('igt', dark)}'").replace(
             "OLD", "0.5" if len(rows) <= 12 else "0.25"
         ),
     }
 
 
-def _graph(walking: Walking, inks: dict[str, str]) -> dict[str, Any]:
+def _graph(walking: Walking, dark: bool) -> dict[str, Any]:
+    inks = ink(dark)
     count = len(walking.taken)
     size = 18 if count <= NAMED else 11
-    nodes = [_visited(walking, step, size, inks) for step in range(count)]
-    edges = [_edge(walking, a, b) for a, b in walking.edges]
+    nodes = [_visited(walking, step, size, dark) for step in range(count)]
+    edges = [_edge(walking, a, b, dark) for a, b in walking.edges]
     edges += _jumps(walking)
-    offered, dashes = _offered(walking, inks)
+    offered, dashes = _offered(walking, dark)
     return {
         "type": "graph",
         "name": "walk",
@@ -125,11 +126,12 @@ def _graph(walking: Walking, inks: dict[str, str]) -> dict[str, Any]:
     }
 
 
-def _visited(walking: Walking, step: int, size: int, inks: dict[str, str]) -> dict[str, Any]:
+def _visited(walking: Walking, step: int, size: int, dark: bool) -> dict[str, Any]:
+    inks = ink(dark)
     taken, count = walking.taken[step], len(walking.taken)
     last = step == count - 1
     named = count <= NAMED or step >= count - _RECENT or step == 0
-    colour = colour_of(taken.by, walking.reward) if taken.by != "start" else COLOURS["quiet"]
+    colour = colour_of(taken.by, walking.reward, dark)
     x, y = walking.places[step]
     return {
         "id": f"v{step}",
@@ -161,12 +163,12 @@ def plain(text: str) -> str:
     return text.translate({ord("{"): "(", ord("}"): ")", ord("|"): "¦"})
 
 
-def _edge(walking: Walking, a: int, b: int) -> dict[str, Any]:
+def _edge(walking: Walking, a: int, b: int, dark: bool) -> dict[str, Any]:
     ends = {"source": f"v{a}", "target": f"v{b}"}
     if b != a + 1:
         return ends
-    colour = colour_of(walking.taken[b].by, walking.reward)
-    return ends | {"lineStyle": {"color": colour, "width": 4, "opacity": 0.95}}
+    colour = shade("human", dark) if walking.taken[b].by == YOU else ink(dark)["text"]
+    return ends | {"lineStyle": {"color": colour, "width": 3, "opacity": 0.95}}
 
 
 def _jumps(walking: Walking) -> list[dict[str, Any]]:
@@ -183,9 +185,9 @@ def _jumps(walking: Walking) -> list[dict[str, Any]]:
     ]
 
 
-def _offered(walking: Walking, inks: dict[str, str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _offered(walking: Walking, dark: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The most valued candidates, in a fan around the last node; a click goes there."""
-    seen, count = walking.seen, len(walking.taken)
+    seen, count, inks = walking.seen, len(walking.taken), ink(dark)
     values = seen.values.get(walking.reward, seen.values["igt"])
     best = sorted(range(len(seen.nodes)), key=lambda i: (-values[i], -seen.values["pagerank"][i]))[:_OFFERED]
     x, y = walking.places[-1]
@@ -202,7 +204,7 @@ def _offered(walking: Walking, inks: dict[str, str]) -> tuple[list[dict[str, Any
                 "symbolSize": 11,
                 "itemStyle": {
                     "color": inks["paper"],
-                    "borderColor": COLOURS[walking.reward] if chosen else inks["faint"],
+                    "borderColor": shade(walking.reward, dark) if chosen else inks["faint"],
                     "borderWidth": 3 if chosen else 2,
                 },
                 "label": {"show": count <= 3, "position": "right", "color": inks["faint"], "fontSize": 10},
@@ -241,12 +243,12 @@ def growth_options(walking: Walking, dark: bool) -> dict[str, Any]:
         "xAxis": axis("nodes visited", inks["faint"], nameLocation="middle", nameGap=26, min=1, max=max(count, 10))
         | {"minInterval": 1},
         "yAxis": [
-            axis("gaps", COLOURS["igt"] if not dark else "#56B4E9", minInterval=1),
-            axis("bits, dashed", COLOURS["cpt"], position="right"),
+            axis("gaps", shade("igt", dark), minInterval=1),
+            axis("bits, dashed", shade("cpt", dark), position="right"),
         ],
         "series": [
-            _line("gaps", gaps, COLOURS["igt"] if not dark else "#56B4E9", "solid", 0, step="end"),
-            _line("bits", bits, COLOURS["cpt"], "dashed", 1),
+            _line("gaps", gaps, shade("igt", dark), "solid", 0, step="end"),
+            _line("bits", bits, shade("cpt", dark), "dashed", 1),
         ],
     }
 

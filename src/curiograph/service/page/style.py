@@ -4,10 +4,28 @@ from __future__ import annotations
 
 from curiograph.plotting import COLOURS
 
+
+def shade(name: str, dark: bool) -> str:
+    """The colour of a thing, lighter where the page is dark.
+
+    >>> shade("human", dark=True)
+    '#b57696'
+    """
+    colour = COLOURS[name]
+    if not dark:
+        return colour
+    mixed = (round(0.62 * int(colour[i : i + 2], 16) + 0.38 * 255) for i in (1, 3, 5))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
+_MAIN = ("igt", "cpt", "pagerank", "human", "mixture", "quiet")
+
 CSS = (
-    ":root {"
-    + "".join(f"--{name}: {COLOURS[name]};" for name in ("igt", "cpt", "pagerank", "human", "mixture", "quiet"))
-    + """}
+    "".join(
+        f"{where} {{" + "".join(f"--{name}: {shade(name, dark)};" for name in _MAIN) + "}\n"
+        for where, dark in ((":root", False), (".body--dark", True))
+    )
+    + """
 .nicegui-content { padding: 0.75rem; max-width: 1500px; margin: 0 auto; width: 100%; }
 .cg-grid { display: grid; width: 100%; gap: 0.75rem; align-items: start;
   grid-template-columns: 15.5rem minmax(0, 1fr) minmax(20rem, 27rem); }
@@ -19,10 +37,7 @@ CSS = (
 .cg-keys { display: grid; grid-template-columns: 1fr 1fr; gap: 0.4rem; }
 .cg-status { min-height: 2.6em; line-height: 1.3; overflow-wrap: anywhere; }
 .cg-legend { font-size: 0.8rem; opacity: 0.85; display: flex; flex-wrap: wrap; gap: 0.2rem 0.9rem; }
-.cg-igt { color: var(--igt); } .cg-cpt { color: var(--cpt); } .cg-human { color: var(--human); }
-.body--dark .cg-igt { color: #56B4E9; } .body--dark .cg-human { color: #D98BC8; }
-.body--dark .q-btn--flat.text-primary, .body--dark .q-btn--outline.text-primary, .body--dark .q-uploader .text-primary {
-  color: #7CC4F0 !important; }
+.cg-igt { color: var(--igt); }
 .body--dark .q-table__card, .body--dark .q-tab-panels { background: transparent; }
 .cg-reason { border-left: 4px solid var(--mixture); padding: 0.1rem 0 0.1rem 0.6rem; overflow-wrap: anywhere; }
 .cg-small { font-size: 0.82rem; opacity: 0.9; }

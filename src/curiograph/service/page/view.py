@@ -10,23 +10,26 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from nicegui import events, ui
+from starlette.datastructures import QueryParams
 
 from curiograph.centrality.recommend import CandidateSet, Recommendations
 from curiograph.errors import CuriographError
 from curiograph.graph.read import ENDINGS
-from curiograph.plotting import COLOURS
 from curiograph.rewards.registry import REWARDS
+from curiograph.service.core import Service
 from curiograph.service.labels import Labels, shown
-from curiograph.service.limits import Limits
 from curiograph.service.page import panels
 from curiograph.service.page.drawing import growth_options, ink, subgraph_options
 from curiograph.service.page.sharing import AGENTS, address, walking_at
-from curiograph.service.page.style import CSS, ICON
+from curiograph.service.page.style import CSS, ICON, shade
 from curiograph.service.page.walking import Walking, first_start
+from curiograph.service.refusals import Refusal
 from curiograph.service.shelf import Shelf
 
 _PAUSE = 0.8
 """Seconds between the steps of a walk that plays."""
+_PATIENCE = 10.0
+"""Seconds to wait for an answer of the browser."""
 _SUGGESTED = 8
 _RECOMMENDED = 5
 _KEYS = (
@@ -38,24 +41,36 @@ _KEYS = (
     ("/", "search a start"),
     ("?", "these keys"),
 )
-_LEGEND = ("◆ start", "■ you", "● agent", "━ the way", "╍ dashed loop: open gap", "▨ filled loop: closed gap")
+_LEGEND = ("◆ start", "■ you", "● agent", "━ the way", "▢ loop: open gap", "▨ filled loop: closed gap")
 
 
-def add_page(app: FastAPI, shelf: Shelf, limits: Limits) -> None:
-    """Serve the page at `/` of an application that has its other routes already."""
+def add_page(app: FastAPI) -> None:
+    """Serve the page at `/` of an application made by `create_app`."""
+    service: Service = app.state.service
 
-    @ui.page("/", title="curiograph", response_timeout=limits.seconds)
+    @ui.page("/", title="curiograph", response_timeout=2 * service.limits.seconds)
     async def page(request: Request) -> None:
-        await Page(shelf, limits).open(request)
+        if service.status == "warming up":
+            _wait(service)
+        else:
+            await Page(service).open(request)
 
     ui.run_with(app, title="curiograph", favicon=ICON, dark=None, show_welcome_message=False, language="en-US")
+
+
+def _wait(service: Service) -> None:
+    """Something to read until the service is ready."""
+    ui.label("curiograph is getting ready: the first time, it compiles its kernels for this machine (half a minute).")
+    ui.spinner(size="lg")
+    ui.timer(0.5, lambda: ui.navigate.reload() if service.status == "ok" else None)
 
 
 class Page:
     """One visitor's page."""
 
-    def __init__(self, shelf: Shelf, limits: Limits) -> None:
-        self.shelf, self.limits = shelf, limits
+    def __init__(self, service: Service) -> None:
+        self.shelf, self.limits = service.shelf, service.limits
+        self._compute = service.computing.run
         self.dark = False
         self._busy = asyncio.Lock()
 
@@ -63,23 +78,23 @@ class Page:
         """Build the page for an address, then find out whether the visitor likes it dark."""
         bad = ""
         try:
-            self.walking = await asyncio.to_thread(walking_at, request.query_params, self.shelf, self.limits)
-        except CuriographError as error:
-            bad = str(error)
-            self.walking = await asyncio.to_thread(walking_at, type(request.query_params)(), self.shelf, self.limits)
+            self.walking = await self._compute(walking_at, request.query_params, self.shelf, self.limits)
+        except (CuriographError, Refusal) as error:
+            bad = _sentence(error)
+            self.walking = await asyncio.to_thread(walking_at, QueryParams(), self.shelf, self.limits)
         self._build()
-        await self._refresh()
+        self._show(*await asyncio.to_thread(_drawn, self.walking, self.dark))
         await ui.context.client.connected()
         if bad:
-            ui.notify(bad, type="negative", multi_line=True, timeout=10_000, close_button="OK")
-        if await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches"):
+            _complain(bad)
+        if await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=_PATIENCE):
             await self._set_dark(True)
 
     # -- building ----------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         ui.add_css(CSS)
-        ui.colors(primary=COLOURS["igt"], negative="#B3261E")
+        ui.colors(primary=shade("igt", self.dark))
         ui.keyboard(self._key, ignore=["input", "select", "textarea"], repeating=False)
         self.timer = ui.timer(_PAUSE, self._play_on, active=False)
         self.mode = ui.dark_mode(False)
@@ -179,25 +194,32 @@ class Page:
 
     async def _refresh(self) -> None:
         """Show the walk as it is now."""
-        walking = self.walking
-        drawn, curve = await asyncio.to_thread(_drawn, walking, self.dark)
-        self.picture.options.update(drawn)
-        self.curve.options.update(curve)
-        self.candidates.show(walking)
-        self.gaps.show(walking)
-        self.status.text = told(walking)
+        self._show(*await asyncio.to_thread(_drawn, self.walking, self.dark))
         await self._fill_tab()
+
+    def _show(self, picture: dict[str, Any], curve: dict[str, Any]) -> None:
+        self.picture.options.update(picture)
+        self.curve.options.update(curve)
+        self.candidates.show(self.walking)
+        self.gaps.show(self.walking)
+        self.status.text = told(self.walking)
 
     async def _fill_tab(self) -> None:
         """Fill the panel that is looked at, if it takes time to compute."""
+        try:
+            await self._compute_tab()
+        except (CuriographError, Refusal) as error:
+            _complain(_sentence(error))
+
+    async def _compute_tab(self) -> None:
         walking, count = self.walking, len(self.walking.taken)
         if self.tabs.value == "compare":
-            rivals = await asyncio.to_thread(walking.rivals)
+            rivals = await self._compute(walking.rivals)
             if self._still(walking, count):
                 self.comparison.show(walking, rivals)
         elif self.tabs.value == "recommend":
             self.recommendations.wait()
-            top = await asyncio.to_thread(_recommended, self.shelf, walking, self.recommendations.among.value)
+            top = await self._compute(_recommended, self.shelf, walking, self.recommendations.among.value)
             if self._still(walking, count):
                 self.recommendations.show(walking, top)
 
@@ -208,6 +230,7 @@ class Page:
     async def _set_dark(self, dark: bool) -> None:
         self.dark = dark
         self.mode.value = dark
+        ui.colors(primary=shade("igt", dark))
         await self._refresh()
 
     # -- walking -----------------------------------------------------------------------------------------------------
@@ -216,13 +239,13 @@ class Page:
         """Do something to the walk in a thread, one thing after the other, and show it; say what is wrong if it is."""
         async with self._busy:
             try:
-                await asyncio.to_thread(act, *arguments)
-            except CuriographError as error:
+                await self._compute(act, *arguments)
+            except (CuriographError, Refusal) as error:
                 self._pause()
-                ui.notify(str(error), type="negative", multi_line=True)
+                _complain(_sentence(error))
                 return False
-            await self._refresh()
             ui.navigate.history.replace(address(self.walking))
+            await self._refresh()
             return True
 
     async def _step(self) -> None:
@@ -309,15 +332,15 @@ class Page:
         self.upload.reset()
         content = await event.file.read()
         try:
-            shelved = await asyncio.to_thread(self.shelf.add, event.file.name, content)
-        except CuriographError as error:
-            ui.notify(str(error), type="negative", multi_line=True, timeout=10_000, close_button="OK")
+            shelved = await self._compute(self.shelf.add, event.file.name, content)
+        except (CuriographError, Refusal) as error:
+            _complain(_sentence(error))
             return
         self.graph.set_options(self._graphs(), value=shelved.id)
 
     def _rejected(self) -> None:
         most = self.limits.upload_bytes // 2**20
-        ui.notify(f"The page takes {', '.join(ENDINGS)} of at most {most} MB.", type="negative", multi_line=True)
+        _complain(f"The page takes {', '.join(ENDINGS)} of at most {most} MB.")
 
     async def _suggest(self) -> None:
         self.suggestions.clear()
@@ -347,7 +370,7 @@ class Page:
     # -- taking away -------------------------------------------------------------------------------------------------
 
     async def _share(self) -> None:
-        here = await ui.run_javascript("location.origin") + address(self.walking)
+        here = await ui.run_javascript("location.origin", timeout=_PATIENCE) + address(self.walking)
         with ui.dialog(value=True), ui.card().classes("w-full"):
             ui.label("Whoever opens this address sees this walk:")
             if self.shelf.entry(self.walking.graph_id).kind == "upload":
@@ -362,8 +385,16 @@ class Page:
 
     async def _download_picture(self) -> None:
         wish = {"type": "png", "pixelRatio": 2, "backgroundColor": ink(self.dark)["paper"]}
-        drawn = await self.picture.run_chart_method("getDataURL", wish, timeout=5)
+        drawn = await self.picture.run_chart_method("getDataURL", wish, timeout=_PATIENCE)
         ui.download.content(base64.b64decode(drawn.partition(",")[2]), "walk.png", "image/png")
+
+
+def _sentence(error: CuriographError | Refusal) -> str:
+    return str(error.detail) if isinstance(error, Refusal) else str(error)
+
+
+def _complain(sentence: str) -> None:
+    ui.notify(sentence, type="negative", multi_line=True, timeout=10_000, close_button="OK")
 
 
 def told(walking: Walking) -> str:

@@ -15,6 +15,7 @@ from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64
 from curiograph.growth import Gap, Growth, measure
 from curiograph.loops import gap_loops
+from curiograph.plotting.layout import layout
 from curiograph.service.looking import Look, look
 from curiograph.service.page.layout import beside, settled
 
@@ -98,17 +99,11 @@ class Walking:
         begun.seen = seen
         begun.bits = measure(graph, every, compressibility=len(every) <= _MEASURED).compressibility.tolist()
         begun._measure()
-        final = begun._drawn_at_once()
+        order = np.argsort(graph.positions(every))
+        final = np.empty((len(every), 2))
+        final[order] = layout(graph.skeleton.induced(graph.positions(every)[order]))
         begun._places = [final[:count] for count in range(1, len(every) + 1)]
         return begun
-
-    def _drawn_at_once(self) -> Float64:
-        edges, places = np.array(self.edges, np.int64).reshape(-1, 2), np.zeros((1, 2))
-        for newest in range(1, len(self.taken)):
-            places = np.vstack([places, beside(places, edges[edges[:, 1] == newest, 0], newest - 1)])
-            if newest % max(1, len(self.taken) // 20) == 0:
-                places = settled(places, edges[edges[:, 1] <= newest])
-        return settled(places, edges)
 
     @property
     def nodes(self) -> list[Hashable]:

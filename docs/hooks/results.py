@@ -1,0 +1,55 @@
+"""Results pages: stored runs get a heading, their picture and where they come from; the benchmark gets its page."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any
+
+from mkdocs.structure.files import File, Files
+
+DOCS = Path(__file__).parents[1]
+RESULTS = DOCS / "results"
+MADE_BY = {"ablation": "make ablation", "bench": "curiograph bench"}
+"""Commands of the results that `curiograph reproduce` does not make."""
+
+
+def bench_page() -> str:
+    """The table of the stored benchmark, as README shows it."""
+    lines = [
+        "What is promised is a ratio to the peer, or to the time or memory that is allowed; "
+        "a ratio above it keeps the promise.",
+        "",
+        *_show_results().bench_lines(json.loads((RESULTS / "bench.json").read_text())),
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _show_results() -> Any:
+    """The script beside this folder that also fills README."""
+    spec = importlib.util.spec_from_file_location("show_results", DOCS / "show_results.py")
+    if spec is None or spec.loader is None:
+        raise ImportError("docs/show_results.py cannot be read")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the page of the benchmark to the site."""
+    files.append(File.generated(config, "results/bench.md", content=bench_page()))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Put heading, source and picture above what a run has written."""
+    folder, _, name = page.file.src_uri.rpartition("/")
+    if folder != "results":
+        return markdown
+    stem = name.removesuffix(".md")
+    page.meta["hide"] = ["toc"]  # wide tables need the room
+    command = MADE_BY.get(stem, f"curiograph reproduce {stem}")
+    source = f"Made by `{command}` from a stored run: [{stem}.json]({stem}.json)."
+    picture = [f"![{page.title}]({stem}.png)", ""] if (RESULTS / f"{stem}.png").exists() else []
+    return "\n".join([f"# {page.title}", "", source, "", *picture, markdown])

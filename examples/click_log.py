@@ -1,0 +1,29 @@
+"""From a log of clicks to curves: do readers grow more gaps than chance would?
+
+The log here is made up: forty readers of a small world of pages, who like what compresses. Put your own table with the
+columns user, page and time in its place, and your own links. Written: log.csv, growth.png.
+"""
+
+import csv
+import sys
+from pathlib import Path
+
+import curiograph as cg
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+links = cg.generate("ws", nodes=60, seed=1)  # yours: cg.read_graph("links.tsv", directed=True)
+with open(folder / "log.csv", "w", newline="") as file:
+    log = csv.writer(file)
+    log.writerow(["user", "page", "time"])
+    for reader in range(40):
+        walk = cg.explore(links, agent="greedy", reward="cpt", start=reader, steps=10, seed=reader)
+        log.writerows([f"reader {reader}", page, minute] for minute, page in enumerate(walk.nodes))
+
+links = cg.Graph.from_edges([(str(a), str(b)) for a, b in links.to_networkx().edges])  # pages of a log are texts
+walks = cg.human.read_trajectories(folder / "log.csv").walks.on(links)
+print(walks)
+
+found = cg.human.compare_growth(links, walks, nulls=["random-walk", "unbiased"], steps=10, replicates=5)
+for null in found.values():
+    print(null.answer)
+found.plot().savefig(folder / "growth.png", dpi=120, bbox_inches="tight")

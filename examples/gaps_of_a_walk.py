@@ -1,0 +1,33 @@
+"""The gaps of a walk, one by one, and how far what it visited compresses.
+
+Which node opened each gap, which closed it, how long it lived; below, the rate-distortion curve of all that was
+visited. The shaded area is the compressibility. Written: gaps.png.
+"""
+
+import sys
+from pathlib import Path
+
+from matplotlib.figure import Figure
+
+import curiograph as cg
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+graph = cg.generate("er", nodes=25, seed=0)
+walk = cg.explore(graph, agent="random", reward="igt", start=0, steps=20, seed=0)
+
+growth = cg.measure(graph, walk)
+print(f"{'gap':>3} {'opened by':>9} {'closed by':>10} {'steps':>5}")
+for number, gap in enumerate(growth.gaps, start=1):
+    closed = "still open" if gap.closed_by is None else gap.closed_by
+    print(f"{number:>3} {gap.opened_by:>9} {closed:>10} {gap.lifetime or '':>5}")
+
+curve = cg.rate_distortion(graph.subgraph(walk.nodes))
+print(f"entropy {curve.entropy:.2f} bits, compressibility {curve.compressibility:.2f} bits")
+print("first merged:", next(cluster for cluster in curve.clusters[1] if len(cluster) > 1))
+
+figure = Figure(figsize=(11, 4), layout="constrained")
+left, middle, right = figure.subplots(1, 3)
+walk.plot(left)
+growth.plot(middle)
+curve.plot(right)
+figure.savefig(folder / "gaps.png", dpi=120)

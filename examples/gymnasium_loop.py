@@ -1,0 +1,50 @@
+"""The exploration as a gymnasium environment: a loop of your own, with the action mask.
+
+The policy is the simplest that learns: it remembers how well each link paid on earlier walks, and tries others now
+and then. Written: gymnasium_loop.png, its mean return while it learns, beside that of built-in agents.
+"""
+
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+from matplotlib.figure import Figure
+
+import curiograph as cg
+from curiograph.plotting import COLOURS
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+graph = cg.generate("er", nodes=30, seed=0)
+env = gymnasium.make("curiograph/Exploration-v0", graph=graph, reward="igt", steps=10)
+rng = np.random.default_rng(0)
+worth = np.full((30, 30), 50.0)  # of going from one node to another; hopeful, so that everything is tried
+returns = []
+for episode in range(400):
+    observation, info = env.reset(seed=episode, options={"start": 0})
+    taken, rewards, terminated = [], [], False
+    while not terminated:
+        candidates = np.flatnonzero(info["action_mask"])
+        last = observation["last"]
+        explores = rng.random() < 0.1 * (1 - episode / 400)
+        action = rng.choice(candidates) if explores else candidates[worth[last, candidates].argmax()]
+        observation, reward, terminated, _, info = env.step(action)
+        taken.append((last, action))
+        rewards.append(reward)
+    for step, (last, action) in enumerate(taken):
+        worth[last, action] += 0.5 * (sum(rewards[step:]) - worth[last, action])
+    returns.append(sum(rewards))
+
+means = np.mean(np.reshape(returns, (-1, 25)), axis=1)
+print(f"first episodes {means[0]:6.2f}")
+print(f"last episodes  {means[-1]:6.2f}")
+axes = Figure(figsize=(6.4, 4), layout="constrained").subplots()
+axes.plot(np.arange(len(means)) * 25 + 12, means, "-", color=COLOURS["igt"], label="counting links")
+for agent, dash in (("random", ":"), ("greedy", "--"), ("beam", "-.")):
+    walks = [cg.explore(graph, agent=agent, reward="igt", start=0, steps=10, seed=seed).total for seed in range(10)]
+    print(f"{agent:<14} {np.mean(walks):6.2f}")
+    axes.axhline(np.mean(walks), linestyle=dash, color=COLOURS[agent], label=agent)
+axes.set_xlabel("episode")
+axes.set_ylabel("return")
+axes.legend(frameon=False, loc="lower right")
+axes.figure.savefig(folder / "gymnasium_loop.png", dpi=120)

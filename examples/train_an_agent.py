@@ -1,0 +1,21 @@
+"""Train a small agent on graphs like yours, and see how it does beside the others.
+
+Install:  pip install 'curiograph[train]'
+Run:      python examples/train_an_agent.py FOLDER
+
+A minute or two. Stopped and run again, it goes on where it was. Written: folder agent/ with checkpoint, log, curves
+and the agent itself, which any command takes by its path.
+"""
+
+import sys
+from pathlib import Path
+
+import curiograph as cg
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+steps = int(sys.argv[2]) if len(sys.argv) > 2 else 1500
+sets = cg.generate_split("ba", nodes=30, train=30, val=5, test=10, seed=0)
+agent = cg.train(sets, reward="igt", agent="gnn", seed=0, out=folder / "agent", train_steps=steps)
+for each in ("random", "greedy", agent, "beam"):
+    result = cg.evaluate(each, sets.test, reward="igt", steps=10, episodes=10, seed=0)
+    print(f"{result.agent if each != agent else 'trained':<10} {result.mean:6.2f} +- {result.sem:.2f}")

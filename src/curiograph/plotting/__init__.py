@@ -1,0 +1,27 @@
+"""Pictures of graphs and plain arrays, so that every result can offer `.plot()`.
+
+One colour per thing, everywhere: see `palette`. Lines also differ in dash or marker, gaps in being filled or open, so
+that figures survive a grey printer.
+"""
+
+from __future__ import annotations
+
+from curiograph.plotting.animation import animate_walk as animate_walk
+from curiograph.plotting.canvas import figure as figure
+from curiograph.plotting.canvas import save_figure as save_figure
+from curiograph.plotting.growth import plot_growth as plot_growth
+from curiograph.plotting.growth import plot_growths as plot_growths
+from curiograph.plotting.lines import plot_bars as plot_bars
+from curiograph.plotting.lines import plot_curves as plot_curves
+from curiograph.plotting.lines import plot_lines as plot_lines
+from curiograph.plotting.lines import plot_panels as plot_panels
+from curiograph.plotting.palette import COLOURS as COLOURS
+from curiograph.plotting.palette import DASHES as DASHES
+from curiograph.plotting.palette import MARKERS as MARKERS
+from curiograph.plotting.palette import colour_of as colour_of
+from curiograph.plotting.rankings import plot_places as plot_places
+from curiograph.plotting.rankings import plot_ranking as plot_ranking
+from curiograph.plotting.rate_distortion import plot_rate_distortion as plot_rate_distortion
+from curiograph.plotting.recommendations import plot_recommendations as plot_recommendations
+from curiograph.plotting.walks import DrawnGap as DrawnGap
+from curiograph.plotting.walks import plot_walk as plot_walk

@@ -1,0 +1,120 @@
+"""Lines and bars over plain arrays, told apart by colour and by dash or marker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from curiograph.extras import require
+from curiograph.graph.rows import Float64
+from curiograph.plotting.canvas import figure
+from curiograph.plotting.palette import COLOURS, DASHES, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Float64, ax: Axes | None = None) -> Axes:
+    """A line for each column of `heights`, told apart by colour and dash, with bands of one standard error."""
+    if ax is None:
+        ax = figure(7.2, 4.4)[1]
+    for column, label in enumerate(labels):
+        dash = list(DASHES.values())[column % len(DASHES)]
+        (line,) = ax.plot(x, heights[:, column], linestyle=dash, label=label)
+        low, high = heights[:, column] - errors[:, column], heights[:, column] + errors[:, column]
+        ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    legend = ax.legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+    return ax
+
+
+def plot_bars(
+    groups: Sequence[str], series: dict[str, tuple[list[float], list[float]]], ax: Axes, marks: dict[str, list[float]]
+) -> Axes:
+    """Grouped bars: `series` maps a name to (heights, errors), `marks` a name to the points drawn on its bars."""
+    width = 0.8 / len(series)
+    for place, (name, (heights, errors)) in enumerate(series.items()):
+        x = np.arange(len(groups)) + (place - (len(series) - 1) / 2) * width
+        ax.bar(x, heights, width, yerr=errors, color=COLOURS.get(name, COLOURS["quiet"]), label=name, ecolor="#555555")
+        if name in marks:
+            ax.plot(x, marks[name], "D", color=COLOURS["paper"], markersize=4, markeredgecolor="white", zorder=3)
+    ax.plot([], [], "D", color=COLOURS["paper"], markersize=4, label="paper")
+    ax.set_xticks(np.arange(len(groups)), [group.upper() for group in groups])
+    return ax
+
+
+def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[float]]], ax: Axes) -> Axes:
+    """Lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
+    for name, (heights, errors) in series.items():
+        colour = COLOURS.get(name, COLOURS["quiet"])
+        ax.plot(x, heights, marker=MARKERS.get(name, "x"), markersize=5, color=colour, label=name)
+        low, high = np.subtract(heights, errors), np.add(heights, errors)
+        ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+    return ax
+
+
+def plot_panels(
+    panels: Mapping[str, Mapping[str, tuple[Float64, Float64]]],
+    along: str,
+    colours: Mapping[str, str],
+    notes: Mapping[str, str],
+) -> Figure:
+    """A panel for each title: lines over steps 0, 1, ... with bands of one standard error; a legend in the last cell.
+
+    `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colours`
+    gives the key of `COLOURS` that it would like, and `notes` what the legend says of it.
+    """
+    columns = 3
+    made, cells = figure(10.5, 5.6, columns=columns, rows=len(panels) // columns + 1)
+    styles = _line_styles(colours)
+    for place, (title, lines) in enumerate(panels.items()):
+        ax = cells.flat[place]
+        for name, (heights, errors) in lines.items():
+            _line_with_band(ax, name, heights, errors, *styles[name])
+        ax.set_title(f"({ascii_lowercase[place]}) {title}", fontsize=10, loc="left")
+        ax.set_ylim(bottom=0)
+        whole = require("matplotlib.ticker", "plot", "Pictures").MaxNLocator
+        ax.xaxis.set_major_locator(whole(integer=True, steps=[1, 2, 5, 10]))
+        ax.spines[["top", "right"]].set_visible(False)
+        if place + columns >= len(panels):
+            ax.set_xlabel(along)
+    for cell in cells.flat[len(panels) :]:
+        cell.set_axis_off()
+    handles, names = cells.flat[0].get_legend_handles_labels()
+    texts = [f"{name}\n{notes[name]}" for name in names]
+    cells.flat[len(panels)].legend(
+        handles, texts, loc="center", frameon=False, handlelength=4, labelspacing=1.0, title="bands: one standard error"
+    )
+    return made
+
+
+def _line_with_band(ax: Axes, name: str, heights: Float64, errors: Float64, colour: str, dash: Any) -> None:
+    x = np.arange(len(heights))
+    ax.plot(x, heights, color=colour, linestyle=dash, linewidth=2, label=name, clip_on=False)
+    ax.fill_between(x, heights - errors, heights + errors, color=colour, alpha=0.25, linewidth=0)
+
+
+def _line_styles(wishes: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+    """A colour and a dash for each name: those of its wish, or of the first part of that (igt-rg: igt), or any others
+    that no name before it has."""
+    spare = [colour for key, colour in COLOURS.items() if key not in (*DASHES, "quiet", "ink")]
+    styles: dict[str, tuple[str, Any]] = {}
+    for place, (name, wish) in enumerate(wishes.items()):
+        likes = (wish, wish.partition("-")[0])
+        colours = [COLOURS[key] for key in likes if key in COLOURS] + spare
+        dashes = [DASHES[key] for key in likes if key in DASHES] + list(DASHES.values())
+        styles[name] = (
+            _free(colours, [colour for colour, _ in styles.values()], COLOURS["quiet"]),
+            _free(dashes, [dash for _, dash in styles.values()], dashes[place % len(dashes)]),
+        )
+    return styles
+
+
+def _free(choices: Sequence[Any], taken: Sequence[Any], otherwise: Any) -> Any:
+    """The first choice that is not taken."""
+    return next((choice for choice in choices if choice not in taken), otherwise)

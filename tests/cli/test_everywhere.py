@@ -1,0 +1,153 @@
+"""What holds for every command: its options, one JSON document, quiet, and tables that can be read."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from curiograph.cli.main import app, main
+from curiograph.cli.output import show_table
+from program import Run
+
+SERVES = {"serve"}  # until it is stopped: there is no result to show
+NO_CHANCE = {"convert", "warmup", "doctor", "data list", "data get", "serve"}
+NO_FILE = {"warmup", "serve"}  # neither has a result that is worth a file
+NAMES_ITS_FILE = {"convert"}  # as an argument
+
+
+def commands(group=None, before: str = "") -> Iterator[tuple[str, set[str]]]:
+    for name, command in (group or get_command(app)).commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, f"{before}{name} ")
+        else:
+            yield before + name, {option for each in command.params for option in each.opts}
+
+
+@pytest.mark.parametrize(("name", "options"), list(commands()), ids=[name for name, _ in commands()])
+def test_every_command_takes_what_all_take(name: str, options: set[str]) -> None:
+    assert "--quiet" in options
+    assert "--json" in options or name in SERVES
+    assert "--seed" in options or name in NO_CHANCE
+    assert "--out" in options or name in NO_FILE | NAMES_ITS_FILE
+
+
+def test_help_names_doctors_exit_codes(run: Run) -> None:
+    assert "0 without problems and 1 with" in " ".join(run("doctor", "--help").out.split())
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CURIOGRAPH_DATA", str(tmp_path))
+    (tmp_path / "ratings_Books.csv").write_text("ann,x,,1\n")
+    (tmp_path / "links.csv").write_text("a,b\nb,c\nc,a\na,a\nc,d\n")  # with a self-loop to be told about
+    (tmp_path / "walks.txt").write_text("a,b,c,d\nb,c,a\n")
+    people = ["music,physics,chemistry,biology,philosophy", "dance,music,mathematics,logic,computing"]
+    (tmp_path / "people.txt").write_text("\n".join(people * 4) + "\n")
+    return tmp_path
+
+
+CHEAP = [
+    "measure links.csv --walk a,b,c",
+    "measure links.csv --walks walks.txt",
+    "explore links.csv --steps 9",
+    "evaluate --family ws --agent greedy --agent random --graphs 1 --episodes 2",
+    "evaluate --graph links.csv --episodes all",
+    "rank links.csv",
+    "rank links.csv --agent random --history a --max-walks 10",
+    "recommend links.csv --history a -k 9",
+    "recommend links.csv --parts parts.safetensors --prepare",
+    "hypotheses toy:library people.txt --burn-in 2 --steps 3",
+    "convert links.csv links.npz",
+    "data list",
+    "data get books --from ratings_Books.csv --cache cache",
+]
+
+
+@pytest.mark.parametrize("line", CHEAP)
+def test_json_is_one_document_and_quiet_is_quiet(run: Run, here: Path, line: str) -> None:
+    loud = run(*line.split(), "--json")
+    assert loud.code == 0
+    assert isinstance(json.loads(loud.out), dict)
+    assert all(text.startswith("curiograph: ") for text in loud.err.splitlines())
+    quiet = run(*line.split(), "--quiet")
+    assert (quiet.code, quiet.err) == (0, "")
+    for sign in ("\x1b", "[bold", "{'", "['", "np.", "Path(", "None", "<"):  # tables hold words and numbers only
+        assert sign not in quiet.out
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "line",
+    [
+        "warmup",
+        "doctor",
+        "train --family ws --graphs 2 --nodes 20 --train-steps 20 --out run",
+        "predict people.txt --graph toy:library --quick --splits 1 --burn-in 2 --igt greedy --cpt greedy --workers 1",
+        "reproduce table1 --graphs 2 --episodes 2 --beam-episodes 2",
+    ],
+)
+def test_the_same_of_slow_commands(here: Path, line: str) -> None:
+    command = [sys.executable, "-m", "curiograph", *line.split(), "--json", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert isinstance(json.loads(done.stdout), dict)
+
+
+def test_the_variable_is_as_good_as_the_option(
+    run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "1 self-loops dropped" in run("convert", "links.csv", "links.npz").err
+    monkeypatch.setenv("CURIOGRAPH_QUIET", "1")
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    assert capsys.readouterr() == ("", "")
+
+
+COLUMNS = ["node", "score", "by pagerank", "why"]
+ROWS = [["Washington, D.C. [city]", 0.0008684, 3, "it opens a gap between " + "many " * 30], ["Rome", 0.5, 1, None]]
+
+
+def shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> list[str]:
+    """Lines of a table on a terminal of that width."""
+    master, slave = pty.openpty()
+    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("TERM", "xterm-256color")
+    with open(slave, "w") as terminal, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", terminal)
+        show_table("next", COLUMNS, ROWS)
+        terminal.flush()
+        text = os.read(master, 65536).decode()
+    os.close(master)
+    return text.splitlines()
+
+
+def test_colours_only_on_a_terminal_that_wants_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1m" in "".join(shown_on_a_terminal(monkeypatch, 80))  # bold
+    show_table("next", COLUMNS, ROWS)
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", [30, 80])
+def test_a_table_folds_between_words_or_becomes_paragraphs(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in shown_on_a_terminal(monkeypatch, width)]
+    text = "\n".join(lines)
+    assert max(map(len, lines)) <= width
+    assert ("┃" in text) == (width == 80)
+    for word in ("next", "Washington", "[city]", "0.0008684", "pagerank", "Rome"):
+        assert word in text
+    assert text.count("many") == 30

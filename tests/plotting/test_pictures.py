@@ -1,0 +1,221 @@
+"""Pictures by what they show."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+import curiograph as cg
+from curiograph.graph.toys import complete, cycle, library
+from curiograph.plotting import COLOURS, figure, plot_panels
+from curiograph.plotting.layout import layout
+from curiograph.training.log import save_curves
+
+
+def drawn_texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def walk_on(graph: cg.Graph, nodes: list) -> cg.Walk:
+    growth = cg.measure(graph, nodes)
+    return cg.Walk(nodes, growth.beta1[1:].tolist(), "somebody", "igt", len(nodes), graph)
+
+
+@pytest.fixture(scope="module")
+def filled_and_open() -> cg.Walk:
+    """A square that is filled and, further on, one that is not."""
+    squares = [
+        *zip("abcd", "bcda", strict=True),
+        *(("m", label) for label in "abcd"),
+        *zip("duvwd", "uvwdu", strict=True),
+    ]
+    return walk_on(cg.Graph.from_edges(squares), [*"abcdm", *"uvw"])
+
+
+# ---- walks ----------------------------------------------------------------------------------------------------------
+
+
+def test_closed_gaps_are_filled_and_open_ones_outlined(filled_and_open):
+    ax = filled_and_open.plot()
+    gaps = filled_and_open.growth.gaps
+    filled = [patch for patch in ax.patches if patch.get_fill()]
+    outlined = [patch for patch in ax.patches if not patch.get_fill()]
+    assert len(filled) == sum(gap.closed_at is not None for gap in gaps) == 1
+    assert len(outlined) == sum(gap.closed_at is None for gap in gaps) == 1
+    assert to_hex(filled[0].get_facecolor()).upper() == COLOURS["igt"]
+    assert to_hex(outlined[0].get_edgecolor()).upper() == COLOURS["igt"]
+    at = dict(zip(filled_and_open.nodes, ax.collections[-1].get_offsets(), strict=True))
+    assert sorted(filled[0].get_xy()[:-1].tolist()) == sorted(at[label].tolist() for label in "abcd")
+
+
+def test_order_names_path_and_title(filled_and_open):
+    ax = filled_and_open.plot()
+    texts = drawn_texts(ax)
+    assert {str(number) for number in range(1, 9)} | set("abcdmuvw") == set(texts)
+    links, path, nodes = ax.collections
+    assert len(links.get_segments()) == 12
+    assert len(path.get_segments()) == 6  # from m nothing leads to u
+    assert np.all(np.diff(nodes.get_array()) > 0)
+    assert ax.get_title() == f"somebody looking for igt: return {filled_and_open.total:g}"
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["open gaps: 1", "closed gaps: 1", "path walked"]
+
+
+def test_long_names_are_shortened_and_lie_apart():
+    names = [f"a very long name of node number {number}" for number in range(12)]
+    graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
+    ax = walk_on(graph, names).plot()
+    ax.figure.draw_without_rendering()
+    written = [text for text in ax.texts if text.get_text().startswith("a very")]
+    assert len(written) == 12
+    assert all(len(text.get_text()) <= 20 for text in written)
+    boxes = [text.get_window_extent() for text in written]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_names_are_no_formulas(tmp_path):
+    """A dollar sign begins a formula in matplotlib, and what follows may not be one."""
+    names = ["a$^$", "$_b$", "c$", "d"]
+    graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
+    top = cg.recommend(graph, names[:1], k=2)
+    eta = cg.pagerank(graph, history=names[:1])
+    for ax in (walk_on(graph, names).plot(), top.plot(), eta.plot()):
+        ax.figure.draw_without_rendering()
+
+
+def test_a_long_walk_shows_only_names_that_find_room():
+    graph = cg.generate("ws", nodes=160, seed=0)
+    walk = cg.explore(graph, "random", "igt", 0, 120, seed=0)
+    ax = walk.plot()
+    numbers = len(walk)
+    assert numbers < len(ax.texts) < 2 * numbers
+    assert len(ax.patches) == len(cg.gap_loops(graph, walk))
+
+
+def test_a_walk_of_one_node_and_given_axes():
+    ax = figure()[1]
+    ax.text(0, 0, "mine")
+    assert walk_on(cycle(4), [2]).plot(ax) is ax
+    assert drawn_texts(ax) == ["mine", "1", "2"]
+    assert not ax.patches
+
+
+def test_neighbours_are_laid_out_near_and_nobody_on_top_of_another():
+    for graph in (cg.generate("rg", nodes=60, seed=0), complete(8), cg.Graph.from_edges([(0, 1), (2, 3)])):
+        places = layout(graph)
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(graph.num_nodes, 1)]
+        assert apart.min() > 0.01
+        assert np.abs(places).max() == pytest.approx(1)
+        assert np.array_equal(places, layout(graph))
+    grid = cg.toys.grid(5, 5)
+    places = layout(grid)
+    rows = np.repeat(np.arange(25), grid.degrees)
+    linked = np.linalg.norm(places[rows] - places[grid.indices], axis=1)
+    assert linked.max() < 1.5 * linked.min()
+
+
+def test_parts_that_are_not_connected_stand_side_by_side():
+    rings = [(i, (i + 1) % 8) for i in range(8)] + [(10 + i, 10 + (i + 1) % 6) for i in range(6)]
+    graph = cg.Graph.from_edges(rings)
+    places = layout(graph)
+    one, other = (places[graph.positions(some)] for some in (range(8), range(10, 16)))
+    between = np.linalg.norm(one[:, None] - other[None], axis=2).min()
+    assert between > np.linalg.norm(one - np.roll(one, 1, axis=0), axis=1).max()
+
+
+# ---- growth and curves ----------------------------------------------------------------------------------------------
+
+
+def test_growth_in_its_colours_and_dashes(filled_and_open):
+    growth = filled_and_open.growth
+    ax = growth.plot()
+    upper, lives, right = ax.figure.axes
+    (gaps,), (bits,) = upper.lines, right.lines
+    assert list(gaps.get_ydata()) == growth.beta1.tolist()
+    np.testing.assert_array_equal(bits.get_ydata(), growth.compressibility)
+    assert (gaps.get_color(), bits.get_color()) == (COLOURS["igt"], COLOURS["cpt"])
+    assert (gaps.get_linestyle(), bits.get_linestyle()) == ("-", "--")
+    assert (upper.get_xlabel(), upper.get_ylabel()) == ("nodes visited", "information gaps")
+    assert "compressibility" in right.get_ylabel()
+    bars = [tuple(line.get_xdata()) for line in lives.lines if len(line.get_xdata()) == 2]
+    assert bars == [(gap.opened_at, gap.closed_at or len(growth)) for gap in growth.gaps]
+    crosses = [line.get_xdata()[0] for line in lives.lines if line.get_marker() == "x" and len(line.get_xdata())]
+    assert crosses == [gap.closed_at for gap in growth.gaps if gap.closed_at]
+    assert [text.get_text() for text in lives.get_legend().get_texts()] == ["opens", "closes"]
+
+
+def test_rate_distortion_shows_both_bounds_and_the_area():
+    found = cg.rate_distortion(library())
+    ax = found.plot()
+    upper, lower = ax.lines
+    assert upper.get_ydata().tolist() == found.upper.tolist()
+    assert lower.get_ydata().tolist() == found.lower.tolist()
+    assert upper.get_color() == COLOURS["cpt"]
+    assert f"compressibility: {found.compressibility:.3g} bits" in [t.get_text() for t in ax.get_legend().get_texts()]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("scale of description", "information rate (bits)")
+
+
+def test_training_curves_show_every_report_and_the_best(tmp_path, monkeypatch):
+    kept = []
+    monkeypatch.setattr("curiograph.training.log.save_figure", lambda ax, path: kept.append(ax.figure))
+    reports = [
+        {"step": 10, "loss": None, "return": None, "validation": 1.0},
+        {"step": 20, "loss": 0.5, "return": 1.5, "validation": 3.0},
+        {"step": 30, "loss": 0.25, "return": 2.0, "validation": 2.0},
+    ]
+    save_curves(reports, tmp_path / "curves.png", "igt-rg")
+    left, right = kept[0].axes
+    assert list(left.lines[0].get_ydata()[1:]) == [0.5, 0.25]
+    training, validation, best = right.lines
+    assert list(validation.get_ydata()) == [1.0, 3.0, 2.0]
+    assert training.get_linestyle() != validation.get_linestyle()
+    assert (list(best.get_xdata()), best.get_label()) == ([20], "best: 3.00")
+    assert (left.get_ylabel(), right.get_ylabel(), right.get_xlabel()) == ("loss", "mean return", "steps of training")
+
+
+# ---- rankings -------------------------------------------------------------------------------------------------------
+
+
+def test_bars_are_the_best_scores_in_the_colour_of_who_ranks():
+    plain = cg.pagerank(library(), history=["music"])
+    led = cg.curious_pagerank(library(), "greedy", history=["music"])
+    for found, colour, title in ((plain, "pagerank", "PageRank, alpha 0.85"), (led, "greedy", "by greedy, alpha 0.85")):
+        ax = found.plot()
+        assert [bar.get_width() for bar in ax.patches] == [score for _, score in found.top(10)]
+        assert [text.get_text() for text in ax.get_yticklabels()] == [label for label, _ in found.top(10)]
+        assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {COLOURS[colour]}
+        assert ax.get_title().endswith(title)
+
+
+def test_recommendations_stand_beside_their_places_by_component():
+    top = cg.recommend(library(), ["music", "physics"], k=6)
+    ax, beside = top.plot().figure.axes
+    assert {"music", "physics", *(label for label, _ in top)} <= set(drawn_texts(ax))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["visited", "recommended, best first"]
+    assert [tick.get_text() for tick in beside.get_xticklabels()] == ["by mixture", "by pagerank", "by igt", "by cpt"]
+    assert [line.get_label() for line in beside.lines] == [label for label, _ in top]
+    numbers = [int(text) for text in drawn_texts(beside)]
+    assert numbers[:6] == [1, 2, 3, 4, 5, 6]
+    for column, name in enumerate(["pagerank", "igt", "cpt"], start=1):
+        ranks = [reason.ranks[name] for reason in top.reasons]
+        assert numbers[6 * column : 6 * column + 6] == ranks
+        heights = [line.get_ydata()[column] for line in beside.lines]
+        assert sorted(heights) == [1, 2, 3, 4, 5, 6]
+        assert [rank for _, rank in sorted(zip(heights, ranks, strict=True))] == sorted(ranks)
+        assert to_hex(beside.collections[column].get_facecolor()[0]).upper() == COLOURS[name]
+
+
+def test_one_component_is_drawn_alone():
+    assert len(cg.recommend(library(), ["music"], k=3, ranker="pagerank").plot().figure.axes) == 1
+
+
+def test_lines_of_the_main_five_keep_their_style_wherever_they_stand():
+    line = (np.arange(3.0), np.zeros(3))
+    wishes = {"second": "cpt-rg", "first": "igt", "again": "igt", "people": "human"}
+    drawn = plot_panels({"panel": dict.fromkeys(wishes, line)}, "steps", wishes, dict.fromkeys(wishes, "note"))
+    second, first, again, people = ((line.get_color(), line._dash_pattern) for line in drawn.axes[0].lines)
+    assert (second[0], first[0], people[0]) == (COLOURS["cpt"], COLOURS["igt"], COLOURS["human"])
+    assert first[1] == (0, None)
+    assert len({str(dash) for _, dash in (second, first, again, people)}) == 4
+    assert again[0] not in (second[0], first[0])
