@@ -60,7 +60,7 @@ def serve(
     """
     from curiograph.extras import require
 
-    for package in ("fastapi", "uvicorn", "nicegui", "prometheus_client", "orjson", "multipart"):
+    for package in ("fastapi", "uvicorn", "nicegui", "prometheus_client", "orjson", "python_multipart"):
         require(package, "web", "The service and its page")
     from curiograph.service.running import address_of, is_loopback, listening, run
 
@@ -99,6 +99,7 @@ def _app(
     host: str,
 ) -> FastAPI:
     """The application, which reads its parts before it says that it is ready."""
+    from curiograph.bench.warmup import warm_up
     from curiograph.service.app import create_app
     from curiograph.service.gate import LOOPBACK
     from curiograph.service.page.view import add_page
@@ -108,7 +109,8 @@ def _app(
 
     shelf = Shelf(limits, files, data)
 
-    def before_ready() -> None:
+    def warm() -> None:
+        warm_up()
         shelf.graph(shelf.first)  # what the page shows first
         for name, path in kept.items():
             recommender = shelf.recommender(name)
@@ -118,7 +120,7 @@ def _app(
             if prepare:
                 app.state.service.jobs.start("prepare", name, partial(prepare_task, recommender, None, parts=path))
 
-    app = create_app(shelf, limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, prepare=before_ready)
+    app = create_app(shelf, limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, warm=warm)
     add_page(app)
     return app
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
 import curiograph
+from curiograph.bench.warmup import warm_up
 from curiograph.service.core import Service
 from curiograph.service.gate import LOOPBACK, Bounded, Gate
 from curiograph.service.limits import Limits
@@ -45,7 +46,7 @@ def create_app(
     token: str | None = None,
     *,
     hosts: Sequence[str] | None = LOOPBACK,
-    prepare: Callable[[], None] | None = None,
+    warm: Callable[[], object] = warm_up,
 ) -> FastAPI:
     """The service.
 
@@ -53,13 +54,13 @@ def create_app(
     ----------
     token : what clients have to bring; nothing without it.
     hosts : names under which it answers; any if None. Loopback alone keeps other sites' pages from reaching it.
-    prepare : done in a thread before the service says that it is ready.
+    warm : done in a thread before the service says that it is ready; loads all kernels by default.
     """
     service = Service(shelf, limits)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
-        service.start_warming(prepare)
+        service.start_warming(warm)
         yield
         await asyncio.to_thread(service.stop)
 
@@ -75,7 +76,7 @@ def create_app(
     app.state.service = service
     explain_refusals(app)
     for each in (graphs, walks, ranking, jobs):
-        app.include_router(each.router, prefix="/api/v1", responses=_REFUSALS)
+        app.include_router(each.router, responses=_REFUSALS)
     app.include_router(status.router, responses={code: _REFUSALS[code] for code in (401, 503)})
     app.add_middleware(Bounded, limits=limits)
     app.add_middleware(Gate, token=token, hosts=hosts)

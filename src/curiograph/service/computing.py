@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, TypeVar
 
 from curiograph.service.limits import Limits
 from curiograph.service.refusals import busy, too_slow
@@ -25,18 +25,32 @@ class Computing:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._places = threading.BoundedSemaphore(limits.running)
+        self._computing: set[Future[Any]] = set()
         self._threads = ThreadPoolExecutor(worker_number(None) + 1, thread_name_prefix="computing")
 
     async def run(self, function: Callable[..., Answer], *arguments: object) -> Answer:
         """What a function returns, computed in a thread."""
         self.enter()
         future = self._threads.submit(function, *arguments)
-        future.add_done_callback(lambda _: self.leave())
+        self._computing.add(future)
+        future.add_done_callback(self._done)
         return await self.within(asyncio.wrap_future(future))
+
+    def _done(self, future: Future[Any]) -> None:
+        self._computing.discard(future)
+        self.leave()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a thread still computes for a request."""
+        return len(self._computing) > 0
 
     async def run_long(self, function: Callable[[], object]) -> None:
         """Run a function of the service's own in a thread, however long it takes."""
-        await asyncio.wrap_future(self._threads.submit(function))
+        future = self._threads.submit(function)
+        self._computing.add(future)
+        future.add_done_callback(self._computing.discard)
+        await asyncio.wrap_future(future)
 
     def enter(self) -> None:
         """Take a place among those who compute or wait; raises if all are taken."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -70,21 +70,16 @@ class Service:
             graph = self.shelf.graph(name)
             return Opened(graph, Labels(graph), self.shelf.recommender(name))
 
-    def start_warming(self, prepare: Callable[[], None] | None) -> None:
+    def start_warming(self, warm: Callable[[], object]) -> None:
         """Begin to warm up in the background."""
-        self._warming = asyncio.create_task(self._warm_up(prepare))
+        self._warming = asyncio.create_task(self._warm_up(warm))
 
     async def warmed(self) -> None:
         """Wait until the service is ready; raises what went wrong."""
         await asyncio.shield(self._warming)
 
-    async def _warm_up(self, prepare: Callable[[], None] | None) -> None:
-        """Load the kernels, and whatever else has to be there, before saying that the service is ready."""
-        from curiograph.bench.warmup import warm_up
-
-        await self.computing.run_long(warm_up)
-        if prepare is not None:
-            await self.computing.run_long(prepare)
+    async def _warm_up(self, warm: Callable[[], object]) -> None:
+        await self.computing.run_long(warm)
         if self.status == "warming up":
             self.status = "ok"
 
@@ -100,13 +95,18 @@ class Service:
         self.jobs.stop()
         self.computing.stop()
 
+    @property
+    def busy(self) -> bool:
+        """Whether a thread is still at something: a request that was too slow, a job in the middle of a step."""
+        return self.computing.busy or any(job.ended is None for job in self.jobs.all())
+
     def check_count(self, name: str, value: int, most: int) -> int:
         """A number that a client gave, if it is within the limits."""
         if value > most:
             raise SettingError(f"{name} is {value:,}; at most {most:,} is allowed here.")
         return value
 
-    def check_walks(self, walks: list[list[object]]) -> None:
+    def check_walks(self, walks: Sequence[Sequence[object]]) -> None:
         """Raise where there are too many walks, or one is too long."""
         if len(walks) > self.limits.walks:
             raise too_large(f"there are {len(walks):,} walks or histories; at most {self.limits.walks:,} are taken.")

@@ -22,6 +22,8 @@ Work = Callable[[Step], Any]
 
 _KEPT_SECONDS = 3600
 """A result that nobody has removed is forgotten after that."""
+_GRACE = 2
+"""Seconds that running jobs have to stop in."""
 _LOG = logging.getLogger("curiograph.service")
 
 
@@ -127,6 +129,9 @@ class Jobs:
             job.stopping.set()
 
     def stop(self) -> None:
-        """Cancel all, and wait until it has stopped."""
+        """Cancel all, and give it a moment to stop: a thread in the middle of a long step cannot be stopped."""
         self.cancel_all()
-        self._threads.shutdown(wait=True)
+        self._threads.shutdown(wait=False)
+        deadline = time.monotonic() + _GRACE
+        while time.monotonic() < deadline and any(job.ended is None for job in self.all()):
+            time.sleep(0.01)

@@ -93,7 +93,15 @@ def _place(location: tuple[Any, ...]) -> str:
 
 async def _from_http(request: Request, error: Any) -> JSONResponse:
     kind = error.kind if isinstance(error, Refusal) else _MEANINGS.get(error.status_code, "Refused")
-    return refused(error.status_code, kind, str(error.detail), error.headers)
+    headers = _allowed(request) if error.status_code == 405 else error.headers
+    return refused(error.status_code, kind, str(error.detail), headers)
+
+
+def _allowed(request: Request) -> dict[str, str]:
+    """All methods of an address, where several routes share it."""
+    path = getattr(request.scope.get("route"), "path", "")
+    methods = request.app.openapi()["paths"].get(path, {})
+    return {"Allow": ", ".join(sorted(method.upper() for method in methods))}
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:

@@ -8,7 +8,6 @@ import ipaddress
 import os
 import socket
 import sys
-import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -81,8 +80,7 @@ def run(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None:
     server.run(sockets=[bound])
     if server.failure is not None:
         raise server.failure
-    if any(thread.name.startswith("computing") for thread in threading.enumerate()):
-        # a request that was answered as too slow may still compute; nobody waits for it any more
+    if app.state.service.busy:  # a thread cannot be stopped, and nobody waits for it any more
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)

@@ -45,7 +45,8 @@ class AskedMeasure(Asked):
 
     @model_validator(mode="after")
     def _one_of_two(self) -> AskedMeasure:
-        return one_of_two(self, "walk", "walks")
+        check_one("walk", self.walk, "walks", self.walks)
+        return self
 
 
 class AskedExplore(Asked):
@@ -99,7 +100,8 @@ class AskedRecommend(Asked):
 
     @model_validator(mode="after")
     def _one_of_two(self) -> AskedRecommend:
-        return one_of_two(self, "history", "histories")
+        check_one("history", self.history, "histories", self.histories)
+        return self
 
 
 class AskedPredict(Asked):
@@ -153,11 +155,10 @@ class AskedPrepare(Asked):
 AskedJob = Annotated[AskedEvaluate | AskedMeasures | AskedRanks | AskedPrepare, Field(discriminator="kind")]
 
 
-def one_of_two(asked: Any, one: str, other: str) -> Any:
-    """The request, if it says exactly one of two things."""
-    if (getattr(asked, one) is None) == (getattr(asked, other) is None):
+def check_one(one: str, given: object, other: str, given_too: object) -> None:
+    """Raise unless exactly one of two things is given."""
+    if (given is None) == (given_too is None):
         raise ValueError(f"give {one} or {other}, one of them")
-    return asked
 
 
 class Problem(BaseModel):

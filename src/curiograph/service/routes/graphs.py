@@ -14,7 +14,7 @@ from curiograph.service.offers import agents_offered, rewards_offered
 from curiograph.service.refusals import Refusal, unknown
 from curiograph.service.schema import AgentList, GraphEntry, GraphList, NodeList, RewardList
 
-router = APIRouter(tags=["graphs"])
+router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
 GraphPath = Annotated[str, Path(max_length=200, description="Id of a graph.", examples=["toy:library"])]
 _BODY = {

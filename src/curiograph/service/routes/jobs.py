@@ -23,7 +23,7 @@ from curiograph.service.schema import (
 )
 from curiograph.service.tasks import evaluate_task, measure_task, prepare_task, rank_task
 
-router = APIRouter(tags=["jobs"])
+router = APIRouter(prefix="/api/v1", tags=["jobs"])
 
 JobPath = Annotated[str, Path(max_length=64, description="Id of a job.")]
 
@@ -56,7 +56,7 @@ def _evaluate(service: Service, opened: Opened, asked: AskedEvaluate) -> Work:
 
 
 def _measure(service: Service, opened: Opened, asked: AskedMeasures) -> Work:
-    service.check_walks(asked.walks)  # type: ignore[arg-type]
+    service.check_walks(asked.walks)
     return partial(measure_task, opened.graph, [opened.labels.walk(walk) for walk in asked.walks])
 
 
@@ -64,7 +64,7 @@ def _rank(service: Service, opened: Opened, asked: AskedRanks) -> Work:
     if asked.agent is None:
         raise SettingError("a job ranks by the PageRank of an agent; name one, or ask /api/v1/rank for plain PageRank.")
     k = service.check_count("k", asked.k, service.limits.k)
-    service.check_walks([asked.history or []])  # type: ignore[list-item]
+    service.check_walks([asked.history or []])
     history = None if asked.history is None else opened.labels.walk(asked.history)
     settings = {"alpha": asked.alpha, "p_g": asked.p_g, "reward": reward_named(asked.reward), "seed": asked.seed}
     return partial(rank_task, opened.graph, agent_named(asked.agent, service.limits), history, settings, k)

@@ -24,7 +24,7 @@ from curiograph.service.schema import (
     RecommendAnswers,
 )
 
-router = APIRouter(tags=["ranking"])
+router = APIRouter(prefix="/api/v1", tags=["ranking"])
 
 _RECOMMEND_BODY = {
     "requestBody": {
@@ -38,7 +38,7 @@ _RECOMMEND_BODY = {
 async def rank(asked: AskedRank, service: Serving) -> Any:
     """Nodes by PageRank or, with an agent, by PageRank that it walks; personalised with a history."""
     k = service.check_count("k", asked.k, service.limits.k)
-    service.check_walks([asked.history or []])  # type: ignore[list-item]
+    service.check_walks([asked.history or []])
     opened = await service.opened(asked.graph)
 
     def ranked() -> Any:
@@ -67,7 +67,7 @@ async def recommend(request: Request) -> Response:
     """
     service: Service = request.app.state.service
     asked = AskedRecommend.model_validate_json(await request.body())
-    histories: list[Any] = [asked.history] if asked.histories is None else asked.histories  # type: ignore[list-item]
+    histories: list[Any] = [asked.history] if asked.histories is None else asked.histories
     service.check_walks(histories)
     k = service.check_count("k", asked.k, service.limits.k)
     opened = await service.opened(asked.graph)
@@ -84,7 +84,7 @@ async def predict(asked: AskedPredict, service: Serving) -> Any:
     """Where someone goes next: each candidate's share of the scores and its percentile, by PageRank, igt, cpt and
     their mixture; and, given the choice that was made, where it stands."""
     k = service.check_count("k", asked.k, service.limits.k)
-    service.check_walks([asked.history])  # type: ignore[list-item]
+    service.check_walks([asked.history])
     opened = await service.opened(asked.graph)
 
     def predicted() -> Any:

@@ -22,13 +22,13 @@ from curiograph.service.schema import (
     WalkAnswer,
 )
 
-router = APIRouter(tags=["walks"])
+router = APIRouter(prefix="/api/v1", tags=["walks"])
 
 
 @router.post("/measure", response_model=GrowthAnswer | GrowthsAnswer)
 async def measure_walks(asked: AskedMeasure, service: Serving) -> Any:
     """What a walk grew, or several did: gaps opened and closed, components, compressibility, after every step."""
-    walks: list[Any] = [asked.walk] if asked.walks is None else asked.walks  # type: ignore[list-item]
+    walks: list[Any] = [asked.walk] if asked.walks is None else asked.walks
     service.check_walks(walks)
     opened = await service.opened(asked.graph)
 
@@ -62,7 +62,7 @@ async def look_around(asked: AskedLook, service: Serving) -> Any:
     Nothing is remembered: add the chosen node to the walk and look again. At the same seed, an agent that does not
     plan takes the steps that it takes in `explore`.
     """
-    service.check_walks([asked.walk])  # type: ignore[list-item]
+    service.check_walks([asked.walk])
     opened = await service.opened(asked.graph)
 
     def looked() -> Any:

@@ -1,0 +1,182 @@
+"""The service says what the library says, in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.centrality.recommend import candidate_set
+from curiograph.exploration.batch import Candidates
+from curiograph.service.labels import Labels, shown
+from serving import client, error_of
+
+LIBRARY = "toy:library"
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Any]:
+    with client() as found:
+        yield found
+
+
+def ask(api: Any, what: str, **body: Any) -> Any:
+    answer = api.post(f"/api/v1/{what}", json=body)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_graphs_agents_and_rewards_are_listed(api):
+    ids = [each["id"] for each in api.get("/api/v1/graphs").json()["graphs"]]
+    assert LIBRARY in ids
+    one = api.get(f"/api/v1/graphs/{LIBRARY}").json()
+    assert (one["nodes"], one["edges"], one["directed"]) == (12, 18, False)
+    agents = {each["name"]: each["about"] for each in api.get("/api/v1/agents").json()["agents"]}
+    assert {"greedy", "beam", *cg.shipped_agents()} <= set(agents)
+    assert all(agents.values())
+    assert [each["name"] for each in api.get("/api/v1/rewards").json()["rewards"]] == ["igt", "cpt"]
+
+
+def test_nodes_are_found_by_text(api):
+    found = api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"query": "MU", "limit": 5}).json()
+    assert found == {"nodes": ["music"], "total": 12}
+    assert len(api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"limit": 3}).json()["nodes"]) == 3
+
+
+def test_measure_is_measure(api):
+    walk = ["music", "mathematics", "logic", "philosophy", "history", "poetry", "music"]
+    found = ask(api, "measure", graph=LIBRARY, walk=walk)
+    growth = cg.measure(cg.toys.library(), walk)
+    assert found == growth.to_dict()
+    several = ask(api, "measure", graph=LIBRARY, walks=[walk, walk[:2]])["walks"]
+    assert several[0] == found
+    assert several[1]["beta1"] == [0, 0]
+    bare = ask(api, "measure", graph=LIBRARY, walk=walk, compressibility=False)
+    assert bare["compressibility"] == [None] * 6
+
+
+@pytest.mark.parametrize("agent", ["greedy", "beam:4", "random", "igt-rg-horizon"])
+def test_explore_is_explore(api, agent):
+    found = ask(api, "explore", graph="rg", agent=agent, reward="igt", start=7, steps=8, seed=3)
+    graph = cg.generate("rg", nodes=50, seed=3)
+    assert found == cg.explore(graph, agent, "igt", 7, 8, seed=3).to_dict()
+
+
+def test_looking_step_by_step_is_exploring(api):
+    walk = ["music"]
+    while len(walk) < 6:
+        seen = ask(api, "look", graph=LIBRARY, walk=walk, agent="greedy", reward="cpt", seed=5)
+        assert seen["choice"] in [each["node"] for each in seen["candidates"]]
+        assert set(seen["best"]) == set(seen["candidates"][0]["values"])
+        walk.append(seen["choice"])
+    assert walk == cg.explore(cg.toys.library(), "greedy", "cpt", "music", 6, seed=5).nodes
+
+
+def test_rank_is_pagerank_plain_or_curious(api):
+    graph, history = cg.toys.library(), ["music", "logic"]
+    found = ask(api, "rank", graph=LIBRARY, history=history, alpha=0.5, k=4)
+    assert [(each["node"], each["score"]) for each in found["ranking"]] == cg.pagerank(graph, 0.5, history).top(4)
+    assert found["ranking"][0]["stderr"] is None
+    curious = ask(api, "rank", graph=LIBRARY, history=history, agent="greedy", reward="cpt", k=4, seed=1)
+    eta = cg.curious_pagerank(graph, "greedy", 0.85, history, reward="cpt", seed=1)
+    assert [(each["node"], each["score"]) for each in curious["ranking"]] == eta.top(4)
+    assert ask(api, "rank", graph=LIBRARY)["history"] is None
+
+
+@pytest.mark.parametrize("candidates", ["last", "history", "all"])
+def test_recommend_is_recommend(api, candidates):
+    graph, histories = cg.toys.library(), [["music", "physics"], ["logic"], ["music", "logic", "music"]]
+    wanted = cg.recommend(graph, histories, 3, candidates=candidates)
+    found = ask(api, "recommend", graph=LIBRARY, histories=histories, k=3, candidates=candidates, reasons=True)
+    for one, top in zip(found["users"], wanted, strict=True):
+        plain = top.to_dict()
+        assert one["history"] == plain["history"]
+        assert one["candidates"] == plain["candidates"]
+        for mine, its in zip(one["recommendations"], plain["recommendations"], strict=True):
+            assert mine == its | {name: _lists(its[name]) for name in ("links", "opens", "closes")}
+    alone = ask(api, "recommend", graph=LIBRARY, history=histories[0], k=3, candidates=candidates)
+    assert [tuple(each.values())[:2] for each in alone["recommendations"]] == wanted[0]
+    assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
+
+
+def _lists(value: Any) -> Any:
+    return [_lists(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def test_predict_places_the_choice_as_choice_ranks_does(api):
+    graph, history = cg.toys.library(), ["physics", "music"]
+    found = ask(api, "predict", graph=LIBRARY, history=history, choice="dance", k=9)
+    positions = graph.positions(history)
+    candidates = candidate_set(graph, [positions], "last")
+    made = cg.Recommender(graph)
+    parts = {name: part.scores(graph, [positions], candidates) for name, part in made.ranker.parts().items()}
+    scores = parts | {"mixture": made.ranker.joined(parts)}
+    chosen = np.asarray([graph.position("dance")], np.int32)
+    flat = Candidates(candidates.offsets, candidates.nodes)
+    for name, each in scores.items():
+        rank = cg.human.choice_ranks(each, flat, chosen).percentile[0]
+        assert found["choice"]["percentiles"][name] == pytest.approx(rank)
+        assert sum(node["shares"][name] for node in found["ranking"]) == pytest.approx(1)
+    best = [node["percentiles"]["mixture"] for node in found["ranking"]]
+    assert best == sorted(best, reverse=True)
+    assert "no candidate" in error_of(
+        api.post("/api/v1/predict", json={"graph": LIBRARY, "history": history, "choice": "medicine"}), 422
+    )
+
+
+def test_an_only_candidate_has_no_percentile(api):
+    found = ask(api, "predict", graph="toy:cycle", history=[0, 1])
+    assert found["ranking"][0]["percentiles"]["pagerank"] is None
+
+
+def test_labels_are_text_or_numbers(api):
+    assert ask(api, "measure", graph="toy:cycle", walk=["0", 1, "2"])["node"] == [0, 1, 2]
+    assert ask(api, "explore", graph="toy:grid", start="(0, 0)", steps=2)["nodes"][0] == "(0, 0)"
+    assert shown("\ud800") == "?"
+    assert shown(float("nan")) == "nan"
+    mixed = Labels(cg.Graph.from_edges([("7", 7), (7, 2**60)]))
+    assert mixed.walk(["7", 7, str(2**60)]) == ["7", 7, 2**60]
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "status", "message"),
+    [
+        ("measure", {"graph": "nope", "walk": ["a"]}, 404, "no graph 'nope'"),
+        ("measure", {"graph": LIBRARY, "walk": ["musik"]}, 422, "'music'"),
+        ("measure", {"graph": LIBRARY}, 422, "walk or walks"),
+        ("measure", {"graph": LIBRARY, "walk": []}, 422, "walk"),
+        ("measure", {"graph": LIBRARY, "walk": ["music"] * 501}, 413, "at most 500"),
+        ("measure", {"graph": LIBRARY, "walks": [["music"]] * 1001}, 413, "at most 1,000"),
+        ("explore", {"graph": LIBRARY, "agent": "gready"}, 422, "no agent 'gready'"),
+        ("explore", {"graph": LIBRARY, "agent": "/etc/passwd"}, 422, "no agent"),
+        ("explore", {"graph": LIBRARY, "agent": "beam:9999"}, 422, "at most 256"),
+        ("explore", {"graph": LIBRARY, "agent": "horizon+beam:9999"}, 422, "at most 256"),
+        ("explore", {"graph": LIBRARY, "agent": "greedy+beam:8"}, 422, "cannot guide"),
+        ("explore", {"graph": LIBRARY, "reward": "fun"}, 422, "no reward 'fun'"),
+        ("explore", {"graph": LIBRARY, "steps": 501}, 422, "at most 500"),
+        ("explore", {"graph": LIBRARY, "steps": "5"}, 422, "steps"),
+        ("explore", {"graph": LIBRARY, "stepz": 5}, 422, "stepz"),
+        ("explore", {"graph": LIBRARY, "start": True}, 422, "start"),
+        ("rank", {"graph": LIBRARY, "alpha": 1}, 422, "alpha"),
+        ("rank", {"graph": LIBRARY, "k": 1001}, 422, "at most 1,000"),
+        ("recommend", {"graph": LIBRARY, "history": ["music"], "candidates": "some"}, 422, "candidates"),
+        ("recommend", {"graph": LIBRARY, "history": ["x"], "histories": [["x"]]}, 422, "history or histories"),
+        ("recommend", {"graph": LIBRARY, "history": ["musik"]}, 422, "'music'"),
+        ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
+    ],
+)
+def test_bad_requests_get_one_sentence(api, what, body, status, message):
+    assert message in error_of(api.post(f"/api/v1/{what}", json=body), status)
+
+
+def test_what_is_not_json_or_not_there_is_refused_in_the_same_shape(api):
+    as_json = {"Content-Type": "application/json"}
+    for what in ("recommend", "measure"):
+        error_of(api.post(f"/api/v1/{what}", content=b"{nonsense", headers=as_json), 422)
+        error_of(api.post(f"/api/v1/{what}", content=b"\xff\xfe", headers=as_json), 422)
+    error_of(api.get("/api/v1/nowhere"), 404)
+    error_of(api.put("/api/v1/measure"), 405)
+    error_of(api.get("/api/v1/jobs/none"), 404)

@@ -1,0 +1,149 @@
+"""Who gets in: token, host, origin; and how much they may bring."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+from starlette.websockets import WebSocketDisconnect
+
+from curiograph.service.core import Service
+from curiograph.service.limits import Limits
+from serving import client, error_of
+
+TOKEN = "a secret of ours"
+
+
+def test_without_the_token_only_monitors_get_in():
+    with client(token=TOKEN) as api:
+        assert api.get("/healthz").status_code == 200
+        for path in ("/api/v1/graphs", "/metrics", "/api/v1/openapi.json", "/", "/anything"):
+            answer = api.get(path)
+            assert "token" in error_of(answer, 401)
+            assert answer.headers["www-authenticate"] == "Bearer"
+        for wrong in ("Bearer", "Bearer ", "Bearer a secret", f"Basic {TOKEN}", "Bearer \xe9"):
+            error_of(api.get("/api/v1/graphs", headers={"Authorization": wrong.encode("latin-1")}), 401)
+        right = {"Authorization": f"Bearer {TOKEN}"}
+        assert api.get("/api/v1/graphs", headers=right).status_code == 200
+
+
+def test_the_page_takes_the_token_once_and_keeps_a_cookie_for_it():
+    with client(token=TOKEN) as api:
+        error_of(api.get("/", params={"token": "wrong"}, follow_redirects=False), 401)
+        error_of(api.get("/api/v1/graphs", params={"token": TOKEN}), 401)
+        answer = api.get("/", params={"token": TOKEN, "graph": "rg"}, follow_redirects=False)
+        assert (answer.status_code, answer.headers["location"]) == (303, "/?graph=rg")
+        cookie = answer.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "samesite=lax" in cookie.lower()
+        assert TOKEN not in cookie
+        assert api.get("/api/v1/graphs").status_code == 200  # the client has kept the cookie
+        api.cookies.clear()
+        evil = api.get("//evil.example/", params={"token": TOKEN}, follow_redirects=False)
+        assert not evil.headers.get("location", "").startswith("//")
+
+
+def test_a_websocket_needs_the_token_too():
+    with client(token=TOKEN) as api, pytest.raises(WebSocketDisconnect), api.websocket_connect("/anything"):
+        pass
+
+
+def test_other_host_names_and_other_sites_are_refused():
+    with client() as api:
+        error_of(api.get("/api/v1/graphs", headers={"Host": "evil.example"}), 400)
+        assert api.get("/healthz", headers={"Host": "LOCALHOST:8000"}).status_code == 200
+        body = {"graph": "toy:library", "walk": ["music"]}
+        error_of(api.post("/api/v1/measure", json=body, headers={"Origin": "http://evil.example"}), 403)
+        assert api.post("/api/v1/measure", json=body, headers={"Origin": "http://127.0.0.1"}).status_code == 200
+    with client(hosts=None) as api:
+        assert api.get("/healthz", headers={"Host": "any.example"}).status_code == 200
+
+
+def test_every_answer_has_safe_headers_and_no_cors():
+    with client(token=TOKEN) as api:
+        for answer in (api.get("/healthz"), api.get("/"), api.post("/healthz")):
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
+            assert "access-control-allow-origin" not in answer.headers
+
+
+def test_bodies_are_counted_as_they_come():
+    limits = Limits(body_bytes=1_000, upload_bytes=2_000)
+    read = []
+
+    def endless() -> Any:
+        for _ in range(10_000):
+            read.append(1)
+            yield b"x" * 100
+
+    with client(limits) as api:
+        as_json = {"Content-Type": "application/json"}
+        for what in ("measure", "recommend"):
+            assert "1,000" in error_of(api.post(f"/api/v1/{what}", content=b" " * 1_001, headers=as_json), 413)
+        error_of(api.post("/api/v1/recommend", content=endless(), headers=as_json), 413)
+        error_of(api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n" * 501), 413)
+        error_of(api.post("/api/v1/graphs", files={"file": ("a.csv", b"a,b\n" * 40_000)}), 413)
+        assert api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n" * 400).status_code == 201
+
+
+def test_who_asks_too_much_at_once_or_too_slowly_is_told_when_to_come_back(monkeypatch):
+    going = threading.Event()
+    with client(Limits(running=1, seconds=1)) as api:
+        service: Service = api.app.state.service
+        opened = service._open
+        monkeypatch.setattr(service, "_open", lambda name: (going.wait(20), opened(name))[1])
+        body = {"graph": "toy:library", "walk": ["music"]}
+        answers: list[Any] = []
+        first = threading.Thread(target=lambda: answers.append(api.post("/api/v1/measure", json=body)))
+        first.start()
+        time.sleep(0.3)
+        second = api.post("/api/v1/measure", json=body)
+        assert "1 requests are under way" in error_of(second, 429)
+        assert int(second.headers["retry-after"]) >= 1
+        assert api.get("/healthz").status_code == 200  # the event loop is not blocked
+        first.join()
+        assert "longer than 1 s" in error_of(answers[0], 503)
+        error_of(api.post("/api/v1/measure", json=body), 429)  # the thread is still at it
+        going.set()
+        deadline = time.monotonic() + 10
+        while api.post("/api/v1/measure", json=body).status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def test_an_unexpected_error_tells_nothing(monkeypatch):
+    with client() as api:
+        monkeypatch.setattr(api.app.state.service.shelf, "entries", lambda: 1 / 0)
+        assert "log" in error_of(api.get("/api/v1/graphs"), 500)
+
+
+def test_ready_only_when_warm_and_not_while_stopping():
+    going = threading.Event()
+    with client(warm=lambda: going.wait(20)) as api:
+        assert "warming up" in error_of(api.get("/readyz"), 503)
+        assert api.get("/healthz").status_code == 200
+        going.set()
+        deadline = time.monotonic() + 10
+        while api.get("/readyz").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        api.app.state.service.say_goodbye()
+        assert "stopping" in error_of(api.get("/readyz"), 503)
+
+
+def test_metrics_count_by_route_and_status():
+    with client() as api:
+        api.get("/api/v1/graphs/toy:library")
+        api.get("/api/v1/graphs/nope")
+        api.get("/nowhere")
+        text = api.get("/metrics").text
+    route = 'route="/api/v1/graphs/{graph}"'
+    assert f'curiograph_requests_total{{method="GET",{route},status="200"}} 1.0' in text
+    assert f'curiograph_requests_total{{method="GET",{route},status="404"}} 1.0' in text
+    assert 'route="other",status="404"' in text
+    assert f'curiograph_request_seconds_bucket{{le="0.1",{route}}}' in text
+    assert 'curiograph_jobs{state="running"} 0.0' in text
+    assert "curiograph_graphs 9.0" in text
+    assert "process_resident_memory_bytes" in text

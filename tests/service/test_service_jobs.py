@@ -1,0 +1,143 @@
+"""Jobs: progress, results, cancel, bounds."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import curiograph as cg
+from curiograph.service.jobs import Jobs
+from curiograph.service.limits import Limits
+from curiograph.service.refusals import Refusal
+from serving import client, error_of
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Any]:
+    with client() as found:
+        yield found
+
+
+def finished(api: Any, **body: Any) -> Any:
+    started = api.post("/api/v1/jobs", json=body)
+    assert started.status_code == 202, started.text
+    return _until_ended(api, started.json()["id"])
+
+
+def _until_ended(api: Any, job: str) -> Any:
+    deadline = time.monotonic() + 30
+    while True:
+        found = api.get(f"/api/v1/jobs/{job}").json()
+        if found["state"] in ("done", "failed", "cancelled"):
+            return found
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_evaluate_is_evaluate(api):
+    found = finished(api, kind="evaluate", graph="rg", agent="greedy", reward="cpt", steps=6, episodes=21, seed=4)
+    graph = cg.generate("rg", nodes=50, seed=3)
+    wanted = cg.evaluate("greedy", graph, "cpt", 6, 21, seed=4)
+    assert (found["state"], found["done"], found["of"]) == ("done", 21, 21)
+    assert found["result"]["mean"] == pytest.approx(wanted.mean, rel=1e-12)
+    assert found["result"]["sem"] == pytest.approx(wanted.sem, rel=1e-12)
+
+
+def test_measure_many(api):
+    walks = [["music", "dance"], ["logic", "computing", "mathematics"]] * 10
+    found = finished(api, kind="measure", graph="toy:library", walks=walks)
+    assert found["result"] == cg.measure(cg.toys.library(), walks).to_dict()
+
+
+def test_rank_by_an_agent(api):
+    found = finished(api, kind="rank", graph="toy:library", history=["music"], agent="greedy", k=3, seed=2)
+    wanted = cg.curious_pagerank(cg.toys.library(), "greedy", 0.85, ["music"], reward="igt", seed=2).top(3)
+    assert [(each["node"], each["score"]) for each in found["result"]["ranking"]] == wanted
+    assert found["result"]["agent"] == "greedy"
+    bare = api.post("/api/v1/jobs", json={"kind": "rank", "graph": "toy:library"})
+    assert "/api/v1/rank" in error_of(bare, 422)
+
+
+def test_prepare_lets_recommendations_answer_from_what_is_known(api):
+    found = finished(api, kind="prepare", graph="toy:cycle", nodes=[0, 1])
+    assert found["result"] == {"nodes": 2, "known": 4}
+    assert finished(api, kind="prepare", graph="toy:cycle")["result"]["known"] == 12
+
+
+def test_jobs_are_listed_without_results_and_forgotten_when_removed(api):
+    done = finished(api, kind="measure", graph="toy:library", walks=[["music"]])
+    listed = {each["id"]: each for each in api.get("/api/v1/jobs").json()["jobs"]}
+    assert listed[done["id"]]["result"] is None
+    assert api.delete(f"/api/v1/jobs/{done['id']}").json()["state"] == "done"
+    error_of(api.get(f"/api/v1/jobs/{done['id']}"), 404)
+
+
+def test_a_job_that_runs_can_be_cancelled(api):
+    body = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 40, "episodes": 5_000}
+    job = api.post("/api/v1/jobs", json=body).json()["id"]
+    assert api.delete(f"/api/v1/jobs/{job}").status_code == 200
+    ended = _until_ended(api, job)
+    assert ended["state"] == "cancelled"
+    assert ended["done"] < 5_000
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"kind": "evaluate", "graph": "rg", "agent": "nobody"},
+        {"kind": "evaluate", "graph": "rg", "episodes": 10_001},
+        {"kind": "measure", "graph": "toy:library", "walks": [["nobody"]]},
+        {"kind": "prepare", "graph": "toy:library", "nodes": ["nobody"]},
+        {"kind": "dance", "graph": "toy:library"},
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_it_starts(api, body):
+    before = len(api.get("/api/v1/jobs").json()["jobs"])
+    error_of(api.post("/api/v1/jobs", json=body), 422)
+    assert len(api.get("/api/v1/jobs").json()["jobs"]) == before
+
+
+def test_jobs_are_bounded_and_the_oldest_results_make_room():
+    jobs, going = Jobs(Limits(jobs=1, kept_jobs=2)), threading.Event()
+    first = jobs.start("wait", "g", lambda step: going.wait(10))
+    second = jobs.start("count", "g", lambda step: 42)
+    with pytest.raises(Refusal, match="2 jobs"):
+        jobs.start("count", "g", lambda step: 43)
+    going.set()
+    deadline = time.monotonic() + 10
+    while second.ended is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    third = jobs.start("count", "g", lambda step: 44)
+    assert [job.id for job in jobs.all()] in ([second.id, third.id], [third.id])
+    assert first.id not in [job.id for job in jobs.all()]
+    jobs.stop()
+
+
+def test_a_job_that_fails_says_why_in_a_sentence_and_a_stop_cancels():
+    jobs, started = Jobs(Limits()), threading.Event()
+
+    def bad(step: Any) -> None:
+        raise cg.SettingError("give something else.")
+
+    def worse(step: Any) -> None:
+        raise RuntimeError("a secret of the server")
+
+    def endless(step: Any) -> None:
+        started.set()
+        while True:
+            step(1, 2)
+            time.sleep(0.01)
+
+    failed, broken = jobs.start("a", "g", bad), jobs.start("b", "g", worse)
+    running = jobs.start("c", "g", endless)
+    assert started.wait(10)
+    jobs.stop()
+    assert (failed.state, failed.error) == ("failed", ("SettingError", "give something else."))
+    assert broken.error is not None
+    assert "secret" not in broken.error[1]
+    assert (running.state, running.done, running.of) == ("cancelled", 1, 2)

@@ -1,0 +1,101 @@
+"""`curiograph serve` as a process: it starts, says where, refuses in one sentence, and ends in good order."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+
+import curiograph as cg
+from serving import server
+
+
+def test_a_server_answers_finishes_what_it_has_begun_and_ends_with_zero(tmp_path: Path):
+    graph, parts = tmp_path / "mine.npz", tmp_path / "parts.safetensors"
+    cg.toys.library().save(str(graph))
+    made = cg.Recommender(cg.toys.library())
+    made.prepare(["music", "logic"])
+    made.save(parts)
+    with server("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--limit", "walks=7") as (address, process):
+        asked = Request(
+            f"{address}/api/v1/recommend",
+            json.dumps({"graph": "mine", "history": ["music", "logic"], "k": 2}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with urlopen(asked) as answer:
+            top = json.load(answer)["recommendations"]
+        assert [(each["node"], each["score"]) for each in top] == made.recommend(["music", "logic"], 2)
+        job = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 20, "episodes": 70}
+        with urlopen(_post(f"{address}/api/v1/jobs", job)) as answer:
+            assert answer.status == 202
+        slow = {"graph": "ba", "agent": "beam", "reward": "cpt", "start": 0, "steps": 14}
+        answers: list[Any] = []
+        waiting = threading.Thread(target=lambda: answers.append(_read(_post(f"{address}/api/v1/explore", slow))))
+        waiting.start()
+        time.sleep(0.1)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        waiting.join()
+        assert len(answers[0]["nodes"]) == 14
+        assert "Traceback" not in (process.stderr.read() if process.stderr else "")
+
+
+def _post(url: str, body: Any) -> Request:
+    return Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+
+
+def _read(asked: Request) -> Any:
+    with urlopen(asked) as answer:
+        return json.load(answer)
+
+
+def test_a_port_that_is_taken_is_one_sentence(run):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ran = run("serve", "--port", str(port))
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert f"port {port}" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--host", "0.0.0.0"], "--token"),
+        (["--host", "no.such.host.invalid", "--token", "x"], "cannot serve on"),
+        (["--token", ""], "the token is empty"),
+        (["--graph", "mine"], "--graph is 'mine'"),
+        (["--graph", "mine=nowhere.csv"], "no such file"),
+        (["--parts", "toy:library=nowhere.safetensors"], "no such file"),
+        (["--prepare"], "--parts"),
+        (["--limit", "step=3"], "upload_bytes"),
+        (["--limit", "steps=0"], "steps is 0"),
+        (["--limit", "steps=many"], "NAME=NUMBER"),
+    ],
+)
+def test_what_cannot_be_served_is_one_sentence(run, monkeypatch, arguments, message):
+    monkeypatch.delenv("CURIOGRAPH_TOKEN", raising=False)
+    ran = run("serve", "--port", "0", *arguments)
+    assert ran.code == 2
+    assert ran.err.count("\n") == 1
+    assert message in ran.err
+
+
+def test_parts_of_another_graph_end_the_server_with_a_sentence(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("curiograph.bench.warmup.warm_up", lambda: 0.0)
+    parts = tmp_path / "parts.safetensors"
+    made = cg.Recommender(cg.toys.cycle(5))
+    made.prepare([0])
+    made.save(parts)
+    ran = run("serve", "--port", "0", "--parts", f"toy:library={parts}")
+    assert ran.code == 2
+    assert "are of graph" in ran.err

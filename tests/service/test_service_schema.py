@@ -1,0 +1,73 @@
+"""The OpenAPI document and what is answered agree: schemathesis asks everything, in ways nobody would."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+import uvicorn
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import CHECKS, load_all_checks
+
+from curiograph.service.app import create_app
+from curiograph.service.limits import Limits
+from curiograph.service.running import address_of, listening
+from curiograph.service.shelf import Shelf
+
+LIMITS = Limits(steps=12, walks=4, k=20, beam=4, nodes=100, edges=200, kept_jobs=8, seconds=20)
+
+load_all_checks()
+# Not asked for, since the schema cannot say it: that what has the right form is also accepted (a label must be in the
+# graph, a file must be a graph), and that what is deleted or created is found again (jobs and uploads are bounded).
+LEFT_OUT = {"positive_data_acceptance", "use_after_free", "ensure_resource_availability"}
+ALL = [check for check in CHECKS.get_all() if check.__name__ not in LEFT_OUT]
+
+
+APP = create_app(Shelf(LIMITS), LIMITS, warm=lambda: None)
+SCHEMA = schemathesis.openapi.from_dict(APP.openapi())
+QUICK: Any = {
+    "deadline": None,
+    "suppress_health_check": list(HealthCheck),
+    "phases": [Phase.explicit, Phase.generate],
+    "database": None,
+    "derandomize": True,
+}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The service on a port of its own, in a thread."""
+    bound = listening("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(APP, log_level="critical"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    yield address_of(bound)
+    server.should_exit = True
+    thread.join()
+
+
+@SCHEMA.parametrize()
+@settings(max_examples=2, **QUICK)
+def test_no_answer_breaks_the_document(case: Any, address: str) -> None:
+    case.call_and_validate(base_url=address, checks=ALL)
+
+
+@pytest.mark.long
+@SCHEMA.parametrize()
+@settings(max_examples=150, **QUICK)
+def test_no_answer_breaks_the_document_asked_at_length(case: Any, address: str) -> None:
+    case.call_and_validate(base_url=address, checks=ALL)
+
+
+def test_every_request_has_an_example() -> None:
+    document = SCHEMA.raw_schema
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+                name = content["schema"].get("$ref", "").rpartition("/")[2]
+                model = document["components"]["schemas"].get(name, content["schema"])
+                has = "examples" in model or "example" in content or "oneOf" in model or kind.startswith("multipart")
+                assert has, (path, method, kind)
