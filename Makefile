@@ -49,10 +49,10 @@ results: .venv/test.done
 	$(BIN)/curiograph bench --out docs/results/bench.json
 	$(BIN)/python docs/show_results.py
 
-# Pictures of the page for README and docs, as the tests see it.
+# Pictures of the page for README and docs, as the tests see it; page.png needs Wikispeedia in CURIOGRAPH_DATA.
 screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
-	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q tests/service/test_page.py
+	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
 
 # The service under load (wrk), and the page in a browser (chromium), with the data that CURIOGRAPH_DATA names.
 load: .venv/test.done browser

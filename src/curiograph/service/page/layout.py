@@ -9,6 +9,9 @@ from curiograph.graph.rows import Float64, Int64
 _ROUNDS = 4_000
 """Nodes times rounds of settling per step: keeps a step of a long walk as quick as that of a short one."""
 
+_STRETCHED = 1.5
+"""How much more the narrow direction may be stretched than the wide one, to fill the picture."""
+
 
 def settled(places: Float64, edges: Int64) -> Float64:
     """The places after nodes have pushed each other apart and edges have pulled them together, a little.
@@ -34,8 +37,9 @@ def settled(places: Float64, edges: Int64) -> Float64:
         strength = np.linalg.norm(pull, axis=1, keepdims=True)
         places += pull / np.maximum(strength, 1e-9) * np.minimum(strength, heat)
     places -= (places.max(axis=0) + places.min(axis=0)) / 2
-    scaled: Float64 = places / max(1e-9, float(np.abs(places).max()))
-    return scaled
+    extent = np.maximum(np.abs(places).max(axis=0), 1e-9)
+    filled: Float64 = places / np.maximum(extent, extent.max() / _STRETCHED)
+    return filled
 
 
 def _repulsion(places: Float64, ideal: float) -> Float64:

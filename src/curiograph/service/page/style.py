@@ -28,7 +28,7 @@ CSS = (
     + """
 .nicegui-content { padding: 0.75rem; max-width: 1500px; margin: 0 auto; width: 100%; }
 .cg-grid { display: grid; width: 100%; gap: 0.75rem; align-items: start;
-  grid-template-columns: 15.5rem minmax(0, 1fr) minmax(20rem, 27rem); }
+  grid-template-columns: 15.5rem minmax(0, 1fr) minmax(20rem, 29rem); }
 .cg-card { border: 1px solid rgba(128, 128, 128, 0.35); border-radius: 8px; padding: 0.75rem; width: 100%;
   min-width: 0; }
 .cg-column { display: flex; flex-direction: column; gap: 0.6rem; min-width: 0; }
@@ -43,6 +43,7 @@ CSS = (
 .cg-small { font-size: 0.82rem; opacity: 0.9; }
 .cg-suggestions { display: flex; flex-direction: column; max-height: 15rem; overflow-y: auto; }
 .cg-table .q-table td, .cg-table .q-table th { padding: 1px 4px; }
+.cg-table td:first-child { min-width: 8.5rem; }
 .cg-table .q-table__bottom { min-height: 34px; }
 .cg-table .q-table td .q-btn { min-height: 26px; padding: 0 2px; }
 .q-btn__content { text-align: left; overflow-wrap: anywhere; }
@@ -62,6 +63,7 @@ CSS = (
   .cg-grid { grid-template-columns: minmax(0, 1fr); }
   .cg-grid > .cg-column:not(.cg-card) { display: contents; }
   .cg-picture { height: 78vw; }
+  .cg-table td:first-child { min-width: 5.5rem; }
   .cg-walk { order: 2; } .cg-side { order: 3; } .cg-curve { order: 4; } .cg-choose { order: 5; }
   .nicegui-content { padding: 0.4rem; }
 }
