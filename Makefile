@@ -38,6 +38,7 @@ bench: .venv/test.done
 # To site/: open site/index.html, or serve it, with search: python3 -m http.server --directory site
 docs: .venv/docs.done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+	@echo 'Open site/index.html.'
 
 # What README and docs show: generated, never typed.
 results: .venv/test.done

@@ -89,6 +89,15 @@ def test_bench_page_has_every_ratio() -> None:
         assert (f"| {result['what']} | {result['size']} |" in page) == (result["ratio"] is not None)
 
 
+def test_results_get_a_heading_and_lose_nothing() -> None:
+    text = "r: this line looks like a setting of the page\n\n| a table |"
+    page = hook("results").headed("table2", "Table 2", text)
+    assert page.startswith("---\nhide: [toc]\n---\n\n# Table 2\n\nMade by `curiograph reproduce table2`")
+    assert "[table2.json](table2.json)" in page
+    assert page.endswith(f"![Table 2](table2.png)\n\n{text}")
+    assert "`make ablation`" in hook("results").headed("ablation", "Choices", "")
+
+
 def test_differences_are_gathered_from_all_pages() -> None:
     differences = hook("differences")
     page = differences.contents()
@@ -161,6 +170,14 @@ def test_reference_shows_every_public_name(site: Path) -> None:
         shown |= Links(page).ids
     for names in hook("reference").public_names().values():
         assert not set(names) - shown
+
+
+@pytest.mark.long
+def test_results_are_shown_whole(site: Path) -> None:
+    for stored in (DOCS / "results").glob("*.md"):
+        first = re.split(r"[&<`]", stored.read_text().partition("\n")[0].strip("|* "))[0].partition(" | ")[0]
+        shown = (site / "results" / f"{stored.stem}.html").read_text()
+        assert first in shown, stored.name
 
 
 @pytest.mark.long

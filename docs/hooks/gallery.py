@@ -11,8 +11,10 @@ import html
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from mkdocs.structure.files import File, Files
@@ -86,17 +88,20 @@ def _package_version() -> bytes:
 
 
 def _run(path: Path, folder: Path) -> None:
-    """Run a script into a new folder, which appears once it is complete; what older versions left is removed."""
+    """Run a script into a folder, which appears once it is complete; what older versions left is removed."""
+    KEPT.mkdir(parents=True, exist_ok=True)
     for old in KEPT.glob(f"{path.stem}-*"):
-        shutil.rmtree(old)
-    being_made = KEPT / f"being-made-{path.stem}"
-    shutil.rmtree(being_made, ignore_errors=True)
-    being_made.mkdir(parents=True)
-    done = subprocess.run([sys.executable, path, being_made], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise RuntimeError(f"{path.name} failed while the gallery was made:\n{done.stderr}")
-    (being_made / "printed.txt").write_text(done.stdout)
-    being_made.rename(folder)
+        if old != folder:
+            shutil.rmtree(old, ignore_errors=True)
+    with TemporaryDirectory(dir=KEPT, prefix="being-made-") as parent:
+        made = Path(parent) / path.stem
+        made.mkdir()
+        done = subprocess.run([sys.executable, path, made], capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise RuntimeError(f"{path.name} failed while the gallery was made:\n{done.stderr}")
+        (made / "printed.txt").write_text(done.stdout)
+        with suppress(OSError):  # another build was faster
+            made.rename(folder)
 
 
 def page(example: Example) -> str:

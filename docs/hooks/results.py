@@ -42,14 +42,15 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+def on_page_read_source(page: Any, **_: Any) -> str | None:
     """Put heading, source and picture above what a run has written."""
     folder, _, name = page.file.src_uri.rpartition("/")
-    if folder != "results":
-        return markdown
-    stem = name.removesuffix(".md")
-    page.meta["hide"] = ["toc"]  # wide tables need the room
+    return headed(name.removesuffix(".md"), page.title, page.file.content_string) if folder == "results" else None
+
+
+def headed(stem: str, title: str, text: str) -> str:
+    """The whole page of a result; without a table of contents, since wide tables need the room."""
     command = MADE_BY.get(stem, f"curiograph reproduce {stem}")
     source = f"Made by `{command}` from a stored run: [{stem}.json]({stem}.json)."
-    picture = [f"![{page.title}]({stem}.png)", ""] if (RESULTS / f"{stem}.png").exists() else []
-    return "\n".join([f"# {page.title}", "", source, "", *picture, markdown])
+    picture = [f"![{title}]({stem}.png)", ""] if (RESULTS / f"{stem}.png").exists() else []
+    return "\n".join(["---", "hide: [toc]", "---", "", f"# {title}", "", source, "", *picture, text])

@@ -15,7 +15,7 @@ import networkx
 import pytest
 
 import curiograph as cg
-from served import Served, serving
+from serving import server
 
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'curiograph[test]'")
@@ -28,9 +28,9 @@ HOSTILE = '<img src=x onerror="window.hurt=1">'
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
-    with serving() as running:
-        yield running
+def address() -> Iterator[str]:
+    with server() as (found, _):
+        yield found
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +44,12 @@ def browser() -> Iterator[Any]:
 class Visitor:
     """Someone at the page, who also notices what it says to the console and where it calls."""
 
-    def __init__(self, browser: Any, served: Served, **context: Any) -> None:
+    def __init__(self, browser: Any, address: str, **context: Any) -> None:
         self.context = browser.new_context(
             **{"viewport": {"width": 1400, "height": 900}, "accept_downloads": True} | context
         )
         self.page = self.context.new_page()
-        self.address = served.address
+        self.address = address
         self.troubles: list[str] = []
         self.elsewhere: list[str] = []
         self.page.on("console", lambda m: self.troubles.append(m.text) if m.type in ("error", "warning") else None)
@@ -89,8 +89,8 @@ class Visitor:
 
 
 @pytest.fixture
-def visitor(browser: Any, served: Served) -> Iterator[Visitor]:
-    came = Visitor(browser, served)
+def visitor(browser: Any, address: str) -> Iterator[Visitor]:
+    came = Visitor(browser, address)
     yield came
     came.context.close()
     assert came.troubles == []
@@ -246,8 +246,8 @@ def test_an_address_that_cannot_be_is_explained(visitor: Visitor) -> None:
     assert visitor.status.startswith("Start: ")
 
 
-def test_phone_and_dark(browser: Any, served: Served) -> None:
-    came = Visitor(browser, served, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
+def test_phone_and_dark(browser: Any, address: str) -> None:
+    came = Visitor(browser, address, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
     came.open("/?graph=rg&walk=7&walk=23")
     playwright.expect(came.page.locator("body")).to_have_class(re.compile("body--dark"))
     assert came.page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

@@ -94,13 +94,13 @@ def look(
     Parameters
     ----------
     walk : labels in order of visit, each once.
-    ahead : nodes that a planner (`beam`) plans for; other agents take one step after the other.
-    seed : of ties; the steps of an agent that does not plan are those of `explore` with the same seed.
+    ahead : nodes still to be visited, for agents that look ahead: `beam` plans that far, `horizon` counts on it.
+    seed : of ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
     """
     made, valued = as_agent(agent), as_reward(reward)
     ahead = whole_number("ahead", ahead, 1, "plan for a whole number of nodes, 1 or more")
     visited = _positions(as_graph(graph), walk)
-    now = _exploration(graph, visited, valued, 1, seed)
+    now = _exploration(graph, visited, valued, ahead, seed)
     candidates = now.candidates
     nodes = [graph.label(int(v)) for v in candidates.nodes]
     values = {"igt": _values(now, "igt").candidate_values}
@@ -109,14 +109,15 @@ def look(
         values["cpt"] = now.without_noise(_values(now, "cpt").candidate_values)
     values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if nodes else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
+    scores = None if isinstance(made, BeamAgent) else checked_scores(made, now)
     around = graph.indices[graph.indptr[visited[-1]] : graph.indptr[visited[-1] + 1]]
     return Look(
         nodes,
         values,
         float(_values(now, "igt").values[0]),
         float(_values(now, "cpt").values[0]) if short else float("nan"),
-        _choice(made, graph, visited, valued, ahead, seed) if nodes else None,
-        None if isinstance(made, BeamAgent) else checked_scores(made, now),
+        _choice(made, now, scores) if nodes else None,
+        scores,
         bool(np.isin(candidates.nodes, around).all()),
         candidates,
     )
@@ -155,7 +156,9 @@ def _values(now: Exploration, reward: str) -> Exploration:
     return replace(now, reward=as_reward(reward), _kept=[])
 
 
-def _choice(agent: Agent, graph: Graph, visited: Int32, reward: Any, ahead: int, seed: int) -> Hashable:
-    steps = ahead if isinstance(agent, BeamAgent) else 1
-    ended = agent.run(_exploration(graph, visited, reward, steps, seed))
-    return graph.label(int(ended.nodes[0, len(visited)]))
+def _choice(agent: Agent, now: Exploration, scores: Float64 | None) -> Hashable:
+    """Where the agent goes: to the candidate with the best score, or where its plan begins."""
+    graph = now.stack.graphs[0]
+    if scores is None:
+        return graph.label(int(agent.run(now).nodes[0, now.lengths[0]]))
+    return graph.label(int(now.candidates.nodes[now.best(scores)[0]]))
