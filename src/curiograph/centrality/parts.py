@@ -108,7 +108,8 @@ class CuriousRanker(Ranker):
             if any(len(wanted) > len(nodes) for nodes, _ in pairs):
                 found = _added(pairs, power, graph.num_nodes)[wanted]
             else:
-                found = np.asarray(sum(_looked_up(*pair, wanted) ** power for pair in pairs))
+                looked_up = [_looked_up(*pair, wanted) for pair in pairs]
+                found = np.asarray(sum(looked_up if power == 1 else [each**power for each in looked_up]))
             sums[a:b] = found / sum(part.total for part in some) ** power
         return sums
 
@@ -176,10 +177,9 @@ def _added(pairs: Sequence[tuple[Int32, Float32]], power: int, num_nodes: int) -
     >>> _added([(np.array([2]), np.array([0.5], np.float32)), (np.array([0, 2]), np.array([2, 1], np.float32))], 2, 3)
     array([4.  , 0.  , 1.25])
     """
-    everywhere = np.zeros(num_nodes)
-    for nodes, values in pairs:
-        everywhere[nodes] += values.astype(np.float64) ** power
-    return everywhere
+    nodes = np.concatenate([nodes for nodes, _ in pairs])
+    values = np.concatenate([values for _, values in pairs]).astype(np.float64)
+    return np.bincount(nodes, values if power == 1 else values**power, num_nodes)
 
 
 def fingerprint(kind: str, thing: Any) -> str:

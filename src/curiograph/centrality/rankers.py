@@ -182,7 +182,10 @@ def _summed(kept: Mapping[int, _Flow], history: Int32, wanted: Int32) -> Float64
     known = [flow for flow in flows if flow is not None]
     if len(known) < len(flows):
         return None
-    return np.asarray(sum(flow.visits[wanted] for flow in known) / sum(flow.total for flow in known))
+    total = sum(flow.total for flow in known)
+    if 2 * len(wanted) > len(known[0].visits):
+        return np.asarray(sum(flow.visits for flow in known))[wanted] / total
+    return np.asarray(sum(flow.visits[wanted] for flow in known) / total)
 
 
 def _stepped(scores: Float64) -> Float64:

@@ -324,7 +324,7 @@ def best_places(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
 def _places(scores: Float64, which: Int64) -> Int64:
     """The place of some scores among all, 1 for the highest; equal ones share the better place."""
     if len(which) <= _FEW:
-        return np.asarray(1 + np.count_nonzero(scores > scores[which, None], axis=1))
+        return np.asarray([1 + np.count_nonzero(scores > score) for score in scores[which].tolist()], np.int64)
     return np.asarray(1 + len(scores) - np.searchsorted(np.sort(scores), scores[which], side="right"))
 
 
