@@ -179,7 +179,7 @@ def _added(pairs: Sequence[tuple[Int32, Float32]], power: int, num_nodes: int) -
     """
     nodes = np.concatenate([nodes for nodes, _ in pairs])
     values = np.concatenate([values for _, values in pairs]).astype(np.float64)
-    return np.bincount(nodes, values if power == 1 else values**power, num_nodes)
+    return np.asarray(np.bincount(nodes, values if power == 1 else values**power, num_nodes), np.float64)
 
 
 def fingerprint(kind: str, thing: Any) -> str:
