@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from curiograph.service.limits import Limits
+    from curiograph.service.shelf import Shelf
 
 
 def serve(
@@ -27,6 +28,7 @@ def serve(
     graph: Annotated[
         list[str] | None, typer.Option(metavar="NAME=FILE", help="Offer this graph too; may be given several times.")
     ] = None,
+    directed: options.Directed = False,
     data: Annotated[
         Path | None, typer.Option(help="Folder of data sets; CURIOGRAPH_DATA by default.", show_default=False)
     ] = None,
@@ -63,6 +65,7 @@ def serve(
     for package in ("fastapi", "uvicorn", "nicegui", "prometheus_client", "orjson", "python_multipart"):
         require(package, "web", "The service and its page")
     from curiograph.service.running import address_of, is_loopback, listening, run
+    from curiograph.service.shelf import Shelf
 
     limits = _limits(limit or [])
     files = _files("--graph", graph or [])
@@ -76,7 +79,7 @@ def serve(
         )
     if prepare and not kept:
         raise SettingError("--prepare needs --parts NAME=FILE to keep what it computes.")
-    app = _app(limits, files, data, kept, prepare, None if no_token else token, host)
+    app = _app(Shelf(limits, files, data, directed), kept, prepare, None if no_token else token, host)
     bound = listening(host, port)
     address = address_of(bound)
 
@@ -89,25 +92,14 @@ def serve(
     run(app, bound, ready)
 
 
-def _app(
-    limits: Limits,
-    files: dict[str, Path],
-    data: Path | None,
-    kept: dict[str, Path],
-    prepare: bool,
-    token: str | None,
-    host: str,
-) -> FastAPI:
+def _app(shelf: Shelf, kept: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
     """The application, which reads its parts before it says that it is ready."""
     from curiograph.bench.warmup import warm_up
     from curiograph.service.app import create_app
     from curiograph.service.gate import LOOPBACK
     from curiograph.service.page.view import add_page
     from curiograph.service.running import is_loopback
-    from curiograph.service.shelf import Shelf
     from curiograph.service.tasks import prepare_task
-
-    shelf = Shelf(limits, files, data)
 
     def warm() -> None:
         warm_up()
@@ -120,7 +112,7 @@ def _app(
             if prepare:
                 app.state.service.jobs.start("prepare", name, partial(prepare_task, recommender, None, parts=path))
 
-    app = create_app(shelf, limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, warm=warm)
+    app = create_app(shelf, shelf.limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, warm=warm)
     add_page(app)
     return app
 

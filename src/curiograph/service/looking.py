@@ -26,8 +26,8 @@ from curiograph.settings import seed_number, whole_number
 MOTIVES = ("igt", "cpt", "pagerank", "degree")
 """What may draw someone to a candidate: gaps, compressibility, PageRank of what was visited, links that lead on."""
 
-_AHEAD = 9
-"""Nodes that a planner looks ahead."""
+AHEAD = 9
+"""Nodes that agents look ahead, if not told otherwise."""
 _WORK = 5e7
 """Candidates times visited nodes cubed up to which compressibility is computed for all of them: about 0.1 s."""
 
@@ -86,7 +86,7 @@ def look(
     agent: AgentLike = "greedy",
     reward: RewardLike = "igt",
     *,
-    ahead: int = _AHEAD,
+    ahead: int = AHEAD,
     seed: int = 0,
 ) -> Look:
     """Look around at the end of a walk.

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, model_validator
 
+from curiograph.service.looking import AHEAD
+
 Label = Annotated[
     StrictStr | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
     Field(
@@ -70,6 +72,7 @@ class AskedLook(Asked):
     walk: Walk
     agent: AgentName = "greedy"
     reward: RewardName = "igt"
+    ahead: Annotated[int, Field(ge=1, description="Nodes still to be visited, for agents that look ahead.")] = AHEAD
     seed: Seed = 0
 
 

@@ -83,6 +83,7 @@ class Shelf:
         limits: Limits | None = None,
         files: Mapping[str, Path] | None = None,
         data: Path | None = None,
+        directed: bool = False,
     ) -> None:
         self.limits = limits or Limits()
         self._makers: dict[str, Callable[[], Graph]] = {name: make for name, (_, make) in BUILT_IN.items()}
@@ -91,7 +92,7 @@ class Shelf:
             if find_dataset(name, data) is not None:
                 self._put(Shelved(name, _TITLES[name], "data set"), partial(_from_data, name, data))
         for name, path in (files or {}).items():
-            self._put(Shelved(name, name, "file"), partial(read_graph, path))
+            self._put(Shelved(name, name, "file"), partial(read_graph, path, directed=True if directed else None))
         self._graphs: dict[str, Graph] = {}
         self._recommenders: dict[str, Recommender] = {}
         self._locks = {name: threading.Lock() for name in self._shelved}
@@ -139,15 +140,21 @@ class Shelf:
     def recommender(self, name: str) -> Recommender:
         """The recommender of a graph, kept with what it has found out."""
         graph = self.graph(name)
-        with self._locks[name]:
-            if name not in self._recommenders:
-                self._recommenders[name] = Recommender(graph)
-            return self._recommenders[name]
+        with self._lock:  # making one computes nothing
+            known = self._recommenders.get(name)
+            if known is None or known.graph is not graph:
+                known = Recommender(graph)
+                if name in self._shelved:  # an upload may just have made room for another
+                    self._recommenders[name] = known
+            return known
 
-    def add(self, filename: str, content: bytes) -> Shelved:
-        """Put an uploaded file on the shelf; raises FileFormatError or TooLargeError and keeps nothing if it is bad."""
+    def add(self, filename: str, content: bytes, directed: bool = False) -> Shelved:
+        """Put an uploaded file on the shelf; raises FileFormatError or TooLargeError and keeps nothing if it is bad.
+
+        `directed` is for edge lists, which do not say; other formats do.
+        """
         title = shortened(filename.replace("\\", "/").rpartition("/")[2] or "graph", 80)
-        graph = self._read(title, content)
+        graph = self._read(title, content, directed)
         name = f"upload-{secrets.token_hex(6)}"
         with self._lock:
             uploads = [other for other, shelved in self._shelved.items() if shelved.kind == "upload"]
@@ -157,7 +164,7 @@ class Shelf:
             self._put(Shelved(name, title, "upload"), lambda: graph)
             return self._entry(name)
 
-    def _read(self, title: str, content: bytes) -> Graph:
+    def _read(self, title: str, content: bytes, directed: bool) -> Graph:
         if len(content) > self.limits.upload_bytes:
             raise TooLargeError(f"{title}: has {len(content):,} bytes; at most {self.limits.upload_bytes:,} are taken.")
         ending = Path(title).suffix.lower()
@@ -169,7 +176,7 @@ class Shelf:
             path = Path(folder) / f"graph{ending}"
             path.write_bytes(content)
             try:
-                graph = read_graph(path)
+                graph = read_graph(path, directed=True if directed else None)
             except CuriographError as error:
                 raise type(error)(str(error).replace(str(path), title).replace(path.name, title)) from None
         for what, count, most in (

@@ -136,6 +136,7 @@ class Page:
             self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(ENDINGS)}"').mark(
                 "upload"
             )
+            self.directed = ui.checkbox("its links have a direction").props("dense").classes("cg-small")
             self.search = ui.input(label="start at", on_change=self._suggest).classes("w-full").mark("start")
             self.search.props('dense clearable debounce=150 autocomplete=off aria-label="search a start"')
             self.search.on("keydown.enter", self._start_at_first)
@@ -332,7 +333,7 @@ class Page:
         self.upload.reset()
         content = await event.file.read()
         try:
-            shelved = await self._compute(self.shelf.add, event.file.name, content)
+            shelved = await self._compute(self.shelf.add, event.file.name, content, self.directed.value)
         except (CuriographError, Refusal) as error:
             _complain(_sentence(error))
             return

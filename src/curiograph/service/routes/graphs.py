@@ -55,10 +55,11 @@ async def upload(
             examples=["links.csv"],
         ),
     ] = "",
+    directed: Annotated[bool, Query(description="Read an edge list as directed; other formats say it.")] = False,
 ) -> Any:
     """Upload a graph, as a form with one file or as a raw body with its name in the query; it lives in memory."""
     filename, content = await _uploaded(request, name)
-    return asdict(await service.computing.run(service.shelf.add, filename, content))
+    return asdict(await service.computing.run(service.shelf.add, filename, content, directed))
 
 
 async def _uploaded(request: Request, name: str) -> tuple[str, bytes]:

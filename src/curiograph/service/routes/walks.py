@@ -60,14 +60,16 @@ async def look_around(asked: AskedLook, service: Serving) -> Any:
     """One step of a walk: its candidates with their values, and what the agent and each motive would choose.
 
     Nothing is remembered: add the chosen node to the walk and look again. At the same seed, an agent that does not
-    plan takes the steps that it takes in `explore`.
+    look ahead takes the steps that it takes in `explore`.
     """
     service.check_walks([asked.walk])
+    ahead = service.check_count("ahead", asked.ahead, service.limits.steps)
     opened = await service.opened(asked.graph)
 
     def looked() -> Any:
         agent = agent_named(asked.agent, service.limits)
         walk = opened.labels.walk(asked.walk)
-        return look_answer(look(opened.graph, walk, agent, reward_named(asked.reward), seed=asked.seed))
+        seen = look(opened.graph, walk, agent, reward_named(asked.reward), ahead=ahead, seed=asked.seed)
+        return look_answer(seen)
 
     return await service.computing.run(looked)
