@@ -22,6 +22,9 @@ GROUPS = {
 }
 """Layers that have public names, in the order of the layers, and what their pages are called."""
 
+_PAGES = {"loops": "growth"}
+"""Layers whose names stand on the page of another."""
+
 _BESIDE = {
     "graph": ["curiograph.graph.toys"],
     "training": ["curiograph.training.settings.DqnSettings", "curiograph.training.settings.PlanSettings"],
@@ -33,7 +36,7 @@ def public_names() -> dict[str, list[str]]:
     """Of every group the full names of what it offers, sorted."""
     found: dict[str, list[str]] = {group: [] for group in GROUPS}
     for home, names in cg._HOMES.items():
-        found[home.partition(".")[0]] += [f"curiograph.{home}.{name}" for name in names]
+        found[_PAGES.get(home, home.partition(".")[0])] += [f"curiograph.{home}.{name}" for name in names]
     for home, names in cg.human._HOMES.items():
         found["human"] += [f"curiograph.human.{home}.{name}" for name in names]
     return {group: sorted(names, key=_by_name) for group, names in found.items()}
