@@ -253,6 +253,23 @@ def test_keys(visitor: Visitor) -> None:
     visitor.says("Start: poetry")
 
 
+def test_keys_leave_controls_and_dialogs_alone(visitor: Visitor) -> None:
+    visitor.open("/?graph=toy:library&walk=music")
+    visitor.page.keyboard.press("?")
+    visitor.page.get_by_text("the agent takes a step").wait_for()
+    visitor.page.keyboard.press("n")
+    visitor.page.keyboard.press("Escape")
+    visitor.page.get_by_text("the agent takes a step").wait_for(state="hidden")
+    assert visitor.status.startswith("Start: music")
+
+
+def test_a_second_click_on_what_has_gone_does_nothing(visitor: Visitor) -> None:
+    visitor.open("/?graph=toy:library&walk=music")
+    visitor.page.get_by_role("button", name="go to dance", exact=True).dblclick()
+    visitor.says(r"^2\. dance, chosen by you")
+    visitor.has_walked(["music", "dance"])
+
+
 def test_an_address_that_cannot_be_is_explained(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=musik")
     visitor.page.get_by_text("'musik'").first.wait_for()

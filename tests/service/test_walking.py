@@ -16,7 +16,7 @@ from curiograph.service.page.drawing import growth_options, subgraph_options
 from curiograph.service.page.layout import settled
 from curiograph.service.page.panels import candidate_rows, told_choices
 from curiograph.service.page.sharing import address, walking_at
-from curiograph.service.page.walking import Walking
+from curiograph.service.page.walking import Walking, first_start
 from curiograph.service.shelf import Shelf
 
 GRAPH = cg.generate("er", nodes=50, seed=3)
@@ -104,6 +104,27 @@ def test_a_shared_walk_is_the_same_walk() -> None:
     assert shared.seen.choice == walking.seen.choice
 
 
+def test_long_addresses_give_positions() -> None:
+    graph = cg.Graph.from_edges([(f"{'name ' * 30}{i}", f"{'name ' * 30}{i + 1}") for i in range(60)])
+    walking = Walking("mine", graph, graph.labels[0])
+    for _ in range(50):
+        walking.step()
+    assert len(address(walking)) < 1_000
+    shelf = Shelf()
+    content = "\n".join(f"{'name ' * 30}{i},{'name ' * 30}{i + 1}" for i in range(60)).encode()
+    walking.graph_id = shelf.add("mine.csv", content).id
+    shared = walking_at(QueryParams(address(walking).removeprefix("/?")), shelf, Limits())
+    assert shared.nodes == walking.nodes
+
+
+def test_nothing_starts_where_nothing_leads() -> None:
+    nowhere = cg.Graph.from_edges([("a", "b")], directed=True)
+    with pytest.raises(cg.WalkError, match="no walk can start"):
+        Walking("mine", nowhere, "b")
+    with pytest.raises(cg.GraphError, match="no edges"):
+        first_start(cg.Graph.from_edges([], nodes=["a", "b"]))
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -113,6 +134,7 @@ def test_a_shared_walk_is_the_same_walk() -> None:
         ("graph=er&seed=-1", "the seed is '-1'"),
         ("graph=er&walk=0&walk=0", "visits 0 twice"),
         ("graph=er&walk=99", "99"),
+        ("graph=er&at=0.50", "at '50'"),
         ("graph=er&" + "&".join(f"walk={n}" for n in range(9)), "9 nodes; at most 8"),
     ],
 )

@@ -122,7 +122,7 @@ def _graph(walking: Walking, dark: bool) -> dict[str, Any]:
         "lineStyle": {"color": inks["edge"], "width": 1, "opacity": 0.7},
         "label": {"color": inks["text"], "fontSize": 11, "textBorderColor": inks["paper"], "textBorderWidth": 2},
         "emphasis": {"focus": "none", "scale": 1.1},
-        "labelLayout": {"hideOverlap": count > 12},
+        "labelLayout": {"hideOverlap": True},
     }
 
 
@@ -198,7 +198,7 @@ def _offered(walking: Walking, dark: bool) -> tuple[list[dict[str, Any]], list[d
         chosen = seen.nodes[i] == seen.choice
         nodes.append(
             {
-                "id": f"c{i}",
+                "id": f"c{count}-{i}",
                 "name": shortened(str(shown(seen.nodes[i])), 28),
                 "value": [round(float(x) + reach * math.cos(angle), 4), round(float(y) + reach * math.sin(angle), 4)],
                 "symbolSize": 11,
@@ -212,7 +212,7 @@ def _offered(walking: Walking, dark: bool) -> tuple[list[dict[str, Any]], list[d
             }
         )
         style = {"color": inks["line"], "width": 1, "type": "dashed", "opacity": 0.6}
-        links.append({"source": f"v{count - 1}", "target": f"c{i}", "lineStyle": style})
+        links.append({"source": f"v{count - 1}", "target": f"c{count}-{i}", "lineStyle": style})
     return nodes, links
 
 

@@ -9,16 +9,19 @@ from typing import Any
 from nicegui import ui
 
 from curiograph.centrality.recommend import Recommendations
+from curiograph.graph.storage import shortened
 from curiograph.service.labels import shown
 from curiograph.service.looking import Look
 from curiograph.service.page.walking import Rival, Walking
 
 _NAMES = {"igt": "information gaps", "cpt": "compressibility", "pagerank": "PageRank", "degree": "most links"}
 _ROWS = 10
+_LETTERS = 48
+"""Of a name; the table has the whole one as a hint."""
 _LONGEST = 60
 """Gaps listed; beyond, the newest."""
 _SIGNED = "value => value === null ? '' : (value > 0 ? '+' : '') + value"
-_GO = """<q-td :props="props"><q-btn flat dense no-caps align="left" :label="props.row.name"
+_GO = """<q-td :props="props" :title="props.row.name"><q-btn flat dense no-caps align="left" :label="props.row.short"
   :aria-label="'go to ' + props.row.name" @click="$parent.$emit('go', [props.row.id, props.row.at])" /></q-td>"""
 
 
@@ -39,7 +42,9 @@ class CandidatesPanel:
             _column("links", "links"),
             _column("wanted", "chosen by", align="left"),
         ]
-        self.table = ui.table(columns=columns, rows=[], row_key="id", pagination=_ROWS).classes("w-full cg-table")
+        self.table = ui.table(columns=columns, rows=[], row_key="id", pagination=_ROWS).classes(
+            "w-full cg-table cg-candidates"
+        )
         self.table.props('dense flat wrap-cells binary-state-sort aria-label="candidates" :rows-per-page-options=[10]')
         self.table.mark("candidates")
         self.table.add_slot("body-cell-name", _GO)
@@ -54,17 +59,22 @@ class CandidatesPanel:
         self.table.rows = candidate_rows(walking)
 
 
+def brief(node: Hashable) -> str:
+    """A name that fits."""
+    return shortened(str(shown(node)), _LETTERS)
+
+
 def told_choices(walking: Walking) -> list[str]:
     """What the agent and each motive would choose, a line each."""
     seen = walking.seen
     if not seen.nodes:
         return ["There is nowhere left to go."]
     lines = [] if seen.on_the_way else ["A dead end: the candidates are neighbours of all that was visited."]
-    lines.append(f"{walking.agent}, for {walking.reward}: {shown(seen.choice)}")
+    lines.append(f"{walking.agent}, for {walking.reward}: {brief(seen.choice)}")
     for motive in seen.values:
         best = seen.best(motive)
         others = f", or {len(best) - 1} as good" if len(best) > 1 else ""
-        lines.append(f"{_NAMES[motive]}: {shown(best[0])}{others}")
+        lines.append(f"{_NAMES[motive]}: {brief(best[0])}{others}")
     if "cpt" not in seen.values:
         lines.append("compressibility: left out, the walk is too long to compute it for all candidates at once")
     return lines
@@ -84,6 +94,7 @@ def candidate_rows(walking: Walking) -> list[dict[str, Any]]:
                 "id": i,
                 "at": len(walking.taken),
                 "name": str(shown(node)),
+                "short": brief(node),
                 "gaps": int(seen.values["igt"][i] - seen.igt),
                 "bits": None if bits is None or math.isnan(bits) else round(float(bits), 3) + 0.0,
                 "pagerank": ranks[i],
@@ -116,8 +127,8 @@ class GapsPanel:
             open_now = sum(gap.closed_at is None for gap, _ in loops)
             ui.label(f"{open_now} open, {len(loops) - open_now} closed").classes("text-weight-bold")
             for gap, loop in reversed(loops[-_LONGEST:]):
-                ends = f"closed at {gap.closed_at} by {shown(gap.closed_by)}" if gap.closed_at else "open"
-                around = " - ".join(str(shown(node)) for node in [*loop, loop[0]])
+                ends = f"closed at {gap.closed_at} by {brief(gap.closed_by)}" if gap.closed_at else "open"
+                around = " - ".join(brief(node) for node in [*loop, loop[0]])
                 state = "cg-igt" if gap.closed_at is None else ""
                 ui.label(f"{'○' if gap.closed_at is None else '●'} step {gap.opened_at}: {around}; {ends}").classes(
                     state
@@ -186,7 +197,7 @@ class RecommendationsPanel:
                 ui.label("There is nothing left to recommend.")
             for place, ((node, _), reason) in enumerate(zip(top, top.reasons, strict=True), start=1):
                 with ui.column().classes("cg-reason gap-0"):
-                    title = f"{place}. {shown(node)}"
+                    title = f"{place}. {brief(node)}"
                     if node in walking.seen.nodes:
                         go = ui.button(title, on_click=lambda node=node: self._go(node))
                         go.props("flat dense no-caps align=left")

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from curiograph.errors import SettingError, WalkError
+from curiograph.graph.container import Graph
 from curiograph.graph.storage import quoted
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.labels import Labels, shown
@@ -17,6 +18,8 @@ from curiograph.service.shelf import Shelf
 
 AGENTS = ("greedy", "horizon", "beam:16", "random", "max-degree", "min-degree")
 """Agents that the page offers."""
+_LONGEST = 6_000
+"""Characters of an address that names its nodes; servers and mail refuse long ones, so beyond it gives positions."""
 
 
 def address(walking: Walking) -> str:
@@ -34,9 +37,13 @@ def address(walking: Walking) -> str:
         ("reward", walking.reward),
         ("seed", walking.seed),
     ]
-    parts += [("walk", shown(node)) for node in walking.nodes]
     by = "".join("y" if taken.by == YOU else "a" for taken in walking.taken[1:])
-    return "/?" + urlencode([*parts, *([("by", by)] if by else [])])
+    who = [("by", by)] if by else []
+    named = urlencode([*parts, *(("walk", shown(node)) for node in walking.nodes), *who])
+    if len(named) <= _LONGEST:
+        return f"/?{named}"
+    places = ".".join(map(str, walking.graph.positions(walking.nodes).tolist()))
+    return "/?" + urlencode([*parts, ("at", places), *who])
 
 
 def walking_at(query: QueryParams, shelf: Shelf, limits: Limits) -> Walking:
@@ -51,12 +58,23 @@ def walking_at(query: QueryParams, shelf: Shelf, limits: Limits) -> Walking:
     if not (seed.isdecimal() and len(seed) < 10):
         raise SettingError(f"the seed is {quoted(seed)}; it is a whole number of at most nine digits.")
     graph = shelf.graph(graph_id)
-    given = query.getlist("walk")
-    if len(given) > limits.steps:
-        raise WalkError(f"the shared walk has {len(given)} nodes; at most {limits.steps} are taken.")
-    nodes: list[Hashable] = Labels(graph).walk(given) if given else [first_start(graph)]
+    nodes = _nodes(query, graph, limits) or [first_start(graph)]
     begun = Walking(graph_id, graph, nodes[0], agent, reward, int(seed))
     if len(nodes) == 1:
         return begun
     by = query.get("by", "").ljust(len(nodes) - 1, "a")
     return Walking.replayed(begun, nodes[1:], [YOU if who == "y" else agent for who in by[: len(nodes) - 1]])
+
+
+def _nodes(query: QueryParams, graph: Graph, limits: Limits) -> list[Hashable]:
+    """The nodes that an address names, or gives by their positions."""
+    named, places = query.getlist("walk"), [text for text in query.get("at", "").split(".") if text]
+    count = len(named or places)
+    if count > limits.steps:
+        raise WalkError(f"the shared walk has {count} nodes; at most {limits.steps} are taken.")
+    if named:
+        return Labels(graph).walk(named)
+    for place in places:
+        if not (place.isdecimal() and len(place) < 12 and int(place) < graph.num_nodes):
+            raise WalkError(f"the shared walk has a node at {quoted(place)}; the graph has {graph.num_nodes} nodes.")
+    return [graph.label(int(place)) for place in places]

@@ -64,7 +64,8 @@ CSS = (
   .cg-grid > .cg-column:not(.cg-card) { display: contents; }
   .cg-picture { height: 78vw; }
   .cg-table td:first-child { min-width: 5.5rem; }
-  .cg-walk { order: 2; } .cg-side { order: 3; } .cg-curve { order: 4; } .cg-choose { order: 5; }
+  .cg-walk { order: 1; } .cg-choose { order: 2; } .cg-side { order: 3; } .cg-curve { order: 4; }
+  .cg-candidates :is(td, th):is(:nth-child(4), :nth-child(5)) { display: none; }
   .nicegui-content { padding: 0.4rem; }
 }
 """

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from typing import Any
 
 from fastapi import FastAPI, Request
 from nicegui import events, ui
+from nicegui.client import ClientConnectionTimeout
 from starlette.datastructures import QueryParams
 
 from curiograph.centrality.recommend import CandidateSet, Recommendations
@@ -17,7 +20,7 @@ from curiograph.errors import CuriographError
 from curiograph.graph.read import ENDINGS
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.core import Service
-from curiograph.service.labels import Labels, shown
+from curiograph.service.labels import Labels
 from curiograph.service.page import panels
 from curiograph.service.page.drawing import growth_options, ink, subgraph_options
 from curiograph.service.page.sharing import AGENTS, address, walking_at
@@ -28,6 +31,18 @@ from curiograph.service.shelf import Shelf
 
 _PAUSE = 0.8
 """Seconds between the steps of a walk that plays."""
+_LISTEN = """(() => {
+  const theirs = 'input, textarea, select, [role=radio], [role=tab], [role=listbox], [role=option], [role=combobox]';
+  document.addEventListener('keydown', event => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    if (event.target.closest(theirs) || document.querySelector('.q-dialog, .q-menu')) return;
+    if (event.key === '/') event.preventDefault();
+    emitEvent('cg-key', event.key);
+  });
+  const wish = localStorage.getItem('curiograph-dark');
+  return wish === null ? matchMedia('(prefers-color-scheme: dark)').matches : wish === 'true';
+})()"""
+"""Listens for keys that no control of the page wants, and says whether the visitor likes it dark."""
 _PATIENCE = 10.0
 """Seconds to wait for an answer of the browser."""
 _SUGGESTED = 8
@@ -65,6 +80,12 @@ def _wait(service: Service) -> None:
     ui.timer(0.5, lambda: ui.navigate.reload() if service.status == "ok" else None)
 
 
+def _come_back(sentence: str) -> None:
+    """Say that there was no time for this visitor, and try again."""
+    ui.label(sentence)
+    ui.timer(3.0, ui.navigate.reload, once=True)
+
+
 class Page:
     """One visitor's page."""
 
@@ -73,21 +94,29 @@ class Page:
         self._compute = service.computing.run
         self.dark = False
         self._busy = asyncio.Lock()
+        self._filling = self._stale = False
 
     async def open(self, request: Request) -> None:
         """Build the page for an address, then find out whether the visitor likes it dark."""
         bad = ""
         try:
             self.walking = await self._compute(walking_at, request.query_params, self.shelf, self.limits)
-        except (CuriographError, Refusal) as error:
+        except Refusal as error:
+            _come_back(_sentence(error))
+            return
+        except CuriographError as error:
             bad = _sentence(error)
             self.walking = await asyncio.to_thread(walking_at, QueryParams(), self.shelf, self.limits)
         self._build()
         self._show(*await asyncio.to_thread(_drawn, self.walking, self.dark))
-        await ui.context.client.connected()
+        client = ui.context.client
+        with suppress(ClientConnectionTimeout):
+            await client.connected(timeout=_PATIENCE)
+        if not client.has_socket_connection:  # nobody looks: a program that only fetched the page
+            return
         if bad:
             _complain(bad)
-        if await ui.run_javascript("matchMedia('(prefers-color-scheme: dark)').matches", timeout=_PATIENCE):
+        if await ui.run_javascript(_LISTEN, timeout=_PATIENCE):
             await self._set_dark(True)
 
     # -- building ----------------------------------------------------------------------------------------------------
@@ -95,9 +124,9 @@ class Page:
     def _build(self) -> None:
         ui.add_css(CSS)
         ui.colors(primary=shade("igt", self.dark))
-        ui.keyboard(self._key, ignore=["input", "select", "textarea"], repeating=False)
+        ui.on("cg-key", lambda event: self._key(str(event.args)))
         self.timer = ui.timer(_PAUSE, self._play_on, active=False)
-        self.mode = ui.dark_mode(False)
+        self.mode = ui.dark_mode(None)
         self._header()
         with ui.element("main").classes("cg-grid"):
             with ui.element("section").classes("cg-column").props('aria-label="controls"'):
@@ -117,7 +146,7 @@ class Page:
                 _icon("share", "share this walk", self._share).mark("share")
                 _icon("data_object", "download the walk", self._download_walk).mark("download-walk")
                 _icon("image", "download the picture", self._download_picture).mark("download-picture")
-                _icon("dark_mode", "light or dark", lambda: self._set_dark(not self.dark)).mark("dark")
+                _icon("dark_mode", "light or dark", self._switch_dark).mark("dark")
                 _icon("keyboard", "keys", lambda: self.keys.open()).mark("keys")
 
     def _controls(self) -> None:
@@ -194,9 +223,8 @@ class Page:
     # -- showing -----------------------------------------------------------------------------------------------------
 
     async def _refresh(self) -> None:
-        """Show the walk as it is now."""
+        """Show the walk as it is now; while nothing else changes it."""
         self._show(*await asyncio.to_thread(_drawn, self.walking, self.dark))
-        await self._fill_tab()
 
     def _show(self, picture: dict[str, Any], curve: dict[str, Any]) -> None:
         self.picture.options.update(picture)
@@ -206,11 +234,19 @@ class Page:
         self.status.text = told(self.walking)
 
     async def _fill_tab(self) -> None:
-        """Fill the panel that is looked at, if it takes time to compute."""
+        """Fill the panel that is looked at, if it takes time to compute; steps taken meanwhile are caught up with."""
+        self._stale = True
+        if self._filling:
+            return
+        self._filling = True
         try:
-            await self._compute_tab()
+            while self._stale:
+                self._stale = False
+                await self._compute_tab()
         except (CuriographError, Refusal) as error:
             _complain(_sentence(error))
+        finally:
+            self._filling = False
 
     async def _compute_tab(self) -> None:
         walking, count = self.walking, len(self.walking.taken)
@@ -232,13 +268,23 @@ class Page:
         self.dark = dark
         self.mode.value = dark
         ui.colors(primary=shade("igt", dark))
-        await self._refresh()
+        async with self._busy:
+            await self._refresh()
+
+    async def _switch_dark(self) -> None:
+        ui.run_javascript(f"localStorage.setItem('curiograph-dark', '{str(not self.dark).lower()}')")
+        await self._set_dark(not self.dark)
 
     # -- walking -----------------------------------------------------------------------------------------------------
 
-    async def _do(self, act: Callable[..., Any], *arguments: Any) -> bool:
-        """Do something to the walk in a thread, one thing after the other, and show it; say what is wrong if it is."""
+    async def _do(self, act: Callable[..., Any], *arguments: Any, at: int | None = None) -> bool:
+        """Do something to the walk in a thread, one thing after the other, and show it; say what is wrong if it is.
+
+        What was meant for a walk of `at` nodes is left alone once it has gone on: a second click, say.
+        """
         async with self._busy:
+            if at is not None and at != len(self.walking.taken):
+                return False
             try:
                 await self._compute(act, *arguments)
             except (CuriographError, Refusal) as error:
@@ -247,7 +293,8 @@ class Page:
                 return False
             ui.navigate.history.replace(address(self.walking))
             await self._refresh()
-            return True
+        await self._fill_tab()
+        return True
 
     async def _step(self) -> None:
         if len(self.walking.taken) >= self.limits.steps:
@@ -258,17 +305,19 @@ class Page:
 
     async def _take(self, node: Hashable) -> None:
         self._pause()
-        await self._do(self.walking.take, node)
+        await self._do(self.walking.take, node, at=len(self.walking.taken))
 
     async def _take_row(self, row: int, at: int) -> None:
-        if at == len(self.walking.taken) and row < len(self.walking.seen.nodes):  # else a click on what has gone
-            await self._take(self.walking.seen.nodes[row])
+        """Go to a candidate of the walk as it was with `at` nodes."""
+        self._pause()
+        if at == len(self.walking.taken) and 0 <= row < len(self.walking.seen.nodes):
+            await self._do(self.walking.take, self.walking.seen.nodes[row], at=at)
 
     async def _clicked(self, event: events.EChartPointClickEventArguments) -> None:
         data: Any = event.data
-        clicked = str(data.get("id", "")) if isinstance(data, dict) else ""
-        if clicked.startswith("c") and clicked[1:].isdecimal():
-            await self._take_row(int(clicked[1:]), len(self.walking.taken))
+        clicked = re.fullmatch(r"c(\d+)-(\d+)", str(data.get("id", ""))) if isinstance(data, dict) else None
+        if clicked is not None:
+            await self._take_row(int(clicked[2]), int(clicked[1]))
 
     async def _undo(self) -> None:
         self._pause()
@@ -295,10 +344,7 @@ class Page:
             if not self.walking.seen.nodes:
                 self._pause()
 
-    async def _key(self, event: events.KeyEventArguments) -> None:
-        if not event.action.keydown or event.modifiers.ctrl or event.modifiers.alt or event.modifiers.meta:
-            return
-        name = event.key.name
+    async def _key(self, name: str) -> None:
         if name in ("ArrowRight", "n"):
             await self._step()
         elif name in ("ArrowLeft", "u"):
@@ -312,14 +358,15 @@ class Page:
         elif name == "?":
             self.keys.open()
         elif name.isdecimal() and 1 <= int(name) <= len(self.candidates.table.rows):
-            await self._take_row(self.candidates.table.rows[int(name) - 1]["id"], len(self.walking.taken))
+            row = self.candidates.table.rows[int(name) - 1]
+            await self._take_row(row["id"], row["at"])
 
     # -- another graph or start --------------------------------------------------------------------------------------
 
     async def _pick_graph(self) -> None:
-        await self._begin_on(self.graph.value)
-
-    async def _begin_on(self, graph_id: str) -> None:
+        graph_id = self.graph.value
+        if graph_id == self.walking.graph_id:
+            return
         self._pause()
         self.search.value = ""
 
@@ -327,7 +374,8 @@ class Page:
             graph = self.shelf.graph(graph_id)
             self.walking = Walking(graph_id, graph, first_start(graph), self.agent.value, self.reward.value)
 
-        await self._do(begin)
+        if not await self._do(begin):
+            self.graph.value = self.walking.graph_id
 
     async def _uploaded(self, event: events.UploadEventArguments) -> None:
         self.upload.reset()
@@ -381,7 +429,7 @@ class Page:
 
     async def _download_walk(self) -> None:
         document = await asyncio.to_thread(self.walking.to_dict)
-        text = json.dumps(document, indent=2, ensure_ascii=False, default=str).replace("NaN", "null")
+        text = json.dumps(document, indent=2, ensure_ascii=False, default=str, allow_nan=False)
         ui.download.content(text, "walk.json", "application/json")
 
     async def _download_picture(self) -> None:
@@ -402,7 +450,7 @@ def told(walking: Walking) -> str:
     """What the last step did, in a sentence."""
     taken, steps = walking.taken[-1], len(walking.taken)
     if steps == 1:
-        return f"Start: {shown(taken.node)}. Step, or choose a candidate yourself."
+        return f"Start: {panels.brief(taken.node)}. Step, or choose a candidate yourself."
     growth = walking.growth
     opened = sum(gap.opened_at == steps for gap in growth.gaps)
     closed = sum(gap.closed_at == steps for gap in growth.gaps)
@@ -412,7 +460,8 @@ def told(walking: Walking) -> str:
         if count
     ]
     end = " There is nowhere left to go." if not walking.seen.nodes else ""
-    return f"{steps}. {shown(taken.node)}, chosen by {taken.by}: {', '.join(events) or 'no gap opened or closed'}.{end}"
+    happened = ", ".join(events) or "no gap opened or closed"
+    return f"{steps}. {panels.brief(taken.node)}, chosen by {taken.by}: {happened}.{end}"
 
 
 def _icon(icon: str, meaning: str, act: Callable[..., Any]) -> ui.button:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -10,8 +11,8 @@ import numpy as np
 
 from curiograph.agents.running import explore
 from curiograph.errors import WalkError
-from curiograph.exploration.batch import possible_starts
-from curiograph.graph.container import Graph
+from curiograph.exploration.batch import possible_starts, start_at
+from curiograph.graph.container import Graph, require_edges
 from curiograph.graph.rows import Float64
 from curiograph.growth import Gap, Growth, measure
 from curiograph.loops import gap_loops
@@ -78,6 +79,7 @@ class Walking:
         self, graph_id: str, graph: Graph, start: Hashable, agent: str = "greedy", reward: str = "igt", seed: int = 0
     ) -> None:
         self.graph_id, self.graph, self.agent, self.reward, self.seed = graph_id, graph, agent, reward, seed
+        self._earlier: list[Look] = []  # what was seen before the last steps, so that taking them back costs nothing
         self.restart(start)
 
     @classmethod
@@ -135,6 +137,7 @@ class Walking:
         taken = Taken(node, by, self.seen.percentiles(node))
         seen = self._look([*self.nodes, node])
         self.taken.append(taken)
+        self._earlier.append(self.seen)
         self.seen = seen
         self.bits.append(seen.cpt)
         self._measure()
@@ -143,23 +146,24 @@ class Walking:
     def undo(self) -> None:
         """Take the last step back; the start stays."""
         if len(self.taken) > 1:
-            seen = self._look(self.nodes[:-1])
+            before = self._earlier.pop() if self._earlier else self._look(self.nodes[:-1])
             for kept in (self.taken, self.bits, self._places):
                 kept.pop()
-            self.seen = seen
+            self.seen = before
             self._measure()
 
     def restart(self, start: Hashable) -> None:
-        """Begin anew elsewhere, or at the same node."""
+        """Begin anew elsewhere, or at the same node; raises where no walk can start."""
+        start_at(self.graph, start, "frontier")
         seen = self._look([start])
         self.taken, self.seen, self.bits = [Taken(start, "start")], seen, [seen.cpt]
-        self._places = [np.zeros((1, 2))]
+        self._places, self._earlier = [np.zeros((1, 2))], []
         self._measure()
 
     def change(self, agent: str, reward: str) -> None:
         """Go on with another agent or reward; the walk stays."""
         self.seen = look(self.graph, self.nodes, agent, reward, seed=self.seed)
-        self.agent, self.reward = agent, reward
+        self.agent, self.reward, self._earlier = agent, reward, []
 
     def _look(self, nodes: Sequence[Hashable]) -> Look:
         return look(self.graph, nodes, self.agent, self.reward, seed=self.seed)
@@ -217,7 +221,7 @@ class Walking:
             "nodes": self.nodes,
             "by": [taken.by for taken in self.taken],
             "beta1": self.growth.beta1.tolist(),
-            "compressibility": self.bits,
+            "compressibility": [None if math.isnan(value) else value for value in self.bits],
             "gaps": [
                 {"opened_by": gap.opened_by, "closed_by": gap.closed_by, "loop": loop} for gap, loop in self.loops
             ],
@@ -228,5 +232,6 @@ class Walking:
 
 def first_start(graph: Graph) -> Hashable:
     """A start to begin with: the node from which most links lead on."""
+    require_edges(graph)
     possible = possible_starts(graph, "frontier")
     return graph.label(int(possible[np.argmax(graph.degrees[possible])]))
