@@ -27,6 +27,8 @@ settings.load_profile("same")
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """The program, called as from a shell but in this process."""
 
+    monkeypatch.setenv("CURIOGRAPH_QUIET", "")  # whatever a call leaves behind is undone after the test
+
     def call(*arguments: str | Path) -> Ran:
         monkeypatch.setattr(sys, "argv", ["curiograph", *map(str, arguments)])
         monkeypatch.delenv("CURIOGRAPH_QUIET", raising=False)  # an earlier call may have been quiet

@@ -155,10 +155,8 @@ def test_gaps_open_and_close(visitor: Visitor) -> None:
         last = visitor.status
         visitor.press("Step")
         playwright.expect(visitor.page.locator("[role=status]")).not_to_have_text(last)
-    choice = visitor.page.locator(".cg-table button").nth(1)
-    chosen = str(choice.inner_text())
-    choice.click()
-    visitor.says(f"{re.escape(chosen)}, chosen by you")
+    visitor.page.locator(".cg-table button").nth(1).click()
+    visitor.says(r"^17\. .*, chosen by you")
     walk = parse_qs(urlsplit(visitor.page.url).query)["walk"]
     growth = cg.measure(characters(), walk)
     closed = sum(gap.closed_at is not None for gap in growth.gaps)
