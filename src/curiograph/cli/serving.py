@@ -97,7 +97,7 @@ def _app(shelf: Shelf, kept: dict[str, Path], prepare: bool, token: str | None, 
     from curiograph.bench.warmup import warm_up
     from curiograph.service.app import create_app
     from curiograph.service.gate import LOOPBACK
-    from curiograph.service.page.view import add_page
+    from curiograph.service.page.mount import add_page
     from curiograph.service.running import is_loopback
     from curiograph.service.tasks import prepare_task
 

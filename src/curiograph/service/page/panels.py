@@ -46,7 +46,6 @@ class CandidatesPanel:
             "w-full cg-table cg-candidates"
         )
         self.table.props('dense flat wrap-cells binary-state-sort aria-label="candidates" :rows-per-page-options=[10]')
-        self.table.mark("candidates")
         self.table.add_slot("body-cell-name", _GO)
         self.table.on("go", lambda event: go(int(event.args[0]), int(event.args[1])))
 
@@ -62,6 +61,24 @@ class CandidatesPanel:
 def brief(node: Hashable) -> str:
     """A name that fits."""
     return shortened(str(shown(node)), _LETTERS)
+
+
+def told(walking: Walking) -> str:
+    """What the last step did, in a sentence."""
+    taken, steps = walking.taken[-1], len(walking.taken)
+    if steps == 1:
+        return f"Start: {brief(taken.node)}. Step, or choose a candidate yourself."
+    growth = walking.growth
+    opened = sum(gap.opened_at == steps for gap in growth.gaps)
+    closed = sum(gap.closed_at == steps for gap in growth.gaps)
+    events = [
+        f"{count} gap{'s' if count > 1 else ''} {what}"
+        for count, what in ((opened, "opened"), (closed, "closed"))
+        if count
+    ]
+    end = " There is nowhere left to go." if not walking.seen.nodes else ""
+    happened = ", ".join(events) or "no gap opened or closed"
+    return f"{steps}. {brief(taken.node)}, chosen by {taken.by}: {happened}.{end}"
 
 
 def told_choices(walking: Walking) -> list[str]:
@@ -117,7 +134,7 @@ class GapsPanel:
     """Every gap that lived, the newest first, as a loop."""
 
     def __init__(self) -> None:
-        self.box = ui.column().classes("w-full gap-1 cg-small").mark("gaps")
+        self.box = ui.column().classes("w-full gap-1 cg-small")
 
     def show(self, walking: Walking) -> None:
         """Fill the panel."""
@@ -139,7 +156,7 @@ class ComparisonPanel:
     """How your choices stand by each motive, and what agents collect from the same start."""
 
     def __init__(self) -> None:
-        self.box = ui.column().classes("w-full gap-2").mark("comparison")
+        self.box = ui.column().classes("w-full gap-2")
 
     def show(self, walking: Walking, rivals: list[Rival]) -> None:
         """Fill the panel."""
@@ -179,7 +196,7 @@ class RecommendationsPanel:
     def __init__(self, go: Callable[[Hashable], Any], among: Callable[[], Any]) -> None:
         self.among = ui.radio({"last": "linked from here", "all": "anywhere"}, value="last", on_change=among)
         self.among.props('dense inline aria-label="recommend what is"').classes("cg-small")
-        self.box = ui.column().classes("w-full gap-2").mark("recommendations")
+        self.box = ui.column().classes("w-full gap-2")
         self._go = go
 
     def wait(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable
 from contextlib import suppress
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from nicegui import events, ui
 from nicegui.client import ClientConnectionTimeout
 from starlette.datastructures import QueryParams
@@ -23,67 +23,20 @@ from curiograph.service.core import Service
 from curiograph.service.labels import Labels
 from curiograph.service.page import panels
 from curiograph.service.page.drawing import growth_options, ink, subgraph_options
+from curiograph.service.page.keys import KEYS, LISTEN
 from curiograph.service.page.sharing import AGENTS, address, walking_at
-from curiograph.service.page.style import CSS, ICON, shade
+from curiograph.service.page.style import CSS, shade
 from curiograph.service.page.walking import Walking, first_start
 from curiograph.service.refusals import Refusal
 from curiograph.service.shelf import Shelf
 
 _PAUSE = 0.8
 """Seconds between the steps of a walk that plays."""
-_LISTEN = """(() => {
-  const theirs = 'input, textarea, select, [role=radio], [role=tab], [role=listbox], [role=option], [role=combobox]';
-  document.addEventListener('keydown', event => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
-    if (event.target.closest(theirs) || document.querySelector('.q-dialog, .q-menu')) return;
-    if (event.key === '/') event.preventDefault();
-    emitEvent('cg-key', event.key);
-  });
-  const wish = localStorage.getItem('curiograph-dark');
-  return wish === null ? matchMedia('(prefers-color-scheme: dark)').matches : wish === 'true';
-})()"""
-"""Listens for keys that no control of the page wants, and says whether the visitor likes it dark."""
 _PATIENCE = 10.0
 """Seconds to wait for an answer of the browser."""
 _SUGGESTED = 8
 _RECOMMENDED = 5
-_KEYS = (
-    ("→ or n", "the agent takes a step"),
-    ("← or u", "take the last step back"),
-    ("p", "play or pause"),
-    ("r", "begin again at the same start"),
-    ("1 to 9", "go to the first to ninth candidate of the table yourself"),
-    ("/", "search a start"),
-    ("?", "these keys"),
-)
 _LEGEND = ("◆ start", "■ you", "● agent", "━ the way", "▢ loop: open gap", "▨ filled loop: closed gap")
-
-
-def add_page(app: FastAPI) -> None:
-    """Serve the page at `/` of an application made by `create_app`."""
-    service: Service = app.state.service
-
-    @ui.page("/", title="curiograph", response_timeout=2 * service.limits.seconds)
-    async def page(request: Request) -> None:
-        if service.status == "warming up":
-            _wait(service)
-        else:
-            await Page(service).open(request)
-
-    ui.run_with(app, title="curiograph", favicon=ICON, dark=None, show_welcome_message=False, language="en-US")
-
-
-def _wait(service: Service) -> None:
-    """Something to read until the service is ready."""
-    ui.label("curiograph is getting ready: the first time, it compiles its kernels for this machine (half a minute).")
-    ui.spinner(size="lg")
-    ui.timer(0.5, lambda: ui.navigate.reload() if service.status == "ok" else None)
-
-
-def _come_back(sentence: str) -> None:
-    """Say that there was no time for this visitor, and try again."""
-    ui.label(sentence)
-    ui.timer(3.0, ui.navigate.reload, once=True)
 
 
 class Page:
@@ -116,7 +69,7 @@ class Page:
             return
         if bad:
             _complain(bad)
-        if await ui.run_javascript(_LISTEN, timeout=_PATIENCE):
+        if await ui.run_javascript(LISTEN, timeout=_PATIENCE):
             await self._set_dark(True)
 
     # -- building ----------------------------------------------------------------------------------------------------
@@ -143,18 +96,18 @@ class Page:
                 ui.label("curiograph").classes("text-h5").props("role=heading aria-level=1")
                 ui.label("walk a graph, and see what curiosity grows").classes("cg-small")
             with ui.row().classes("gap-1"):
-                _icon("share", "share this walk", self._share).mark("share")
-                _icon("data_object", "download the walk", self._download_walk).mark("download-walk")
-                _icon("image", "download the picture", self._download_picture).mark("download-picture")
-                _icon("dark_mode", "light or dark", self._switch_dark).mark("dark")
-                _icon("keyboard", "keys", lambda: self.keys.open()).mark("keys")
+                _icon("share", "share this walk", self._share)
+                _icon("data_object", "download the walk", self._download_walk)
+                _icon("image", "download the picture", self._download_picture)
+                _icon("dark_mode", "light or dark", self._switch_dark)
+                _icon("keyboard", "keys", lambda: self.keys.open())
 
     def _controls(self) -> None:
         with ui.column().classes("cg-card cg-choose gap-2"):
             self.graph = ui.select(
                 self._graphs(), value=self.walking.graph_id, label="graph", on_change=self._pick_graph
             )
-            self.graph.classes("w-full").props("dense").mark("graph")
+            self.graph.classes("w-full").props("dense")
             self.upload = ui.upload(
                 on_upload=self._uploaded,
                 on_rejected=self._rejected,
@@ -162,45 +115,39 @@ class Page:
                 auto_upload=True,
                 label="or drop an edge list",
             )
-            self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(ENDINGS)}"').mark(
-                "upload"
-            )
+            self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(ENDINGS)}"')
             self.directed = ui.checkbox("its links have a direction").props("dense").classes("cg-small")
-            self.search = ui.input(label="start at", on_change=self._suggest).classes("w-full").mark("start")
+            self.search = ui.input(label="start at", on_change=self._suggest).classes("w-full")
             self.search.props('dense clearable debounce=150 autocomplete=off aria-label="search a start"')
             self.search.on("keydown.enter", self._start_at_first)
             self.suggestions = ui.element("div").classes("cg-suggestions").props('aria-label="matching nodes"')
         with ui.column().classes("cg-card cg-walk gap-2"):
             self.agent = ui.select(list(AGENTS), value=self.walking.agent, label="agent", on_change=self._change)
-            self.agent.classes("w-full").props("dense").mark("agent")
+            self.agent.classes("w-full").props("dense")
             names = {"igt": "gaps (igt)", "cpt": "bits (cpt)"}
             self.reward = ui.radio({name: names[name] for name in REWARDS}, value=self.walking.reward)
-            self.reward.props('dense inline aria-label="reward"').on_value_change(self._change).mark("reward")
+            self.reward.props('dense inline aria-label="reward"').on_value_change(self._change)
             with ui.element("div").classes("cg-keys w-full"):
-                ui.button("Step", icon="skip_next", on_click=self._step).props("no-caps dense").mark("step")
-                self.play = (
-                    ui.button("Play", icon="play_arrow", on_click=self._play).props("no-caps dense").mark("play")
-                )
-                ui.button("Undo", icon="undo", on_click=self._undo).props("outline no-caps dense").mark("undo")
-                ui.button("Restart", icon="replay", on_click=self._restart).props("outline no-caps dense").mark(
-                    "restart"
-                )
-            self.status = ui.label().classes("cg-status").props("role=status aria-live=polite").mark("status")
+                ui.button("Step", icon="skip_next", on_click=self._step).props("no-caps dense")
+                self.play = ui.button("Play", icon="play_arrow", on_click=self._play).props("no-caps dense")
+                ui.button("Undo", icon="undo", on_click=self._undo).props("outline no-caps dense")
+                ui.button("Restart", icon="replay", on_click=self._restart).props("outline no-caps dense")
+            self.status = ui.label().classes("cg-status").props("role=status aria-live=polite")
 
     def _pictures(self) -> None:
         with ui.column().classes("cg-card gap-1"):
             self.picture = ui.echart(subgraph_options(self.walking, self.dark), on_point_click=self._clicked)
-            self.picture.classes("cg-picture").mark("picture")
+            self.picture.classes("cg-picture")
             with ui.element("div").classes("cg-legend"):
                 for part in _LEGEND:
                     ui.label(part)
         with ui.column().classes("cg-card cg-curve gap-0"):
-            self.curve = ui.echart(growth_options(self.walking, self.dark)).classes("cg-growth").mark("growth")
+            self.curve = ui.echart(growth_options(self.walking, self.dark)).classes("cg-growth")
 
     def _panels(self) -> None:
         with ui.tabs(on_change=self._fill_tab).props("dense no-caps inline-label mobile-arrows") as self.tabs:
             for name in ("candidates", "gaps", "compare", "recommend"):
-                ui.tab(name).mark(f"tab-{name}")
+                ui.tab(name)
         with ui.tab_panels(self.tabs, value="candidates", animated=False).classes("w-full"):
             with ui.tab_panel("candidates").classes("q-pa-none"):
                 self.candidates = panels.CandidatesPanel(self._take_row)
@@ -214,7 +161,7 @@ class Page:
     def _help(self) -> None:
         with ui.dialog() as self.keys, ui.card():
             ui.label("Keys").classes("text-h6")
-            for key, meaning in _KEYS:
+            for key, meaning in KEYS:
                 ui.label(f"{key}: {meaning}")
 
     def _graphs(self) -> dict[str, str]:
@@ -231,7 +178,7 @@ class Page:
         self.curve.options.update(curve)
         self.candidates.show(self.walking)
         self.gaps.show(self.walking)
-        self.status.text = told(self.walking)
+        self.status.text = panels.told(self.walking)
 
     async def _fill_tab(self) -> None:
         """Fill the panel that is looked at, if it takes time to compute; steps taken meanwhile are caught up with."""
@@ -328,7 +275,9 @@ class Page:
         await self._do(self.walking.restart, self.walking.nodes[0])
 
     async def _change(self) -> None:
-        await self._do(self.walking.change, self.agent.value, self.reward.value)
+        wish = (self.agent.value, self.reward.value)
+        if wish != (self.walking.agent, self.walking.reward) and not await self._do(self.walking.change, *wish):
+            self.agent.value, self.reward.value = self.walking.agent, self.walking.reward
 
     def _play(self) -> None:
         self.timer.active = not self.timer.active
@@ -424,7 +373,7 @@ class Page:
             ui.label("Whoever opens this address sees this walk:")
             if self.shelf.entry(self.walking.graph_id).kind == "upload":
                 ui.label("The graph is an upload: it is there only as long as this service runs.").classes("cg-small")
-            ui.input("address", value=here).props("readonly").classes("w-full").mark("address")
+            ui.input("address", value=here).props("readonly").classes("w-full")
             ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(here))
 
     async def _download_walk(self) -> None:
@@ -446,24 +395,6 @@ def _complain(sentence: str) -> None:
     ui.notify(sentence, type="negative", multi_line=True, timeout=10_000, close_button="OK")
 
 
-def told(walking: Walking) -> str:
-    """What the last step did, in a sentence."""
-    taken, steps = walking.taken[-1], len(walking.taken)
-    if steps == 1:
-        return f"Start: {panels.brief(taken.node)}. Step, or choose a candidate yourself."
-    growth = walking.growth
-    opened = sum(gap.opened_at == steps for gap in growth.gaps)
-    closed = sum(gap.closed_at == steps for gap in growth.gaps)
-    events = [
-        f"{count} gap{'s' if count > 1 else ''} {what}"
-        for count, what in ((opened, "opened"), (closed, "closed"))
-        if count
-    ]
-    end = " There is nowhere left to go." if not walking.seen.nodes else ""
-    happened = ", ".join(events) or "no gap opened or closed"
-    return f"{steps}. {panels.brief(taken.node)}, chosen by {taken.by}: {happened}.{end}"
-
-
 def _icon(icon: str, meaning: str, act: Callable[..., Any]) -> ui.button:
     button = ui.button(icon=icon, on_click=act).props(f'flat round dense aria-label="{meaning}"')
     with button:
@@ -479,3 +410,9 @@ def _recommended(shelf: Shelf, walking: Walking, among: CandidateSet) -> Recomme
     top: Recommendations = shelf.recommender(walking.graph_id).recommend(walking.nodes, _RECOMMENDED, candidates=among)
     _ = top.reasons  # computed here, in a thread
     return top
+
+
+def _come_back(sentence: str) -> None:
+    """Say that there was no time for this visitor, and try again."""
+    ui.label(sentence)
+    ui.timer(3.0, ui.navigate.reload, once=True)

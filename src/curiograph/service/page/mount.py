@@ -1,0 +1,31 @@
+"""Put the page on a service."""
+
+from __future__ import annotations
+
+from fastapi import FastAPI, Request
+from nicegui import ui
+
+from curiograph.service.core import Service
+from curiograph.service.page.style import ICON
+from curiograph.service.page.view import Page
+
+
+def add_page(app: FastAPI) -> None:
+    """Serve the page at `/` of an application made by `create_app`."""
+    service: Service = app.state.service
+
+    @ui.page("/", title="curiograph", response_timeout=2 * service.limits.seconds)
+    async def page(request: Request) -> None:
+        if service.status == "warming up":
+            _wait(service)
+        else:
+            await Page(service).open(request)
+
+    ui.run_with(app, title="curiograph", favicon=ICON, dark=None, show_welcome_message=False, language="en-US")
+
+
+def _wait(service: Service) -> None:
+    """Something to read until the service is ready."""
+    ui.label("curiograph is getting ready: the first time, it compiles its kernels for this machine (half a minute).")
+    ui.spinner(size="lg")
+    ui.timer(0.5, lambda: ui.navigate.reload() if service.status == "ok" else None)
