@@ -7,6 +7,7 @@ import pytest
 from curiograph.bench import run as bench
 
 
+@pytest.mark.long
 def test_quick_bench_measures_every_part() -> None:
     report = bench.run(quick=True)
     found = {result.what for result in report.results}
