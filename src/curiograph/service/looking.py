@@ -104,7 +104,7 @@ def look(
     candidates = now.candidates
     nodes = [graph.label(int(v)) for v in candidates.nodes]
     values = {"igt": _values(now, "igt").candidate_values}
-    short = len(visited) ** 3 <= _WORK
+    short = len(visited) ** 3 <= _WORK / 3
     if len(visited) ** 3 * len(nodes) <= _WORK:
         values["cpt"] = now.without_noise(_values(now, "cpt").candidate_values)
     values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if nodes else np.empty(0)

@@ -107,8 +107,7 @@ def _graph(walking: Walking, dark: bool) -> dict[str, Any]:
     count = len(walking.taken)
     size = 18 if count <= NAMED else 11
     nodes = [_visited(walking, step, size, dark) for step in range(count)]
-    edges = [_edge(walking, a, b, dark) for a, b in walking.edges]
-    edges += _jumps(walking)
+    edges = _links(walking, dark) + _jumps(walking)
     offered, dashes = _offered(walking, dark)
     return {
         "type": "graph",
@@ -163,12 +162,15 @@ def plain(text: str) -> str:
     return text.translate({ord("{"): "(", ord("}"): ")", ord("|"): "¦"})
 
 
-def _edge(walking: Walking, a: int, b: int, dark: bool) -> dict[str, Any]:
-    ends = {"source": f"v{a}", "target": f"v{b}"}
-    if b != a + 1:
-        return ends
-    colour = shade("human", dark) if walking.taken[b].by == YOU else ink(dark)["text"]
-    return ends | {"lineStyle": {"color": colour, "width": 3, "opacity": 0.95}}
+def _links(walking: Walking, dark: bool) -> list[dict[str, Any]]:
+    """Links between visited nodes; those that were walked are bold."""
+    names = [f"v{step}" for step in range(len(walking.taken))]
+    links: list[dict[str, Any]] = [{"source": names[a], "target": names[b]} for a, b in walking.edges]
+    for link, (a, b) in zip(links, walking.edges, strict=True):
+        if b == a + 1:
+            colour = shade("human", dark) if walking.taken[b].by == YOU else ink(dark)["text"]
+            link["lineStyle"] = {"color": colour, "width": 3, "opacity": 0.95}
+    return links
 
 
 def _jumps(walking: Walking) -> list[dict[str, Any]]:

@@ -29,10 +29,7 @@ def settled(places: Float64, edges: Int64) -> Float64:
     places = places.copy()
     rounds = max(6, min(60, _ROUNDS // count))
     for heat in np.linspace(ideal / 2, ideal / 20, rounds):
-        pull = _repulsion(places, ideal)
-        for end, other in ((0, 1), (1, 0)):
-            towards = places[edges[:, other]] - places[edges[:, end]]
-            np.add.at(pull, edges[:, end], towards * np.linalg.norm(towards, axis=1, keepdims=True) / ideal)
+        pull = _repulsion(places, ideal) + _attraction(places, edges, ideal)
         pull -= 0.3 * places  # parts that nothing links do not drift away
         strength = np.linalg.norm(pull, axis=1, keepdims=True)
         places += pull / np.maximum(strength, 1e-9) * np.minimum(strength, heat)
@@ -43,10 +40,21 @@ def settled(places: Float64, edges: Int64) -> Float64:
 
 
 def _repulsion(places: Float64, ideal: float) -> Float64:
-    apart = places[:, None] - places[None]
-    squared = np.maximum((apart**2).sum(axis=-1), 1e-4)
-    pushed: Float64 = (apart * (ideal**2 / squared)[..., None]).sum(axis=1)
+    """Every node away from every other, the nearer the stronger."""
+    lengths = (places**2).sum(axis=1)
+    squared = np.maximum(lengths[:, None] + lengths - 2 * (places @ places.T), 1e-4)
+    strength = ideal**2 / squared
+    pushed: Float64 = places * strength.sum(axis=1, keepdims=True) - strength @ places
     return pushed
+
+
+def _attraction(places: Float64, edges: Int64, ideal: float) -> Float64:
+    """Neighbours towards each other, the further the stronger."""
+    towards = places[edges[:, 1]] - places[edges[:, 0]]
+    force = towards * np.linalg.norm(towards, axis=1, keepdims=True) / ideal
+    count = len(places)
+    along = (np.bincount(edges[:, 0], axis, count) - np.bincount(edges[:, 1], axis, count) for axis in force.T)
+    return np.column_stack(list(along))
 
 
 def beside(places: Float64, neighbours: Int64, last: int) -> Float64:

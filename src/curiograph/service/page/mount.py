@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from fastapi import FastAPI, Request
 from nicegui import ui
+from starlette.middleware.gzip import GZipMiddleware
 
 from curiograph.service.core import Service
 from curiograph.service.page.style import ICON
@@ -21,7 +24,16 @@ def add_page(app: FastAPI) -> None:
         else:
             await Page(service).open(request)
 
-    ui.run_with(app, title="curiograph", favicon=ICON, dark=None, show_welcome_message=False, language="en-US")
+    ui.run_with(
+        app,
+        title="curiograph",
+        favicon=ICON,
+        dark=None,
+        language="en-US",
+        show_welcome_message=False,
+        tailwind=False,  # we bring our few classes; it would compile them in the browser at every visit
+        gzip_middleware_factory=partial(GZipMiddleware, minimum_size=1_000, compresslevel=3),
+    )
 
 
 def _wait(service: Service) -> None:

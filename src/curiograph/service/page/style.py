@@ -26,6 +26,9 @@ CSS = (
         for where, dark in ((":root", False), (".body--dark", True))
     )
     + """
+.w-full { width: 100%; } .items-center { align-items: center; } .justify-between { justify-content: space-between; }
+.items-baseline { align-items: baseline; }
+.gap-0 { gap: 0; } .gap-1 { gap: 0.25rem; } .gap-2 { gap: 0.5rem; } .gap-3 { gap: 0.75rem; }
 .nicegui-content { padding: 0.75rem; max-width: 1500px; margin: 0 auto; width: 100%; }
 .cg-grid { display: grid; width: 100%; gap: 0.75rem; align-items: start;
   grid-template-columns: 15.5rem minmax(0, 1fr) minmax(20rem, 29rem); }
@@ -66,7 +69,10 @@ CSS = (
   .cg-table td:first-child { min-width: 5.5rem; }
   .cg-walk { order: 1; } .cg-choose { order: 2; } .cg-side { order: 3; } .cg-curve { order: 4; }
   .cg-candidates :is(td, th):is(:nth-child(4), :nth-child(5)) { display: none; }
-  .nicegui-content { padding: 0.4rem; }
+  .w-full { width: 100%; } .items-center { align-items: center; } .justify-between { justify-content: space-between; }
+.items-baseline { align-items: baseline; }
+.gap-0 { gap: 0; } .gap-1 { gap: 0.25rem; } .gap-2 { gap: 0.5rem; } .gap-3 { gap: 0.75rem; }
+.nicegui-content { padding: 0.4rem; }
 }
 """
 )

@@ -174,7 +174,7 @@ class Walking:
         inner = self.graph.skeleton.induced(positions[order])
         pairs = np.column_stack([np.repeat(np.arange(len(order)), np.diff(inner.indptr)), inner.indices])
         steps = order[pairs]
-        return [(int(a), int(b)) for a, b in steps if a < b]
+        return [(a, b) for a, b in steps.tolist() if a < b]
 
     def _grown(self) -> Float64:
         """Places after the newest node has come."""
