@@ -63,6 +63,7 @@ class Visitor:
     def open(self, path: str = "/?graph=toy:library") -> None:
         self.page.goto(self.address + path)
         self.page.locator("canvas").first.wait_for()
+        self.page.locator("body[data-listening]").wait_for()
 
     @property
     def status(self) -> str:
@@ -189,12 +190,13 @@ def test_share_opens_the_same_walk(visitor: Visitor) -> None:
     visitor.says(r"^3\. ")
     visitor.press("share this walk")
     shared = visitor.page.get_by_label("address").input_value()
+    playwright.expect(visitor.page.locator(".cg-picture")).to_have_attribute("aria-label", re.compile("^3 nodes"))
     said, picture = visitor.status, visitor.picture
     other = visitor.context.new_page()
     other.goto(shared)
     other.locator("canvas").first.wait_for()
-    assert other.locator("[role=status]").inner_text() == said
-    assert other.locator(".cg-picture").get_attribute("aria-label") == picture
+    playwright.expect(other.locator("[role=status]")).to_have_text(said)
+    playwright.expect(other.locator(".cg-picture")).to_have_attribute("aria-label", picture)
 
 
 def test_downloads(visitor: Visitor) -> None:

@@ -193,7 +193,7 @@ def _offered(walking: Walking, dark: bool) -> tuple[list[dict[str, Any]], list[d
     values = seen.values.get(walking.reward, seen.values["igt"])
     best = sorted(range(len(seen.nodes)), key=lambda i: (-values[i], -seen.values["pagerank"][i]))[:_OFFERED]
     x, y = walking.places[-1]
-    reach = 0.34 if count > 3 else 0.75
+    reach = 0.34 if count > 1 else 0.75
     nodes, links = [], []
     for turn, i in enumerate(best):
         angle = 2 * math.pi * turn / len(best) + 0.4
@@ -209,7 +209,7 @@ def _offered(walking: Walking, dark: bool) -> tuple[list[dict[str, Any]], list[d
                     "borderColor": shade(walking.reward, dark) if chosen else inks["faint"],
                     "borderWidth": 3 if chosen else 2,
                 },
-                "label": {"show": count <= 3, "position": "right", "color": inks["faint"], "fontSize": 10},
+                "label": {"show": count == 1, "position": "right", "color": inks["faint"], "fontSize": 10},
                 "tooltip": {"formatter": plain(f"{shown(seen.nodes[i])}\nclick to go there")},
             }
         )

@@ -20,6 +20,7 @@ LISTEN = """(() => {
     if (event.key === '/') event.preventDefault();
     emitEvent('cg-key', event.key);
   });
+  document.body.dataset.listening = 'yes';
   const wish = localStorage.getItem('curiograph-dark');
   return wish === null ? matchMedia('(prefers-color-scheme: dark)').matches : wish === 'true';
 })()"""
