@@ -27,7 +27,7 @@ def answers(questions: list[tuple[Question, Any]]) -> list[Any]:
     """What comes back to those who ask at the same time."""
 
     async def together() -> list[Any]:
-        batches = Batches(Computing(Limits()))
+        batches = Batches(Computing(Limits()), Computing(Limits()))
         return await asyncio.gather(*(batches.answer(*each) for each in questions), return_exceptions=True)
 
     return asyncio.run(together())

@@ -58,6 +58,7 @@ def test_rank_by_an_agent(api):
     wanted = cg.curious_pagerank(cg.toys.library(), "greedy", 0.85, ["music"], reward="igt", seed=2).top(3)
     assert [(each["node"], each["score"]) for each in found["result"]["ranking"]] == wanted
     assert found["result"]["agent"] == "greedy"
+    assert found["done"] == found["of"] > 0
     bare = api.post("/api/v1/jobs", json={"kind": "rank", "graph": "toy:library"})
     assert "/api/v1/rank" in error_of(bare, 422)
 
