@@ -11,6 +11,7 @@ import numpy as np
 
 from curiograph.centrality.history import Visited
 from curiograph.graph.container import Graph
+from curiograph.graph.names import TextNames
 
 JsonLabel = str | int | float
 
@@ -46,16 +47,15 @@ class Labels:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._positions = {label: position for position, label in enumerate(graph.names)}
-        self._by_text = {
-            text: position for label, position in self._positions.items() if (text := str(shown(label))) != label
-        }
+        others = {} if isinstance(graph.names, TextNames) else self._positions
+        self._by_text = {str(shown(label)): position for label, position in others.items()}
 
     def find(self, given: JsonLabel) -> int | None:
         """The node that is meant: the one called so, or the one whose label looks like it."""
         found = self._positions.get(given)
         if found is None:
-            found = self._by_text.get(str(given))
-        return self._positions.get(str(given)) if found is None else found
+            found = self._by_text.get(str(given), self._positions.get(str(given)))
+        return found
 
     def position(self, given: JsonLabel) -> int:
         """The node that is meant; where there is none, raises with the nearest names, which may take seconds."""
