@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,8 @@ from curiograph.centrality.history import Visited
 from curiograph.centrality.recommend import CandidateSet, Recommender
 from curiograph.service.answers import recommend_answer
 from curiograph.service.computing import Computing
-from curiograph.service.knowing import known_nodes, learn
+from curiograph.service.knowing import known_nodes, learn, with_room
+from curiograph.service.limits import Limits
 from curiograph.service.work import Check
 
 _AT_ONCE = 32
@@ -46,10 +47,11 @@ class Question:
     def _used(self, recommender: Recommender, seen: Visited) -> list[Hashable]:
         return [recommender.graph.label(node) for node in known_nodes(recommender, seen.nodes.tolist())]
 
-    def learn_and_answer(self, histories: Histories, check: Check) -> Answers:
-        """An answer for each history, about whose nodes something is not known yet."""
-        learn(self.recommender, (node for seen in histories for node in seen.nodes.tolist()), check)
-        return self.answer(histories)
+    def learn_and_answer(self, histories: Histories, most: int, check: Check) -> Answers:
+        """An answer for each history, about whose nodes something is not known yet, and is kept up to a limit."""
+        made = with_room(self.recommender, most)
+        learn(made, (node for seen in histories for node in seen.nodes.tolist()), check)
+        return replace(self, recommender=made).answer(histories)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +66,13 @@ class Batches:
 
     Parameters
     ----------
+    limits : say how much is kept of what is learned on the way.
     quick : has places for those who wait for a batch.
     computing : has threads for what takes long.
     """
 
-    def __init__(self, quick: Computing, computing: Computing) -> None:
-        self._quick, self._computing = quick, computing
+    def __init__(self, limits: Limits, quick: Computing, computing: Computing) -> None:
+        self._limits, self._quick, self._computing = limits, quick, computing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
         self._waiting: list[_Waiting] = []
         self._running = False
@@ -77,7 +80,7 @@ class Batches:
     async def answer(self, question: Question, histories: Histories) -> Answers:
         """The answers to some histories; those that nothing was prepared for are computed apart, as they take long."""
         if not all(question.recommender.knows(history) for history in histories):
-            return await self._computing.run_watched(partial(question.learn_and_answer, histories))
+            return await self._computing.run_watched(partial(question.learn_and_answer, histories, self._limits.parts))
         self._quick.enter()
         try:
             waiting = _Waiting(question, histories)

@@ -55,7 +55,7 @@ class Service:
         self.computing = Computing(limits)
         self.quick = Computing(limits, _QUICK, "quick")
         self._reading = Computing(limits, _QUICK, "reading")
-        self.batches = Batches(self.quick, self.computing)
+        self.batches = Batches(limits, self.quick, self.computing)
         self.jobs = Jobs(limits)
         self.metrics = Metrics(shelf, self.jobs)
         self._stage: Literal["ok", "warming up", "stopping"] = "warming up"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -33,6 +33,20 @@ def known_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[int]:
     return [node for node in nodes if all(node in parts for parts in kept)]
 
 
+def with_room(recommender: Recommender, most: int) -> Recommender:
+    """The recommender itself while there is room to keep what it learns, `most` numbers in all; otherwise one that
+    knows the same, learns for itself and is thrown away."""
+    graph = recommender.graph
+    kept = [each for part in _curious(recommender) for each in part.kept.get(graph, {}).copy().values()]
+    if sum(len(part.nodes) for part in kept) < most:
+        return recommender
+    copies = {
+        name: replace(part, kept={graph: part.kept.get(graph, {}).copy()}) if isinstance(part, CuriousRanker) else part
+        for name, part in recommender.ranker.parts().items()
+    }
+    return _mixed(recommender, copies)
+
+
 def from_known(recommender: Recommender) -> Recommender:
     """A recommender that never lets walkers walk: it takes those nodes of a history about which all is known, and
     PageRank alone where there are none."""
@@ -40,6 +54,11 @@ def from_known(recommender: Recommender) -> Recommender:
         name: _KnownRanker(recommender, part) if isinstance(part, CuriousRanker) else part
         for name, part in recommender.ranker.parts().items()
     }
+    return _mixed(recommender, parts)
+
+
+def _mixed(recommender: Recommender, parts: Mapping[str, Ranker]) -> Recommender:
+    """A recommender with other parts, of the same weights."""
     return Recommender(recommender.graph, MixtureRanker(parts, getattr(recommender.ranker, "weights", None)))
 
 

@@ -14,7 +14,7 @@ from curiograph.centrality.pagerank import pagerank
 from curiograph.service.answers import rank_answer
 from curiograph.service.batches import Question
 from curiograph.service.core import Service, Serving
-from curiograph.service.knowing import learn
+from curiograph.service.knowing import learn, with_room
 from curiograph.service.labels import JsonLabel, Labels
 from curiograph.service.offers import agent_named, reward_named
 from curiograph.service.predicting import predict_answer
@@ -107,7 +107,8 @@ async def predict(asked: AskedPredict, service: Serving) -> Any:
     def predicted(check: Check) -> Any:
         choice = None if asked.choice is None else opened.labels.label(asked.choice)
         seen = opened.labels.visited(asked.history)
-        learn(opened.recommender, seen.nodes.tolist(), check)
-        return predict_answer(opened.recommender, seen, choice, k)
+        recommender = with_room(opened.recommender, service.limits.parts)
+        learn(recommender, seen.nodes.tolist(), check)
+        return predict_answer(recommender, seen, choice, k)
 
     return await service.computing.run_watched(predicted)
