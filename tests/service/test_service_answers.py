@@ -212,4 +212,7 @@ def test_what_is_not_json_or_not_there_is_refused_in_the_same_shape(api):
         error_of(api.post(f"/api/v1/{what}", content=b"\xff\xfe", headers=as_json), 422)
     error_of(api.get("/api/v1/nowhere"), 404)
     error_of(api.put("/api/v1/measure"), 405)
+    document = api.put("/api/v1/openapi.json")
+    error_of(document, 405)
+    assert document.headers["allow"] == "GET, HEAD"
     error_of(api.get("/api/v1/jobs/none"), 404)

@@ -116,8 +116,8 @@ async def _from_http(request: Request, error: Any) -> JSONResponse:
 
 def _allowed(request: Request) -> dict[str, str]:
     """All methods of an address, where several routes share it."""
-    path = getattr(request.scope.get("route"), "path", "")
-    methods = request.app.openapi()["paths"].get(path, {})
+    route = request.scope.get("route")
+    methods = request.app.openapi()["paths"].get(getattr(route, "path", "")) or getattr(route, "methods", None) or ()
     return {"Allow": ", ".join(sorted(method.upper() for method in methods))}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from curiograph.agents.layers import parts
 from curiograph.agents.running import Evaluation, random_starts
 from curiograph.centrality.curious import curious_pagerank
 from curiograph.centrality.recommend import Recommender
+from curiograph.errors import CuriographError, SettingError
 from curiograph.exploration.batch import Exploration, begin, possible_starts
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64
@@ -26,6 +28,8 @@ from curiograph.service.answers import growth_answer, number, rank_answer
 from curiograph.service.jobs import Step
 from curiograph.service.knowing import learn
 from curiograph.service.work import Check, WatchedAgent, WatchedReward
+
+_LOG = logging.getLogger("curiograph.service")
 
 _EPISODES = 8
 """Walks that are taken together; a planner takes one at a time."""
@@ -134,9 +138,18 @@ def prepare_task(
         learn(recommender, recommender.graph.positions(some).tolist(), partial(step, first, len(labels)))
         recommender.prepare(some)
         if file is not None and time.monotonic() - written > _SECONDS:
-            recommender.save(file)
+            _save(recommender, file)
             written = time.monotonic()
     if file is not None:
-        recommender.save(file)
+        _save(recommender, file)
     step(len(labels), len(labels))
     return {"nodes": len(labels), "known": recommender.known}
+
+
+def _save(recommender: Recommender, file: Path) -> None:
+    """Keep what is prepared; where that cannot be, the log alone says why, since clients can read what a job says."""
+    try:
+        recommender.save(file)
+    except (CuriographError, OSError) as error:
+        _LOG.error("what was prepared cannot be kept: %s", error)
+        raise SettingError("what was prepared cannot be kept; the server's log says why.") from None
