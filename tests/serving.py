@@ -48,8 +48,10 @@ def error_of(answer: Any, status: int) -> str:
 def server(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """`curiograph serve` as a process, once it is ready: its address and the process."""
     command = [sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", *arguments]
+    environment = os.environ | {"CURIOGRAPH_DATA": ""}
+    environment.pop("CURIOGRAPH_TOKEN", None)
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env=os.environ | {"CURIOGRAPH_DATA": ""}, **pipes) as process:
+    with subprocess.Popen(command, env=environment, **pipes) as process:
         said = ""
         for line in process.stdout or ():
             said += line

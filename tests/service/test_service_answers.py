@@ -102,6 +102,25 @@ def test_recommend_is_recommend(api, candidates):
     assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
 
 
+def test_recommend_from_what_is_prepared_says_what_it_used(api):
+    graph, asked = cg.generate("ws", nodes=50, seed=3), {"graph": "ws", "k": 50, "candidates": "history"}
+    shelved = api.app.state.service.shelf.recommender("ws")
+    none = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
+    pagerank = cg.recommend(graph, [3, 7], 50, candidates="history", ranker="pagerank")
+    assert none["used"] == []
+    assert [each["node"] for each in none["recommendations"]] == [node for node, _ in pagerank]
+    assert shelved.known == 0
+    api.app.state.service.shelf.recommender("ws").prepare([3])
+    some = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
+    assert some["used"] == [3]
+    assert {3, 7}.isdisjoint(each["node"] for each in some["recommendations"])
+    assert some != none
+    shelved.prepare([7])
+    every = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
+    assert every.pop("used") == [3, 7]
+    assert every == ask(api, "recommend", history=[3, 7], **asked)
+
+
 def _lists(value: Any) -> Any:
     return [_lists(each) for each in value] if isinstance(value, (list, tuple)) else value
 
@@ -139,6 +158,20 @@ def test_labels_are_text_or_numbers(api):
     assert shown(float("nan")) == "nan"
     mixed = Labels(cg.Graph.from_edges([("7", 7), (7, 2**60)]))
     assert mixed.walk(["7", 7, str(2**60)]) == ["7", 7, 2**60]
+
+
+def test_search_lists_the_shortest_that_begin_with_it_then_the_shortest_that_contain_it():
+    rng = np.random.default_rng(1)
+    words = sorted({"".join(rng.choice(list("abAB\xdf"), rng.integers(1, 7))) for _ in range(400)})
+    labels = Labels(cg.Graph.from_edges([(words[0], word) for word in words[1:]], nodes=words))
+
+    def order(word: str) -> Any:
+        return not word.casefold().startswith(text), len(word.casefold()), word.casefold()
+
+    for text, limit in (("", 5), ("a", 3), ("ab", 20), ("bba", 50), ("ss", 7), ("none", 3)):
+        found = labels.search(text.upper(), limit)
+        wanted = sorted((word for word in words if text in word.casefold()), key=order)[:limit]
+        assert list(map(order, found)) == list(map(order, wanted))
 
 
 @pytest.mark.parametrize(
@@ -179,4 +212,7 @@ def test_what_is_not_json_or_not_there_is_refused_in_the_same_shape(api):
         error_of(api.post(f"/api/v1/{what}", content=b"\xff\xfe", headers=as_json), 422)
     error_of(api.get("/api/v1/nowhere"), 404)
     error_of(api.put("/api/v1/measure"), 405)
+    document = api.put("/api/v1/openapi.json")
+    error_of(document, 405)
+    assert document.headers["allow"] == "GET, HEAD"
     error_of(api.get("/api/v1/jobs/none"), 404)

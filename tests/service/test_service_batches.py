@@ -27,7 +27,7 @@ def answers(questions: list[tuple[Question, Any]]) -> list[Any]:
     """What comes back to those who ask at the same time."""
 
     async def together() -> list[Any]:
-        batches = Batches(Computing(Limits()))
+        batches = Batches(Limits(), Computing(Limits()), Computing(Limits()))
         return await asyncio.gather(*(batches.answer(*each) for each in questions), return_exceptions=True)
 
     return asyncio.run(together())
@@ -86,6 +86,17 @@ def test_what_is_not_prepared_does_not_keep_others_waiting(monkeypatch):
     question = Question(made, 3, "all", False)
     answers([(question, [visited(made.graph, [label])]) for label in ("music", "logic")])
     assert sorted(name.partition("_")[0] for name in threads) == ["batches", "computing"]
+
+
+def test_beyond_the_limit_what_is_learned_on_the_way_is_not_kept():
+    made = cg.Recommender(cg.toys.library())
+    made.prepare(["music"])
+    seen, known = [visited(made.graph, ["music", "logic"])], made.known
+    question = Question(made, 3, "all", True)
+    forgotten = question.learn_and_answer(seen, 1, lambda: None)
+    assert made.known == known
+    assert question.learn_and_answer(seen, 10**6, lambda: None) == forgotten
+    assert made.known > known
 
 
 @pytest.mark.parametrize("directed", [False, True])

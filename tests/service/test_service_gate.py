@@ -45,6 +45,15 @@ def test_the_page_takes_the_token_once_and_keeps_a_cookie_for_it():
         assert not evil.headers.get("location", "").startswith("//")
 
 
+def test_cookies_of_others_do_not_hide_ours():
+    with client(token=TOKEN) as api:
+        api.get("/", params={"token": TOKEN}, follow_redirects=False)
+        ours = "; ".join(f"{name}={value}" for name, value in api.cookies.items())
+        api.cookies.clear()
+        for header in (f'prefs={{"a": [1, 2]}}; {ours}', f'{ours}; a="b; c'):
+            assert api.get("/api/v1/graphs", headers={"Cookie": header}).status_code == 200
+
+
 def test_a_websocket_needs_the_token_too():
     with client(token=TOKEN) as api, pytest.raises(WebSocketDisconnect), api.websocket_connect("/anything"):
         pass
@@ -131,6 +140,16 @@ def test_ready_only_when_warm_and_not_while_stopping():
             time.sleep(0.02)
         api.app.state.service.say_goodbye()
         assert "stopping" in error_of(api.get("/readyz"), 503)
+
+
+def test_routes_of_the_page_share_one_name_in_metrics():
+    with client() as api:
+        for number in range(3):
+            api.app.add_api_route(f"/_upload/{number}", lambda: "as NiceGUI makes them")
+            assert api.get(f"/_upload/{number}").status_code == 200
+        text = api.get("/metrics").text
+    assert 'route="page",status="200"} 3.0' in text
+    assert "_upload" not in text
 
 
 def test_metrics_count_by_route_and_status():

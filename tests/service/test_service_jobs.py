@@ -13,6 +13,7 @@ import curiograph as cg
 from curiograph.service.jobs import Jobs
 from curiograph.service.limits import Limits
 from curiograph.service.refusals import Refusal
+from curiograph.service.tasks import prepare_task
 from serving import client, error_of
 
 
@@ -58,6 +59,7 @@ def test_rank_by_an_agent(api):
     wanted = cg.curious_pagerank(cg.toys.library(), "greedy", 0.85, ["music"], reward="igt", seed=2).top(3)
     assert [(each["node"], each["score"]) for each in found["result"]["ranking"]] == wanted
     assert found["result"]["agent"] == "greedy"
+    assert found["done"] == found["of"] > 0
     bare = api.post("/api/v1/jobs", json={"kind": "rank", "graph": "toy:library"})
     assert "/api/v1/rank" in error_of(bare, 422)
 
@@ -66,6 +68,17 @@ def test_prepare_lets_recommendations_answer_from_what_is_known(api):
     found = finished(api, kind="prepare", graph="toy:cycle", nodes=[0, 1])
     assert found["result"] == {"nodes": 2, "known": 4}
     assert finished(api, kind="prepare", graph="toy:cycle")["result"]["known"] == 12
+
+
+def test_a_file_of_parts_that_cannot_be_written_keeps_its_path_to_itself(tmp_path):
+    other = cg.Recommender(cg.toys.cycle(5))
+    other.prepare([0])
+    other.save(tmp_path / "secret.safetensors")
+    made = cg.Recommender(cg.toys.library())
+    for file in (tmp_path / "secret.safetensors", tmp_path / "nowhere" / "secret.safetensors"):
+        with pytest.raises(cg.SettingError, match="log says why") as refused:
+            prepare_task(made, ["music"], lambda done, of: None, file)
+        assert "secret" not in str(refused.value)
 
 
 def test_jobs_are_listed_without_results_and_forgotten_when_removed(api):

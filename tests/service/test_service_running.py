@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
@@ -32,6 +33,18 @@ def test_a_server_answers_finishes_what_it_has_begun_and_ends_with_zero(tmp_path
         with urlopen(asked) as answer:
             top = json.load(answer)["recommendations"]
         assert [(each["node"], each["score"]) for each in top] == made.recommend(["music", "logic"], 2)
+        for method, path, status in (
+            ("GET", "/api/v1/nowhere", 404),
+            ("GET", "/api", 404),
+            ("GET", "/docs", 404),
+            ("GET", "/openapi.json", 404),
+            ("PUT", "/api/v1/measure", 405),
+            ("POST", "/healthz", 405),
+        ):  # the page, which stands behind, would answer with HTML
+            with pytest.raises(HTTPError) as refused:
+                urlopen(Request(f"{address}{path}", method=method))
+            assert (refused.value.code, list(json.load(refused.value))) == (status, ["error"])
+        assert refused.value.headers["Allow"] == "GET"
         job = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 20, "episodes": 70}
         with urlopen(_post(f"{address}/api/v1/jobs", job)) as answer:
             assert answer.status == 202
@@ -72,7 +85,9 @@ def test_a_port_that_is_taken_is_one_sentence(run):
     [
         (["--host", "0.0.0.0"], "--token"),
         (["--host", "no.such.host.invalid", "--token", "x"], "cannot serve on"),
-        (["--token", ""], "the token is empty"),
+        (["--token", " "], "the token is empty"),
+        (["--token", "x", "--no-token"], "leave one of them out"),
+        (["--graph", f"rg={__file__}"], "a graph 'rg' already"),
         (["--graph", "mine"], "--graph is 'mine'"),
         (["--graph", "mine=nowhere.csv"], "no such file"),
         (["--parts", "toy:library=nowhere.safetensors"], "no such file"),

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 import curiograph as cg
+from curiograph.service.app import create_app
 from curiograph.service.limits import Limits
-from serving import client, error_of
+from curiograph.service.shelf import Shelf, UnreadableGraphError
+from serving import TestClient, client, error_of
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +105,6 @@ def test_old_uploads_make_room_for_new_ones(api):
 
 
 def test_a_file_of_the_host_that_cannot_be_read_keeps_its_path_to_itself(tmp_path: Path):
-    from starlette.testclient import TestClient
-
-    from curiograph.service.app import create_app
-    from curiograph.service.shelf import Shelf
-
     bad = tmp_path / "secret-folder.csv"
     bad.write_bytes(b"")
     app = create_app(Shelf(Limits(), {"mine": bad}), Limits(), warm=lambda: None)
@@ -117,3 +114,35 @@ def test_a_file_of_the_host_that_cannot_be_read_keeps_its_path_to_itself(tmp_pat
             api.post("/api/v1/measure", json={"graph": "mine", "walk": ["a"]}),
         ):
             assert "secret-folder" not in error_of(answer, 500)
+    with pytest.raises(UnreadableGraphError, match="the server's log says why"):  # which is what the page shows
+        Shelf(Limits(), {"mine": bad}).labels("mine")
+
+
+def test_a_graph_without_edges_is_measured_and_otherwise_refused_in_the_librarys_words(tmp_path: Path):
+    bare = tmp_path / "bare.npz"
+    cg.Graph.from_edges([], nodes=["a", "b"]).save(str(bare))
+    app = create_app(Shelf(Limits(), {"bare": bare}), Limits(), warm=lambda: None)
+    with TestClient(app, base_url="http://127.0.0.1") as api:
+        found = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
+        assert found.json()["beta0"] == [1, 2]
+        for what, body in (("recommend", {"history": ["a"]}), ("explore", {}), ("predict", {"history": ["a"]})):
+            assert "no edges" in error_of(api.post(f"/api/v1/{what}", json={"graph": "bare", **body}), 422)
+
+
+def test_an_upload_that_is_removed_while_it_is_used_is_unknown(monkeypatch):
+    shelf = Shelf()
+    name = shelf.add("a.csv", b"a,b\n").id
+    assert shelf.labels(name) is shelf.labels(name)
+    read = shelf.graph
+
+    def removed(wanted: str) -> Any:
+        graph = read(wanted)
+        shelf.remove(wanted)
+        return graph
+
+    monkeypatch.setattr(shelf, "graph", removed)
+    with pytest.raises(cg.UnknownNameError):
+        shelf.entry(name)
+    again = shelf.add("a.csv", b"a,b\n").id
+    assert shelf.labels(again).walk(["a"]) == ["a"]
+    assert not shelf._labels

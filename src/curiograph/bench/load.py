@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -30,6 +30,7 @@ from curiograph.errors import SettingError
 from curiograph.graph.container import Graph
 from curiograph.graph.read import read_graph
 from curiograph.graph.storage import replacing
+from curiograph.progress import Progress
 
 CONNECTIONS = 32
 PROMISED = {"requests": 500.0, "p99": 0.1, "growth": 0.05}
@@ -103,7 +104,7 @@ class Load:
 COLUMNS = ("candidates", "requests/s", "p50", "p99", "errors", "memory first", "last", "max", "as promised")
 
 
-def run_load(graph: Path | None, seconds: int, seed: int, progress: Callable[[str], None]) -> list[Load]:
+def run_load(graph: Path | None, seconds: int, seed: int, progress: Progress) -> list[Load]:
     """Load a server with random histories of 3 to 8 nodes: first with the neighbours of the last node as candidates,
     then with all nodes.
 
@@ -162,7 +163,7 @@ def _digest(recommender: Recommender) -> str:
     return str(parts[0].about(recommender.graph)["graph"])
 
 
-def _prepare(recommender: Recommender, file: Path, progress: Callable[[str], None]) -> None:
+def _prepare(recommender: Recommender, file: Path, progress: Progress) -> None:
     """Compute the parts of all nodes, unless the file has them; interrupted, it goes on where it stopped."""
     if file.exists():
         recommender.load(file)
@@ -170,7 +171,7 @@ def _prepare(recommender: Recommender, file: Path, progress: Callable[[str], Non
     missing = [recommender.graph.label(v) for v in nodes if not recommender.knows(Visited.of([v]))]
     written = time.monotonic()
     for first in range(0, len(missing), _AT_ONCE):
-        progress(f"preparing node {first} of {len(missing)}, once")
+        progress(f"preparing node {first} of {len(missing)}, once", first / len(missing))
         recommender.prepare(missing[first : first + _AT_ONCE])
         if time.monotonic() - written > _SECONDS:
             recommender.save(file)
@@ -183,7 +184,8 @@ def _prepare(recommender: Recommender, file: Path, progress: Callable[[str], Non
 def served(arguments: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """A server that is ready, and ends in good order."""
     command = [sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", "--quiet", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    environment = {name: value for name, value in os.environ.items() if name != "CURIOGRAPH_TOKEN"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
             yield _address(process), process
         finally:

@@ -44,7 +44,11 @@ def serve(
     ] = False,
     token: Annotated[
         str | None,
-        typer.Option(envvar="CURIOGRAPH_TOKEN", help="What clients have to bring.", show_default=False),
+        typer.Option(
+            envvar="CURIOGRAPH_TOKEN",
+            help="What clients have to bring; in the environment, others cannot see it.",
+            show_default=False,
+        ),
     ] = None,
     no_token: Annotated[
         bool, typer.Option("--no-token", help="Serve beyond this machine to anyone, without a token.")
@@ -70,16 +74,19 @@ def serve(
     limits = _limits(limit or [])
     files = _files("--graph", graph or [])
     kept = _files("--parts", parts or [], there=not prepare)
+    token = None if token is None else token.strip()
     if token == "":
         raise SettingError("the token is empty; give --token some text that cannot be guessed.")
+    if token is not None and no_token:
+        raise SettingError("there is a token (--token or CURIOGRAPH_TOKEN) and --no-token; leave one of them out.")
     if not is_loopback(host) and token is None and not no_token:
         raise SettingError(
-            f"--host {host} can be reached from other machines: give --token TOKEN (or set CURIOGRAPH_TOKEN), "
+            f"--host {host} can be reached from other machines: set CURIOGRAPH_TOKEN (or give --token TOKEN), "
             "or --no-token to let anyone in."
         )
     if prepare and not kept:
         raise SettingError("--prepare needs --parts NAME=FILE to keep what it computes.")
-    app = _app(Shelf(limits, files, data, directed), kept, prepare, None if no_token else token, host)
+    app = _app(Shelf(limits, files, data, directed), kept, prepare, token, host)
     bound = listening(host, port)
     address = address_of(bound)
 
@@ -110,7 +117,7 @@ def _app(shelf: Shelf, kept: dict[str, Path], prepare: bool, token: str | None, 
                 recommender.load(path)
                 recommender.prepare_known()
             if prepare:
-                app.state.service.jobs.start("prepare", name, partial(prepare_task, recommender, None, parts=path))
+                app.state.service.jobs.start("prepare", name, partial(prepare_task, recommender, None, file=path))
 
     app = create_app(shelf, shelf.limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, warm=warm)
     add_page(app)

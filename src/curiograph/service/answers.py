@@ -92,8 +92,8 @@ def rank_answer(graph: Graph, found: Any, history: Sequence[Hashable] | None, k:
     }
 
 
-def recommend_answer(top: Recommendations, reasons: bool) -> dict[str, Any]:
-    """What to visit next."""
+def recommend_answer(top: Recommendations, reasons: bool, used: Sequence[Hashable] | None = None) -> dict[str, Any]:
+    """What to visit next; with the nodes of the history that were used, where that is to be said."""
     listed: list[dict[str, Any]] = [
         {"node": shown(label), "score": score, "stderr": stderr}
         for (label, score), stderr in zip(top, top.stderr, strict=True)
@@ -107,7 +107,8 @@ def recommend_answer(top: Recommendations, reasons: bool) -> dict[str, Any]:
             "closes": all_shown(reason.closes),
             "compressibility": number(reason.compressibility),
         }
-    return {"history": all_shown(top.history), "candidates": top.candidates, "recommendations": listed}
+    said = {} if used is None else {"used": all_shown(used)}
+    return {"history": all_shown(top.history), "candidates": top.candidates, "recommendations": listed} | said
 
 
 def job_answer(job: Job, with_result: bool = True) -> dict[str, Any]:

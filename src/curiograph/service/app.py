@@ -9,6 +9,7 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from starlette.routing import Route
 
 import curiograph
 from curiograph.bench.warmup import warm_up
@@ -16,7 +17,7 @@ from curiograph.service.core import Service
 from curiograph.service.gate import LOOPBACK, Bounded, Gate
 from curiograph.service.limits import Limits
 from curiograph.service.metrics import Measured
-from curiograph.service.refusals import explain_refusals
+from curiograph.service.refusals import NOWHERE, Nowhere, explain_refusals
 from curiograph.service.routes import graphs, jobs, ranking, status, walks
 from curiograph.service.schema import AskedRecommend, Refused
 from curiograph.service.shelf import Shelf
@@ -78,9 +79,17 @@ def create_app(
     for each in (graphs, walks, ranking, jobs):
         app.include_router(each.router, responses=_REFUSALS)
     app.include_router(status.router, responses={code: _REFUSALS[code] for code in (401, 503)})
+    document = [route for route in app.routes if isinstance(route, Route)]
+    routes = document + [
+        route
+        for each in (graphs, walks, ranking, jobs, status)
+        for route in each.router.routes
+        if isinstance(route, Route)
+    ]
+    app.router.routes += [Route(path, Nowhere(routes), include_in_schema=False) for path in NOWHERE]
     app.add_middleware(Bounded, limits=limits)
     app.add_middleware(Gate, token=token, hosts=hosts)
-    app.add_middleware(Measured, metrics=service.metrics)
+    app.add_middleware(Measured, metrics=service.metrics, routes={route.path for route in routes})
     app.openapi = lambda: _document(app)  # type: ignore[method-assign]
     return app
 

@@ -6,15 +6,19 @@ Many histories cost far less together than one after the other, and answers do n
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from curiograph.centrality.history import Visited
 from curiograph.centrality.recommend import CandidateSet, Recommender
 from curiograph.service.answers import recommend_answer
 from curiograph.service.computing import Computing
+from curiograph.service.knowing import known_nodes, learn, with_room
+from curiograph.service.limits import Limits
+from curiograph.service.work import Check
 
 _AT_ONCE = 32
 """Histories answered together: beyond, PageRank gains nothing and those at the front wait for those at the back."""
@@ -31,11 +35,23 @@ class Question:
     k: int
     candidates: CandidateSet
     reasons: bool
+    known_by: Recommender | None = None
+    """Where answers come from what this one knows alone, and say what that is."""
 
     def answer(self, histories: Histories) -> Answers:
         """An answer for each history."""
         tops = self.recommender.recommend_visited(histories, self.k, self.candidates)
-        return [recommend_answer(top, self.reasons) for top in tops]
+        used = [None if self.known_by is None else self._used(self.known_by, seen) for seen in histories]
+        return [recommend_answer(top, self.reasons, nodes) for top, nodes in zip(tops, used, strict=True)]
+
+    def _used(self, recommender: Recommender, seen: Visited) -> list[Hashable]:
+        return [recommender.graph.label(node) for node in known_nodes(recommender, seen.nodes.tolist())]
+
+    def learn_and_answer(self, histories: Histories, most: int, check: Check) -> Answers:
+        """An answer for each history, about whose nodes something is not known yet, and is kept up to a limit."""
+        made = with_room(self.recommender, most)
+        learn(made, (node for seen in histories for node in seen.nodes.tolist()), check)
+        return replace(self, recommender=made).answer(histories)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,10 +62,17 @@ class _Waiting:
 
 
 class Batches:
-    """One thread that answers batch after batch. Used from the event loop alone."""
+    """One thread that answers batch after batch. Used from the event loop alone.
 
-    def __init__(self, computing: Computing) -> None:
-        self._computing = computing
+    Parameters
+    ----------
+    limits : say how much is kept of what is learned on the way.
+    quick : has places for those who wait for a batch.
+    computing : has threads for what takes long.
+    """
+
+    def __init__(self, limits: Limits, quick: Computing, computing: Computing) -> None:
+        self._limits, self._quick, self._computing = limits, quick, computing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
         self._waiting: list[_Waiting] = []
         self._running = False
@@ -57,15 +80,15 @@ class Batches:
     async def answer(self, question: Question, histories: Histories) -> Answers:
         """The answers to some histories; those that nothing was prepared for are computed apart, as they take long."""
         if not all(question.recommender.knows(history) for history in histories):
-            return await self._computing.run(question.answer, histories)
-        self._computing.enter()
+            return await self._computing.run_watched(partial(question.learn_and_answer, histories, self._limits.parts))
+        self._quick.enter()
         try:
             waiting = _Waiting(question, histories)
             self._waiting.append(waiting)
             self._go_on()
-            return await self._computing.within(waiting.future)
+            return await self._quick.within(waiting.future)
         finally:
-            self._computing.leave()
+            self._quick.leave()
 
     def _go_on(self) -> None:
         """Start the next batch, if none is running."""

@@ -9,10 +9,10 @@ import asyncio
 import hashlib
 import hmac
 from collections.abc import Sequence
-from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -80,11 +80,8 @@ class Gate:
         kind, _, given = headers.get("authorization", "").partition(" ")
         if kind.lower() == "bearer":
             return self._is_token(given.strip())
-        try:
-            cookie = SimpleCookie(headers.get("cookie", "")).get(_COOKIE)
-        except CookieError:
-            return False
-        return cookie is not None and _same(cookie.value, self._pass or "")
+        cookies = cookie_parser(headers.get("cookie", ""))
+        return _same(cookies.get(_COOKIE, ""), self._pass or "")
 
     def _is_token(self, given: str) -> bool:
         return _same(given, (self._token or b"").decode())

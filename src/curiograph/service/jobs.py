@@ -7,7 +7,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -15,7 +15,7 @@ from curiograph.errors import CuriographError
 from curiograph.service.limits import Limits
 from curiograph.service.refusals import busy, unknown
 
-State = Literal["waiting", "running", "done", "failed", "cancelled"]
+State = Literal["waiting", "running", "cancelling", "done", "failed", "cancelled"]
 Step = Callable[[int, int], None]
 Work = Callable[[Step], Any]
 """Work says how far it has come by calling what it is given with (done, of), and stops where that raises."""
@@ -38,22 +38,42 @@ class Job:
     id: str
     kind: str
     graph: str
-    state: State = "waiting"
     done: int = 0
     of: int = 0
-    """Units of work in all; zero before the first is known."""
+    """Units of work in all; zero before it is known, and more where more turns out to be needed."""
     result: Any = None
     error: tuple[str, str] | None = None
     """Type and message, where it failed."""
     ended: float | None = None
     """When, by the clock that only goes forward."""
+    future: Future[None] = field(default_factory=Future, repr=False)
     stopping: threading.Event = field(default_factory=threading.Event, repr=False)
+    _outcome: State = "cancelled"
+
+    @property
+    def state(self) -> State:
+        """How it ended or, where it has not, what it is at."""
+        if self.ended is not None:
+            return self._outcome
+        if not self.future.running():
+            return "waiting"
+        return "cancelling" if self.stopping.is_set() else "running"
 
     def step(self, done: int, of: int) -> None:
         """Say how far the work has come; raises if it is to stop."""
         self.done, self.of = done, of
         if self.stopping.is_set():
             raise Cancelled
+
+    def stop(self) -> None:
+        """Let the work stop at its next step; where it has not begun, that is at once."""
+        self.stopping.set()
+        if self.future.cancel() and self.ended is None:
+            self.end("cancelled")
+
+    def end(self, outcome: State) -> None:
+        """Note that nothing more happens."""
+        self._outcome, self.ended = outcome, time.monotonic()
 
 
 class Jobs:
@@ -70,8 +90,8 @@ class Jobs:
         with self._lock:
             self._make_room()
             job = Job(secrets.token_hex(8), kind, graph)
+            job.future = self._threads.submit(self._run, job, work)
             self._jobs[job.id] = job
-        self._threads.submit(self._run, job, work)
         return job
 
     def _make_room(self) -> None:
@@ -84,21 +104,20 @@ class Jobs:
             raise busy(f"{len(self._jobs)} jobs are waiting or running, as many as there may be; try later.", 10)
 
     def _run(self, job: Job, work: Work) -> None:
+        outcome: State = "failed"
         try:
             job.step(0, 0)
-            job.state = "running"
             job.result = work(job.step)
-            job.state = "done"
+            outcome = "done"
         except Cancelled:
-            job.state = "cancelled"
+            outcome = "cancelled"
         except CuriographError as error:
-            job.error, job.state = (type(error).__name__, str(error)), "failed"
+            job.error = (type(error).__name__, str(error))
         except Exception:
             _LOG.exception("job %s (%s on %s) failed", job.id, job.kind, job.graph)
             job.error = ("InternalError", "something went wrong on the server; its log says what.")
-            job.state = "failed"
         finally:
-            job.ended = time.monotonic()
+            job.end(outcome)
 
     def job(self, name: str) -> Job:
         """The job by that id."""
@@ -117,8 +136,9 @@ class Jobs:
     def cancel(self, name: str) -> Job:
         """Stop a job; forget it if it has ended."""
         job = self.job(name)
-        job.stopping.set()
-        if job.ended is not None:
+        if job.ended is None:
+            job.stop()
+        else:
             with self._lock:
                 self._jobs.pop(name, None)
         return job
@@ -126,7 +146,7 @@ class Jobs:
     def cancel_all(self) -> None:
         """Let all that waits or runs stop at its next step."""
         for job in self.all():
-            job.stopping.set()
+            job.stop()
 
     def stop(self) -> None:
         """Cancel all, and give it a moment to stop: a thread in the middle of a long step cannot be stopped."""

@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
+from operator import itemgetter
+
+import numpy as np
 
 from curiograph.centrality.history import Visited
 from curiograph.graph.container import Graph
+from curiograph.graph.names import TextNames
 
 JsonLabel = str | int | float
 
@@ -33,7 +37,7 @@ def shown(label: Hashable) -> JsonLabel:
 
 
 class Labels:
-    """What labels in JSON mean in one graph.
+    """What labels in JSON mean in one graph. Made in a thread: on a large graph the index takes a second or two.
 
     >>> from curiograph.graph.toys import cycle
     >>> Labels(cycle(4)).walk([0, "1"])
@@ -42,21 +46,25 @@ class Labels:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
+        self._positions = {label: position for position, label in enumerate(graph.names)}
+        others = {} if isinstance(graph.names, TextNames) else self._positions
+        self._by_text = {str(shown(label)): position for label, position in others.items()}
 
-    @cached_property
-    def _positions(self) -> dict[Hashable, int]:
-        return {label: position for position, label in enumerate(self.graph.names)}
-
-    @cached_property
-    def _by_text(self) -> dict[str, int]:
-        return {str(shown(label)): position for position, label in enumerate(self.graph.names)}
-
-    def position(self, given: JsonLabel) -> int:
-        """The node that is meant: the one called so, or the one whose label looks like it; raises if there is none."""
+    def find(self, given: JsonLabel) -> int | None:
+        """The node that is meant: the one called so, or the one whose label looks like it."""
         found = self._positions.get(given)
         if found is None:
-            found = self._by_text.get(str(given))
-        return self.graph.position(given) if found is None else found  # raises, with the nearest names
+            found = self._by_text.get(str(given), self._positions.get(str(given)))
+        return found
+
+    def position(self, given: JsonLabel) -> int:
+        """The node that is meant; where there is none, raises with the nearest names, which may take seconds."""
+        found = self.find(given)
+        return self.graph.position(given) if found is None else found
+
+    def knows(self, given: Iterable[JsonLabel]) -> bool:
+        """Whether all of these are nodes, so that looking them up takes no time."""
+        return all(self.find(each) is not None for each in given)
 
     def label(self, given: JsonLabel) -> Hashable:
         """The label of the node that is meant."""
@@ -70,6 +78,13 @@ class Labels:
         """What a history says that its user visited."""
         return Visited.of([self.position(each) for each in given])
 
+    @cached_property
+    def _by_length(self) -> list[Hashable]:
+        """All labels, short ones first."""
+        labels = list(self._positions)
+        lengths = np.fromiter((len(_folded(label)) for label in labels), np.int64, len(labels))
+        return [labels[position] for position in np.argsort(lengths, kind="stable").tolist()]
+
     def search(self, text: str, limit: int) -> list[JsonLabel]:
         """Labels that contain a text, whatever the capitals: those that begin with it first, short ones first.
 
@@ -78,9 +93,22 @@ class Labels:
         ['music', 'medicine', 'mathematics']
         """
         wanted = text.casefold()
-        found = [(each.casefold(), each) for each in self._by_text if wanted in each.casefold()]
-        found.sort(key=lambda pair: (not pair[0].startswith(wanted), len(pair[0]), pair[0]))
-        return [shown(self.graph.label(self._by_text[each])) for _, each in found[:limit]]
+        begin: list[tuple[int, str, Hashable]] = []
+        contain: list[tuple[int, str, Hashable]] = []
+        for label in self._by_length:
+            folded = _folded(label)
+            if wanted in folded:
+                kept = begin if folded.startswith(wanted) else contain
+                if len(kept) < limit or len(folded) == kept[-1][0]:
+                    kept.append((len(folded), folded, label))
+                elif kept is begin:
+                    break  # all that follow are longer
+        best = [*sorted(begin, key=itemgetter(0, 1)), *sorted(contain, key=itemgetter(0, 1))]
+        return [shown(label) for _, _, label in best[:limit]]
+
+
+def _folded(label: Hashable) -> str:
+    return str(shown(label)).casefold()
 
 
 def all_shown(labels: Sequence[Hashable]) -> list[JsonLabel]:

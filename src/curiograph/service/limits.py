@@ -34,6 +34,8 @@ class Limits:
     """Nodes listed in one answer."""
     beam: int = 256
     """Width of a beam."""
+    parts: int = 20_000_000
+    """Numbers kept for each graph of what recommendations found out on the way: a quarter of a gigabyte."""
     running: int = 64
     """Requests that compute or wait for it."""
     jobs: int = 2

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from curiograph.service.jobs import Jobs
+from curiograph.service.jobs import Jobs, State
 from curiograph.service.shelf import Shelf
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -37,7 +37,7 @@ class Metrics:
     def text(self) -> bytes:
         """All of it in Prometheus' own format."""
         states = [job.state for job in self._counted.all()]
-        for state in ("waiting", "running", "done", "failed", "cancelled"):
+        for state in get_args(State):
             self._jobs.labels(state).set(states.count(state))
         return generate_latest(self._registry)
 
@@ -48,10 +48,11 @@ class Metrics:
 
 
 class Measured:
-    """Notes every request by the route that answered it; addresses that are none of ours share a name."""
+    """Notes every request by the route that answered it, if that is one of `routes`: others, which the page makes for
+    every visitor, share a name, as do addresses that are none."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app, self._metrics = app, metrics
+    def __init__(self, app: ASGIApp, metrics: Metrics, routes: Collection[str]) -> None:
+        self._app, self._metrics, self._routes = app, metrics, {"/", *routes}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -69,12 +70,14 @@ class Measured:
             await self._app(scope, receive, noting)
         finally:
             method = scope["method"] if scope["method"] in _METHODS else "other"
-            self._metrics.note(method, _route(scope), status, time.perf_counter() - start)
+            self._metrics.note(method, self._route(scope), status, time.perf_counter() - start)
+
+    def _route(self, scope: Scope) -> str:
+        route: Any = scope.get("route")
+        if route is None:
+            return "other"
+        path = str(getattr(route, "path", ""))
+        return path if path in self._routes else "page"
 
 
 _METHODS = ("GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH")
-
-
-def _route(scope: Scope) -> str:
-    route: Any = scope.get("route")
-    return str(getattr(route, "path", None) or "other")

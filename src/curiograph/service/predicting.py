@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
-from curiograph.centrality.history import visited
+from curiograph.centrality.history import Visited
 from curiograph.centrality.rankers import checked_ranks
 from curiograph.centrality.recommend import Recommender, best_places, candidate_set
 from curiograph.errors import WalkError
@@ -18,12 +18,10 @@ from curiograph.service.answers import numbers
 from curiograph.service.labels import shown
 
 
-def predict_answer(
-    recommender: Recommender, history: Sequence[Hashable], choice: Hashable | None, k: int
-) -> dict[str, Any]:
+def predict_answer(recommender: Recommender, seen: Visited, choice: Hashable | None, k: int) -> dict[str, Any]:
     """The best candidates of a history with shares and percentiles, and those of the choice that was made."""
     graph, ranker = recommender.graph, recommender.ranker
-    ending = visited(graph, history).ending
+    ending = seen.ending
     candidates = candidate_set(graph, [ending], "last")
     scores = {name: checked_ranks(part, graph, [ending], candidates) for name, part in ranker.parts().items()}
     scores[ranker.name] = ranker.joined(scores)

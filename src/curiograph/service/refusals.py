@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -9,11 +10,15 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
+from starlette.routing import Match, Route
+from starlette.types import Receive, Scope, Send
 
 from curiograph.errors import CuriographError
 from curiograph.graph.storage import shortened
-from curiograph.service.shelf import TooLargeError
+from curiograph.service.shelf import TooLargeError, UnreadableGraphError
 
+NOWHERE = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json", "/healthz", "/readyz", "/metrics")
+"""Addresses at which programs ask, and nobody else answers: not the page, which would with HTML."""
 _LONGEST = 500
 """Characters of a message: an error may quote what a client sent."""
 _MEANINGS = {
@@ -68,6 +73,18 @@ def _plain(message: str) -> str:
     return shortened(message.encode("utf-8", "replace").decode(), _LONGEST)
 
 
+class Nowhere:
+    """Answers, after all routes, what none of them does: 405 where another method would be answered, otherwise 404."""
+
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self._routes = routes
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        near = [route for route in self._routes if route.matches(scope)[0] == Match.PARTIAL]
+        scope["route"] = near[0] if near else None
+        raise HTTPException(405 if near else 404)
+
+
 def explain_refusals(app: FastAPI) -> None:
     """Let an application answer every error in the one shape."""
     app.add_exception_handler(CuriographError, _from_library)
@@ -78,7 +95,7 @@ def explain_refusals(app: FastAPI) -> None:
 
 
 async def _from_library(request: Request, error: Any) -> JSONResponse:
-    status = 413 if isinstance(error, TooLargeError) else 422
+    status = {TooLargeError: 413, UnreadableGraphError: 500}.get(type(error), 422)
     return refused(status, type(error).__name__, str(error))
 
 
@@ -99,8 +116,8 @@ async def _from_http(request: Request, error: Any) -> JSONResponse:
 
 def _allowed(request: Request) -> dict[str, str]:
     """All methods of an address, where several routes share it."""
-    path = getattr(request.scope.get("route"), "path", "")
-    methods = request.app.openapi()["paths"].get(path, {})
+    route = request.scope.get("route")
+    methods = request.app.openapi()["paths"].get(getattr(route, "path", "")) or getattr(route, "methods", None) or ()
     return {"Allow": ", ".join(sorted(method.upper() for method in methods))}
 
 

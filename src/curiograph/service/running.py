@@ -21,8 +21,8 @@ from curiograph.errors import SettingError
 from curiograph.service.core import Service
 from curiograph.service.gate import LOOPBACK
 
-_GRACE = 10
-"""Seconds that running requests have to finish."""
+_CONNECTIONS = 1000
+"""Open at once; further ones are told to come back. Each needs a file, of which a process usually has 1024."""
 _WAITING = 128
 """Connections that may wait to be accepted."""
 
@@ -73,7 +73,8 @@ def run(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=_GRACE,
+        limit_concurrency=_CONNECTIONS,
+        timeout_graceful_shutdown=app.state.service.limits.seconds,
         lifespan="on",
     )
     server = _Server(config, app.state.service, ready)

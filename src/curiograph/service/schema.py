@@ -100,6 +100,13 @@ class AskedRecommend(Asked):
     k: Count = 10
     candidates: Literal["last", "history", "all"] = "all"
     reasons: bool = False
+    prepared_only: Annotated[
+        bool,
+        Field(
+            description="Let no walkers walk: answer at once from those nodes of a history that are prepared, and from "
+            "PageRank alone where none is. Otherwise what is missing is computed, which may take long."
+        ),
+    ] = False
 
     @model_validator(mode="after")
     def _one_of_two(self) -> AskedRecommend:
@@ -323,6 +330,8 @@ class RecommendAnswer(BaseModel):
     history: list[Label]
     candidates: int
     recommendations: list[Recommended]
+    used: list[Label] | None = None
+    """With `prepared_only`: the nodes of the history that are prepared; PageRank counts all of it."""
 
 
 class RecommendAnswers(BaseModel):
@@ -353,9 +362,10 @@ class JobAnswer(BaseModel):
     id: str
     kind: Literal["evaluate", "measure", "rank", "prepare"]
     graph: str
-    state: Literal["waiting", "running", "done", "failed", "cancelled"]
+    state: Literal["waiting", "running", "cancelling", "done", "failed", "cancelled"]
     done: int
     of: int
+    """Units of work in all; zero before it is known, and more where more turns out to be needed."""
     result: dict[str, Any] | None
     error: Problem | None
 
@@ -369,4 +379,4 @@ class JobList(BaseModel):
 class Health(BaseModel):
     """Whether the service is there."""
 
-    status: Literal["ok", "warming up", "stopping"]
+    status: Literal["ok"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import secrets
 import tempfile
 import threading
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from curiograph.centrality.recommend import Recommender
-from curiograph.errors import CuriographError, FileFormatError, UnknownNameError
+from curiograph.errors import CuriographError, FileFormatError, SettingError, UnknownNameError
 from curiograph.graph import toys
 from curiograph.graph.container import Graph, require_edges
 from curiograph.graph.families import generate
@@ -21,13 +22,20 @@ from curiograph.graph.storage import shortened
 from curiograph.human.loading import find_dataset, load_dataset
 from curiograph.human.sources import KINDS
 from curiograph.human.study import study
+from curiograph.service.labels import Labels
 from curiograph.service.limits import Limits
+
+_LOG = logging.getLogger("curiograph.service")
 
 Kind = Literal["built-in", "data set", "file", "upload"]
 
 
 class TooLargeError(CuriographError):
     """An upload beyond the limits."""
+
+
+class UnreadableGraphError(CuriographError):
+    """A graph of the host's that cannot be read; what is wrong is in the log, as it may name the host's files."""
 
 
 @dataclass(frozen=True)
@@ -92,8 +100,11 @@ class Shelf:
             if find_dataset(name, data) is not None:
                 self._put(Shelved(name, _TITLES[name], "data set"), partial(_from_data, name, data))
         for name, path in (files or {}).items():
+            if name in self._shelved:
+                raise SettingError(f"there is a graph {name!r} already; give your file another name, as in my-{name}.")
             self._put(Shelved(name, name, "file"), partial(read_graph, path, directed=True if directed else None))
         self._graphs: dict[str, Graph] = {}
+        self._labels: dict[str, Labels] = {}
         self._recommenders: dict[str, Recommender] = {}
         self._locks = {name: threading.Lock() for name in self._shelved}
         self._lock = threading.RLock()
@@ -115,6 +126,7 @@ class Shelf:
         """The graph by that id, read if need be."""
         self.graph(name)
         with self._lock:
+            self._check(name)
             return self._entry(name)
 
     def _entry(self, name: str) -> Shelved:
@@ -124,18 +136,34 @@ class Shelf:
         return Shelved(name, shelved.title, shelved.kind, graph.num_nodes, graph.num_edges, graph.directed)
 
     def graph(self, name: str) -> Graph:
-        """The graph by that id; raises UnknownNameError if there is none."""
+        """The graph by that id; raises UnknownNameError if there is none, UnreadableGraphError if it is broken."""
         with self._lock:
-            if name not in self._shelved:
-                known = ", ".join(self._shelved)
-                raise UnknownNameError(f"there is no graph {shortened(name, 80)!r}; the graphs are {known}.")
-            lock = self._locks[name]
+            self._check(name)
+            lock, make = self._locks[name], self._makers[name]
             if self._shelved[name].kind == "upload":
                 self._shelved[name] = self._shelved.pop(name)  # the last one used stands last
+                return self._graphs[name]
         with lock:
             if name not in self._graphs:
-                self._graphs[name] = self._makers[name]()
+                self._graphs[name] = _made(name, make)
             return self._graphs[name]
+
+    def _check(self, name: str) -> None:
+        if name not in self._shelved:
+            known = ", ".join(self._shelved)
+            raise UnknownNameError(f"there is no graph {shortened(name, 80)!r}; the graphs are {known}.")
+
+    def labels(self, name: str) -> Labels:
+        """What labels mean in a graph; on a large one, made in a second or two the first time."""
+        graph = self.graph(name)
+        with self._lock:
+            known = self._labels.get(name)
+        if known is None:
+            known = Labels(graph)
+            with self._lock:
+                if name in self._shelved:  # an upload may just have made room for another
+                    known = self._labels.setdefault(name, known)
+        return known
 
     def recommender(self, name: str) -> Recommender:
         """The recommender of a graph, kept with what it has found out."""
@@ -193,8 +221,17 @@ class Shelf:
         with self._lock:
             if name not in self._shelved or self._shelved[name].kind != "upload":
                 raise UnknownNameError(f"there is no upload {shortened(name, 80)!r}; only uploads can be removed.")
-            for kept in (self._shelved, self._makers, self._graphs, self._recommenders, self._locks):
+            for kept in (self._shelved, self._makers, self._graphs, self._labels, self._recommenders, self._locks):
                 kept.pop(name, None)
+
+
+def _made(name: str, make: Callable[[], Graph]) -> Graph:
+    """A graph of the host's; where it cannot be read, the log alone says why."""
+    try:
+        return make()
+    except (CuriographError, OSError) as error:
+        _LOG.error("the graph %s cannot be read: %s", name, error)
+        raise UnreadableGraphError("this graph cannot be read; the server's log says why.") from None
 
 
 def _from_data(name: str, data: Path | None) -> Graph:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +15,35 @@ import numpy as np
 
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.contract import Agent
+from curiograph.agents.layers import parts
 from curiograph.agents.running import Evaluation, random_starts
 from curiograph.centrality.curious import curious_pagerank
 from curiograph.centrality.recommend import Recommender
+from curiograph.errors import CuriographError, SettingError
 from curiograph.exploration.batch import Exploration, begin, possible_starts
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64
-from curiograph.growth import measure
+from curiograph.growth import Growth, measure
 from curiograph.service.answers import growth_answer, number, rank_answer
 from curiograph.service.jobs import Step
+from curiograph.service.knowing import learn
+from curiograph.service.work import Check, WatchedAgent, WatchedReward
+
+_LOG = logging.getLogger("curiograph.service")
 
 _EPISODES = 8
-"""Walks between two looks at whether to stop; a planner takes as long for one."""
+"""Walks that are taken together; a planner takes one at a time."""
 _WALKS = 16
+"""Walks that are measured together at most,"""
+_LONG = 5 * 10**8
+"""and their nodes to the fourth power in all, which is a quarter of a second of compressibility."""
+_GAPS = 80
+"""How much faster gaps are counted on a dense graph."""
 _NODES = 4
 _SECONDS = 60
 """Between two writings of a file of parts."""
+_TAIL = 1e-3
+"""Share of visits after which walkers of curious PageRank stop."""
 
 
 def evaluate_task(
@@ -35,11 +51,11 @@ def evaluate_task(
 ) -> dict[str, Any]:
     """Returns of an agent over many walks, those of `cg.evaluate`: walks do not depend on how they are batched."""
     starts = random_starts(possible_starts(graph, "frontier"), episodes, seed)
-    whole = begin([graph], [starts], reward, steps, seed=seed)
-    returns, short = [], 0
+    returns: list[Float64] = []
     at_once = 1 if isinstance(agent, BeamAgent) else _EPISODES
+    watched = WatchedReward.of(reward, lambda: step(at_once * len(returns), episodes))
+    whole, short = begin([graph], [starts], watched, steps, seed=seed), 0
     for first in range(0, episodes, at_once):
-        step(first, episodes)
         ended = agent.run(whole.rows(np.arange(first, min(first + at_once, episodes))))
         returns.append(ended.returns)
         short += int(np.count_nonzero(ended.lengths < steps))
@@ -59,52 +75,81 @@ def evaluate_task(
 def measure_task(graph: Graph, walks: Sequence[list[Hashable]], step: Step) -> dict[str, Any]:
     """What many walks grew."""
     grown: list[dict[str, Any]] = []
-    for first in range(0, len(walks), _WALKS):
-        step(first, len(walks))
-        grown += [growth_answer(growth) for growth in measure(graph, list(walks[first : first + _WALKS]))]
+    growths = measured(graph, walks, True, lambda: step(len(grown), len(walks)))
+    grown.extend(growth_answer(growth) for growth in growths)
     step(len(walks), len(walks))
     return {"walks": grown}
+
+
+def measured(graph: Graph, walks: Sequence[list[Hashable]], compressibility: bool, check: Check) -> Iterator[Growth]:
+    """What walks grew, a few at a time; `check` raises where that is to stop."""
+    sizes = np.asarray([len(walk) for walk in walks]) ** 4 // (1 if compressibility else _GAPS)
+    for first, last in parts(np.maximum(sizes, _LONG // _WALKS), _LONG):
+        check()
+        yield from measure(graph, list(walks[first:last]), compressibility=compressibility)
 
 
 def rank_task(
     graph: Graph, agent: Agent, history: Sequence[Hashable] | None, settings: dict[str, Any], k: int, step: Step
 ) -> dict[str, Any]:
-    """Curious PageRank; how often its agent was asked is how far it has come."""
-    found = curious_pagerank(graph, _Watched(agent, step), history=history, **settings)
+    """Curious PageRank; how far its walkers have come is how far it has come."""
+    walkers = _Walkers(step, next(each for each in count(1) if settings["alpha"] ** each <= _TAIL))
+    watched = {"reward": WatchedReward.of(settings["reward"], walkers.check)}
+    found = curious_pagerank(graph, WatchedAgent(agent, walkers.see), history=history, **settings | watched)
+    step(walkers.of, walkers.of)
     return rank_answer(graph, found, history, k)
 
 
 @dataclass
-class _Watched(Agent):
-    """An agent that stops asking when its job is to stop."""
+class _Walkers:
+    """How far the walkers of curious PageRank have come: where they are not enough, more begin at the start again."""
 
-    agent: Agent
     step: Step
-    asked: int = 0
+    most: int
+    """Steps that walkers take."""
+    begun: int = 1
+    length: int = 0
 
     @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.agent.name
+    def of(self) -> int:
+        """Steps of all that have begun."""
+        return self.begun * self.most
 
-    def scores(self, exploration: Exploration) -> Float64:
-        self.asked += 1
-        self.step(self.asked, 0)
-        return self.agent.scores(exploration)
+    def see(self, exploration: Exploration) -> None:
+        """Note where they are, all at the same step; raises if they are to stop."""
+        length = int(exploration.lengths[0])
+        self.begun += length < self.length
+        self.length = length
+        self.check()
+
+    def check(self) -> None:
+        """Raise if they are to stop."""
+        self.step(self.of - self.most + min(self.length, self.most), self.of)
 
 
 def prepare_task(
-    recommender: Recommender, nodes: Sequence[Hashable] | None, step: Step, parts: Path | None = None
+    recommender: Recommender, nodes: Sequence[Hashable] | None, step: Step, file: Path | None = None
 ) -> dict[str, Any]:
     """Compute what recommendations need ahead of time; what is done so far is kept in a file every minute."""
     labels = recommender.graph.labels if nodes is None else list(nodes)
     written = time.monotonic()
     for first in range(0, len(labels), _NODES):
-        step(first, len(labels))
-        recommender.prepare(labels[first : first + _NODES])
-        if parts is not None and time.monotonic() - written > _SECONDS:
-            recommender.save(parts)
+        some = labels[first : first + _NODES]
+        learn(recommender, recommender.graph.positions(some).tolist(), partial(step, first, len(labels)))
+        recommender.prepare(some)
+        if file is not None and time.monotonic() - written > _SECONDS:
+            _save(recommender, file)
             written = time.monotonic()
-    if parts is not None:
-        recommender.save(parts)
+    if file is not None:
+        _save(recommender, file)
     step(len(labels), len(labels))
     return {"nodes": len(labels), "known": recommender.known}
+
+
+def _save(recommender: Recommender, file: Path) -> None:
+    """Keep what is prepared; where that cannot be, the log alone says why, since clients can read what a job says."""
+    try:
+        recommender.save(file)
+    except (CuriographError, OSError) as error:
+        _LOG.error("what was prepared cannot be kept: %s", error)
+        raise SettingError("what was prepared cannot be kept; the server's log says why.") from None

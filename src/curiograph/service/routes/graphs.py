@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -9,7 +10,8 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.datastructures import UploadFile
 
 from curiograph.errors import UnknownNameError
-from curiograph.service.core import Serving, reading
+from curiograph.service.computing import Answer
+from curiograph.service.core import Serving
 from curiograph.service.offers import agents_offered, rewards_offered
 from curiograph.service.refusals import Refusal, unknown
 from curiograph.service.schema import AgentList, GraphEntry, GraphList, NodeList, RewardList
@@ -78,22 +80,23 @@ async def _uploaded(request: Request, name: str) -> tuple[str, bytes]:
 @router.get("/graphs/{graph}", response_model=GraphEntry)
 async def graph(graph: GraphPath, service: Serving) -> Any:
     """One graph with its size; read if it has not been yet."""
-
-    def entry() -> Any:
-        with reading(graph):
-            return asdict(service.shelf.entry(graph))
-
-    return await service.computing.run(entry)
+    await service.opened(graph)
+    return asdict(_known(service.shelf.entry, graph))
 
 
 @router.delete("/graphs/{graph}", status_code=204)
 async def remove(graph: GraphPath, service: Serving) -> Response:
     """Remove an upload; what the host offers stays."""
+    _known(service.shelf.remove, graph)
+    return Response(status_code=204)
+
+
+def _known(ask: Callable[[str], Answer], graph: str) -> Answer:
+    """What the shelf says about a graph that may have been removed."""
     try:
-        service.shelf.remove(graph)
+        return ask(graph)
     except UnknownNameError as error:
         raise unknown(str(error)) from None
-    return Response(status_code=204)
 
 
 @router.get("/graphs/{graph}/nodes", response_model=NodeList)
@@ -106,7 +109,7 @@ async def nodes(
     """Search nodes by text: those that begin with it come first, short ones first."""
     most = service.check_count("limit", limit, service.limits.k)
     opened = await service.opened(graph)
-    found = await service.computing.run(opened.labels.search, query, most)
+    found = await service.quick.run(opened.labels.search, query, most)
     return {"nodes": found, "total": opened.graph.num_nodes}
 
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request, Response
 
 from curiograph.centrality.curious import curious_pagerank
+from curiograph.centrality.history import Visited
 from curiograph.centrality.pagerank import pagerank
 from curiograph.service.answers import rank_answer
 from curiograph.service.batches import Question
 from curiograph.service.core import Service, Serving
+from curiograph.service.knowing import learn, with_room
+from curiograph.service.labels import JsonLabel, Labels
 from curiograph.service.offers import agent_named, reward_named
 from curiograph.service.predicting import predict_answer
 from curiograph.service.schema import (
@@ -23,6 +27,7 @@ from curiograph.service.schema import (
     RecommendAnswer,
     RecommendAnswers,
 )
+from curiograph.service.work import Check, WatchedAgent, WatchedReward
 
 router = APIRouter(prefix="/api/v1", tags=["ranking"])
 
@@ -41,17 +46,18 @@ async def rank(asked: AskedRank, service: Serving) -> Any:
     service.check_walks([asked.history or []])
     opened = await service.opened(asked.graph)
 
-    def ranked() -> Any:
+    def ranked(check: Check) -> Any:
         history = None if asked.history is None else opened.labels.walk(asked.history)
         if asked.agent is None:
             found: Any = pagerank(opened.graph, asked.alpha, history)
         else:
-            agent = agent_named(asked.agent, service.limits)
-            settings: Any = {"reward": reward_named(asked.reward), "p_g": asked.p_g, "seed": asked.seed}
+            agent = WatchedAgent(agent_named(asked.agent, service.limits), lambda _: check())
+            reward = WatchedReward.of(reward_named(asked.reward), check)
+            settings: Any = {"reward": reward, "p_g": asked.p_g, "seed": asked.seed}
             found = curious_pagerank(opened.graph, agent, asked.alpha, history, **settings)
         return rank_answer(opened.graph, found, history, k)
 
-    return await service.computing.run(ranked)
+    return await service.computing.run_watched(ranked)
 
 
 @router.post(
@@ -71,12 +77,23 @@ async def recommend(request: Request) -> Response:
     service.check_walks(histories)
     k = service.check_count("k", asked.k, service.limits.k)
     opened = await service.opened(asked.graph)
-    seen = [opened.labels.visited(history) for history in histories]
-    question = Question(opened.recommender, k, asked.candidates, asked.reasons)
-    found = await service.batches.answer(question, seen)
+    seen = await _visited(service, opened.labels, histories)
+    made, known = opened.recommender, None
+    if asked.prepared_only:
+        made, known = opened.recommender_from_known, made
+    found = await service.batches.answer(Question(made, k, asked.candidates, asked.reasons, known), seen)
     return Response(
         orjson.dumps(found[0] if asked.histories is None else {"users": found}), media_type="application/json"
     )
+
+
+async def _visited(service: Service, labels: Labels, histories: Sequence[Sequence[JsonLabel]]) -> list[Visited]:
+    """What was visited; in a thread where a label is unknown, as finding the nearest ones may take seconds."""
+
+    def found() -> list[Visited]:
+        return [labels.visited(history) for history in histories]
+
+    return found() if all(map(labels.knows, histories)) else await service.quick.run(found)
 
 
 @router.post("/predict", response_model=PredictAnswer)
@@ -87,8 +104,11 @@ async def predict(asked: AskedPredict, service: Serving) -> Any:
     service.check_walks([asked.history])
     opened = await service.opened(asked.graph)
 
-    def predicted() -> Any:
+    def predicted(check: Check) -> Any:
         choice = None if asked.choice is None else opened.labels.label(asked.choice)
-        return predict_answer(opened.recommender, opened.labels.walk(asked.history), choice, k)
+        seen = opened.labels.visited(asked.history)
+        recommender = with_room(opened.recommender, service.limits.parts)
+        learn(recommender, seen.nodes.tolist(), check)
+        return predict_answer(recommender, seen, choice, k)
 
-    return await service.computing.run(predicted)
+    return await service.computing.run_watched(predicted)

@@ -22,7 +22,7 @@ async def health() -> Any:
 
 @router.get("/readyz", response_model=Health)
 async def ready(service: Serving) -> Any:
-    """Whether requests should be sent here: not while it warms up or stops."""
+    """Whether requests should be sent here: not while it warms up, stops or is at nothing but what took too long."""
     if service.status != "ok":
         raise Refusal(503, "NotReady", f"the service is {service.status}.", {"Retry-After": "1"})
     return {"status": "ok"}

@@ -7,7 +7,6 @@ from typing import Any
 from fastapi import APIRouter
 
 from curiograph.agents.running import explore
-from curiograph.growth import measure
 from curiograph.service.answers import growth_answer, look_answer, walk_answer
 from curiograph.service.core import Serving
 from curiograph.service.looking import look
@@ -21,8 +20,12 @@ from curiograph.service.schema import (
     LookAnswer,
     WalkAnswer,
 )
+from curiograph.service.tasks import measured
+from curiograph.service.work import Check, WatchedReward, explore_seconds, look_seconds, measure_seconds
 
 router = APIRouter(prefix="/api/v1", tags=["walks"])
+
+_WAY_OUT = "ask for fewer steps, another agent or igt, or start a job"
 
 
 @router.post("/measure", response_model=GrowthAnswer | GrowthsAnswer)
@@ -30,14 +33,17 @@ async def measure_walks(asked: AskedMeasure, service: Serving) -> Any:
     """What a walk grew, or several did: gaps opened and closed, components, compressibility, after every step."""
     walks: list[Any] = [asked.walk] if asked.walks is None else asked.walks
     service.check_walks(walks)
+    if asked.compressibility:
+        seconds = measure_seconds(len(set(walk)) for walk in walks)
+        service.check_seconds(seconds, "ask for shorter walks or without compressibility, or start a job")
     opened = await service.opened(asked.graph)
 
-    def grown() -> Any:
+    def grown(check: Check) -> Any:
         labels = [opened.labels.walk(walk) for walk in walks]
-        found = [growth_answer(each) for each in measure(opened.graph, labels, compressibility=asked.compressibility)]
+        found = [growth_answer(each) for each in measured(opened.graph, labels, asked.compressibility, check)]
         return found[0] if asked.walks is None else {"walks": found}
 
-    return await service.computing.run(grown)
+    return await service.computing.run_watched(grown)
 
 
 @router.post("/explore", response_model=WalkAnswer)
@@ -46,13 +52,14 @@ async def explore_graph(asked: AskedExplore, service: Serving) -> Any:
     steps = service.check_count("steps", asked.steps, service.limits.steps)
     opened = await service.opened(asked.graph)
 
-    def walked() -> Any:
-        agent = agent_named(asked.agent, service.limits)
+    def walked(check: Check) -> Any:
+        agent, reward = agent_named(asked.agent, service.limits), reward_named(asked.reward)
         start = None if asked.start is None else opened.labels.label(asked.start)
+        service.check_seconds(explore_seconds(opened.graph, agent, reward, steps), _WAY_OUT)
         settings: Any = {"fallback": asked.fallback, "seed": asked.seed}
-        return walk_answer(explore(opened.graph, agent, reward_named(asked.reward), start, steps, **settings))
+        return walk_answer(explore(opened.graph, agent, WatchedReward.of(reward, check), start, steps, **settings))
 
-    return await service.computing.run(walked)
+    return await service.computing.run_watched(walked)
 
 
 @router.post("/look", response_model=LookAnswer)
@@ -66,10 +73,11 @@ async def look_around(asked: AskedLook, service: Serving) -> Any:
     ahead = service.check_count("ahead", asked.ahead, service.limits.steps)
     opened = await service.opened(asked.graph)
 
-    def looked() -> Any:
-        agent = agent_named(asked.agent, service.limits)
+    def looked(check: Check) -> Any:
+        agent, reward = agent_named(asked.agent, service.limits), reward_named(asked.reward)
         walk = opened.labels.walk(asked.walk)
-        seen = look(opened.graph, walk, agent, reward_named(asked.reward), ahead=ahead, seed=asked.seed)
-        return look_answer(seen)
+        service.check_seconds(look_seconds(opened.graph, agent, reward, len(walk), ahead), _WAY_OUT)
+        valued = WatchedReward.of(reward, check)
+        return look_answer(look(opened.graph, walk, agent, valued, ahead=ahead, seed=asked.seed))
 
-    return await service.computing.run(looked)
+    return await service.computing.run_watched(looked)
