@@ -52,8 +52,9 @@ def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
 
     draw = WalkPicture.draw
 
-    def watched(self, ax, step):
-        draw(self, ax, step)
+    def watched(self, step):
+        draw(self, step)
+        ax = self._ax
         filled = sum(patch.get_fill() for patch in ax.patches)
         states.append((ax.get_title(), len(ax.patches) - filled, filled, len(ax.collections[-1].get_offsets())))
 
@@ -62,13 +63,22 @@ def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
     walk = cg.Walk([*"abcdm"], [0.0, 0.0, 1.0, 0.0], "somebody", "igt", 5, graph)
     walk.animate(tmp_path / "a.gif")
     assert shown == [5]
-    assert states == [
+    assert states[-5:] == [  # before, some are drawn to choose tints
         ("1 of 5: a", 0, 0, 1),
         ("2 of 5: b, igt 0", 0, 0, 2),
         ("3 of 5: c, igt 0", 0, 0, 3),
         ("4 of 5: d, igt 1", 1, 0, 4),
         ("5 of 5: m, igt 0", 0, 1, 5),
     ]
+
+
+def test_a_long_walk_has_few_frames_and_tells_which(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr("curiograph.plotting.animation._FRAMES", 3)
+    graph = cg.toys.cycle(9)
+    cg.animate_walk(graph, [*range(9), 0, 1], tmp_path / "a.gif", progress=lambda text, share=None: told.append(text))
+    assert told == ["frame 1 of 3", "frame 2 of 3", "frame 3 of 3"]
+    assert len(frames(tmp_path / "a.gif")) == 3
 
 
 @pytest.mark.parametrize(
