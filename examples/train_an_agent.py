@@ -13,6 +13,7 @@ from pathlib import Path
 import curiograph as cg
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 steps = int(sys.argv[2]) if len(sys.argv) > 2 else 1500
 sets = cg.generate_split("ba", nodes=30, train=30, val=5, test=10, seed=0)
 agent = cg.train(sets, reward="igt", agent="gnn", seed=0, out=folder / "agent", train_steps=steps)

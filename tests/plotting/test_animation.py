@@ -44,6 +44,19 @@ def test_the_program_draws_and_animates_a_walk(run, tmp_path):
     assert (corner[0] == 255).all()
 
 
+def test_the_program_draws_and_animates_a_walk_of_a_person(run, tmp_path):
+    walk = "music,physics,music,mathematics"
+    ran = run("measure", "toy:library", "--walk", walk, "--plot", tmp_path / "a.png", "--animate", tmp_path / "a.gif",
+              "--json")  # fmt: skip
+    assert ran.document["revisits"] == 1
+    assert len(frames(tmp_path / "a.gif")) == 3
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.format == "PNG"
+    (tmp_path / "walks.txt").write_text("music,physics\n")
+    ran = run("measure", "toy:library", "--walks", tmp_path / "walks.txt", "--plot", tmp_path / "b.png")
+    assert (ran.code, "give it as --walk" in ran.err) == (2, True)
+
+
 def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
     shown = []
     monkeypatch.setattr("curiograph.plotting.animation._save", lambda frames, path: shown.append(len(frames)))

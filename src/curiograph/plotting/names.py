@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _LETTERS = 20  # of a name; longer ones are shortened
 _ALL = 30  # nodes up to which every name is written; beyond, only those that find room
+_TRIED = 200  # names that look for room at most, evenly over all nodes: bounds the time
 _SIDES = [(1, 0), (0, 1), (0, -1), (-1, 0), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8)]
 
 Offset = tuple[float, float]
@@ -51,7 +52,8 @@ class Names:
         radius: float,
         size: float = 7.5,
     ) -> None:
-        self.texts = drawable(short_names(labels))
+        self._tried = [round(place) for place in np.linspace(0, len(labels) - 1, min(len(labels), _TRIED))]
+        self._texts = drawable(short_names([labels[node] for node in self._tried]))
         self._places, self._links = places, links
         self._radius, self._size = radius, size
         self._frame: tuple[float, ...] = ()
@@ -61,12 +63,14 @@ class Names:
         """Write the first names, all without `count`; they move to their places when the axes are drawn."""
         from curiograph.plotting.late import Late
 
-        every = [self._annotation(ax, text, place) for text, place in zip(self.texts, self._places, strict=True)]
-        for name in every[len(every) if count is None else count :]:
-            name.set_visible(False)
-        ax.add_artist(Late(lambda renderer: self._move(ax, every, count, renderer)))
+        some = len(self._places) if count is None else count
+        every = [self._annotation(ax, text, node) for text, node in zip(self._texts, self._tried, strict=True)]
+        for name, node in zip(every, self._tried, strict=True):
+            name.set_visible(node < some)
+        ax.add_artist(Late(lambda renderer: self._move(ax, every, some, renderer)))
 
-    def _annotation(self, ax: Axes, text: str, place: Float64) -> Annotation:
+    def _annotation(self, ax: Axes, text: str, node: int) -> Annotation:
+        place = self._places[node]
         written = ax.annotate(
             text,
             (float(place[0]), float(place[1])),
@@ -84,12 +88,12 @@ class Names:
         written.set_in_layout(False)  # the axes keep their size wherever names go
         return written
 
-    def _move(self, ax: Axes, every: Sequence[Annotation], count: int | None, renderer: Any) -> None:
+    def _move(self, ax: Axes, every: Sequence[Annotation], count: int, renderer: Any) -> None:
         frame = ax.get_window_extent(renderer).bounds
         if frame != self._frame:
             self._frame, self._offsets = frame, self._found(ax, every, renderer)
-        for place, (name, offset) in enumerate(zip(every, self._offsets, strict=True)):
-            name.set_visible(offset is not None and (count is None or place < count))
+        for node, name, offset in zip(self._tried, every, self._offsets, strict=True):
+            name.set_visible(offset is not None and node < count)
             name.set_position(offset or (0, 0))
 
     def _found(self, ax: Axes, every: Sequence[Annotation], renderer: Any) -> list[Offset | None]:
@@ -105,7 +109,7 @@ class Names:
         crossed = np.concatenate([np.empty((0, 2)), *ways])
         towards = _towards_links(points, self._links)
         found: list[Offset | None] = []
-        for node, name in enumerate(every):
+        for node, name in zip(self._tried, every, strict=True):
             name.set_visible(True)
             extent = name.get_window_extent(renderer)
             half = np.array([extent.width, extent.height]) * scale / 2
@@ -117,7 +121,7 @@ class Names:
                 for area, box, side in zip(covered, boxes, _SIDES, strict=True)
             ]
             best = int(np.argmin(cost))
-            if len(every) > _ALL and covered[best] > 0:
+            if len(points) > _ALL and covered[best] > 0:
                 found.append(None)
             else:
                 taken = np.vstack([taken, boxes[best]])

@@ -53,6 +53,9 @@ MARKERS = {
 """Shapes of points."""
 
 
+_ALIKE = {"igt+cpt": "mixture"}  # names with another's colour
+
+
 def colour_of(name: str, otherwise: str = "quiet") -> str:
     """The colour of a name, or of its first parts: without its width, its planner, its family.
 
@@ -61,5 +64,5 @@ def colour_of(name: str, otherwise: str = "quiet") -> str:
     >>> colour_of("beam:64") == COLOURS["beam"], colour_of("horizon+beam:8") == COLOURS["horizon+beam"]
     (True, True)
     """
-    wishes = (re.split(ends, name, maxsplit=1)[0] for ends in ("$", ":", "[:+]", "[:+-]"))
+    wishes = (re.split(ends, _ALIKE.get(name, name), maxsplit=1)[0] for ends in ("$", ":", "[:+]", "[:+-]"))
     return next(COLOURS[key] for key in (*wishes, otherwise) if key in COLOURS)
