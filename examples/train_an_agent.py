@@ -1,6 +1,6 @@
 """Train a small agent on graphs like yours, and see how it does beside the others.
 
-Install:  pip install 'curiograph[train]'
+Install:  pip install '.[train]'
 Run:      python examples/train_an_agent.py FOLDER
 
 A minute or two. Stopped and run again, it goes on where it was. Written: folder agent/ with checkpoint, log, curves

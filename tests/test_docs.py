@@ -74,7 +74,7 @@ def test_site_has_the_colours_of_the_pictures() -> None:
     sheet = hook("colours").style_sheet()
     assert all(f": {colour};" in sheet for colour in COLOURS.values())
     used = set(re.findall(r"var\(--((?!md-)[\w-]+)\)", (DOCS / "stylesheets" / "site.css").read_text()))
-    assert {"igt", "cpt"} <= used <= set(re.findall(r"--([\w-]+):", sheet))
+    assert {"igt", "cpt", "human"} <= used <= set(re.findall(r"--([\w-]+):", sheet))
 
 
 def test_page_of_an_example(tmp_path: Path) -> None:
