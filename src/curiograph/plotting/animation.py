@@ -15,7 +15,7 @@ from curiograph.graph.rows import Int64
 from curiograph.graph.storage import replacing, shortened
 from curiograph.plotting.canvas import figure, whole_numbers
 from curiograph.plotting.fonts import drawable, families
-from curiograph.plotting.growth import as_steps
+from curiograph.plotting.growth import as_steps, from_zero
 from curiograph.plotting.palette import COLOURS, DASHES, MARKERS, colour_of
 from curiograph.plotting.walks import DrawnWalk, WalkPicture
 from curiograph.progress import Progress, silent
@@ -96,7 +96,7 @@ class _Curves:
         self._beta1 = beta1
         (self._gaps,) = ax.plot([], [], drawstyle="steps-post", color=COLOURS["igt"], linewidth=2)
         ax.set_xlim(0.5, len(beta1) + 0.5)
-        ax.set_ylim(0, max(1, int(beta1.max())) * 1.1)
+        from_zero(ax, max(1.0, float(beta1.max())))
         ax.set_xlabel("nodes visited")
         ax.set_ylabel("gaps", color=COLOURS["igt"])
         whole_numbers(ax.xaxis)
@@ -108,8 +108,8 @@ class _Curves:
             right, colour = ax.twinx(), colour_of(reward, "ink")
             dot = MARKERS["cpt"] if len(rewards) == 1 else ""
             (self._earned,) = right.plot([], [], marker=dot, linestyle=DASHES["cpt"], color=colour, linewidth=2)
-            spread = max(float(np.ptp(rewards)), abs(max(rewards)), 1e-9)
-            right.set_ylim(min(0.0, *rewards), max(rewards) + 0.1 * spread)
+            low, high = min(0.0, *rewards), max(0.0, *rewards)
+            right.set_ylim(low - 0.04 * (high - low), max(high + 0.1 * (high - low), 1e-9))
             right.set_ylabel(f"{shortened(reward, 16)}, dashed", color=colour, parse_math=False)
             right.spines[["top", "left"]].set_visible(False)
 

@@ -31,13 +31,13 @@ def plot_growth(
     ax.plot(*as_steps(beta1), drawstyle="steps-post", color=COLOURS["igt"], linestyle=DASHES["igt"], linewidth=2)
     _axis(ax, "information gaps", COLOURS["igt"])
     ax.set_xlim(0.5, len(beta1) + 0.5)
-    ax.set_ylim(0, 1.1 * max(1, int(beta1.max())))
+    from_zero(ax, max(1.0, float(beta1.max())))
     if not np.all(np.isnan(compressibility)):
         right = ax.twinx()
         dot = MARKERS["cpt"] if len(steps) == 1 else ""
         right.plot(steps, compressibility, marker=dot, color=COLOURS["cpt"], linestyle=DASHES["cpt"], linewidth=2)
         right.set_ylabel("compressibility (bits), dashed", color=COLOURS["cpt"])
-        right.set_ylim(0, 1.1 * max(0.1, float(np.nanmax(compressibility))))
+        from_zero(right, max(0.1, float(np.nanmax(compressibility))))
         right.spines["top"].set_visible(False)
     ax.spines["top"].set_visible(False)
     return ax
@@ -46,6 +46,11 @@ def plot_growth(
 def as_steps(heights: Int64) -> tuple[Float64, Int64]:
     """A curve of steps from every node to the next, the last half as wide."""
     return np.append(np.arange(1.0, len(heights) + 1), len(heights) + 0.5), np.append(heights, heights[-1:])
+
+
+def from_zero(ax: Axes, top: float) -> None:
+    """Show heights from zero, where a line stands clear of the frame, to the top."""
+    ax.set_ylim(-0.04 * top, 1.1 * top)
 
 
 def _plot_lives(ax: Axes, length: int, lives: Sequence[tuple[int, int | None]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-_LETTERS = 20  # of a name; longer ones are shortened
+_LETTERS, _TAIL = 20, 14  # of a name; longer ones are shortened, to their end at most
 _ALL = 30  # nodes up to which every name is written; beyond, only those that find room
 _TRIED = 200  # names that look for room at most, evenly over all nodes: bounds the time
 _SIDES = [(1, 0), (0, 1), (0, -1), (-1, 0), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8)]
@@ -29,16 +28,23 @@ def short_names(labels: Sequence[Hashable]) -> list[str]:
     """Labels as texts of bounded length: cut at the end, or in the middle where they would look alike.
 
     >>> short_names(["rome", "history of the kings of rome", "history of the kings of france"])
-    ['rome', 'history o...gs of rome', 'history o... of france']
+    ['rome', 'his... kings of rome', 'his...ings of france']
     """
     whole = [" ".join(str(label).split()) for label in labels]
-    cut = [shortened(text, _LETTERS) for text in whole]
-    shared = Counter(short for short, _ in set(zip(cut, whole, strict=True)))
-    head, tail = _LETTERS // 2 - 1, _LETTERS // 2
-    return [
-        f"{text[:head]}...{text[-tail:]}" if shared[short] > 1 else short
-        for short, text in zip(cut, whole, strict=True)
-    ]
+    alike: dict[str, set[str]] = {}
+    for text in whole:
+        alike.setdefault(shortened(text, _LETTERS), set()).add(text)
+    return [_told_apart(text, alike[shortened(text, _LETTERS)]) for text in whole]
+
+
+def _told_apart(text: str, alike: set[str]) -> str:
+    """A text cut so that it shows where it begins to differ from others that begin like it."""
+    if len(alike) == 1:
+        return shortened(text, _LETTERS)
+    differ = next((place for place, letters in enumerate(zip(*alike, strict=False)) if len(set(letters)) > 1), 0)
+    word = text.rfind(" ", 0, differ + 1) + 1
+    start = max(3, min(word, len(text) - _TAIL))
+    return f"{text[:3]}...{text[start : start + _TAIL]}"
 
 
 class Names:
