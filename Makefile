@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser lint format bench docs results screenshots load people train-all ablation clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load people train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -21,6 +21,9 @@ browser:
 	@command -v chromium >/dev/null || ( $(ROOT) apt-get update -qq && $(ROOT) apt-get install -y -qq chromium >/dev/null ) \
 		|| echo 'make: chromium could not be installed; the tests of the page will skip'
 
+wrk:
+	@command -v wrk >/dev/null || ( $(ROOT) apt-get update -qq && $(ROOT) apt-get install -y -qq wrk >/dev/null )
+
 lint: .venv/test.done
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -35,10 +38,10 @@ bench: .venv/test.done
 	mkdir -p results
 	$(BIN)/curiograph bench --out results/bench.json
 
-# To site/: open site/index.html, or serve it, with search: python3 -m http.server --directory site
+# To site/. Pages open from the file system; search needs a server, since browsers load no index from files.
 docs: .venv/docs.done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
-	@echo 'Open site/index.html.'
+	@echo 'Open site/index.html; with search: python3 -m http.server --directory site'
 
 # What README and docs show: generated, never typed.
 results: .venv/test.done
@@ -54,8 +57,11 @@ screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
 
-# The service under load (wrk), and the page in a browser (chromium), with the data that CURIOGRAPH_DATA names.
-load: .venv/test.done browser
+# The service under load (wrk), and the page in a browser (chromium), on Wikispeedia from CURIOGRAPH_DATA: figures on
+# another graph would take the place of stored ones that they cannot be compared with.
+load: .venv/test.done browser wrk
+	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
+		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
 	$(BIN)/curiograph bench --load --out docs/results/load.json
 	$(BIN)/curiograph bench --page --out docs/results/page.json
 	$(BIN)/python docs/show_results.py

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ import networkx
 
 import curiograph as cg
 from curiograph.bench.run import ratio_text, seconds_text
+from curiograph.experiments.stored import redraw
 from curiograph.plotting import COLOURS, figure, save_figure
+from curiograph.plotting.growth import as_steps
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
@@ -25,10 +29,14 @@ def draw_walks() -> None:
     for panel, agent in zip(panels, ("greedy", "igt-rg-horizon"), strict=False):
         walk = cg.explore(graph, agent=agent, reward="igt", start=7, steps=12, seed=0)
         walk.plot(panel)
-        panel.set_title(f"{agent}: {walk.growth.beta1[-1]} gaps after 12 nodes, return {walk.total:.0f}")
-    for agent, dash in (("beam", "-"), ("horizon", "-."), ("greedy", "--"), ("random", ":")):
+        gaps = int(walk.growth.beta1[-1])
+        counted = f"{gaps} gap{'' if gaps == 1 else 's'} after 12 nodes"
+        panel.set_title(f"{agent}: {counted}, return {walk.total:.0f}", fontsize=11)
+    lines = {"beam": ("beam", "-"), "igt-rg-horizon": ("horizon", "-."), "greedy": ("greedy", "--")}
+    for agent, (colour, dash) in (lines | {"random": ("random", ":")}).items():
         walk = cg.explore(graph, agent=agent, reward="igt", start=7, steps=25, seed=0)
-        panels[2].step(range(1, 26), walk.growth.beta1, dash, where="post", color=COLOURS[agent], lw=2, label=agent)
+        steps, gaps_by_step = as_steps(walk.growth.beta1)
+        panels[2].plot(steps, gaps_by_step, dash, drawstyle="steps-post", color=COLOURS[colour], lw=2, label=agent)
     panels[2].set_xlabel("nodes visited")
     panels[2].set_ylabel("information gaps")
     panels[2].legend(frameon=False)
@@ -196,18 +204,48 @@ def put(name: str, lines: list[str], page: Path = README) -> None:
     page.write_text(re.sub(f"<!-- {name} -->.*<!-- end of {name} -->", lambda _: block, text, flags=re.DOTALL))
 
 
-if __name__ == "__main__":
+def stored(name: str) -> dict[str, Any] | None:
+    """A stored run; without one, says so, and what it would fill stays as it is."""
+    path = RESULTS / f"{name}.json"
+    if path.exists():
+        found: dict[str, Any] = json.loads(path.read_text())
+        return found
+    print(f"show_results: there is no {path.relative_to(DOCS.parent)}; its table stays as it is", file=sys.stderr)
+    return None
+
+
+TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
+    ("table1", "table1", table1_lines, README),
+    ("shares", "table1", share_lines, README),
+    ("table2", "table2", table2_lines, README),
+    ("bench", "bench", bench_lines, README),
+    ("load", "load", load_lines, DOCS / "serve.md"),
+    ("page", "page", page_lines, DOCS / "serve.md"),
+]
+"""Markers, the run between them, how it is written, and the page."""
+
+
+def put_tables() -> None:
+    """Put every stored run between its markers."""
+    for name, run, lines, page in TABLES:
+        found = stored(run)
+        if found is not None:
+            put(name, lines(found), page)
+    put("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")
+
+
+def draw_pictures() -> None:
+    """Draw all pictures again, those of stored runs from what is stored."""
     draw_walks()
     animate_walk()
     draw_walkers()
+    for name in redraw(RESULTS):
+        print(f"show_results: drew {name}.png from {name}.json", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    draw_pictures()
     found = {ranker: cg.recommend(characters(), HISTORY, 10, ranker=ranker) for ranker in RANKERS}
     draw_recommendations(found)
     put("recommendations", recommendation_lines(found))
-    table1 = json.loads((RESULTS / "table1.json").read_text())
-    put("table1", table1_lines(table1))
-    put("shares", share_lines(table1))
-    put("table2", table2_lines(json.loads((RESULTS / "table2.json").read_text())))
-    put("bench", bench_lines(json.loads((RESULTS / "bench.json").read_text())))
-    put("load", load_lines(json.loads((RESULTS / "load.json").read_text())), DOCS / "serve.md")
-    put("page", page_lines(json.loads((RESULTS / "page.json").read_text())), DOCS / "serve.md")
-    put("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")
+    put_tables()

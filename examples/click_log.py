@@ -11,6 +11,7 @@ from pathlib import Path
 import curiograph as cg
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 links = cg.generate("ws", nodes=60, seed=1)  # yours: cg.read_graph("links.tsv", directed=True)
 with open(folder / "log.csv", "w", newline="") as file:
     log = csv.writer(file)

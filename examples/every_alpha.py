@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 import curiograph as cg
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 graph, history = cg.toys.library(), ["music", "logic"]
 alphas = np.linspace(0, 0.95, 39)
 

@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 import curiograph as cg
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 graph = cg.generate("er", nodes=25, seed=0)
 walk = cg.explore(graph, agent="random", reward="igt", start=0, steps=20, seed=0)
 

@@ -15,6 +15,7 @@ import curiograph as cg
 from curiograph.plotting import COLOURS
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 graph = cg.generate("er", nodes=30, seed=0)
 env = gymnasium.make("curiograph/Exploration-v0", graph=graph, reward="igt", steps=10)
 rng = np.random.default_rng(0)

@@ -1,6 +1,6 @@
 """Train MaskablePPO of sb3-contrib to find information gaps on one graph, beside the built-in agents.
 
-Install:  pip install 'curiograph[sb3]'
+Install:  pip install '.[sb3]'
 Run:      python examples/maskable_ppo.py --timesteps 20000
 
 PPO sees only the observation of the environment: which nodes were visited and when, the last one, the candidates. It

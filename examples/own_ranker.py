@@ -27,6 +27,7 @@ class Nearby(cg.Ranker):
 
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 cg.check_ranker(Nearby())  # raises, with the reason, if a ranker breaks its contract
 
 graph = cg.generate("ws", nodes=60, seed=0)

@@ -18,6 +18,7 @@ def star(subgraph: cg.Graph) -> float:
 
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 cg.check_reward(star)  # raises, with the reason, if a reward breaks its contract
 graphs = cg.generate_split("ba", train=0, val=0, test=3, seed=0).test
 for agent in ("random", "max-degree", "greedy", "beam:8"):

@@ -14,6 +14,7 @@ import networkx
 import curiograph as cg
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 graph = cg.Graph.from_edges(list(networkx.les_miserables_graph().edges))
 top = cg.recommend(graph, history=["Myriel", "Valjean", "Fantine", "Marius"], k=8)
 

@@ -1,6 +1,6 @@
 """Train a small agent on graphs like yours, and see how it does beside the others.
 
-Install:  pip install 'curiograph[train]'
+Install:  pip install '.[train]'
 Run:      python examples/train_an_agent.py FOLDER
 
 A minute or two. Stopped and run again, it goes on where it was. Written: folder agent/ with checkpoint, log, curves
@@ -13,6 +13,7 @@ from pathlib import Path
 import curiograph as cg
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+folder.mkdir(parents=True, exist_ok=True)
 steps = int(sys.argv[2]) if len(sys.argv) > 2 else 1500
 sets = cg.generate_split("ba", nodes=30, train=30, val=5, test=10, seed=0)
 agent = cg.train(sets, reward="igt", agent="gnn", seed=0, out=folder / "agent", train_steps=steps)

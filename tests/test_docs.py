@@ -11,11 +11,13 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 import curiograph as cg
+from curiograph.experiments.stored import redraw
 from curiograph.plotting import COLOURS
 
 ROOT = Path(__file__).parents[1]
@@ -23,7 +25,12 @@ DOCS = ROOT / "docs"
 
 
 def hook(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, DOCS / "hooks" / f"{name}.py")
+    return script(DOCS / "hooks" / f"{name}.py")
+
+
+def script(path: Path) -> ModuleType:
+    name = path.stem
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -67,7 +74,7 @@ def test_site_has_the_colours_of_the_pictures() -> None:
     sheet = hook("colours").style_sheet()
     assert all(f": {colour};" in sheet for colour in COLOURS.values())
     used = set(re.findall(r"var\(--((?!md-)[\w-]+)\)", (DOCS / "stylesheets" / "site.css").read_text()))
-    assert {"igt", "cpt"} <= used <= set(re.findall(r"--([\w-]+):", sheet))
+    assert {"igt", "cpt", "human"} <= used <= set(re.findall(r"--([\w-]+):", sheet))
 
 
 def test_page_of_an_example(tmp_path: Path) -> None:
@@ -104,6 +111,27 @@ def test_differences_are_gathered_from_all_pages() -> None:
     saying = {path.stem for path in DOCS.glob("*.md") if "## What differs from the paper" in path.read_text()}
     assert saying == set(differences.PAGES)
     assert all(differences.section(name) in page for name in saying)
+
+
+def test_stored_runs_are_drawn_as_they_were_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[Any] = []
+    monkeypatch.setattr("curiograph.experiments.table1.save_plot", lambda cells, path: drawn.extend(cells))
+    (tmp_path / "table1.json").write_text((DOCS / "results" / "table1.json").read_text())
+    assert list(redraw(tmp_path)) == ["table1"]
+    for cell, kept in zip(drawn, json.loads((tmp_path / "table1.json").read_text())["cells"], strict=True):
+        for name, result in cell.results.items():
+            assert result.mean == pytest.approx(kept["results"][name]["mean"])
+            assert result.sem_by_graph == pytest.approx(kept["results"][name]["sem_by_graph"])
+
+
+def test_a_run_that_is_not_stored_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    show = script(DOCS / "show_results.py")
+    monkeypatch.setattr(show, "DOCS", tmp_path / "docs")
+    monkeypatch.setattr(show, "RESULTS", tmp_path / "docs" / "results")
+    assert show.stored("load") is None
+    assert "there is no docs/results/load.json" in capsys.readouterr().err
 
 
 # ---- the site itself -----------------------------------------------------------------------------------------------

@@ -41,6 +41,7 @@ def is_picture(path: Path) -> bool:
 
 
 def test_click_log(run: Runner, tmp_path: Path) -> None:
+    tmp_path /= "pictures"  # a folder that is made
     printed = run("click_log.py", tmp_path)
     assert "40 walks by 40 users" in printed
     assert re.search(r"Against unbiased, walks of people show .* fewer gaps and .* more bits", printed)

@@ -22,7 +22,7 @@ GROUPS = {
 }
 """Layers that have public names, in the order of the layers, and what their pages are called."""
 
-_PAGES = {"loops": "growth"}
+_PAGES = {"loops": "growth", "drawing": "growth"}
 """Layers whose names stand on the page of another."""
 
 _BESIDE = {

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from curiograph.centrality.statistics import WalkStatistics as WalkStatistics
     from curiograph.centrality.statistics import compare_walks as compare_walks
     from curiograph.centrality.statistics import walk_statistics as walk_statistics
+    from curiograph.drawing import animate_walk as animate_walk
+    from curiograph.drawing import plot_walk as plot_walk
     from curiograph.errors import AgentError as AgentError
     from curiograph.errors import ConvergenceError as ConvergenceError
     from curiograph.errors import CuriographError as CuriographError
@@ -103,6 +105,7 @@ _HOMES = {
     "centrality.reasons": ["Reason"],
     "centrality.recommend": ["Recommendations", "Recommender", "recommend"],
     "centrality.statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
+    "drawing": ["animate_walk", "plot_walk"],
     "errors": [
         "AgentError",
         "ConvergenceError",

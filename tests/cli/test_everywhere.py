@@ -18,7 +18,6 @@ from curiograph.cli.main import app, main
 from curiograph.cli.output import show_table
 from program import Run
 
-SERVES = {"serve"}  # until it is stopped: there is no result to show
 NO_CHANCE = {"convert", "warmup", "doctor", "data list", "data get", "serve"}
 NO_FILE = {"warmup", "serve"}  # neither has a result that is worth a file
 NAMES_ITS_FILE = {"convert"}  # as an argument
@@ -35,7 +34,7 @@ def commands(group=None, before: str = "") -> Iterator[tuple[str, set[str]]]:
 @pytest.mark.parametrize(("name", "options"), list(commands()), ids=[name for name, _ in commands()])
 def test_every_command_takes_what_all_take(name: str, options: set[str]) -> None:
     assert "--quiet" in options
-    assert "--json" in options or name in SERVES
+    assert "--json" in options
     assert "--seed" in options or name in NO_CHANCE
     assert "--out" in options or name in NO_FILE | NAMES_ITS_FILE
 
@@ -151,3 +150,42 @@ def test_a_table_folds_between_words_or_becomes_paragraphs(monkeypatch: pytest.M
     for word in ("next", "Washington", "[city]", "0.0008684", "pagerank", "Rome"):
         assert word in text
     assert text.count("many") == 30
+
+
+def test_recommendations_fit_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = []
+    monkeypatch.setattr("curiograph.cli.ranking.show_table", lambda title, columns, rows: shown.append((columns, rows)))
+    assert run("recommend", "toy:library", "--history", "music,physics", "-k", "2").code == 0
+    ((columns, rows),) = shown
+    assert columns == ["rank", "node", "score", "by pagerank, igt, cpt", "gaps", "bits", "why"]
+    assert " ± " in rows[0][2]
+    assert rows[0][3] == "1, 1, 1"
+
+
+def test_a_table_of_visits_is_as_good_as_a_file_of_walks(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("user,page,time\nann,physics,2\nann,music,1\nbob,logic,1\n")
+    document = run("measure", "toy:library", "--walks", tmp_path / "log.csv", "--json").document
+    assert [walk["node"] for walk in document["walks"]] == [["music", "physics"], ["logic"]]
+    (tmp_path / "log.csv").write_text("user,page,time\nann,nowhere,2\n")
+    ran = run("measure", "toy:library", "--walks", tmp_path / "log.csv")
+    assert (ran.code, "log.csv: " in ran.err, "nowhere" in ran.err) == (2, True, True)
+
+
+def test_a_data_set_is_as_good_as_the_file_of_its_graph(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CURIOGRAPH_DATA", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    ran = run("explore", "wikispeedia")
+    assert (ran.code, "is not on this machine" in ran.err) == (2, True)
+    (tmp_path / "ratings_Books.csv").write_text("ann,x,,1\nann,y,,2\n")
+    ran = run("explore", "books")
+    assert (ran.code, "has walks but no graph" in ran.err) == (2, True)
+    (tmp_path / "wikispeedia").mkdir()
+    files = {"articles": "Oslo\nRome\n", "links": "Oslo\tRome\n", "paths_finished": "ip1\t30\t9\tOslo;Rome\t3\n"}
+    for name, text in files.items():
+        (tmp_path / "wikispeedia" / f"{name}.tsv").write_text(f"# FORMAT\n\n{text}")
+    assert run("explore", "wikispeedia", "--start", "Oslo", "--steps", "2", "--json").document["nodes"] == [
+        "Oslo",
+        "Rome",
+    ]

@@ -44,6 +44,19 @@ def test_the_program_draws_and_animates_a_walk(run, tmp_path):
     assert (corner[0] == 255).all()
 
 
+def test_the_program_draws_and_animates_a_walk_of_a_person(run, tmp_path):
+    walk = "music,physics,music,mathematics"
+    ran = run("measure", "toy:library", "--walk", walk, "--plot", tmp_path / "a.png", "--animate", tmp_path / "a.gif",
+              "--json")  # fmt: skip
+    assert ran.document["revisits"] == 1
+    assert len(frames(tmp_path / "a.gif")) == 3
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.format == "PNG"
+    (tmp_path / "walks.txt").write_text("music,physics\n")
+    ran = run("measure", "toy:library", "--walks", tmp_path / "walks.txt", "--plot", tmp_path / "b.png")
+    assert (ran.code, "give it as --walk" in ran.err) == (2, True)
+
+
 def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
     shown = []
     monkeypatch.setattr("curiograph.plotting.animation._save", lambda frames, path: shown.append(len(frames)))
@@ -52,8 +65,9 @@ def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
 
     draw = WalkPicture.draw
 
-    def watched(self, ax, step):
-        draw(self, ax, step)
+    def watched(self, step):
+        draw(self, step)
+        ax = self._ax
         filled = sum(patch.get_fill() for patch in ax.patches)
         states.append((ax.get_title(), len(ax.patches) - filled, filled, len(ax.collections[-1].get_offsets())))
 
@@ -62,13 +76,22 @@ def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
     walk = cg.Walk([*"abcdm"], [0.0, 0.0, 1.0, 0.0], "somebody", "igt", 5, graph)
     walk.animate(tmp_path / "a.gif")
     assert shown == [5]
-    assert states == [
+    assert states[-5:] == [  # before, some are drawn to choose tints
         ("1 of 5: a", 0, 0, 1),
         ("2 of 5: b, igt 0", 0, 0, 2),
         ("3 of 5: c, igt 0", 0, 0, 3),
         ("4 of 5: d, igt 1", 1, 0, 4),
         ("5 of 5: m, igt 0", 0, 1, 5),
     ]
+
+
+def test_a_long_walk_has_few_frames_and_tells_which(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr("curiograph.plotting.animation._FRAMES", 3)
+    graph = cg.toys.cycle(9)
+    cg.animate_walk(graph, [*range(9), 0, 1], tmp_path / "a.gif", progress=lambda text, share=None: told.append(text))
+    assert told == ["frame 1 of 3", "frame 2 of 3", "frame 3 of 3"]
+    assert len(frames(tmp_path / "a.gif")) == 3
 
 
 @pytest.mark.parametrize(

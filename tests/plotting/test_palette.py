@@ -69,4 +69,6 @@ def test_css_reads_the_palette():
 
 def test_a_name_has_the_colour_of_its_first_part():
     assert colour_of("cpt-ws-horizon") == COLOURS["cpt"]
+    assert colour_of("beam:64") == COLOURS["beam"]
+    assert colour_of("horizon+beam:8") == COLOURS["horizon+beam"]
     assert colour_of("somebody", "ink") == COLOURS["ink"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -53,13 +56,14 @@ def test_order_names_path_and_title(filled_and_open):
     ax = filled_and_open.plot()
     texts = drawn_texts(ax)
     assert {str(number) for number in range(1, 9)} | set("abcdmuvw") == set(texts)
-    links, path, nodes = ax.collections
+    links, path, jumps, nodes = ax.collections
     assert len(links.get_segments()) == 12
-    assert len(path.get_segments()) == 6  # from m nothing leads to u
+    assert len(path.get_segments()) == 6
+    assert len(jumps.get_segments()) == 1  # from m nothing leads to u
     assert np.all(np.diff(nodes.get_array()) > 0)
     assert ax.get_title() == f"somebody looking for igt: return {filled_and_open.total:g}"
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert legend == ["open gaps: 1", "closed gaps: 1", "path walked"]
+    assert legend == ["open gaps: 1", "closed gaps: 1", "path walked", "jump, no link"]
 
 
 def test_long_names_are_shortened_and_lie_apart():
@@ -67,8 +71,8 @@ def test_long_names_are_shortened_and_lie_apart():
     graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
     ax = walk_on(graph, names).plot()
     ax.figure.draw_without_rendering()
-    written = [text for text in ax.texts if text.get_text().startswith("a very")]
-    assert len(written) == 12
+    written = [text for text in ax.texts if text.get_text().startswith("a v")]
+    assert len({text.get_text() for text in written}) == 12
     assert all(len(text.get_text()) <= 20 for text in written)
     boxes = [text.get_window_extent() for text in written]
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
@@ -88,9 +92,82 @@ def test_a_long_walk_shows_only_names_that_find_room():
     graph = cg.generate("ws", nodes=160, seed=0)
     walk = cg.explore(graph, "random", "igt", 0, 120, seed=0)
     ax = walk.plot()
-    numbers = len(walk)
-    assert numbers < len(ax.texts) < 2 * numbers
+    ax.figure.draw_without_rendering()
+    assert 0 < sum(text.get_visible() for text in ax.texts) < len(walk) == len(ax.texts)  # and no numbers
     assert len(ax.patches) == len(cg.gap_loops(graph, walk))
+    assert "return 1,189" in ax.get_title()
+    shown = ax.get_legend().legend_handles[0]
+    assert {patch.get_alpha() for patch in ax.patches if not patch.get_fill()} == {shown.get_alpha()}
+
+
+def test_revisits_and_links_against_the_walk():
+    """Someone goes back and forth, and once against a link."""
+    graph = cg.Graph.from_edges([("a", "b"), ("b", "a"), ("b", "c"), ("d", "c")], directed=True)
+    entries = ["a", "b", "a", "b", "c", "d"]
+    ax = cg.plot_walk(graph, entries)
+    links, path, jumps, heads, nodes = ax.collections
+    assert len(nodes.get_offsets()) == 4
+    at = dict(zip("abcd", nodes.get_offsets().tolist(), strict=True))
+    assert {tuple(sorted(map(tuple, line))) for line in path.get_segments()} == {
+        tuple(sorted((tuple(at[a]), tuple(at[b])))) for a, b in ("ab", "bc")
+    }
+    assert jumps.get_segments()[0].tolist() == [at["c"], at["d"]]
+    assert len(links.get_segments()) == 3
+    assert len(heads.get_paths()) == 4  # two where a link leads both ways
+    assert to_hex(path.get_color()).upper() == COLOURS["human"]
+    by_agent = cg.Walk(entries, [0.0, 0, 1, 2, 3], "somebody", "igt", 6, graph).plot()
+    assert to_hex(by_agent.collections[1].get_color()).upper() == COLOURS["ink"]
+    assert len(by_agent.collections[-1].get_offsets()) == 4
+
+
+@pytest.mark.parametrize(("nodes", "rewards"), [([0, 1, 2], [0.0]), ([0], [0.0]), ([], [])])
+def test_a_walk_made_by_hand_has_a_reward_for_each_step(nodes, rewards):
+    with pytest.raises(cg.WalkError, match=r"reward|empty"):
+        cg.Walk(nodes, rewards, "somebody", "igt", 3, cycle(4))
+
+
+def test_on_small_panels_everything_stays_inside():
+    made, panels = figure(9, 3, columns=3)
+    walk = cg.explore(library(), "beam", "igt", "music", 10, seed=0)
+    for panel in panels:
+        walk.plot(panel)
+        panel.set_title("set afterwards")
+    made.draw_without_rendering()
+    for panel in panels:
+        frame, legend = panel.get_window_extent(), panel.get_legend().get_window_extent()
+        assert frame.width / made.dpi > 1.8
+        assert frame.x0 <= legend.x0 < legend.x1 <= frame.x1
+        names = [text for text in panel.texts if not text.get_text().isdigit()]
+        assert len(names) == 10
+        for name in names:
+            assert not name.get_window_extent().overlaps(legend)
+            assert not name.get_window_extent().overlaps(panel.title.get_window_extent())
+        where = panel.transData.transform(panel.collections[-1].get_offsets())
+        assert (np.abs(where - [frame.x0 + frame.width / 2, frame.y0 + frame.height / 2]) < frame.size / 2 - 3).all()
+        assert where[:, 1].min() > legend.y1
+    assert walk.plot(figure(1.5, 1.5)[1]).get_legend() is None
+
+
+def test_letters_that_no_font_has_become_boxes_with_one_warning():
+    unheard = [chr(0x13000 + number) for number in range(4)]  # hieroglyphs
+    walk = walk_on(cg.Graph.from_edges(list(pairwise(unheard))), unheard)
+    with pytest.warns(UserWarning, match="no installed font has 4 letters") as told:
+        ax = walk.plot()
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax.figure.draw_without_rendering()
+    assert drawn_texts(ax).count("\u25a1") == 4
+
+
+def test_many_nodes_are_laid_out_in_little_time():
+    graph = cg.generate("ws", nodes=1500, seed=0)
+    places = layout(graph)
+    rows = np.repeat(np.arange(1500), graph.degrees)
+    linked = np.linalg.norm(places[rows] - places[graph.indices], axis=1).mean()
+    apart = np.linalg.norm(places - np.roll(places, 700, axis=0), axis=1).mean()
+    assert linked < apart / 5
+    assert np.array_equal(places, layout(graph))
 
 
 def test_a_walk_of_one_node_and_given_axes():
@@ -132,17 +209,29 @@ def test_growth_in_its_colours_and_dashes(filled_and_open):
     ax = growth.plot()
     upper, lives, right = ax.figure.axes
     (gaps,), (bits,) = upper.lines, right.lines
-    assert list(gaps.get_ydata()) == growth.beta1.tolist()
+    assert list(gaps.get_ydata()) == [*growth.beta1.tolist(), growth.beta1[-1]]  # the last step has a width
     np.testing.assert_array_equal(bits.get_ydata(), growth.compressibility)
     assert (gaps.get_color(), bits.get_color()) == (COLOURS["igt"], COLOURS["cpt"])
     assert (gaps.get_linestyle(), bits.get_linestyle()) == ("-", "--")
     assert (upper.get_xlabel(), upper.get_ylabel()) == ("nodes visited", "information gaps")
     assert "compressibility" in right.get_ylabel()
     bars = [tuple(line.get_xdata()) for line in lives.lines if len(line.get_xdata()) == 2]
-    assert bars == [(gap.opened_at, gap.closed_at or len(growth)) for gap in growth.gaps]
+    assert bars == [(gap.opened_at, gap.closed_at or len(growth) + 0.5) for gap in growth.gaps]
     crosses = [line.get_xdata()[0] for line in lives.lines if line.get_marker() == "x" and len(line.get_xdata())]
     assert crosses == [gap.closed_at for gap in growth.gaps if gap.closed_at]
     assert [text.get_text() for text in lives.get_legend().get_texts()] == ["opens", "closes"]
+
+
+@pytest.mark.parametrize("nodes", [[0], [0, 1], [0, 1, 2, 3]])
+def test_growth_of_few_nodes_is_seen(nodes):
+    ax = cg.measure(cycle(4), nodes).plot()
+    ax.figure.draw_without_rendering()
+    assert ax.get_xlim() == (0.5, len(nodes) + 0.5)
+    (gaps,) = ax.lines
+    assert np.ptp(gaps.get_xdata()) >= 0.5
+    assert ax.get_ylim()[0] < 0  # a line at nothing is seen
+    for axis in (ax.xaxis, ax.yaxis):
+        assert all(tick == round(tick) for tick in axis.get_majorticklocs())
 
 
 def test_rate_distortion_shows_both_bounds_and_the_area():

@@ -12,19 +12,19 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.drawing import animate_walk, plot_walk
+from curiograph.errors import WalkError
 from curiograph.exploration.batch import Fallback, as_graphs, begin, possible_starts, start_at, step_number
 from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.rows import Float64, Int64
-from curiograph.graph.storage import PathLike, as_path
+from curiograph.graph.storage import PathLike
 from curiograph.growth import Growth, measure
-from curiograph.loops import gap_loops
+from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from curiograph.plotting import DrawnGap
 
 _START = np.uint64(2**63)  # the step whose draw picks the start: no walk gets that far
 
@@ -48,6 +48,15 @@ class Walk(Sequence[Hashable]):
     steps: int
     """Nodes that were asked for."""
     graph: Graph = field(repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.nodes:
+            raise WalkError("the walk is empty; a walk needs at least one node.")
+        if len(self.rewards) != len(self.nodes) - 1:
+            raise WalkError(
+                f"a walk of {len(self.nodes)} nodes has {len(self.nodes) - 1} rewards, one for each but the first; got "
+                f"{len(self.rewards)}. To draw a list of labels without rewards, give it to plot_walk."
+            )
 
     @property
     def total(self) -> float:
@@ -81,34 +90,19 @@ class Walk(Sequence[Hashable]):
             "ended_early": self.ended_early,
         }
 
+    @property
+    def title(self) -> str:
+        """Who walked, what for, and the return, in one line."""
+        earned = f"{self.total:,.0f}" if abs(self.total) >= 1000 else f"{self.total:.4g}"
+        return f"{self.agent} looking for {self.reward}: return {earned}"
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the visited subgraph in order of visit; gaps are outlined while open, and filled once closed."""
-        from curiograph.plotting import plot_walk
+        return plot_walk(self.graph, self, ax)
 
-        _, gaps = self._drawn_gaps()
-        return plot_walk(self.graph.skeleton, self.nodes, gaps, self._title, ax)
-
-    def animate(self, path: PathLike) -> None:
+    def animate(self, path: PathLike, *, progress: Progress = silent) -> None:
         """Write a .gif in which the walk grows node by node, and its growth below."""
-        from curiograph.plotting import animate_walk
-
-        growth, gaps = self._drawn_gaps()
-        animate_walk(
-            self.graph.skeleton, self.nodes, gaps, growth.beta1, self.rewards, self.reward, self._title, as_path(path)
-        )
-
-    @property
-    def _title(self) -> str:
-        return f"{self.agent} looking for {self.reward}: return {self.total:.4g}"
-
-    def _drawn_gaps(self) -> tuple[Growth, list[DrawnGap]]:
-        """What the walk grew, without compressibility, which takes long; and its gaps with a loop around each."""
-        from curiograph.plotting import DrawnGap
-
-        growth = measure(self.graph, self.nodes, compressibility=False)
-        loops = gap_loops(self.graph, self.nodes)
-        drawn = [DrawnGap(loop, gap.opened_at, gap.closed_at) for gap, loop in zip(growth.gaps, loops, strict=True)]
-        return growth, drawn
+        animate_walk(self.graph, self, path, progress=progress)
 
 
 @dataclass(frozen=True, eq=False)

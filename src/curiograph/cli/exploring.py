@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,8 +17,8 @@ def explore(
     start: Annotated[str | None, typer.Option(help="Label of the first node; random without it.")] = None,
     steps: options.Steps = 10,
     fallback: options.Fallback = "frontier",
-    plot: Annotated[Path | None, typer.Option(help="Draw the walk and its gaps: .png, .svg or .pdf.")] = None,
-    animate: Annotated[Path | None, typer.Option(help="Show the walk growing, node by node: .gif.")] = None,
+    plot: options.Plot = None,
+    animate: options.Animate = None,
     directed: options.Directed = False,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -45,8 +44,7 @@ def explore(
     write_result(plot, walk.to_dict(), plot=walk.plot)
     if animate is not None:
         with progress(quiet) as say:
-            say(f"animating {len(walk)} nodes")
-            walk.animate(animate)
+            walk.animate(animate, progress=say)
     if json:
         show_json(walk.to_dict())
     else:

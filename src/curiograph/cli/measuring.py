@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
+from curiograph.cli.output import ANIMATIONS, PICTURES, check_out, progress, remark, show_json, show_table, write_result
 from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
@@ -18,11 +18,16 @@ if TYPE_CHECKING:
 def measure(
     graph: options.GraphArgument,
     walk: Annotated[str | None, typer.Option(help="Labels separated by commas.")] = None,
-    walks: Annotated[Path | None, typer.Option(help="A file with one walk per line.")] = None,
+    walks: Annotated[
+        Path | None,
+        typer.Option(help="A file with one walk per line, or a table with the columns user, page and time."),
+    ] = None,
     max_dim: Annotated[int, typer.Option(help="Highest dimension of gaps; 2 and above need gudhi.")] = 1,
     no_compressibility: Annotated[
         bool, typer.Option("--no-compressibility", help="Leave it out (long walks).")
     ] = False,
+    plot: options.Plot = None,
+    animate: options.Animate = None,
     directed: options.Directed = False,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -33,11 +38,16 @@ def measure(
 
     [bold]curiograph measure toy:library --walk music,physics,chemistry,biology,philosophy,logic,mathematics[/bold]
     """
+    from curiograph.drawing import animate_walk, plot_walk
     from curiograph.growth import measure as measure_walks
 
     check_out(out, (".json", ".csv", *PICTURES))
+    check_out(plot, PICTURES, "--plot")
+    check_out(animate, ANIMATIONS, "--animate")
     if (walk is None) == (walks is None):
         raise SettingError("give either --walk a,b,c or --walks FILE.")
+    if walks is not None and (plot is not None or animate is not None):
+        raise SettingError("--plot and --animate draw one walk; give it as --walk a,b,c.")
     g = options.open_graph(graph, directed)
     reader = options.LabelReader(g)
     labels = [reader.walk(walk)] if walk is not None else reader.walks(walks or Path())
@@ -45,6 +55,10 @@ def measure(
         growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility, progress=say)
     document = growths[0].to_dict() if walk is not None else growths.to_dict()
     write_result(out, document, lambda: _rows(growths), lambda: (growths[0] if walk is not None else growths).plot())
+    write_result(plot, document, plot=lambda: plot_walk(g, labels[0]))
+    if animate is not None:
+        with progress(quiet) as say:
+            animate_walk(g, labels[0], animate, progress=say)
     if json:
         show_json(document)
         return

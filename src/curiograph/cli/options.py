@@ -24,7 +24,7 @@ GraphArgument = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="Edge list (.tsv, .csv, .txt), .graphml, .gml, node-link .json, curiograph's .npz; "
-        "or a toy: toy:library, toy:grid, toy:cycle, toy:complete.",
+        "a data set with a graph (wikispeedia); or a toy: toy:library, toy:grid, toy:cycle, toy:complete.",
         show_default=False,
         autocompletion=completion.graphs,
     ),
@@ -38,6 +38,8 @@ Out = Annotated[
         help="Also write the result to this file: .json, .csv, or a picture (.png, .svg, .pdf) where there is one."
     ),
 ]
+Plot = Annotated[Path | None, typer.Option(help="Draw the walk and its gaps: .png, .svg or .pdf.")]
+Animate = Annotated[Path | None, typer.Option(help="Show the walk growing, node by node: .gif.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Quiet = Annotated[bool, typer.Option("--quiet", envvar="CURIOGRAPH_QUIET", help="No progress, no remarks.")]
 Agent = Annotated[
@@ -59,7 +61,7 @@ Fallback = Annotated[
 
 
 def open_graph(text: str, directed: bool = False) -> Graph:
-    """The graph that an argument names: a file, or a toy."""
+    """The graph that an argument names: a file, a toy, or a data set that is here and has one."""
     from curiograph.graph.read import read_graph
     from curiograph.graph.toys import TOYS
 
@@ -68,11 +70,38 @@ def open_graph(text: str, directed: bool = False) -> Graph:
         if name not in TOYS:
             raise UnknownNameError(f"there is no toy graph {name!r}; the toys are {', '.join(TOYS)}.")
         return TOYS[name]()
+    if not Path(text).exists() and _is_dataset(text):
+        return _graph_of(text)
     graph = read_graph(text, directed=True if directed else None)
     cleaned = graph.cleaning
     if cleaned.self_loops or cleaned.parallel_edges:
         counts = f"{cleaned.self_loops} self-loops dropped, {cleaned.parallel_edges} parallel edges merged"
         remark(f"{text}: {counts}", quiet="CURIOGRAPH_QUIET" in os.environ)
+    return graph
+
+
+def _is_dataset(name: str) -> bool:
+    from curiograph.human.sources import ALIASES, KINDS, SOURCES
+
+    return name in {*ALIASES, *KINDS, *SOURCES}
+
+
+def _graph_of(name: str) -> Graph:
+    """The graph that people of a data set walked on."""
+    from curiograph.human.loading import find_dataset, load_dataset
+    from curiograph.human.sources import ALIASES
+
+    if find_dataset(ALIASES.get(name, name)) is None:
+        raise FileFormatError(
+            f"there is no file {name}, and the data set {name} is not on this machine; `curiograph data list` says how "
+            "to get it. If it is in a folder of data sets, name that in CURIOGRAPH_DATA."
+        )
+    graph = load_dataset(name).graph
+    if graph is None:
+        raise FileFormatError(
+            f"the data set {name} has walks but no graph; make one of them with curiograph.human.cooccurrence_graph, "
+            "save it, and give its file."
+        )
     return graph
 
 
@@ -114,7 +143,10 @@ class LabelReader:
         return labels
 
     def walks(self, path: Path) -> list[list[Hashable]]:
-        """One walk per line; `#` starts a remark. Tabs separate labels, or else semicolons, or else commas."""
+        """One walk per line; `#` starts a remark. Tabs separate labels, or else semicolons, or else commas.
+
+        A table of visits with a heading, which is no walk, is read as `read_trajectories` does.
+        """
         from curiograph.graph.storage import read_text
 
         lines = [
@@ -128,7 +160,24 @@ class LabelReader:
             try:
                 walks.append([line.strip()] if line.strip() in self._graph else self.walk(line, separator))
             except (UnknownNodeError, WalkError) as error:
+                if number == lines[0][0] and self._is_heading(path, number, line):
+                    return self._walks_of_table(path)
                 raise FileFormatError(f"{path}, line {number}: {error}") from None
         if not walks:
             raise FileFormatError(f"{path}: holds no walks; write one list of labels per line.")
         return walks
+
+    @staticmethod
+    def _is_heading(path: Path, number: int, line: str) -> bool:
+        from curiograph.human.events import header_columns
+
+        return header_columns(path, number, line) is not None
+
+    def _walks_of_table(self, path: Path) -> list[list[Hashable]]:
+        from curiograph.human.tables import read_trajectories
+
+        walks = read_trajectories(path).walks
+        try:
+            return [[self.label(str(label)) for label in walks.labels(walk)] for walk in range(len(walks))]
+        except UnknownNodeError as error:
+            raise FileFormatError(f"{path}: {error}") from None

@@ -183,8 +183,7 @@ def recommend(
     if json:
         show_json(document)
         return
-    columns, rows = _table(found)
-    show_table("", columns[history is not None :], [row[history is not None :] for row in rows])
+    show_table("", *_shown(found, history is not None))
     for number, top in enumerate(found):
         if len(top) < k:
             who = f"user {number}: " if history is None else ""
@@ -239,6 +238,25 @@ def _table(found: Sequence[Recommendations]) -> tuple[list[str], list[list[Any]]
         )
     ]
     return columns, rows
+
+
+def _shown(found: Sequence[Recommendations], one: bool) -> tuple[list[str], list[list[Any]]]:
+    """The table for people, of few columns: errors behind their scores, places by all components together."""
+    columns, rows = _table(found)
+    parts = [place for place, column in enumerate(columns) if column.startswith("by ")]
+    at = {column: place for place, column in enumerate(columns)}
+    shown = [
+        [
+            *([] if one else [row[at["user"]]]),
+            *(row[at[name]] for name in ("rank", "node")),
+            f"{row[at['score']]:.4g}" + (f" ± {row[at['stderr']]:.1g}" if row[at["stderr"]] else ""),
+            ", ".join(str(row[place]) for place in parts),
+            *(row[at[name]] for name in ("gaps", "bits", "why")),
+        ]
+        for row in rows
+    ]
+    by = f"by {', '.join(columns[place].removeprefix('by ') for place in parts)}"
+    return [*([] if one else ["user"]), "rank", "node", "score", by, "gaps", "bits", "why"], shown
 
 
 def _ranker(

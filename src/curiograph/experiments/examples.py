@@ -16,7 +16,7 @@ from curiograph.graph.storage import PathLike
 from curiograph.human.components import PAGERANK, Components
 from curiograph.human.outcome import Prediction
 from curiograph.human.prediction import Job, mix_of
-from curiograph.plotting import figure, save_figure
+from curiograph.plotting import MARKERS, colour_of, figure, save_figure
 from curiograph.progress import Progress, silent
 
 _OFFERED = 5
@@ -122,8 +122,9 @@ def save_plot(examples: Sequence[Example], path: Path) -> None:
     _, ax = figure(6.4, 0.45 * len(examples) + 1.2)
     for row, example in enumerate(examples):
         ax.plot(list(example.percentiles.values()), [row, row], color="#AAAAAA", zorder=1)
-    for name, marker in zip(examples[0].percentiles, ("o", "D"), strict=True):
-        ax.scatter([example.percentiles[name] for example in examples], range(len(examples)), marker=marker, label=name)
+    for name, marker in zip(examples[0].percentiles, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
+        ranks = [example.percentiles[name] for example in examples]
+        ax.scatter(ranks, range(len(examples)), marker=marker, color=colour_of(name), label=name)
     ax.set_yticks(range(len(examples)), [f"{TITLES[e.dataset]}: {e.choice[:40]}" for e in examples], fontsize=7)
     ax.invert_yaxis()
     ax.set_xlabel("percentile rank of the true choice")

@@ -13,7 +13,7 @@ from curiograph.experiments.people import DATASETS, PAPER, THEORIES, TITLES, Set
 from curiograph.graph.storage import PathLike
 from curiograph.human.bootstrap import Estimate
 from curiograph.human.outcome import MEMORY, WHERE, Outcome, Prediction
-from curiograph.plotting import COLOURS, figure, save_figure
+from curiograph.plotting import COLOURS, colour_of, figure, save_figure
 from curiograph.progress import Progress, silent
 
 DIFFERENCES = (
@@ -141,9 +141,8 @@ def save_plot(predictions: Sequence[Prediction], path: Path) -> None:
         found = [prediction["last"].improvement(theory) for prediction in predictions]
         x = [row + (place - 1.5) * width for row in range(len(predictions))]
         ends = [[r.value - r.low for r in found], [r.high - r.value for r in found]]
-        colour = COLOURS["mixture"] if "+" in theory else COLOURS.get(theory, COLOURS["quiet"])
         bars.bar(x, [r.value for r in found], width, yerr=[[max(0, e) for e in end] for end in ends], label=theory,
-                 color=colour, ecolor="#555555", capsize=2)  # fmt: skip
+                 color=colour_of(theory), ecolor="#555555", capsize=2)  # fmt: skip
         if theory != MEMORY:
             marks = [PAPER[prediction.name][theory][0] for prediction in predictions]
             bars.plot(x, marks, "D", color=COLOURS["paper"], markersize=4, markeredgecolor="white", zorder=3)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-_LIKED = {"uniform": "random", "degree": "max-degree", "markov": "human"}  # motives with another's colour
+_LIKED = {"uniform": "random", "degree": "max-degree"}  # motives with another's colour
 _EQUAL = 1e-9  # bits: motives this close tell a person's choices equally well
 
 

@@ -6,7 +6,7 @@ that figures survive a grey printer.
 
 from __future__ import annotations
 
-from curiograph.plotting.animation import animate_walk as animate_walk
+from curiograph.plotting.animation import film_walk as film_walk
 from curiograph.plotting.canvas import figure as figure
 from curiograph.plotting.canvas import save_figure as save_figure
 from curiograph.plotting.growth import plot_growth as plot_growth
@@ -24,4 +24,5 @@ from curiograph.plotting.rankings import plot_ranking as plot_ranking
 from curiograph.plotting.rate_distortion import plot_rate_distortion as plot_rate_distortion
 from curiograph.plotting.recommendations import plot_recommendations as plot_recommendations
 from curiograph.plotting.walks import DrawnGap as DrawnGap
-from curiograph.plotting.walks import plot_walk as plot_walk
+from curiograph.plotting.walks import DrawnWalk as DrawnWalk
+from curiograph.plotting.walks import draw_walk as draw_walk

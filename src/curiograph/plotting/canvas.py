@@ -42,5 +42,6 @@ def figure(
 
 
 def whole_numbers(axis: Axis) -> None:
-    """Ticks at whole numbers only."""
-    axis.set_major_locator(require("matplotlib.ticker", "plot", "Pictures").MaxNLocator(integer=True))
+    """Ticks at whole numbers only, be it one."""
+    ticks = require("matplotlib.ticker", "plot", "Pictures").MaxNLocator(integer=True, min_n_ticks=1)
+    axis.set_major_locator(ticks)

@@ -9,7 +9,7 @@ import numpy as np
 
 from curiograph.graph.rows import Float64, Int64
 from curiograph.plotting.canvas import figure, whole_numbers
-from curiograph.plotting.palette import COLOURS, DASHES
+from curiograph.plotting.palette import COLOURS, DASHES, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,24 +28,36 @@ def plot_growth(
         below.sharex(ax)
     elif ax is None:
         ax = figure()[1]
-    ax.step(steps, beta1, where="post", color=COLOURS["igt"], linestyle=DASHES["igt"], linewidth=2)
+    ax.plot(*as_steps(beta1), drawstyle="steps-post", color=COLOURS["igt"], linestyle=DASHES["igt"], linewidth=2)
     _axis(ax, "information gaps", COLOURS["igt"])
-    ax.set_ylim(bottom=0, top=max(1, ax.get_ylim()[1]))
+    ax.set_xlim(0.5, len(beta1) + 0.5)
+    from_zero(ax, max(1.0, float(beta1.max())))
     if not np.all(np.isnan(compressibility)):
         right = ax.twinx()
-        right.plot(steps, compressibility, color=COLOURS["cpt"], linestyle=DASHES["cpt"], linewidth=2)
+        dot = MARKERS["cpt"] if len(steps) == 1 else ""
+        right.plot(steps, compressibility, marker=dot, color=COLOURS["cpt"], linestyle=DASHES["cpt"], linewidth=2)
         right.set_ylabel("compressibility (bits), dashed", color=COLOURS["cpt"])
-        right.set_ylim(bottom=0)
+        from_zero(right, max(0.1, float(np.nanmax(compressibility))))
         right.spines["top"].set_visible(False)
     ax.spines["top"].set_visible(False)
     return ax
+
+
+def as_steps(heights: Int64) -> tuple[Float64, Int64]:
+    """A curve of steps from every node to the next, the last half as wide."""
+    return np.append(np.arange(1.0, len(heights) + 1), len(heights) + 0.5), np.append(heights, heights[-1:])
+
+
+def from_zero(ax: Axes, top: float) -> None:
+    """Show heights from zero, where a line stands clear of the frame, to the top."""
+    ax.set_ylim(-0.04 * top, 1.1 * top)
 
 
 def _plot_lives(ax: Axes, length: int, lives: Sequence[tuple[int, int | None]]) -> None:
     """One bar per gap from opening (dot) to closing (cross); bars that stay open run on to the end."""
     width = min(3.0, 150.0 / len(lives))
     for row, (opened, closed) in enumerate(lives, start=1):
-        ax.plot([opened, closed or length], [row, row], color=COLOURS["igt"], alpha=0.6, linewidth=width)
+        ax.plot([opened, closed or length + 0.5], [row, row], color=COLOURS["igt"], alpha=0.6, linewidth=width)
         ax.plot(opened, row, "o", color=COLOURS["igt"], markersize=width + 1)
         if closed is not None:
             ax.plot(closed, row, "x", color=COLOURS["igt"], markersize=width + 2)
@@ -91,5 +103,6 @@ def _band(ax: Axes, curves: Sequence[Any], reward: str) -> None:
     spread = np.sqrt(np.nansum((table - mean) ** 2, axis=0) / np.maximum(count - 1, 1))
     error = spread / np.sqrt(np.maximum(count, 1))
     steps = np.arange(1, longest + 1)
-    ax.plot(steps, mean, linestyle=DASHES[reward], color=COLOURS[reward], linewidth=2)
+    dot = MARKERS[reward] if longest == 1 else ""
+    ax.plot(steps, mean, marker=dot, linestyle=DASHES[reward], color=COLOURS[reward], linewidth=2)
     ax.fill_between(steps, mean - error, mean + error, color=COLOURS[reward], alpha=0.2, linewidth=0)

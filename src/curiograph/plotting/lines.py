@@ -11,7 +11,7 @@ import numpy as np
 from curiograph.extras import require
 from curiograph.graph.rows import Float64
 from curiograph.plotting.canvas import figure
-from curiograph.plotting.palette import COLOURS, DASHES, MARKERS
+from curiograph.plotting.palette import COLOURS, DASHES, MARKERS, colour_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,7 @@ def plot_bars(
     width = 0.8 / len(series)
     for place, (name, (heights, errors)) in enumerate(series.items()):
         x = np.arange(len(groups)) + (place - (len(series) - 1) / 2) * width
-        ax.bar(x, heights, width, yerr=errors, color=COLOURS.get(name, COLOURS["quiet"]), label=name, ecolor="#555555")
+        ax.bar(x, heights, width, yerr=errors, color=colour_of(name), label=name, ecolor="#555555")
         if name in marks:
             ax.plot(x, marks[name], "D", color=COLOURS["paper"], markersize=4, markeredgecolor="white", zorder=3)
     ax.plot([], [], "D", color=COLOURS["paper"], markersize=4, label="paper")
@@ -51,7 +51,7 @@ def plot_bars(
 def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[float]]], ax: Axes) -> Axes:
     """Lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
     for name, (heights, errors) in series.items():
-        colour = COLOURS.get(name, COLOURS["quiet"])
+        colour = colour_of(name)
         ax.plot(x, heights, marker=MARKERS.get(name, "x"), markersize=5, color=colour, label=name)
         low, high = np.subtract(heights, errors), np.add(heights, errors)
         ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)

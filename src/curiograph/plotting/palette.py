@@ -5,6 +5,7 @@ Where two of the main five are alike in grey they still differ in dash and marke
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 COLOURS = {
@@ -52,10 +53,16 @@ MARKERS = {
 """Shapes of points."""
 
 
+_ALIKE = {"igt+cpt": "mixture"}  # names with another's colour
+
+
 def colour_of(name: str, otherwise: str = "quiet") -> str:
-    """The colour of a name, or of its first part.
+    """The colour of a name, or of its first parts: without its width, its planner, its family.
 
     >>> colour_of("igt-rg") == COLOURS["igt"], colour_of("nobody") == COLOURS["quiet"]
     (True, True)
+    >>> colour_of("beam:64") == COLOURS["beam"], colour_of("horizon+beam:8") == COLOURS["horizon+beam"]
+    (True, True)
     """
-    return next(COLOURS[key] for key in (name, name.partition("-")[0], otherwise) if key in COLOURS)
+    wishes = (re.split(ends, _ALIKE.get(name, name), maxsplit=1)[0] for ends in ("$", ":", "[:+]", "[:+-]"))
+    return next(COLOURS[key] for key in (*wishes, otherwise) if key in COLOURS)

@@ -10,6 +10,7 @@ import numpy as np
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import shortened
 from curiograph.plotting.canvas import figure
+from curiograph.plotting.fonts import drawable, families
 from curiograph.plotting.palette import COLOURS, MARKERS, colour_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def plot_ranking(labels: Sequence[str], scores: Float64, errors: Float64, who: s
     rows = np.arange(len(labels))
     spread = errors if np.any(errors > 0) else None
     ax.barh(rows, scores, xerr=spread, color=colour_of(who, "pagerank"), ecolor="#555555", capsize=2)
-    ax.set_yticks(rows, [shortened(label, 24) for label in labels], parse_math=False)
+    ax.set_yticks(rows, _ticks(labels), fontfamily=list(families()), parse_math=False)
     ax.invert_yaxis()
     ax.set_xlabel("score" if spread is None else "score, with one standard error")
     ax.spines[["top", "right"]].set_visible(False)
@@ -55,8 +56,12 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.set_xlim(-0.35, len(places) - 0.65)
-    ax.set_yticks(heights[0], [shortened(label, 24) for label in labels], parse_math=False)
+    ax.set_yticks(heights[0], _ticks(labels), fontfamily=list(families()), parse_math=False)
     ax.set_ylim(len(labels) + 0.6, 0.4)
     ax.set_xlabel("numbers: places among all candidates", fontsize=8)
     ax.spines[:].set_visible(False)
     return ax
+
+
+def _ticks(labels: Sequence[str]) -> list[str]:
+    return drawable([shortened(label, 24) for label in labels])

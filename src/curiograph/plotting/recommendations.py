@@ -11,7 +11,7 @@ from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.plotting.canvas import figure
 from curiograph.plotting.layout import layout
-from curiograph.plotting.names import name_offsets, write_name
+from curiograph.plotting.names import Names
 from curiograph.plotting.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -62,9 +62,6 @@ def plot_recommendations(
         )
     place = {int(v): i for i, v in enumerate(shown)}
     inner = [(place[a], place[b]) for a, b in near]
-    texts = [str(label) for label in named]
-    for text, v, offset in zip(texts, shown, name_offsets(ax, texts, places[shown], inner, 6.5), strict=True):
-        if offset is not None:
-            write_name(ax, text, places[v], offset)
     ax.legend(loc="lower center", ncols=2, frameon=False, fontsize=9)
+    Names(named, places[shown], inner, 6.5).write(ax)
     return ax
