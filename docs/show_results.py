@@ -179,7 +179,8 @@ def load_lines(run: dict[str, Any]) -> list[str]:
     for load in run["loads"]:
         memory = [f"{load[f'memory_{when}'] / 2**20:.0f} MiB" for when in ("first", "last", "max")]
         times = [f"{1e3 * load[each]:.1f} ms" for each in ("p50", "p99")]
-        cells = [load["candidates"], f"{load['requests_per_second']:.0f}", *times, str(load["errors"]), *memory]
+        asked = f"{load['candidates']}, with reasons" if load["reasons"] else load["candidates"]
+        cells = [asked, f"{load['requests_per_second']:.0f}", *times, str(load["errors"]), *memory]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, "", f"{first['graph']}, {first['connections']} connections, {first['seconds']:.0f} s."]
 

@@ -10,7 +10,7 @@ import pytest
 import curiograph as cg
 from curiograph.bench.load import COLUMNS, Load
 
-GOOD = Load("g", "last", 32, 60.0, 600.0, 0.04, 0.09, 0.2, 0, 1000, 1020, 1050)
+GOOD = Load("g", "last", False, 32, 60.0, 600.0, 0.04, 0.09, 0.2, 0, 1000, 1020, 1050)
 
 
 def test_promises_are_about_speed_errors_and_memory():
@@ -35,5 +35,5 @@ def test_a_short_load_has_no_errors(run, monkeypatch, tmp_path):
     monkeypatch.setattr("curiograph.bench.load._cache", lambda: tmp_path)
     ran = run("bench", "--load", "--graph", tmp_path / "library.npz", "--seconds", "2", "--json")
     loads = ran.document["loads"]
-    assert [load["candidates"] for load in loads] == ["last", "all"]
+    assert [load["candidates"] for load in loads] == ["last", "all", "last"]
     assert all(load["errors"] == 0 and load["requests_per_second"] > 10 for load in loads)

@@ -36,6 +36,8 @@ CONNECTIONS = 32
 PROMISED = {"requests": 500.0, "p99": 0.1, "growth": 0.05}
 """Requests a second at least; seconds and share of memory at most."""
 
+_CASES = (("last", False), ("all", False), ("last", True))
+"""Candidates, and whether with reasons."""
 _BODIES = 5_000
 _AT_ONCE = 16
 _SECONDS = 60
@@ -68,6 +70,7 @@ class Load:
 
     graph: str
     candidates: str
+    reasons: bool
     connections: int
     seconds: float
     requests_per_second: float
@@ -98,15 +101,16 @@ class Load:
         """A line of the table."""
         memory = [f"{each / 2**20:.0f} MiB" for each in (self.memory_first, self.memory_last, self.memory_max)]
         times = [f"{1e3 * each:.1f} ms" for each in (self.p50, self.p99)]
-        return [self.candidates, round(self.requests_per_second), *times, self.errors, *memory, self.kept]
+        asked = f"{self.candidates}, with reasons" if self.reasons else self.candidates
+        return [asked, round(self.requests_per_second), *times, self.errors, *memory, self.kept]
 
 
 COLUMNS = ("candidates", "requests/s", "p50", "p99", "errors", "memory first", "last", "max", "as promised")
 
 
 def run_load(graph: Path | None, seconds: int, seed: int, progress: Progress) -> list[Load]:
-    """Load a server with random histories of 3 to 8 nodes: first with the neighbours of the last node as candidates,
-    then with all nodes.
+    """Load a server with random histories of 3 to 8 nodes: with the neighbours of the last node as candidates, with
+    all nodes, and with reasons.
 
     Parameters
     ----------
@@ -124,19 +128,17 @@ def run_load(graph: Path | None, seconds: int, seed: int, progress: Progress) ->
     with tempfile.TemporaryDirectory() as folder:
         npz = Path(folder) / "load.npz"
         g.save(str(npz))
-        for candidates in ("last", "all"):
-            progress(f"starting the server for candidates {candidates}")
+        for candidates, reasons in _CASES:
+            progress(f"{seconds} s of load, candidates {candidates}{', with reasons' if reasons else ''}")
             with served(["--graph", f"load={npz}", "--parts", f"load={file}"]) as (address, process):
-                progress(f"{seconds} s of load, candidates {candidates}")
-                bodies = _bodies(g, candidates, seed)
+                bodies = _bodies(g, candidates, reasons, seed)
                 _first_answer(address, bodies[0])
                 found, memory = _loaded(wrk, Path(folder), f"{address}/api/v1/recommend", bodies, seconds, process.pid)
             took = found["microseconds"] / 1e6
             p50, p99, slowest = (found[each] / 1e6 for each in ("p50", "p99", "max"))
-            errors = found["errors"]
             loads.append(
-                Load(name, candidates, CONNECTIONS, took, found["requests"] / took, p50, p99, slowest, errors,
-                     memory[0], memory[-1], max(memory))
+                Load(name, candidates, reasons, CONNECTIONS, took, found["requests"] / took, p50, p99, slowest,
+                     found["errors"], memory[0], memory[-1], max(memory))
             )  # fmt: skip
     return loads
 
@@ -203,12 +205,13 @@ def _address(process: subprocess.Popen[str]) -> str:
     raise SettingError("the server did not start; see what it said above.")
 
 
-def _bodies(graph: Graph, candidates: str, seed: int) -> list[str]:
+def _bodies(graph: Graph, candidates: str, reasons: bool, seed: int) -> list[str]:
+    asked = {"candidates": candidates, "reasons": reasons}
     rng = np.random.default_rng(seed)
     some = np.flatnonzero(graph.degrees)
     histories = (rng.choice(some, min(len(some), int(rng.integers(3, 9))), replace=False) for _ in range(_BODIES))
     return [
-        json.dumps({"graph": "load", "history": [graph.label(int(v)) for v in history], "candidates": candidates})
+        json.dumps({"graph": "load", "history": [graph.label(int(v)) for v in history]} | asked)
         for history in histories
     ]
 

@@ -8,7 +8,6 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from curiograph.errors import SettingError, WalkError
-from curiograph.graph.container import Graph
 from curiograph.graph.storage import quoted
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.labels import Labels, shown
@@ -58,7 +57,7 @@ def walking_at(query: QueryParams, shelf: Shelf, limits: Limits) -> Walking:
     if not (seed.isdecimal() and len(seed) < 10):
         raise SettingError(f"the seed is {quoted(seed)}; it is a whole number of at most nine digits.")
     graph = shelf.graph(graph_id)
-    nodes = _nodes(query, graph, limits) or [first_start(graph)]
+    nodes = _nodes(query, shelf.labels(graph_id), limits) or [first_start(graph)]
     begun = Walking(graph_id, graph, nodes[0], agent, reward, int(seed))
     if len(nodes) == 1:
         return begun
@@ -66,15 +65,16 @@ def walking_at(query: QueryParams, shelf: Shelf, limits: Limits) -> Walking:
     return Walking.replayed(begun, nodes[1:], [YOU if who == "y" else agent for who in by[: len(nodes) - 1]])
 
 
-def _nodes(query: QueryParams, graph: Graph, limits: Limits) -> list[Hashable]:
+def _nodes(query: QueryParams, labels: Labels, limits: Limits) -> list[Hashable]:
     """The nodes that an address names, or gives by their positions."""
     named, places = query.getlist("walk"), [text for text in query.get("at", "").split(".") if text]
     count = len(named or places)
     if count > limits.steps:
         raise WalkError(f"the shared walk has {count} nodes; at most {limits.steps} are taken.")
     if named:
-        return Labels(graph).walk(named)
+        return labels.walk(named)
+    count = labels.graph.num_nodes
     for place in places:
-        if not (place.isdecimal() and len(place) < 12 and int(place) < graph.num_nodes):
-            raise WalkError(f"the shared walk has a node at {quoted(place)}; the graph has {graph.num_nodes} nodes.")
-    return [graph.label(int(place)) for place in places]
+        if not (place.isdecimal() and len(place) < 12 and int(place) < count):
+            raise WalkError(f"the shared walk has a node at {quoted(place)}; the graph has {count} nodes.")
+    return [labels.graph.label(int(place)) for place in places]

@@ -20,7 +20,7 @@ from curiograph.errors import CuriographError
 from curiograph.graph.read import ENDINGS
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.core import Service
-from curiograph.service.labels import Labels
+from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
 from curiograph.service.page.drawing import growth_options, ink, subgraph_options
 from curiograph.service.page.keys import KEYS, LISTEN
@@ -44,7 +44,7 @@ class Page:
 
     def __init__(self, service: Service) -> None:
         self.shelf, self.limits = service.shelf, service.limits
-        self._compute = service.computing.run
+        self._compute, self._quick = service.computing.run, service.quick.run
         self.dark = False
         self._busy = asyncio.Lock()
         self._filling = self._stale = False
@@ -341,28 +341,28 @@ class Page:
         _complain(f"The page takes {', '.join(ENDINGS)} of at most {most} MB.")
 
     async def _suggest(self) -> None:
+        found = await self._found(_SUGGESTED)
         self.suggestions.clear()
-        text = self.search.value or ""
-        if not text:
-            return
-        found = await asyncio.to_thread(Labels(self.walking.graph).search, text, _SUGGESTED)
         with self.suggestions:
             for each in found:
-                ui.button(str(each), on_click=lambda each=each: self._start_at(each)).props(
-                    "flat dense no-caps align=left"
-                )
-            if not found:
+                choose = ui.button(panels.brief(each), on_click=lambda each=each: self._start_at(each))
+                choose.props("flat dense no-caps align=left")
+            if self.search.value and not found:
                 ui.label("no node has that in its name").classes("cg-small")
 
-    async def _start_at_first(self) -> None:
-        found = await asyncio.to_thread(Labels(self.walking.graph).search, self.search.value or "", 1)
-        if found and self.search.value:
-            await self._start_at(found[0])
+    async def _found(self, most: int) -> list[JsonLabel]:
+        """Nodes with the text that is searched for in their names."""
+        text, graph_id = self.search.value or "", self.walking.graph_id
+        return await self._quick(lambda: self.shelf.labels(graph_id).search(text, most)) if text else []
 
-    async def _start_at(self, text: Any) -> None:
+    async def _start_at_first(self) -> None:
+        for first in await self._found(1):
+            await self._start_at(first)
+
+    async def _start_at(self, found: JsonLabel) -> None:
         self._pause()
-        label = Labels(self.walking.graph).label(text)
-        if await self._do(self.walking.restart, label):
+        walking = self.walking
+        if await self._do(lambda: walking.restart(self.shelf.labels(walking.graph_id).label(found))):
             self.search.value = ""
 
     # -- taking away -------------------------------------------------------------------------------------------------

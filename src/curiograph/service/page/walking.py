@@ -9,16 +9,18 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from curiograph.agents.registry import as_agent
 from curiograph.agents.running import explore
-from curiograph.errors import WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.exploration.batch import possible_starts, start_at
 from curiograph.graph.container import Graph, require_edges
 from curiograph.graph.rows import Float64
 from curiograph.growth import Gap, Growth, measure
 from curiograph.loops import gap_loops
 from curiograph.plotting.layout import layout
-from curiograph.service.looking import Look, look
+from curiograph.service.looking import AHEAD, Look, look
 from curiograph.service.page.layout import beside, settled
+from curiograph.service.work import look_seconds
 
 YOU = "you"
 RIVALS = (("greedy", "igt"), ("horizon", "igt"), ("greedy", "cpt"), ("horizon", "cpt"), ("random", "igt"))
@@ -26,6 +28,8 @@ RIVALS = (("greedy", "igt"), ("horizon", "igt"), ("greedy", "cpt"), ("horizon", 
 
 _COMPARED = 40
 """Nodes up to which rivals walk along, and your choices in a shared walk are judged."""
+_WAIT = 3.0
+"""Seconds that an agent may take for a step."""
 _MEASURED = 150
 """Nodes of a shared walk up to which compressibility is computed for every step."""
 
@@ -162,11 +166,19 @@ class Walking:
 
     def change(self, agent: str, reward: str) -> None:
         """Go on with another agent or reward; the walk stays."""
-        self.seen = look(self.graph, self.nodes, agent, reward, seed=self.seed)
+        self.seen = self._looked(self.nodes, agent, reward)
         self.agent, self.reward, self._earlier = agent, reward, []
 
     def _look(self, nodes: Sequence[Hashable]) -> Look:
-        return look(self.graph, nodes, self.agent, self.reward, seed=self.seed)
+        return self._looked(nodes, self.agent, self.reward)
+
+    def _looked(self, nodes: Sequence[Hashable], agent: str, reward: str) -> Look:
+        if look_seconds(self.graph, as_agent(agent), reward, len(nodes), AHEAD) > _WAIT:
+            raise SettingError(
+                f"after {len(nodes)} nodes {agent} takes too long to choose for {reward}; "
+                "go on with another agent, or for the other reward."
+            )
+        return look(self.graph, nodes, agent, reward, seed=self.seed)
 
     def _edges(self) -> list[tuple[int, int]]:
         positions = self.graph.positions(self.nodes)
