@@ -40,4 +40,4 @@ def _wait(service: Service) -> None:
     """Something to read until the service is ready."""
     ui.label("curiograph is getting ready: the first time, it compiles its kernels for this machine (half a minute).")
     ui.spinner(size="lg")
-    ui.timer(0.5, lambda: ui.navigate.reload() if service.status == "ok" else None)
+    ui.timer(0.5, lambda: None if service.status == "warming up" else ui.navigate.reload())

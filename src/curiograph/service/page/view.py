@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from fastapi import Request
@@ -20,6 +21,7 @@ from curiograph.errors import CuriographError
 from curiograph.graph.read import ENDINGS
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.core import Service
+from curiograph.service.knowing import learn, with_room
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
 from curiograph.service.page.drawing import growth_options, ink, subgraph_options
@@ -28,7 +30,7 @@ from curiograph.service.page.sharing import AGENTS, address, walking_at
 from curiograph.service.page.style import CSS, shade
 from curiograph.service.page.walking import Walking, first_start
 from curiograph.service.refusals import Refusal
-from curiograph.service.shelf import Shelf
+from curiograph.service.work import Check
 
 _PAUSE = 0.8
 """Seconds between the steps of a walk that plays."""
@@ -45,6 +47,7 @@ class Page:
     def __init__(self, service: Service) -> None:
         self.shelf, self.limits = service.shelf, service.limits
         self._compute, self._quick = service.computing.run, service.quick.run
+        self._watched = service.computing.run_watched
         self.dark = False
         self._busy = asyncio.Lock()
         self._filling = self._stale = False
@@ -203,9 +206,18 @@ class Page:
                 self.comparison.show(walking, rivals)
         elif self.tabs.value == "recommend":
             self.recommendations.wait()
-            top = await self._compute(_recommended, self.shelf, walking, self.recommendations.among.value)
+            ask = partial(self._recommended, walking, self.recommendations.among.value)
+            top = await self._watched(ask)
             if self._still(walking, count):
                 self.recommendations.show(walking, top)
+
+    def _recommended(self, walking: Walking, among: CandidateSet, check: Check) -> Recommendations:
+        """Learn what walkers have not found out yet, node by node, and recommend."""
+        made = with_room(self.shelf.recommender(walking.graph_id), self.limits.parts)
+        learn(made, walking.graph.positions(walking.nodes).tolist(), check)
+        top: Recommendations = made.recommend(walking.nodes, _RECOMMENDED, candidates=among)
+        _ = top.reasons  # computed here, in a thread
+        return top
 
     def _still(self, walking: Walking, count: int) -> bool:
         """Whether the walk has not gone on while something was computed for it."""
@@ -404,12 +416,6 @@ def _icon(icon: str, meaning: str, act: Callable[..., Any]) -> ui.button:
 
 def _drawn(walking: Walking, dark: bool) -> tuple[dict[str, Any], dict[str, Any]]:
     return subgraph_options(walking, dark), growth_options(walking, dark)
-
-
-def _recommended(shelf: Shelf, walking: Walking, among: CandidateSet) -> Recommendations:
-    top: Recommendations = shelf.recommender(walking.graph_id).recommend(walking.nodes, _RECOMMENDED, candidates=among)
-    _ = top.reasons  # computed here, in a thread
-    return top
 
 
 def _come_back(sentence: str) -> None:
