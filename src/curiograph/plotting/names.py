@@ -111,7 +111,7 @@ class Names:
         about = [part for part in (ax.title, ax.get_legend()) if part is not None and part.get_visible()]
         nodes = np.hstack([points - self._radius, points + self._radius])
         taken = np.vstack([nodes, *(_box(part, renderer, scale) for part in about)])
-        ways = [np.linspace(points[a], points[b], 9)[1:-1] for a, b in self._links]
+        ways = [np.linspace(points[a], points[b], 33)[1:-1] for a, b in self._links]
         crossed = np.concatenate([np.empty((0, 2)), *ways])
         towards = _towards_links(points, self._links)
         found: list[Offset | None] = []
@@ -119,11 +119,11 @@ class Names:
             name.set_visible(True)
             extent = name.get_window_extent(renderer)
             half = np.array([extent.width, extent.height]) * scale / 2
-            shifts = [np.array(side) * (self._radius + 1.5 + half) for side in _SIDES]
+            shifts = [np.array(side) * (self._radius + 2.0 + half) for side in _SIDES]
             boxes = [np.hstack([points[node] + shift - half, points[node] + shift + half]) for shift in shifts]
             covered = [_overlap(box, taken) + 2.0 * _outside(box, frame) for box in boxes]
             cost = [
-                area + 4.0 * _inside(box, crossed) + 8.0 * float(np.dot(side, towards[node]))
+                area + 3.0 * _inside(box, crossed) + 8.0 * float(np.dot(side, towards[node]))
                 for area, box, side in zip(covered, boxes, _SIDES, strict=True)
             ]
             best = int(np.argmin(cost))
