@@ -32,7 +32,7 @@ _SAFE = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "content-security-policy": "frame-ancestors 'none'",
-    "referrer-policy": "same-origin",
+    "referrer-policy": "no-referrer",
 }
 
 
