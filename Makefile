@@ -11,10 +11,10 @@ run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
 
 test: .venv/test.done browser lint
-	$(BIN)/python -m pytest -n 2 -q
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q
 
 test-all: .venv/test-all.done browser lint
-	$(BIN)/python -m pytest -n 2 -q -m ""
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m ""
 
 # Debian's chromium for the tests of the page; where it cannot be installed they skip, and say so.
 browser:

@@ -314,7 +314,7 @@ def test_plots_show_what_was_measured():
     growth = cg.measure(cg.toys.grid(3, 3), [(0, 0), (0, 1), (1, 1), (1, 0), (2, 0), (2, 1)])
     axes = growth.plot()
     steps = axes.lines[0].get_ydata()
-    assert list(steps) == growth.beta1.tolist()
+    assert list(steps) == [*growth.beta1.tolist(), growth.beta1[-1]]  # the last step is drawn half as wide
     lives = axes.figure.axes[1]
     assert len([line for line in lives.lines if len(line.get_xdata()) == 2]) == len(growth.gaps)
     many = cg.measure(cycle(5), [[0, 1, 2], [1, 2], [2, 3, 4, 0, 1]])
