@@ -19,10 +19,7 @@ from serving import server
 
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'curiograph[test]'")
-pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: `make browser` installs Debian's"),
-    pytest.mark.xdist_group("page"),  # one browser and one server for all
-]
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: `make browser` installs Debian's")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 HOSTILE = "<img src=x onerror=window.hurt=1>"
 
