@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,7 +41,7 @@ def error_of(answer: Any, status: int) -> str:
     assert set(document) == {"error"}
     assert set(document["error"]) == {"type", "message"}
     assert "Traceback" not in answer.text
-    assert "/tmp" not in answer.text
+    assert tempfile.gettempdir() not in answer.text
     return str(document["error"]["message"])
 
 

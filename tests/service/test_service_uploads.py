@@ -52,7 +52,7 @@ def test_labels_come_back_as_they_are_as_json(api):
 
 
 @pytest.mark.parametrize(
-    "name", ["../../../etc/cron.d/a.csv", "..\\..\\a.csv", "/root/.ssh/a.csv", "a\0b.csv", "%2e%2e/a.csv"]
+    "name", ["../../../etc/cron.d/a.csv", "..\\..\\a.csv", "/home/someone/.ssh/a.csv", "a\0b.csv", "%2e%2e/a.csv"]
 )
 def test_names_like_paths_reach_no_path(api, name):
     answer = api.post("/api/v1/graphs", params={"name": name}, content=b"a,b\nb,c\n")
