@@ -383,7 +383,7 @@ class Page:
         here = await ui.run_javascript("location.origin", timeout=_PATIENCE) + address(self.walking)
         with ui.dialog(value=True), ui.card().classes("w-full"):
             ui.label("Whoever opens this address sees this walk:")
-            if self.shelf.entry(self.walking.graph_id).kind == "upload":
+            if self.walking.graph_id in (entry.id for entry in self.shelf.entries() if entry.kind == "upload"):
                 ui.label("The graph is an upload: it is there only as long as this service runs.").classes("cg-small")
             ui.input("address", value=here).props("readonly").classes("w-full")
             ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(here))
