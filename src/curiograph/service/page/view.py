@@ -255,22 +255,26 @@ class Page:
         await self._fill_tab()
         return True
 
+    def _may_go_on(self) -> bool:
+        if len(self.walking.taken) < self.limits.steps:
+            return True
+        self._pause()
+        _complain(f"A walk here has at most {self.limits.steps} nodes.")
+        return False
+
     async def _step(self) -> None:
-        if len(self.walking.taken) >= self.limits.steps:
-            self._pause()
-            ui.notify(f"A walk here has at most {self.limits.steps} nodes.", type="warning")
-            return
-        await self._do(self.walking.step)
+        if self._may_go_on():
+            await self._do(self.walking.step)
 
     async def _take(self, node: Hashable) -> None:
         self._pause()
-        await self._do(self.walking.take, node, at=len(self.walking.taken))
+        if self._may_go_on():
+            await self._do(self.walking.take, node, at=len(self.walking.taken))
 
     async def _take_row(self, row: int, at: int) -> None:
         """Go to a candidate of the walk as it was with `at` nodes."""
-        self._pause()
         if at == len(self.walking.taken) and 0 <= row < len(self.walking.seen.nodes):
-            await self._do(self.walking.take, self.walking.seen.nodes[row], at=at)
+            await self._take(self.walking.seen.nodes[row])
 
     async def _clicked(self, event: events.EChartPointClickEventArguments) -> None:
         data: Any = event.data
