@@ -5,20 +5,16 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all warm browser wrk lint format bench docs results screenshots load people train-all ablation clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load people train-all ablation clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
 
-test: .venv/test.done browser warm lint
+test: .venv/test.done browser lint
 	$(BIN)/python -m pytest -n 2 -q -rs
 
-test-all: .venv/test-all.done browser warm lint
+test-all: .venv/test-all.done browser lint
 	$(BIN)/python -m pytest -n 2 -q -rs -m ""
-
-# The kernels are compiled once, not by every process of the tests at the same time.
-warm: .venv/test.done
-	$(BIN)/curiograph warmup --quiet
 
 # Debian's chromium for the tests of the page; where it cannot be installed they skip, and say so.
 browser:

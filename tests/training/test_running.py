@@ -217,10 +217,7 @@ def test_bad_requests_are_refused(given, words, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_the_command_line_trains_and_its_agent_explores(tmp_path):
-    def curiograph(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([sys.executable, "-m", "curiograph", *words], capture_output=True, text=True, check=False)
-
+def test_the_command_line_trains_and_its_agent_explores(run, tmp_path):
     options = [text for pair in GNN.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
     ask = [
         "train",
@@ -235,13 +232,11 @@ def test_the_command_line_trains_and_its_agent_explores(tmp_path):
         "--out",
         str(tmp_path / "r"),
     ]
-    done = curiograph(*ask, *options, "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["validation"]["step"] in (4, 8)
-    assert "min left" in done.stderr
+    done = run(*ask, *options, "--json")
+    assert done.document["validation"]["step"] in (4, 8)
+    assert "min left" in done.err
     assert json.loads((tmp_path / "r" / "agent.json").read_text())["command"].startswith("curiograph train --family ws")
-    walked = curiograph("explore", "toy:library", "--agent", str(tmp_path / "r"), "--steps", "5", "--json")
-    assert json.loads(walked.stdout)["nodes"]
+    assert run("explore", "toy:library", "--agent", tmp_path / "r", "--steps", "5", "--json").document["nodes"]
     for words, sentence in (
         (["train"], "give one of --family"),
         (["train", "--family", "xx", "--out", str(tmp_path / "q")], "no family 'xx'"),
@@ -249,7 +244,7 @@ def test_the_command_line_trains_and_its_agent_explores(tmp_path):
         (["train", "--family", "ws", "--set", "seed=3"], "an option of its own, --seed"),
         (["train", "--family", "ws", "--set", "discount=7", "--out", str(tmp_path / "q")], "discount is 7"),
     ):
-        refused = curiograph(*words)
-        assert refused.returncode == 2
-        assert sentence in refused.stderr
-        assert refused.stderr.count("\n") == 1
+        refused = run(*words)
+        assert refused.code == 2
+        assert sentence in refused.err
+        assert refused.err.count("\n") == 1
