@@ -101,16 +101,15 @@ def serve(
 
 def _app(shelf: Shelf, kept: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
     """The application, which reads its parts before it says that it is ready."""
-    from curiograph.bench.warmup import warm_up
     from curiograph.service.app import create_app
     from curiograph.service.gate import LOOPBACK
     from curiograph.service.page.mount import add_page
     from curiograph.service.running import is_loopback
     from curiograph.service.tasks import prepare_task
+    from curiograph.service.warming import warm_up
 
     def warm() -> None:
-        warm_up()
-        shelf.graph(shelf.first)  # what the page shows first
+        warm_up(shelf)
         for name, path in kept.items():
             recommender = shelf.recommender(name)
             if path.exists():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -12,7 +13,6 @@ from fastapi.openapi.utils import get_openapi
 from starlette.routing import Route
 
 import curiograph
-from curiograph.bench.warmup import warm_up
 from curiograph.service.core import Service
 from curiograph.service.gate import LOOPBACK, Bounded, Gate
 from curiograph.service.limits import Limits
@@ -21,6 +21,7 @@ from curiograph.service.refusals import NOWHERE, Nowhere, explain_refusals
 from curiograph.service.routes import graphs, jobs, ranking, status, walks
 from curiograph.service.schema import AskedRecommend, Refused
 from curiograph.service.shelf import Shelf
+from curiograph.service.warming import warm_up
 
 _ABOUT = (
     "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend nodes, "
@@ -47,7 +48,7 @@ def create_app(
     token: str | None = None,
     *,
     hosts: Sequence[str] | None = LOOPBACK,
-    warm: Callable[[], object] = warm_up,
+    warm: Callable[[], object] | None = None,
 ) -> FastAPI:
     """The service.
 
@@ -55,13 +56,13 @@ def create_app(
     ----------
     token : what clients have to bring; nothing without it.
     hosts : names under which it answers; any if None. Loopback alone keeps other sites' pages from reaching it.
-    warm : done in a thread before the service says that it is ready; loads all kernels by default.
+    warm : done in a thread before the service says that it is ready; by default what `warm_up` touches.
     """
     service = Service(shelf, limits)
 
     @asynccontextmanager
     async def living(app: FastAPI) -> AsyncIterator[None]:
-        service.start_warming(warm)
+        service.start_warming(warm or partial(warm_up, shelf))
         yield
         await asyncio.to_thread(service.stop)
 
