@@ -30,6 +30,7 @@ from curiograph.errors import SettingError
 from curiograph.graph.container import Graph
 from curiograph.graph.read import read_graph
 from curiograph.graph.storage import replacing
+from curiograph.human.loading import cache_folder
 from curiograph.progress import Progress
 
 CONNECTIONS = 32
@@ -153,8 +154,7 @@ def _graph(file: Path | None, seed: int) -> tuple[str, Graph]:
 
 
 def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    folder = Path(base) / "curiograph" / "load"
+    folder = cache_folder().parent / "load"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 

@@ -258,7 +258,7 @@ class Recommender:
         )
         errors = self.ranker.errors(self.graph, histories, chosen)
         for user, ((a, b), which, (c, d)) in enumerate(zip(bounds, best, pairwise(chosen.offsets), strict=True)):
-            places = {name: _places(each[a:b], which) for name, each in by_part.items()}
+            places = {name: places_of(each[a:b], which) for name, each in by_part.items()}
             own = scores[a:b][which]
             yield Recommendations(self.graph, seen[user], chosen.nodes[c:d], own, errors[c:d], places, b - a)
 
@@ -321,7 +321,7 @@ def best_places(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
     return some[np.argsort(-scores[some], kind="stable")][:k]
 
 
-def _places(scores: Float64, which: Int64) -> Int64:
+def places_of(scores: Float64, which: Int64) -> Int64:
     """The place of some scores among all, 1 for the highest; equal ones share the better place."""
     if len(which) <= _FEW:
         return np.asarray([1 + np.count_nonzero(scores > score) for score in scores[which].tolist()], np.int64)

@@ -23,9 +23,6 @@ from curiograph.human.ranking import choice_ranks
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number, whole_number
 
-MOTIVES = ("igt", "cpt", "pagerank", "degree")
-"""What may draw someone to a candidate: gaps, compressibility, PageRank of what was visited, links that lead on."""
-
 AHEAD = 9
 """Nodes that agents look ahead, if not told otherwise."""
 _WORK = 5e7
@@ -45,8 +42,8 @@ class Look:
     nodes: list[Hashable]
     """The candidates."""
     values: Mapping[str, Float64]
-    """By motive, a number for each candidate; for igt and cpt the reward after going there. Without cpt where the walk
-    is too long to compute it at once."""
+    """By motive (igt, cpt, pagerank of what was visited, degree: links that lead on), a number for each candidate; for
+    igt and cpt the reward after going there. Without cpt where the walk is too long to compute it at once."""
     igt: float
     """Gaps of what was visited."""
     cpt: float
@@ -103,10 +100,12 @@ def look(
     now = _exploration(graph, visited, valued, ahead, seed)
     candidates = now.candidates
     nodes = [graph.label(int(v)) for v in candidates.nodes]
-    values = {"igt": _values(now, "igt").candidate_values}
-    short = len(visited) ** 3 <= _WORK / 3
+    igt, cpt = _valued(now, "igt"), _valued(now, "cpt")
+    gaps = float(igt.values[0])
+    bits = float(cpt.values[0]) if len(visited) ** 3 <= _WORK / 3 else float("nan")
+    values = {"igt": igt.candidate_values}
     if len(visited) ** 3 * len(nodes) <= _WORK:
-        values["cpt"] = now.without_noise(_values(now, "cpt").candidate_values)
+        values["cpt"] = now.without_noise(cpt.candidate_values)
     values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if nodes else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
     scores = None if isinstance(made, BeamAgent) else checked_scores(made, now)
@@ -114,8 +113,8 @@ def look(
     return Look(
         nodes,
         values,
-        float(_values(now, "igt").values[0]),
-        float(_values(now, "cpt").values[0]) if short else float("nan"),
+        gaps,
+        bits,
         _choice(made, now, scores) if nodes else None,
         scores,
         bool(np.isin(candidates.nodes, around).all()),
@@ -151,9 +150,9 @@ def _exploration(graph: Graph, visited: Int32, reward: Any, ahead: int, seed: in
     )
 
 
-def _values(now: Exploration, reward: str) -> Exploration:
-    """The same walk, valued otherwise."""
-    return replace(now, reward=as_reward(reward), _kept=[])
+def _valued(now: Exploration, reward: str) -> Exploration:
+    """The same walk valued by another reward; itself where that is its own, so that nothing is valued twice."""
+    return now if now.reward.name == reward else replace(now, reward=as_reward(reward), _kept=[])
 
 
 def _choice(agent: Agent, now: Exploration, scores: Float64 | None) -> Hashable:

@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
+import numpy as np
 from nicegui import ui
 
-from curiograph.centrality.recommend import Recommendations
+from curiograph.centrality.recommend import Recommendations, places_of
 from curiograph.graph.storage import shortened
 from curiograph.service.labels import shown
-from curiograph.service.looking import Look
 from curiograph.service.page.walking import Rival, Walking
 
 _NAMES = {"igt": "information gaps", "cpt": "compressibility", "pagerank": "PageRank", "degree": "most links"}
@@ -100,7 +100,7 @@ def told_choices(walking: Walking) -> list[str]:
 def candidate_rows(walking: Walking) -> list[dict[str, Any]]:
     """A row for each candidate, the one with the highest reward first; gaps and bits are changes."""
     seen = walking.seen
-    ranks = _places(seen)
+    ranks = places_of(seen.values["pagerank"], np.arange(len(seen.nodes))).tolist()
     best = {motive: set(seen.best(motive)) for motive in ("igt", "cpt") if motive in seen.values}
     rows: list[dict[str, Any]] = []
     for i, node in enumerate(seen.nodes):
@@ -122,12 +122,6 @@ def candidate_rows(walking: Walking) -> list[dict[str, Any]]:
     value = seen.values.get(walking.reward, seen.values["igt"])
     rows.sort(key=lambda row: (row["name"] != str(shown(seen.choice)), -value[int(row["id"])], row["pagerank"]))
     return rows
-
-
-def _places(seen: Look) -> list[int]:
-    """Places by PageRank, 1 for the highest; equal ones share the better."""
-    scores = seen.values["pagerank"]
-    return [1 + int((scores > score).sum()) for score in scores]
 
 
 class GapsPanel:

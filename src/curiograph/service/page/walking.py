@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from curiograph.graph.rows import Float64
 from curiograph.growth import Gap, Growth, measure
 from curiograph.loops import gap_loops
 from curiograph.plotting.layout import layout
+from curiograph.service.answers import number
 from curiograph.service.looking import AHEAD, Look, look
 from curiograph.service.page.layout import beside, settled
 from curiograph.service.work import look_seconds
@@ -233,7 +233,7 @@ class Walking:
             "nodes": self.nodes,
             "by": [taken.by for taken in self.taken],
             "beta1": self.growth.beta1.tolist(),
-            "compressibility": [None if math.isnan(value) else value for value in self.bits],
+            "compressibility": [number(value) for value in self.bits],
             "gaps": [
                 {"opened_by": gap.opened_by, "closed_by": gap.closed_by, "loop": loop} for gap, loop in self.loops
             ],
