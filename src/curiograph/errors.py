@@ -55,3 +55,16 @@ class SettingError(CuriographError, ValueError):
 
 class MissingExtraError(CuriographError, ImportError):
     """An optional package is not installed; names the extra that brings it."""
+
+
+class JobError(CuriographError, RuntimeError):
+    """Some tasks of a job failed, whoever did them; all others were done, and kept where there is a run folder."""
+
+    def __init__(self, message: str, failed: dict[str, str]) -> None:
+        super().__init__(message)
+        self.failed = failed
+        """What went wrong, by the task that it went wrong with."""
+
+
+class JobStopped(KeyboardInterrupt):
+    """Ctrl-C during a job; says what is kept and how to go on."""

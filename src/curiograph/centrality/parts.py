@@ -3,14 +3,12 @@ history are the mean of those for each of its nodes."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
@@ -26,6 +24,7 @@ from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64, Int32
 from curiograph.graph.stack import Stack
 from curiograph.graph.storage import quoted
+from curiograph.jobs.identity import digest, fingerprint
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number, whole_number, worker_number
 
@@ -146,7 +145,7 @@ class CuriousRanker(Ranker):
         kind, weights = np.array([graph.num_nodes, graph.directed]), graph.weights
         return {
             "version": _VERSION,
-            "graph": _digest(kind, graph.indptr, graph.indices, *([] if weights is None else [weights])),
+            "graph": digest(kind, graph.indptr, graph.indices, *([] if weights is None else [weights])),
             "agent": fingerprint("agent", as_agent(self.agent)),
             "reward": fingerprint("reward", as_reward(self.reward)),
             "alpha": self.alpha,
@@ -180,35 +179,3 @@ def _added(pairs: Sequence[tuple[Int32, Float32]], power: int, num_nodes: int) -
     nodes = np.concatenate([nodes for nodes, _ in pairs])
     values = np.concatenate([values for _, values in pairs]).astype(np.float64)
     return np.asarray(np.bincount(nodes, values if power == 1 else values**power, num_nodes), np.float64)
-
-
-def fingerprint(kind: str, thing: Any) -> str:
-    """What tells an agent or a reward from all others, in every process.
-
-    Ours are told by name, shape and network; of one's own only its author knows when it has become another.
-
-    >>> fingerprint("agent", as_agent("greedy"))
-    'greedy'
-    """
-    ours = type(thing).__module__.startswith("curiograph.") and not hasattr(thing, "fingerprint")
-    if not ours and getattr(thing, "fingerprint", None) is None:
-        raise SettingError(
-            f"the {kind} {thing.name!r} is your own, so a file cannot tell whether it is still the same; give it an "
-            "attribute `fingerprint`, a text that changes whenever it does."
-        )
-    if not ours:
-        return f"{thing.name} {thing.fingerprint}"
-    if hasattr(thing, "guide"):
-        return f"{thing.name} {fingerprint(kind, thing.guide)}"
-    if not hasattr(thing, "network"):
-        return str(thing.name)
-    arrays = [thing.network[name] for name in sorted(thing.network)]  # a file may hold them in another order
-    return f"{thing.name} {thing.shape} {_digest(*arrays)}"
-
-
-def _digest(*arrays: NDArray[Any]) -> str:
-    """A short name for the content of arrays, the same in every process."""
-    made = hashlib.sha256()
-    for array in arrays:
-        made.update(np.ascontiguousarray(array).tobytes())
-    return made.hexdigest()[:16]

@@ -45,6 +45,11 @@ def fallbacks() -> list[str]:
     return ["frontier", "anywhere"]
 
 
+def engines() -> list[str]:
+    """Where tasks run."""
+    return ["local", "ray"]
+
+
 def rankers() -> list[str]:
     """What `recommend` ranks by."""
     from curiograph.centrality.recommend import RANKERS

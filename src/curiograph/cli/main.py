@@ -87,8 +87,8 @@ def main() -> None:
         sys.exit(code)
     except CuriographError as error:
         _refuse(str(error))
-    except (KeyboardInterrupt, typer.Abort):
-        remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        remark(str(stop) or "stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
         sys.exit(_STOPPED)
     except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

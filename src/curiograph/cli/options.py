@@ -59,6 +59,20 @@ Fallback = Annotated[
     typer.Option(help="At a dead end: frontier (of the walk) or anywhere.", autocompletion=completion.fallbacks),
 ]
 
+Engine = Annotated[
+    str,
+    typer.Option(
+        help="Who works: local, processes of this machine; or ray, a cluster.", autocompletion=completion.engines
+    ),
+]
+Workers = Annotated[
+    int | None, typer.Option(help="Tasks at a time; as many as pay off without it. The result is the same.", min=1)
+]
+Address = Annotated[
+    str | None, typer.Option(help="Of a Ray cluster, as 10.0.0.1:6379; without it one is started here for the job.")
+]
+Run = Annotated[Path | None, typer.Option(help="Folder that keeps what is finished: a killed job goes on there.")]
+
 
 def open_graph(text: str, directed: bool = False) -> Graph:
     """The graph that an argument names: a file, a toy, or a data set that is here and has one."""

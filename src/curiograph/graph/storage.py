@@ -94,7 +94,7 @@ def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_
             size = os.fstat(stream.fileno()).st_size
             if size > limit:
                 raise FileFormatError(
-                    f"{path}: is {_in_units(size)}; files of this format are read whole, at most {_in_units(limit)}: "
+                    f"{path}: is {in_units(size)}; files of this format are read whole, at most {in_units(limit)}: "
                     "split it, or for a graph use an edge list or .npz."
                 )
             stream.seek(0)
@@ -103,8 +103,13 @@ def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
 
 
-def _in_units(size: int) -> str:
-    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{size / 2**20:.0f} MiB"
+def in_units(size: float) -> str:
+    """Bytes as people say them.
+
+    >>> in_units(3 * 2**30), in_units(5 * 2**20), in_units(10)
+    ('3.0 GiB', '5 MiB', '1 MiB')
+    """
+    return f"{size / 2**30:.1f} GiB" if size >= 2**30 else f"{max(1, round(size / 2**20))} MiB"
 
 
 def read_text(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_WHOLE) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.centrality.parts import fingerprint
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.extras import require
 from curiograph.graph.container import Graph
@@ -29,7 +28,8 @@ from curiograph.human.nearest_items import ItemKnn, RP3beta
 from curiograph.human.outcome import MEASURES, MEMORY, WITH, WITHOUT, Outcome, Prediction
 from curiograph.human.study import CANDIDATES, Recipe, Study, study
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.walkers import StepVisits, Walkers, graph_digest, step_visits
+from curiograph.human.walkers import StepVisits, Walkers, step_visits
+from curiograph.jobs.identity import fingerprint, graph_digest
 from curiograph.progress import Progress, silent
 from curiograph.settings import seed_number, whole_number, worker_number
 from curiograph.training.running import train

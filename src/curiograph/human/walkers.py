@@ -19,7 +19,6 @@ import scipy.sparse
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.curious import start_states
-from curiograph.centrality.parts import fingerprint
 from curiograph.centrality.ranks import greediness
 from curiograph.centrality.swarm import Bias, Reach, simulate
 from curiograph.exploration.batch import Candidates
@@ -29,6 +28,7 @@ from curiograph.graph.features import Float32
 from curiograph.graph.rows import Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.graph.storage import replacing
+from curiograph.jobs.identity import fingerprint, graph_digest
 from curiograph.rewards.registry import as_reward
 from curiograph.settings import whole_number, worker_number
 
@@ -36,12 +36,6 @@ _STARTS = 64
 """Nodes of one task; fixed, so that what is kept does not depend on the workers."""
 _ENTRIES = 2**24
 """Numbers of a dense block: bounds the memory."""
-
-
-def graph_digest(graph: Graph) -> str:
-    """A short name for the edges of a graph and their weights, the same in every process."""
-    weights = b"" if graph.weights is None else graph.weights.tobytes()
-    return hashlib.sha256(graph.indptr.tobytes() + graph.indices.tobytes() + weights).hexdigest()[:16]
 
 
 @dataclass(frozen=True)

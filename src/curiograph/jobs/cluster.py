@@ -1,0 +1,114 @@
+"""Tasks on a Ray cluster: one that is there, or one that is started on this machine for the job."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from curiograph.errors import SettingError
+from curiograph.extras import require
+from curiograph.graph.storage import in_units, quoted, shortened
+from curiograph.jobs.local import Outcomes
+from curiograph.jobs.memory import Need
+from curiograph.jobs.working import Function, Outcome, attempt
+
+_RETRIES = 3  # of a task whose worker or machine died
+_KEPT = 2  # things that a worker holds at a time
+_AHEAD = 2  # tasks handed out for every worker, so that none waits
+
+_opened: OrderedDict[str, Any] = OrderedDict()
+
+
+def on_cluster(
+    function: Function,
+    value: Any,
+    tasks: Sequence[Any],
+    which: Sequence[int],
+    workers: int | None,
+    address: str | None,
+    need: Need,
+) -> Outcomes:
+    """Outcomes by the task's number, as they come. Ray gives the tasks of a dead machine to others."""
+    with connected(address, workers) as ray:
+        _check_store(ray, need)
+        handle = [ray.put(value)]  # in a list, Ray leaves it to the task to open it: once in every process
+        remote = ray.remote(_task).options(max_retries=_RETRIES, num_cpus=1, scheduling_strategy="SPREAD")
+        waiting = list(reversed(which))
+        running: dict[Any, int] = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < _most(ray, workers):
+                    index = waiting.pop()
+                    running[remote.remote(function, handle, tasks[index])] = index
+                ready, _ = ray.wait(list(running), num_returns=1)
+                for reference in ready:
+                    yield running.pop(reference), _outcome(ray, reference)
+        finally:
+            for reference in running:
+                with suppress(Exception):  # the cluster may be gone
+                    ray.cancel(reference, force=True)
+
+
+def _most(ray: Any, workers: int | None) -> int:
+    """Tasks to hand out: machines come and go, so the cluster is asked again."""
+    return workers or _AHEAD * max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _outcome(ray: Any, reference: Any) -> Outcome:
+    try:
+        outcome: Outcome = ray.get(reference)
+        return outcome
+    except ray.exceptions.RayError as error:
+        reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+        return Outcome(None, f"its worker died {_RETRIES + 1} times ({type(error).__name__}: {shortened(reason, 200)})")
+
+
+def _task(function: Function, handle: list[Any], task: Any) -> Outcome:
+    import ray
+
+    token = handle[0].hex()
+    if token not in _opened:
+        _opened[token] = ray.get(handle[0])
+        while len(_opened) > _KEPT:
+            _opened.popitem(last=False)
+    return attempt(function, _opened[token], task)
+
+
+@contextmanager
+def connected(address: str | None, workers: int | None) -> Iterator[Any]:
+    """Ray, connected; left as it was found. Several jobs in one such block share a cluster that was started for them."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    ray = require("ray", "ray", "Clusters")
+    if ray.is_initialized():  # by whoever called us
+        yield ray
+        return
+    quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    try:
+        if address is None:
+            ray.init(num_cpus=workers, include_dashboard=False, **quiet)
+        else:
+            ray.init(address=address, **quiet)
+    except Exception as error:  # Ray has many ways to say that nobody is there
+        where = "a cluster cannot be started here" if address is None else f"no cluster answers at {quoted(address)}"
+        raise SettingError(
+            f"{where} ({type(error).__name__}: {shortened(error, 160)}); start one with ray start --head and give its "
+            "address, with the same RAY_AUTH_MODE and RAY_AUTH_TOKEN_PATH as there, or use engine='local'."
+        ) from None
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _check_store(ray: Any, need: Need) -> None:
+    room = ray.cluster_resources().get("object_store_memory", 0)
+    if need.shared > room:
+        raise SettingError(
+            f"the graph takes {in_units(need.shared)} and the object store of the cluster has {in_units(room)}; start "
+            "its machines with a larger --object-store-memory."
+        )

@@ -1,0 +1,83 @@
+"""Tasks in processes of this machine, by joblib."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from curiograph.jobs.sharing import Shared, shared
+from curiograph.jobs.working import Function, Outcome, attempt, begin_work
+from curiograph.settings import worker_number
+
+Outcomes = Iterator[tuple[int, Outcome]]
+
+_PAYS_OFF = 4.0  # seconds of work that processes must save
+_TRIAL = 2.0  # seconds after which it is asked whether they would
+_BREAKS = 2  # deaths of workers that a task may have had a hand in before it runs alone
+
+
+def as_they_pay_off(function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int]) -> Outcomes:
+    """Outcomes by the task's number: here at first, and on all processors once that is shown to pay off."""
+    begun, done = time.monotonic(), 0
+    while done < len(which):
+        yield which[done], attempt(function, value, tasks[which[done]])
+        done += 1
+        spent = time.monotonic() - begun
+        workers = min(worker_number(None), len(which) - done)
+        saved = spent / done * (len(which) - done) * (1 - 1 / max(1, workers))
+        if spent > _TRIAL and saved > _PAYS_OFF:
+            break
+    if done < len(which):
+        yield from in_processes(function, value, tasks, which[done:], worker_number(None))
+
+
+def in_processes(function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], workers: int) -> Outcomes:
+    """Outcomes by the task's number, as they come. When a worker dies, its tasks go to others.
+
+    Nobody can say which of the tasks that were under way killed it: those that had a hand in several deaths run alone,
+    and one that then kills its worker again has failed.
+    """
+    left, deaths = dict.fromkeys(which), Counter[int]()
+    with shared(value) as handle:
+        while left:
+            alone = next((index for index in left if deaths[index] >= _BREAKS), None)
+            some = list(left) if alone is None else [alone]
+            under_way: set[int] = set()
+            try:
+                for index, outcome in _pool(function, handle, tasks, some, workers, under_way):
+                    under_way.discard(index)
+                    del left[index]
+                    yield index, outcome
+            except BrokenProcessPool:
+                if alone is not None and alone in left:
+                    del left[alone]
+                    yield alone, Outcome(None, f"its worker died {deaths[alone] + 1} times (killed, or out of memory)")
+                deaths.update(under_way)
+
+
+def _pool(
+    function: Function, handle: Shared, tasks: Sequence[Any], which: Sequence[int], workers: int, under_way: set[int]
+) -> Outcomes:
+    import joblib
+
+    def dispatched() -> Iterator[Any]:
+        for index in which:
+            under_way.add(index)
+            yield joblib.delayed(_task)(function, handle, index, tasks[index])
+
+    parallel = joblib.Parallel(
+        min(workers, len(which)) if len(which) > 1 else 2,  # one alone would run in this process
+        backend="loky",
+        batch_size=1,
+        pre_dispatch=2 * workers,
+        return_as="generator_unordered",
+        initializer=begin_work,
+    )
+    yield from parallel(dispatched())
+
+
+def _task(function: Function, handle: Shared, index: int, task: Any) -> tuple[int, Outcome]:
+    return index, attempt(function, handle.value(), task)

@@ -1,0 +1,65 @@
+"""One task, wherever it runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from curiograph.errors import CuriographError
+from curiograph.graph.storage import shortened
+from curiograph.jobs.results import Result
+
+Function = Callable[[Any, Any], Result]
+"""Of what is shared and the task; one that can be found by its name in a module."""
+
+_ATTEMPTS = 3
+_LOOK = 0.5  # seconds between two looks at the driver
+_busy = threading.local()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a task: a result, or a sentence on what went wrong."""
+
+    result: Result | None
+    error: str = ""
+
+
+def attempt(function: Function, shared: Any, task: Any) -> Outcome:
+    """Do a task; one that fails is tried again, unless its error was raised on purpose."""
+    _busy.working = True
+    try:
+        for _ in range(_ATTEMPTS):
+            try:
+                return Outcome(function(shared, task))
+            except CuriographError as error:
+                return Outcome(None, str(error))
+            except Exception as error:
+                said = f"{type(error).__name__}: {shortened(error, 300)}"
+        return Outcome(None, f"{said} ({_ATTEMPTS} times)")
+    finally:
+        _busy.working = False
+
+
+def within_task() -> bool:
+    """Whether this is called from a task: then whatever it does happens right here."""
+    return getattr(_busy, "working", False)
+
+
+def begin_work() -> None:
+    """Prepare a new process of this machine: Ctrl-C is for the driver, and a driver that is gone ends everything."""
+    with suppress(ValueError):  # not the main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+
+
+def _watch(driver: int) -> None:
+    while os.getppid() == driver:
+        time.sleep(_LOOK)
+    os._exit(1)
