@@ -80,7 +80,7 @@ def _task(function: Function, handle: list[Any], task: Any) -> Outcome:
 
 @contextmanager
 def connected(address: str | None, workers: int | None) -> Iterator[Any]:
-    """Ray, connected; left as it was found. Several jobs in one such block share a cluster that was started for them."""
+    """Ray, connected; left as it was found. Jobs within one such block share a cluster that was started for them."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     ray = require("ray", "ray", "Clusters")

@@ -1,4 +1,4 @@
-"""What tells a graph, an agent or a reward from all others, the same in every process: results are found again by it."""
+"""What tells a graph, an agent or a reward from all others, the same in every process: results are found by it."""
 
 from __future__ import annotations
 
