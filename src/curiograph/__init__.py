@@ -17,13 +17,13 @@ from curiograph.exploration.registration import register_when_imported
 if TYPE_CHECKING:
     from curiograph import human as human
     from curiograph.agents.contract import Agent as Agent
+    from curiograph.agents.evaluation import Evaluation as Evaluation
+    from curiograph.agents.evaluation import evaluate as evaluate
     from curiograph.agents.files import load_agent as load_agent
     from curiograph.agents.files import save_agent as save_agent
     from curiograph.agents.files import shipped_agents as shipped_agents
     from curiograph.agents.registry import check_agent as check_agent
-    from curiograph.agents.running import Evaluation as Evaluation
     from curiograph.agents.running import Walk as Walk
-    from curiograph.agents.running import evaluate as evaluate
     from curiograph.agents.running import explore as explore
     from curiograph.centrality.curious import CuriousPageRank as CuriousPageRank
     from curiograph.centrality.curious import curious_pagerank as curious_pagerank
@@ -93,7 +93,8 @@ _HOMES = {
     "agents.contract": ["Agent"],
     "agents.files": ["load_agent", "save_agent", "shipped_agents"],
     "agents.registry": ["check_agent"],
-    "agents.running": ["Evaluation", "Walk", "evaluate", "explore"],
+    "agents.evaluation": ["Evaluation", "evaluate"],
+    "agents.running": ["Walk", "explore"],
     "centrality.curious": ["CuriousPageRank", "curious_pagerank"],
     "centrality.mixture": ["mixture"],
     "centrality.pagerank": ["PageRank", "pagerank"],

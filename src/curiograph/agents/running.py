@@ -1,4 +1,4 @@
-"""Let an agent walk: one walk with `explore`, many with `evaluate`."""
+"""`explore`: let an agent walk."""
 
 from __future__ import annotations
 
@@ -6,27 +6,21 @@ import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from curiograph import kernels
+from curiograph.agents.evaluation import random_starts
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.drawing import animate_walk, plot_walk
 from curiograph.errors import WalkError
-from curiograph.exploration.batch import Fallback, as_graphs, begin, possible_starts, start_at, step_number
+from curiograph.exploration.batch import Fallback, begin, possible_starts, start_at, step_number
 from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Float64, Int64
 from curiograph.graph.storage import PathLike
 from curiograph.growth import Growth, measure
 from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.settings import seed_number, whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_START = np.uint64(2**63)  # the step whose draw picks the start: no walk gets that far
 
 
 @dataclass(frozen=True)
@@ -105,67 +99,6 @@ class Walk(Sequence[Hashable]):
         animate_walk(self.graph, self, path, progress=progress)
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Returns of many walks by one agent."""
-
-    agent: str
-    reward: str
-    steps: int
-    returns: list[Float64] = field(repr=False)
-    """One array per graph, one entry per episode."""
-    ended_early: int = 0
-    """Walks that ran out of candidates."""
-
-    @property
-    def mean(self) -> float:
-        """Mean return over all episodes."""
-        return float(np.concatenate(self.returns).mean())
-
-    @property
-    def sem(self) -> float:
-        """Standard error of the mean over episodes, as if all were independent (what the paper gives)."""
-        values = np.concatenate(self.returns)
-        return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
-
-    @property
-    def sem_by_graph(self) -> float:
-        """Standard error of the mean clustered by graph: episodes on one graph are alike. NaN for a single graph.
-
-        With equally many episodes on every graph it is that of the means by graph.
-        """
-        graphs, mean = len(self.returns), self.mean
-        if graphs < 2:
-            return float("nan")
-        excess = np.asarray([np.sum(r - mean) for r in self.returns])
-        return float(np.sqrt(graphs / (graphs - 1) * np.sum(excess**2)) / self.episodes)
-
-    @property
-    def by_graph(self) -> Float64:
-        """Mean return on each graph."""
-        return np.asarray([r.mean() for r in self.returns])
-
-    @property
-    def episodes(self) -> int:
-        """Number of walks."""
-        return sum(len(r) for r in self.returns)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The summary as plain values."""
-        return {
-            "agent": self.agent,
-            "reward": self.reward,
-            "steps": self.steps,
-            "graphs": len(self.returns),
-            "episodes": self.episodes,
-            "mean": self.mean,
-            "sem": self.sem,
-            "sem_by_graph": self.sem_by_graph,
-            "by_graph": self.by_graph.tolist(),
-            "ended_early": self.ended_early,
-        }
-
-
 def explore(
     graph: Graph,
     agent: AgentLike = "greedy",
@@ -215,48 +148,3 @@ def explore(
             stacklevel=2,
         )
     return walk
-
-
-def evaluate(
-    agent: AgentLike,
-    graphs: Sequence[Graph] | Graph,
-    reward: RewardLike = "igt",
-    steps: int = 10,
-    episodes: int | Literal["all"] = 100,
-    *,
-    fallback: Fallback = "frontier",
-    seed: int = 0,
-) -> Evaluation:
-    """Returns of an agent over many walks.
-
-    Parameters
-    ----------
-    episodes : walks per graph from random starts; or "all", one from every node.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> evaluate("random", [cycle(5), cycle(6)], reward="igt", steps=5, episodes="all").mean
-    0.4545...
-    """
-    graphs = as_graphs(graphs)
-    steps = step_number(steps)
-    starts = [_starts(graph, episodes, seed, k, fallback) for k, graph in enumerate(graphs)]
-    made = as_agent(agent)
-    made_reward = as_reward(reward)
-    ended = made.run(begin(graphs, starts, made_reward, steps, fallback=fallback, seed=seed))
-    bounds = np.cumsum([len(s) for s in starts])[:-1]
-    short = int(np.count_nonzero(ended.lengths < steps))
-    return Evaluation(made.name, made_reward.name, steps, np.split(ended.returns, bounds), short)
-
-
-def _starts(graph: Graph, episodes: int | Literal["all"], seed: int, task: int, fallback: Fallback) -> Int64:
-    if episodes == "all":
-        return possible_starts(graph, fallback)
-    count = whole_number("episodes", episodes, 1, "give a whole number, 1 or more, or 'all'")
-    return random_starts(possible_starts(graph, fallback), count, seed, task)
-
-
-def random_starts(possible: Int64, count: int, seed: int, task: int = 0) -> Int64:
-    """`count` positions drawn from the possible ones, each alike: one per stream of the task."""
-    streams = kernels.random.streams(np.uint64(seed_number(seed)), task, count)
-    draws = kernels.random.uniform(streams, np.full(count, _START), np.zeros(count, np.uint64))
-    return possible[np.asarray(draws * len(possible), np.int64)]

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.agents.evaluation import evaluate
 from curiograph.agents.files import load_agent
 from curiograph.agents.layers import one_thread
-from curiograph.agents.running import evaluate
 from curiograph.bench.timing import medians
 from curiograph.exploration.batch import begin
 from curiograph.graph.container import Graph

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.running import evaluate
+from curiograph.agents.evaluation import evaluate
 from curiograph.bench.centrality import batch_rows, pagerank_rows, push_rows
 from curiograph.bench.curious import curious_rows, recommend_rows
 from curiograph.bench.learning import acting, training

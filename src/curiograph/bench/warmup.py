@@ -6,7 +6,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from curiograph.agents.running import evaluate
+from curiograph.agents.evaluation import evaluate
 from curiograph.centrality.pagerank import pagerank
 from curiograph.centrality.push import pagerank_top
 from curiograph.centrality.recommend import recommend

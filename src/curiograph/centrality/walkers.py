@@ -9,7 +9,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.running import random_starts
+from curiograph.agents.evaluation import random_starts
 from curiograph.errors import GraphError, SettingError, WalkError
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.container import Graph

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import completion, options
-from curiograph.cli.output import check_out, progress, show_json, show_table, write_result
+from curiograph.cli.output import check_folder, check_out, progress, show_json, show_table, write_result
 from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
@@ -32,6 +32,10 @@ def evaluate(
     nodes: Annotated[int, typer.Option(help="Size of generated graphs.")] = 50,
     fallback: options.Fallback = "frontier",
     directed: options.Directed = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
     seed: options.Seed = 0,
     out: options.Out = None,
     json: options.Json = False,
@@ -41,17 +45,19 @@ def evaluate(
 
     [bold]curiograph evaluate --family rg --agent greedy --agent beam:64 --reward igt --episodes 20[/bold]
     """
-    from curiograph.agents.running import evaluate as evaluate_agent
+    from curiograph.agents.evaluation import Walks, evaluate_all
+    from curiograph.jobs import as_engine
 
     check_out(out, (".json", ".csv"))
+    if run is not None:
+        check_folder(run, "--run")
+    by_whom = as_engine(engine, workers, address)
     tested = _graphs(family, graph, environments, graphs, nodes, seed, directed)
     count: Any = episodes if episodes == "all" else _whole(episodes)
     kept: Any = fallback
+    several = [Walks.of(name, tested, reward, steps, count, kept, seed) for name in agent]
     with progress(quiet) as say:
-        results = []
-        for number, name in enumerate(agent):
-            say(f"{name} on {len(tested)} graphs", number / len(agent) if len(agent) > 1 else None)
-            results.append(evaluate_agent(name, tested, reward, steps, count, fallback=kept, seed=seed))
+        results = evaluate_all(several, by_whom, run, say)
     documents = [result.to_dict() for result in results]
     document = documents[0] if len(documents) == 1 else {"results": documents}
     columns = ("agent", "mean", "sem", "sem by graph", "graphs", "episodes", "ended early")

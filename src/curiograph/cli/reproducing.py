@@ -18,9 +18,11 @@ from curiograph.cli.output import check_folder, progress, remark, show_json, sho
 from curiograph.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
+    from curiograph.agents.evaluation import Episodes
     from curiograph.experiments.people import Settings as PeopleSettings
-    from curiograph.experiments.table1 import Cell, Episodes
+    from curiograph.experiments.table1 import Cell
     from curiograph.experiments.walltime import Peers
+    from curiograph.jobs import Engine
 
 app = typer.Typer(help="Reproduce a table or figure of the paper.", no_args_is_help=True)
 
@@ -56,6 +58,10 @@ def table1(
     episodes: Annotated[str, typer.Option(help="Walks per graph from random starts, or all.")] = "100",
     beam_episodes: Annotated[str, typer.Option(help="The same for the planners.")] = "100",
     seeds: Annotated[int, typer.Option(help="Sets of test graphs and walks, put together.", min=1)] = 1,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
     json: options.Json = False,
@@ -64,8 +70,9 @@ def table1(
     """Table 1: all agents, two rewards, four families, beside the paper's figures."""
     from curiograph.experiments import table1 as experiment
     from curiograph.experiments.comparison import REWARDS
+    from curiograph.jobs import as_engine
 
-    _check(out)
+    _check(out, run)
     settings = experiment.Settings(
         episodes=_episodes("--episodes", episodes),
         beam_episodes=_episodes("--beam-episodes", beam_episodes),
@@ -74,7 +81,7 @@ def table1(
         seed=seed,
     )
     with progress(quiet) as say:
-        cells = experiment.run(settings, environments or (), say)
+        cells = experiment.run(settings, environments or (), say, as_engine(engine, workers, address), run)
     document = experiment.to_dict(cells, settings)
     _write("table1", out, document, experiment.to_markdown(cells), lambda path: experiment.save_plot(cells, path))
     if json:
@@ -94,6 +101,10 @@ def lengths(
     episodes: Walks = 20,
     beam_episodes: BeamWalks = 5,
     longest: Annotated[int, typer.Option(help="Leave out longer walks.", min=5)] = 50,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
     json: options.Json = False,
@@ -101,10 +112,11 @@ def lengths(
 ) -> None:
     """Walks of 5 to 50 nodes on 50-node graphs."""
     from curiograph.experiments import lengths as experiment
+    from curiograph.jobs import as_engine
 
     places = tuple(length for length in experiment.LENGTHS if length <= longest)
     settings = experiment.Settings(graphs, episodes, beam_episodes, seed, places)
-    _curves("lengths", experiment, settings, out, json, quiet)
+    _curves("lengths", experiment, settings, as_engine(engine, workers, address), run, out, json, quiet)
 
 
 @app.command("sizes")
@@ -113,6 +125,10 @@ def sizes(
     episodes: Walks = 20,
     beam_episodes: BeamWalks = 5,
     largest: Annotated[int, typer.Option(help="Leave out larger graphs.", min=10)] = 5000,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
     json: options.Json = False,
@@ -120,10 +136,11 @@ def sizes(
 ) -> None:
     """10-node walks on graphs of 10 to 5,000 nodes."""
     from curiograph.experiments import sizes as experiment
+    from curiograph.jobs import as_engine
 
     places = tuple(size for size in experiment.SIZES if size <= largest)
     settings = experiment.Settings(graphs, episodes, beam_episodes, seed, places)
-    _curves("sizes", experiment, settings, out, json, quiet)
+    _curves("sizes", experiment, settings, as_engine(engine, workers, address), run, out, json, quiet)
 
 
 @app.command("walltime")
@@ -315,13 +332,15 @@ def _conclude(name: str, out: Path, remarks: Iterable[str], quiet: bool) -> None
     remark(f"wrote {name}.md, {name}.json and {name}.png to {out}", quiet)
 
 
-def _curves(name: str, experiment: Any, settings: Any, out: Path, json: bool, quiet: bool) -> None:
+def _curves(
+    name: str, experiment: Any, settings: Any, engine: Engine, run: Path | None, out: Path, json: bool, quiet: bool
+) -> None:
     """Run, write and show `lengths` or `sizes`."""
     from curiograph.experiments.curves import table
 
-    _check(out)
+    _check(out, run)
     with progress(quiet) as say:
-        points = experiment.run(settings, say)
+        points = experiment.run(settings, say, engine, run)
     document = experiment.to_dict(points, settings)
     text = experiment.to_markdown(points, settings)
     _write(name, out, document, text, lambda path: experiment.save_plot(points, path))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from curiograph.agents.running import Evaluation, evaluate
+import numpy as np
+
+from curiograph.agents.evaluation import Evaluation, evaluate
+from curiograph.agents.registry import as_agent
 from curiograph.experiments.comparison import (
     PLANNERS,
     REWARDS,
@@ -22,8 +25,10 @@ from curiograph.experiments.comparison import (
     present,
     ratio_of_means,
 )
-from curiograph.graph.container import Graph
 from curiograph.graph.families import FAMILIES, generate_split
+from curiograph.graph.storage import PathLike
+from curiograph.jobs import HERE, Engine, Job, Result, complete
+from curiograph.jobs.identity import fingerprint
 from curiograph.plotting import figure, plot_lines, save_figure
 from curiograph.progress import Progress
 
@@ -94,28 +99,62 @@ Value = Callable[[Point, str], tuple[float, float]]
 """Of a column at a point, with its standard error."""
 
 
-def run(settings: Settings, places: Sequence[Place], progress: Progress) -> list[Point]:
+def run(
+    name: str,
+    settings: Settings,
+    places: Sequence[Place],
+    progress: Progress,
+    engine: Engine = HERE,
+    home: PathLike | None = None,
+) -> list[Point]:
     """All points: by reward, family and place."""
-    points: list[Point] = []
-    total = len(FAMILIES) * len(places) * len(REWARDS)
-    for family in FAMILIES:
-        for place in places:
-            split = generate_split(family, place.nodes, train=0, val=0, test=settings.graphs, seed=settings.seed)
-            for reward in REWARDS:
-                progress(f"{reward} on {family}, {place.steps} of {place.nodes} nodes", len(points) / total)
-                points.append(_point(settings, place, reward, family, split.test))
-    return sorted(points, key=lambda point: REWARDS.index(point.reward))
+    tasks = [(reward, family, place) for reward in REWARDS for family in FAMILIES for place in places]
+    columns = {task[:2]: agents_for(COLUMNS, *task[:2]) for task in tasks}
+    job = Job(
+        name,
+        _walked,
+        (settings, columns),
+        tasks,
+        lambda: {
+            "settings": asdict(settings),
+            "places": [asdict(place) for place in places],
+            "agents": {agent: fingerprint("agent", as_agent(agent)) for agent in _agents(columns.values())},
+        },
+        describe=lambda task: f"{task[0]} on {task[1]} at {task[2].at}",
+        unit="points",
+    )
+    results = complete(job, engine, home, progress)
+    return [_point(*task, result) for task, result in zip(tasks, results, strict=True)]
 
 
-def _point(settings: Settings, place: Place, reward: str, family: str, graphs: list[Graph]) -> Point:
-    results, milliseconds = {}, {}
-    for column, name in agents_for(COLUMNS, reward, family).items():
+def _agents(columns: Iterable[Mapping[str, str]]) -> list[str]:
+    return sorted({agent for named in columns for agent in named.values()})
+
+
+def _walked(shared: tuple[Settings, Mapping[Any, Mapping[str, str]]], task: tuple[str, str, Place]) -> Result:
+    """Returns of every agent at a place, and the milliseconds that a walk took it."""
+    settings, columns = shared
+    reward, family, place = task
+    graphs = generate_split(family, place.nodes, train=0, val=0, test=settings.graphs, seed=settings.seed).test
+    found: dict[str, Any] = {}
+    for column, name in columns[reward, family].items():
         planner = column in PLANNERS
         agent, episodes = (place.planner, settings.beam_episodes) if planner else (name, settings.episodes)
-        evaluate(agent, graphs, reward, 3, 1, seed=settings.seed)  # kernels and graphs are ready from now on
+        evaluate(agent, graphs, reward, 3, 1, seed=settings.seed, workers=1)  # kernels and graphs are ready from now on
         start = time.perf_counter()
-        results[column] = evaluate(agent, graphs, reward, place.steps, episodes, seed=settings.seed)
-        milliseconds[column] = 1000 * (time.perf_counter() - start) / results[column].episodes
+        result = evaluate(agent, graphs, reward, place.steps, episodes, seed=settings.seed, workers=1)
+        seconds = time.perf_counter() - start
+        found[f"{column} returns"] = np.stack(result.returns)
+        found[column] = [result.agent, result.steps, result.ended_early, 1000 * seconds / result.episodes]
+    return found
+
+
+def _point(reward: str, family: str, place: Place, found: Result) -> Point:
+    results, milliseconds = {}, {}
+    for column in COLUMNS:
+        if column in found:
+            agent, steps, short, milliseconds[column] = found[column]
+            results[column] = Evaluation(agent, reward, steps, list(found[f"{column} returns"]), short)
     return Point(reward, family, place.at, results, milliseconds)
 
 

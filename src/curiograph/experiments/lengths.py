@@ -9,6 +9,8 @@ from typing import Any
 
 from curiograph.experiments import curves
 from curiograph.experiments.curves import Place, Point
+from curiograph.graph.storage import PathLike
+from curiograph.jobs import HERE, Engine
 from curiograph.progress import Progress, silent
 
 ALONG = "nodes of the walk"
@@ -24,9 +26,12 @@ class Settings(curves.Settings):
     nodes: int = 50
 
 
-def run(settings: Settings, progress: Progress = silent) -> list[Point]:
+def run(
+    settings: Settings, progress: Progress = silent, engine: Engine = HERE, home: PathLike | None = None
+) -> list[Point]:
     """All points."""
-    return curves.run(settings, [Place(n, settings.nodes, n, _planner(n)) for n in settings.lengths], progress)
+    places = [Place(n, settings.nodes, n, _planner(n)) for n in settings.lengths]
+    return curves.run("lengths", settings, places, progress, engine, home)
 
 
 def _planner(steps: int) -> str:

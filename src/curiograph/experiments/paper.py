@@ -41,6 +41,8 @@ class PublishedTies(Agent):
     it lifts greedy cpt by more than ten of the paper's standard errors.
     """
 
+    fingerprint = "with published ties"
+
     def __init__(self, agent: Agent) -> None:
         self._agent = agent
         self.name = agent.name

@@ -10,6 +10,8 @@ from typing import Any
 from curiograph.experiments import curves
 from curiograph.experiments.comparison import markdown_table, number
 from curiograph.experiments.curves import Place, Point
+from curiograph.graph.storage import PathLike
+from curiograph.jobs import HERE, Engine
 from curiograph.progress import Progress, silent
 
 ALONG = "nodes of the graph"
@@ -25,9 +27,12 @@ class Settings(curves.Settings):
     steps: int = 10
 
 
-def run(settings: Settings, progress: Progress = silent) -> list[Point]:
+def run(
+    settings: Settings, progress: Progress = silent, engine: Engine = HERE, home: PathLike | None = None
+) -> list[Point]:
     """All points."""
-    return curves.run(settings, [Place(n, n, settings.steps) for n in settings.sizes], progress)
+    places = [Place(n, n, settings.steps) for n in settings.sizes]
+    return curves.run("sizes", settings, places, progress, engine, home)
 
 
 def remarks(points: Sequence[Point]) -> list[str]:

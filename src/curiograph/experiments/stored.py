@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.running import Evaluation
+from curiograph.agents.evaluation import Evaluation
 from curiograph.experiments import examples, lengths, sizes, table1, walltime
 from curiograph.experiments.curves import Point
 

@@ -6,12 +6,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
+from curiograph.agents.evaluation import Episodes, Evaluation, Walks, evaluate_all
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.agents.running import Evaluation, evaluate
 from curiograph.errors import SettingError
 from curiograph.experiments.comparison import (
     PLANNERS,
@@ -30,6 +30,8 @@ from curiograph.exploration.batch import Fallback
 from curiograph.graph.container import Graph
 from curiograph.graph.environments import read_split
 from curiograph.graph.families import FAMILIES, generate_split
+from curiograph.graph.storage import PathLike
+from curiograph.jobs import HERE, Engine
 from curiograph.plotting import figure, plot_bars, save_figure
 from curiograph.progress import Progress, silent
 from curiograph.settings import whole_number
@@ -38,7 +40,6 @@ BASELINES = ("random", "max-degree", "min-degree", "greedy")
 COLUMNS = (*BASELINES, "gnn-paper", "gnn", "horizon", "horizon+beam", "beam")
 WITH_SHARE = ("greedy", "gnn-paper", "gnn", "horizon", "horizon+beam")
 """Columns whose share of the attainable is given."""
-Episodes = int | Literal["all"]
 
 
 @dataclass(frozen=True)
@@ -104,11 +105,14 @@ class _Tests:
     same: bool
     """Whether all sets hold the same graphs."""
 
-    def evaluate(
+    def walks(
         self, agent: AgentLike, reward: str, steps: int, episodes: Episodes, fallback: Fallback = "frontier"
-    ) -> Evaluation:
+    ) -> list[Walks]:
+        """Walks on each set."""
+        return [Walks.of(agent, graphs, reward, steps, episodes, fallback, seed) for seed, graphs in self.sets]
+
+    def pooled(self, parts: Sequence[Evaluation]) -> Evaluation:
         """All sets together; walks on the same graph stay together, since they are alike."""
-        parts = [evaluate(agent, g, reward, steps, episodes, fallback=fallback, seed=seed) for seed, g in self.sets]
         returns = [part.returns for part in parts]
         if self.same:
             pooled = [np.concatenate(walks) for walks in zip(*returns, strict=True)]
@@ -121,25 +125,48 @@ def run(
     settings: Settings,
     environments: Sequence[str | Path] = (),
     progress: Progress = silent,
+    engine: Engine = HERE,
+    home: PathLike | None = None,
 ) -> list[Cell]:
     """All cells, on generated graphs or on published environment files."""
     whole_number("seeds", settings.seeds, 1, "a whole number of sets of test graphs, 1 or more")
-    cells = []
-    sets = list(_test_graphs(settings, environments))
-    total, done = sum(len(agents_for(COLUMNS, reward, tests.family)) for tests in sets for reward in REWARDS), 0
-    for tests in sets:
+    asked = list(_asked(settings, environments))
+    counts = [len(each.walks) for each in asked]
+    found = evaluate_all([walks for each in asked for walks in each.walks], engine, home, progress, "table1")
+    cells: dict[tuple[str, str], Cell] = {}
+    for each, first in zip(asked, np.cumsum([0, *counts]).tolist(), strict=False):
+        cell = cells.setdefault(each.place, Cell(*each.place, each.tests.source, {}, {}))
+        results = cell.published_rules if each.published else cell.results
+        results[each.column] = each.tests.pooled(found[first : first + len(each.walks)])
+    return sorted(cells.values(), key=lambda cell: (REWARDS.index(cell.reward), list(FAMILIES).index(cell.family)))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A number of the table, and the walks that it takes."""
+
+    tests: _Tests
+    reward: str
+    column: str
+    walks: list[Walks]
+    published: bool = False
+    """By the rules of the published code."""
+
+    @property
+    def place(self) -> tuple[str, str]:
+        return self.reward, self.tests.family
+
+
+def _asked(settings: Settings, environments: Sequence[str | Path]) -> Iterator[_Asked]:
+    for tests in _test_graphs(settings, environments):
         for reward in REWARDS:
-            results, published = {}, {}
             for column, agent in agents_for(COLUMNS, reward, tests.family).items():
-                progress(f"{reward} on {tests.family}: {column}", done / total)
-                done += 1
                 episodes = settings.beam_episodes if column in PLANNERS else settings.episodes
-                results[column] = tests.evaluate(agent, reward, settings.steps, episodes)
+                yield _Asked(tests, reward, column, tests.walks(agent, reward, settings.steps, episodes))
                 if column in BASELINES[1:]:
-                    like_theirs = PublishedTies(as_agent(agent))
-                    published[column] = tests.evaluate(like_theirs, reward, settings.steps, episodes, "anywhere")
-            cells.append(Cell(reward, tests.family, tests.source, results, published))
-    return sorted(cells, key=lambda cell: (REWARDS.index(cell.reward), list(FAMILIES).index(cell.family)))
+                    ties = PublishedTies(as_agent(agent))
+                    walks = tests.walks(ties, reward, settings.steps, episodes, "anywhere")
+                    yield _Asked(tests, reward, column, walks, published=True)
 
 
 def _test_graphs(settings: Settings, environments: Sequence[str | Path]) -> Iterator[_Tests]:

@@ -47,6 +47,10 @@ class Engine:
             yield
 
 
+HERE = Engine("local", 1)
+"""In this process, one task after another."""
+
+
 def as_engine(engine: Any = "local", workers: int | None = None, address: str | None = None) -> Engine:
     """An engine from what a user gives, checked: is everything that it needs installed?"""
     if isinstance(engine, Engine):

@@ -15,8 +15,8 @@ import numpy as np
 
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.contract import Agent
+from curiograph.agents.evaluation import Evaluation, random_starts
 from curiograph.agents.layers import parts
-from curiograph.agents.running import Evaluation, random_starts
 from curiograph.centrality.curious import curious_pagerank
 from curiograph.centrality.recommend import Recommender
 from curiograph.errors import CuriographError, SettingError

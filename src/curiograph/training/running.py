@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.agents.evaluation import evaluate
 from curiograph.agents.files import AGENT_FILE, TrainedAgent, frozen_weights, load_agent, read_agent, save_agent
 from curiograph.agents.layers import one_thread
-from curiograph.agents.running import evaluate
 from curiograph.errors import AgentError, FileFormatError, SettingError
 from curiograph.exploration.batch import as_graphs
 from curiograph.extras import require
