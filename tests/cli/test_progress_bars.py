@@ -17,8 +17,10 @@ import termios
 import time
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
+from curiograph.agents.evaluation import Walks
 from curiograph.cli import training
 from curiograph.cli.output import progress
 from curiograph.experiments import curves, table1
@@ -105,13 +107,14 @@ def even(shares: Sequence[float]) -> bool:
 
 def test_experiments_tell_even_shares(monkeypatch):
     told = Told()
-    monkeypatch.setattr(curves, "_point", lambda settings, place, reward, family, graphs: curves.Point(
-        reward, family, place.at, {}, {}))  # fmt: skip
+    monkeypatch.setattr(curves, "_walked", lambda shared, task: {})
     run(Settings(graphs=2, lengths=(5, 10)), told)
     assert len(told) == 2 * 2 * 4
     assert even(told)
     told.clear()
-    monkeypatch.setattr(table1._Tests, "evaluate", lambda *arguments: None)
+    monkeypatch.setattr(
+        Walks, "taken", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
+    )
     table1.run(table1.Settings(graphs=2), progress=told)
     assert len(told) > 8
     assert even(told)
