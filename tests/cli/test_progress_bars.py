@@ -1,4 +1,4 @@
-"""Progress: on a terminal a bar on stderr, elsewhere nothing; stdout stays clean; Ctrl-C ends it."""
+"""Progress: on a terminal a bar on stderr, elsewhere a line a minute; stdout stays clean; Ctrl-C ends it."""
 
 from __future__ import annotations
 
@@ -87,6 +87,17 @@ def test_nothing_is_shown_when_quiet_or_not_on_a_terminal(monkeypatch, quiet):
     with progress(quiet) as say:
         say("walking", 0.5)
     assert screen.getvalue() == ""
+
+
+def test_a_log_gets_a_line_a_minute(monkeypatch, capsys):
+    clock = iter([0.0, 1.0, 61.0, 61.0, 62.0, 130.0, 130.0])
+    monkeypatch.setattr("curiograph.cli.output.time.monotonic", lambda: next(clock))
+    with progress(quiet=False) as say:
+        say("walking", 0.1)
+        say("walking", 0.5)
+        say("walking", 0.6)
+        say("resting")
+    assert capsys.readouterr().err == "curiograph: walking (50%)\ncuriograph: resting\n"
 
 
 # ---- what work tells ------------------------------------------------------------------------------------------------
