@@ -13,15 +13,27 @@ from curiograph.errors import UnknownNodeError, WalkError
 from curiograph.extras import require
 from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.rows import Float64, Int32, Int64
+from curiograph.graph.storage import PathLike
+from curiograph.jobs import HERE, Engine, EngineName, Job, Need, Result, as_engine, complete
+from curiograph.jobs.identity import digest, graph_digest
+from curiograph.jobs.parts import parts
 from curiograph.progress import Progress, silent
-from curiograph.rewards.grown import OPEN, Grown, grow, joined
+from curiograph.rewards.grown import OPEN, Grown, grow
 from curiograph.settings import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_AT_ONCE = 2_000  # walks measured between two reports of progress; does not change the numbers
+_AT_ONCE = 2_000  # walks whose labels are looked up together
+_TASK = 1.0
+"""Seconds that a task takes, about: by the length of its walks, so that tasks do not depend on who does them."""
+_COMPRESSING = 2.5e-9
+"""Seconds for all steps of a walk, over the fourth power of its nodes; as `curiograph bench --scale` measures it."""
+_STEP = 5e-6
+"""Seconds for the gaps of a step."""
+_TASK_MEMORY = 2**27
+"""Bytes that a task takes at most: those of `grow`, which bounds them."""
 
 
 @dataclass(frozen=True)
@@ -205,9 +217,7 @@ class Growths(Sequence[Growth]):
 
 
 @overload
-def measure(
-    graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ..., progress: Progress = ...
-) -> Growth: ...
+def measure(graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ...) -> Growth: ...
 @overload
 def measure(
     graph: Graph,
@@ -215,10 +225,23 @@ def measure(
     *,
     max_dim: int = ...,
     compressibility: bool = ...,
+    engine: EngineName | Engine = ...,
+    workers: int | None = ...,
+    address: str | None = ...,
+    run: PathLike | None = ...,
     progress: Progress = ...,
 ) -> Growths: ...
 def measure(
-    graph: Graph, walk: Any, *, max_dim: int = 1, compressibility: bool = True, progress: Progress = silent
+    graph: Graph,
+    walk: Any,
+    *,
+    max_dim: int = 1,
+    compressibility: bool = True,
+    engine: EngineName | Engine = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    run: PathLike | None = None,
+    progress: Progress = silent,
 ) -> Any:
     """Measure how a walk grows: gaps opened and closed, components, compressibility, after every step.
 
@@ -228,7 +251,11 @@ def measure(
         neighbours. A list of lists (or of `Walk`s) measures several walks at once and gives `Growths`.
     max_dim : highest dimension of gaps; 2 and above need gudhi.
     compressibility : leave it out for walks of many hundreds of nodes, where it costs n^3 per step.
-    progress : called with how many walks are measured.
+    engine : who measures many walks: "local", processes of this machine; or "ray", a cluster. The result is the same.
+    workers : tasks at a time; None for as many as pay off.
+    address : of the cluster; without it one is started on this machine for the job.
+    run : folder that keeps what is finished: a killed job goes on where it stopped.
+    progress : called with what is done of several walks.
 
     >>> from curiograph.graph.toys import library
     >>> growth = measure(library(), ["music", "physics", "chemistry", "biology", "philosophy", "logic", "mathematics"])
@@ -240,15 +267,58 @@ def measure(
     walk = getattr(walk, "nodes", walk)
     _check_walk(walk)
     many = len(walk) > 0 and _is_walk(graph, walk[0])
-    walks = walk if many else [walk]
-    visits = visits_of(graph, walks, many)
-    parts = []
-    for first in range(0, len(walks), _AT_ONCE):
-        progress(f"measured {first:,} of {len(walks):,} walks", first / len(walks))
-        nodes, offsets = visits.part(first, first + _AT_ONCE)
-        parts.append(grow(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility))
-    growths = Growths(graph, joined(parts), visits.revisits)
+    visits = visits_of(graph, walk if many else [walk], many)
+    by_whom = as_engine(engine, workers, address) if many else HERE
+    found = complete(_job(graph, visits, max_dim, compressibility), by_whom, run, progress)
+    growths = Growths(graph, _joined(visits, found), visits.revisits)
     return growths if many else growths[0]
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """What all tasks of measuring look at; labels are no part of it."""
+
+    graph: Graph
+    visits: Visits
+    max_dim: int
+    compressibility: bool
+
+
+def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
+    lengths = np.diff(visits.offsets).astype(float)
+    tasks = list(parts(lengths**4 * _COMPRESSING * compressibility + lengths * _STEP, _TASK))
+    rows = graph.skeleton
+    nodes = len(visits.nodes)
+    return Job(
+        "measure",
+        _measured,
+        _Measured(Graph(rows.indptr, rows.indices), visits, max_dim, compressibility),
+        tasks,
+        lambda: {
+            "graph": graph_digest(rows),
+            "walks": digest(visits.nodes, visits.offsets),
+            "max_dim": max_dim,
+            "compressibility": compressibility,
+        },
+        Need(task=_TASK_MEMORY, results=3 * (8 * (max_dim + 3) + 16) * nodes, way_out="measure the walks in parts"),
+        lambda task: f"walks {task[0]} to {task[1] - 1}",
+        "groups of walks",
+    )
+
+
+def _measured(what: _Measured, task: tuple[int, int]) -> Result:
+    nodes, offsets = what.visits.part(*task)
+    grown = grow(what.graph, nodes, offsets, max_dim=what.max_dim, compressibility=what.compressibility)
+    return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
+
+
+def _joined(visits: Visits, results: Sequence[Result]) -> Grown:
+    """All walks, from the results of all tasks in order."""
+    walks = np.cumsum([0, *(result["walks"] for result in results)])
+    gaps = np.concatenate([result["gaps"] for result in results])
+    gaps[:, 0] += np.repeat(walks[:-1], [len(result["gaps"]) for result in results]).astype(np.int32)
+    betti, edges, bits = (np.concatenate([result[name] for result in results]) for name in ("betti", "edges", "bits"))
+    return Grown(visits.offsets, visits.nodes, betti, edges, bits, gaps)
 
 
 @dataclass(frozen=True, eq=False)

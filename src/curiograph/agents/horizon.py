@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread, parts
+from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
+from curiograph.jobs.parts import parts
 
 FEATURES = PROFILE + 28  # local degree profile, and the flags of kernels.surroundings
 _ROWS_AT_ONCE = 1024  # nodes whose states stay in the processor's cache together; does not change the result

@@ -16,12 +16,13 @@ import scipy.sparse
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.layers import one_thread, parts
+from curiograph.agents.layers import one_thread
 from curiograph.centrality.visits import Visits
 from curiograph.errors import SettingError
 from curiograph.exploration.batch import Candidates, Exploration, Fallback, Streams
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
+from curiograph.jobs.parts import parts
 from curiograph.rewards.contract import Reward
 
 _AT_ONCE = 256

@@ -62,21 +62,6 @@ def grow(graph: Graph, nodes: Int32, offsets: Int64, *, max_dim: int = 1, compre
     return Grown(offsets, nodes, betti, edges, bits, _in_order(gaps))
 
 
-def joined(parts: Sequence[Grown]) -> Grown:
-    """The walks of several parts, in order."""
-    entries = np.cumsum([0, *(len(part.nodes) for part in parts)])
-    walks = np.cumsum([0, *(len(part) for part in parts)])
-    first_columns = np.array([1, 0, 0, 0], np.int32)
-    return Grown(
-        np.concatenate([*(part.offsets[:-1] + n for part, n in zip(parts, entries, strict=False)), entries[-1:]]),
-        np.concatenate([part.nodes for part in parts]),
-        np.concatenate([part.betti for part in parts]),
-        np.concatenate([part.edges for part in parts]),
-        np.concatenate([part.bits for part in parts]),
-        np.concatenate([part.gaps + first_columns * np.int32(n) for part, n in zip(parts, walks, strict=False)]),
-    )
-
-
 def _alike(lengths: Int64) -> Iterator[Int64]:
     """Walks to measure together, longest first: padded to the longest, none is less than half of it."""
     order = np.argsort(-lengths, kind="stable")
@@ -122,4 +107,6 @@ def _higher(graph: Graph, walk: int, flat: Int32, offsets: Int64, betti: Int64) 
 def _in_order(gaps: Sequence[Int64]) -> Int32:
     rows = np.concatenate([np.empty((0, 4), np.int64), *gaps])
     walk, dim, opened, closed = rows.T
-    return rows[np.lexsort((np.where(closed == OPEN, np.iinfo(np.int64).max, closed), opened, dim, walk))].astype(np.int32)
+    return rows[np.lexsort((np.where(closed == OPEN, np.iinfo(np.int64).max, closed), opened, dim, walk))].astype(
+        np.int32
+    )
