@@ -42,7 +42,7 @@ def check_result(result: Any) -> None:
         raise SettingError(f"its result is {quoted(result)}; a task gives arrays and plain values by name, in a dict.")
     for name, value in result.items():
         if isinstance(value, np.ndarray) and isinstance(name, str) and name != _PLAIN:
-            if value.dtype.kind not in "biufc" or not value.dtype.isnative:
+            if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8 or not value.dtype.isnative:
                 raise SettingError(f"its result[{quoted(name)}] is an array of {value.dtype}; give arrays of numbers.")
         else:
             _check_plain({name: value}, "its result")
