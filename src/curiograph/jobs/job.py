@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -85,8 +85,8 @@ def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress)
             found[index] = kept
     missing = [index for index in range(len(job.tasks)) if index not in found]
     clock = _Clock(job, len(found), progress)
-    with _stoppable(job, found, journal):
-        for index, outcome in _outcomes(job, engine, missing):
+    with _stoppable(job, found, journal), closing(_outcomes(job, engine, missing)) as outcomes:
+        for index, outcome in outcomes:
             if outcome.result is None:
                 failed[index] = outcome.error
             else:
@@ -99,7 +99,7 @@ def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress)
     return [found[index] for index in range(len(job.tasks))]
 
 
-def _outcomes(job: Job, engine: Engine, missing: Sequence[int]) -> Iterator[tuple[int, Outcome]]:
+def _outcomes(job: Job, engine: Engine, missing: Sequence[int]) -> Generator[tuple[int, Outcome]]:
     if not missing:
         return
     if engine.name == "ray":
