@@ -20,7 +20,7 @@ from curiograph.centrality.visits import Visits, combined
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.exploration.batch import Fallback, Streams, fallback_rule
 from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.graph.storage import quoted
 from curiograph.rewards.registry import RewardLike, as_reward
@@ -196,11 +196,11 @@ class _Run:
         states = start_states(q.nodes, self.seed, q.visited if remember == "history" else None)
         seed = int(_mixed(self.seed, q.nodes))
         from_history = partial(simulate, self.bias, states, q.chances)
-        largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
+        largest = float(self.alphas.max())
         if self.exact:
             reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
             visits = [from_history(reach, _streams(seed, 0))]
-            return _Answer(*combined(visits, self.alphas, num_nodes), np.ones(len(self.alphas), bool), visits)
+            return self._everywhere(*combined(visits, self.alphas), np.ones(len(self.alphas), bool), visits)
         visits, left, size = [], self.max_walks, FIRST_SIZE
         while True:
             reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
@@ -208,12 +208,21 @@ class _Run:
             left -= visits[-1].walks
             # where the last one followed all paths, those before have nothing to add but their errors
             counted = visits if visits[-1].drawn else visits[-1:]
-            scores, stderr = combined(counted, self.alphas, num_nodes)
+            nodes, scores, stderr = combined(counted, self.alphas)
             excess = self._errors(scores, stderr) / self.tolerance
             largest_excess = float(excess[self.alphas.argmax()])
             if largest_excess <= 1 or left < Reach.groups:
-                return _Answer(scores, stderr, excess <= 1, visits)
+                return self._everywhere(nodes, scores, stderr, excess <= 1, visits)
             size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 0.5))
+
+    def _everywhere(
+        self, nodes: Int64, scores: Float64, stderr: Float64, converged: NDArray[np.bool_], visits: list[Visits]
+    ) -> _Answer:
+        """The answer for all nodes, given that for those that were reached."""
+        shape = len(self.alphas), int(self.bias.stack.starts[-1])
+        answer = _Answer(np.zeros(shape), np.zeros(shape), converged, visits)
+        answer.scores[:, nodes], answer.stderr[:, nodes] = scores, stderr
+        return answer
 
     def _errors(self, scores: Float64, stderr: Float64) -> Float64:
         """The largest relative error of the highest scores, by alpha."""

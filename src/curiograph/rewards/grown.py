@@ -45,7 +45,7 @@ class Grown:
 
 
 def grow(graph: Graph, nodes: Int32, offsets: Int64, *, max_dim: int = 1, compressibility: bool = True) -> Grown:
-    """Measure walks that are given by the positions of their first visits; walk i is `nodes[offsets[i]:offsets[i + 1]]`.
+    """Measure walks given by the positions of their first visits; walk i is `nodes[offsets[i]:offsets[i + 1]]`.
 
     >>> from curiograph.graph.toys import cycle
     >>> grown = grow(cycle(4), np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 4, 5]))
@@ -122,4 +122,6 @@ def _higher(graph: Graph, walk: int, flat: Int32, offsets: Int64, betti: Int64) 
 def _in_order(gaps: Sequence[Int64]) -> Int32:
     rows = np.concatenate([np.empty((0, 4), np.int64), *gaps])
     walk, dim, opened, closed = rows.T
-    return rows[np.lexsort((np.where(closed == OPEN, np.iinfo(np.int64).max, closed), opened, dim, walk))].astype(np.int32)
+    return rows[np.lexsort((np.where(closed == OPEN, np.iinfo(np.int64).max, closed), opened, dim, walk))].astype(
+        np.int32
+    )
