@@ -90,7 +90,7 @@ class Surroundings:
         bounds, places, starts, links, loose, flags = kernels.surroundings.read(
             rows.indptr, rows.indices, nodes, lengths, offsets, v, ahead, shape.hops, shape.nodes, shape.fan
         )
-        features = np.concatenate([np.log1p(stack.degree_profile[places]), flags], axis=1)
+        features = np.concatenate([np.log1p(stack.profiles(places)), flags], axis=1)
         walks = np.repeat(np.arange(len(lengths)), np.diff(offsets))
         candidates = bounds[walks] + lengths[walks] + np.arange(len(v)) - offsets[walks]
         return cls(bounds, starts, links, loose, features, lengths, ahead, candidates, walks)

@@ -20,7 +20,7 @@ from curiograph.centrality.visits import Visits, combined
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.exploration.batch import Fallback, Streams, fallback_rule
 from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.graph.storage import PathLike, quoted
 from curiograph.jobs import HERE, Engine, EngineName, Job, Need, Result, as_engine, complete
@@ -167,8 +167,8 @@ def curious_pagerank(
     shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     converged = np.stack([f.converged for f in found]).reshape(shape[:-1])
     return CuriousPageRank(
-        np.stack([f.scores for f in found]).reshape(shape),
-        np.stack([f.stderr for f in found]).reshape(shape),
+        _everywhere(found, "scores", graph.num_nodes).reshape(shape),
+        _everywhere(found, "stderr", graph.num_nodes).reshape(shape),
         converged if converged.ndim else bool(converged),
         all(f.exact for f in found),
         sum(f.walks for f in found),
@@ -192,44 +192,41 @@ def _answers(
         starts,
         lambda: how.about() | {"histories": [digest(q.nodes, q.chances, q.visited) for q in starts]},
         Need(
-            task=4 * 8 * len(how.alphas) * num_nodes + _SWARM,
-            results=2 * 2 * 8 * len(starts) * len(how.alphas) * num_nodes,
+            task=_SWARM,
+            results=2 * 8 * len(starts) * len(how.alphas) * num_nodes,
             way_out="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every "
             "node",
         ),
         lambda q: f"the history at positions {quoted(q.visited.tolist())}",
         "histories",
     )
-    return [_Answer.of(result, num_nodes) for result in complete(job, engine, run, progress)]
+    return [_Answer(**result) for result in complete(job, engine, run, progress)]
 
 
 def _answered(how: _Simulation, q: Teleport) -> Result:
-    return how.answer(q).result()
+    return vars(how.answer(q))
 
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """For one history: alphas x nodes."""
+    """For one history, and the nodes that walkers reached from it."""
 
+    nodes: Int64
     scores: Float64
+    """Alphas x nodes."""
     stderr: Float64
     converged: NDArray[np.bool_]
     exact: bool
     walks: int
     paths: int
 
-    def result(self) -> Result:
-        """What a task gives back: most nodes of a large graph are never reached."""
-        reached = np.flatnonzero((self.scores != 0).any(axis=0) | (self.stderr != 0).any(axis=0))
-        arrays = {"scores": self.scores[:, reached], "stderr": self.stderr[:, reached], "converged": self.converged}
-        return arrays | {"nodes": reached, "exact": self.exact, "walks": self.walks, "paths": self.paths}
 
-    @classmethod
-    def of(cls, result: Result, num_nodes: int) -> _Answer:
-        """The answer that a task gave."""
-        scores, stderr = (np.zeros((len(result["converged"]), num_nodes)) for _ in range(2))
-        scores[:, result["nodes"]], stderr[:, result["nodes"]] = result["scores"], result["stderr"]
-        return cls(scores, stderr, result["converged"], result["exact"], result["walks"], result["paths"])
+def _everywhere(found: Sequence[_Answer], name: str, num_nodes: int) -> Float64:
+    """Scores or errors of all nodes: histories x alphas x nodes."""
+    values = np.zeros((len(found), len(found[0].converged), num_nodes))
+    for row, answer in zip(values, found, strict=True):
+        row[:, answer.nodes] = getattr(answer, name)
+    return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,11 +264,11 @@ class _Simulation:
         states = start_states(q.nodes, self.seed, q.visited if self.remember == "history" else None)
         seed = int(_mixed(self.seed, q.nodes))
         from_history = partial(simulate, self.bias, states, q.chances)
-        largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
+        largest = float(self.alphas.max())
         if self.exact:
             reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
             visits = [from_history(reach, _streams(seed, 0))]
-            return _answer(*combined(visits, self.alphas, num_nodes), np.ones(len(self.alphas), bool), visits)
+            return _answer(*combined(visits, self.alphas), np.ones(len(self.alphas), bool), visits)
         visits, left, size = [], self.max_walks, FIRST_SIZE
         while True:
             reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
@@ -279,11 +276,11 @@ class _Simulation:
             left -= visits[-1].walks
             # where the last one followed all paths, those before have nothing to add but their errors
             counted = visits if visits[-1].drawn else visits[-1:]
-            scores, stderr = combined(counted, self.alphas, num_nodes)
+            nodes, scores, stderr = combined(counted, self.alphas)
             excess = self._errors(scores, stderr) / self.tolerance
             largest_excess = float(excess[self.alphas.argmax()])
             if largest_excess <= 1 or left < Reach.groups:
-                return _answer(scores, stderr, excess <= 1, visits)
+                return _answer(nodes, scores, stderr, excess <= 1, visits)
             size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 0.5))
 
     def _errors(self, scores: Float64, stderr: Float64) -> Float64:
@@ -294,9 +291,11 @@ class _Simulation:
         return np.asarray(relative.max(axis=1))
 
 
-def _answer(scores: Float64, stderr: Float64, converged: NDArray[np.bool_], visits: Sequence[Visits]) -> _Answer:
+def _answer(
+    nodes: Int64, scores: Float64, stderr: Float64, converged: NDArray[np.bool_], visits: Sequence[Visits]
+) -> _Answer:
     walks, paths = sum(v.walks for v in visits), sum(v.paths for v in visits)
-    return _Answer(scores, stderr, converged, not visits[-1].drawn, walks, paths)
+    return _Answer(nodes, scores, stderr, converged, not visits[-1].drawn, walks, paths)
 
 
 def _streams(seed: int, task: int) -> Streams:

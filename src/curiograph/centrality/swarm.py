@@ -64,6 +64,17 @@ class Transitions:
         c = self.candidates
         return scipy.sparse.csr_array((self.chances, c.nodes, c.offsets), shape=(len(c.offsets) - 1, num_nodes))
 
+    def carried(self, walkers: Any, num_nodes: int) -> Any:
+        """Where walkers go: groups x nodes, sparse, from groups x states.
+
+        Multiplying sparse arrays takes time and memory for every column, so only nodes that are candidates have one.
+        """
+        c = self.candidates
+        nodes, columns = np.unique(c.nodes, return_inverse=True)
+        matrix = scipy.sparse.csr_array((self.chances, columns, c.offsets), shape=(len(c.offsets) - 1, len(nodes)))
+        found = walkers @ matrix
+        return scipy.sparse.csr_array((found.data, nodes[found.indices], found.indptr), (found.shape[0], num_nodes))
+
 
 @dataclass(frozen=True, eq=False)
 class Bias:
@@ -207,5 +218,5 @@ def simulate(bias: Bias, starts: States, chances: Float64, reach: Reach, streams
         states = starts.rows(reached) if states is None else states.grown(c.walks[reached], c.nodes[reached])
         paths += len(reached)
         transitions = bias.transitions(states)
-        steps.append(swarm.matrix(len(reached)) @ transitions.matrix(num_nodes))
+        steps.append(transitions.carried(swarm.matrix(len(reached)), num_nodes))
     return Visits(steps, reach.size, paths, swarm.drawn)

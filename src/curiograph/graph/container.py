@@ -254,6 +254,12 @@ class Graph:
         return degrees
 
     @cached_property
+    def leavable(self) -> Int64:
+        """Positions of the nodes that have (out-)neighbours."""
+        positions: Int64 = frozen(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
+        return positions
+
+    @cached_property
     def degree_profile(self) -> Float32:
         """Local degree profile of every node: its degree; min, max, mean and spread of its neighbours' degrees.
 

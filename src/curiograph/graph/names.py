@@ -235,7 +235,7 @@ def _same_text(names: TextNames, positions: Int32, wanted: TextNames) -> NDArray
     """Whether the name at each of some positions is the one that is wanted there."""
     lengths = np.diff(wanted.offsets)
     begins = names.offsets[positions]
-    same = names.offsets[positions + 1] - begins == lengths
+    same: NDArray[np.bool_] = names.offsets[positions + 1] - begins == lengths
     some = np.flatnonzero(same & (lengths > 0))
     counts = lengths[some]
     ends = np.cumsum(counts)
@@ -252,7 +252,7 @@ def _whole_numbers(labels: Sequence[Hashable]) -> Int64 | None:
     if len(labels) < _FEW or set(map(type, labels)) != {int}:
         return None
     try:
-        return np.fromiter(labels, np.int64, len(labels))  # type: ignore[arg-type]
+        return np.fromiter(labels, np.int64, len(labels))
     except OverflowError:
         return None
 

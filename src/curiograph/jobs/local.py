@@ -6,7 +6,7 @@ import pickle
 import signal
 import time
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from typing import Any
@@ -16,17 +16,21 @@ from curiograph.jobs.working import Function, Outcome, attempt, begin_work
 from curiograph.settings import worker_number
 
 Outcomes = Iterator[tuple[int, Outcome]]
+Do = Callable[[Function, Any, Any], Outcome]
+"""How a task is done in this process."""
 
 _PAYS_OFF = 4.0  # seconds of work that processes must save
 _TRIAL = 2.0  # seconds after which it is asked whether they would
 _BREAKS = 2  # deaths of workers that a task may have had a hand in before it runs alone
 
 
-def as_they_pay_off(function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int]) -> Outcomes:
+def as_they_pay_off(
+    function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], here: Do = attempt
+) -> Outcomes:
     """Outcomes by the task's number: here at first, and on all processors once that is shown to pay off."""
     begun, done = time.monotonic(), 0
     while done < len(which):
-        yield which[done], attempt(function, value, tasks[which[done]])
+        yield which[done], here(function, value, tasks[which[done]])
         done += 1
         spent = time.monotonic() - begun
         workers = min(worker_number(None), len(which) - done)
@@ -38,7 +42,7 @@ def as_they_pay_off(function: Function, value: Any, tasks: Sequence[Any], which:
     try:
         yield from in_processes(function, value, tasks, which[done:], worker_number(None))
     except SharingError:  # nobody asked for processes
-        yield from ((index, attempt(function, value, tasks[index])) for index in which[done:])
+        yield from ((index, here(function, value, tasks[index])) for index in which[done:])
 
 
 def in_processes(function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], workers: int) -> Outcomes:

@@ -49,6 +49,11 @@ def attempt(function: Function, shared: Any, task: Any) -> Outcome:
         _busy.working = False
 
 
+def plainly(function: Function, shared: Any, task: Any) -> Outcome:
+    """Do a task; an error ends everything, as it is."""
+    return Outcome(function(shared, task))
+
+
 def within_task() -> bool:
     """Whether this is called from a task: then whatever it does happens right here."""
     return getattr(_busy, "working", False)

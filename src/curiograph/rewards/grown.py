@@ -45,7 +45,7 @@ class Grown:
 
 
 def grow(graph: Graph, nodes: Int32, offsets: Int64, *, max_dim: int = 1, compressibility: bool = True) -> Grown:
-    """Measure walks that are given by the positions of their first visits; walk i is `nodes[offsets[i]:offsets[i + 1]]`.
+    """Measure walks given by the positions of their first visits; walk i is `nodes[offsets[i]:offsets[i + 1]]`.
 
     >>> from curiograph.graph.toys import cycle
     >>> grown = grow(cycle(4), np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 4, 5]))
