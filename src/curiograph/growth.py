@@ -302,7 +302,8 @@ def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> J
         },
         Need(task=_TASK_MEMORY, results=3 * (8 * (max_dim + 3) + 16) * nodes, way_out="measure the walks in parts"),
         lambda task: f"walks {task[0]} to {task[1] - 1}",
-        "groups of walks",
+        "walks",
+        [last - first for first, last in tasks],
     )
 
 

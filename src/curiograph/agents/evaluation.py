@@ -197,7 +197,8 @@ def evaluate_all(
         lambda: {"walks": [walks.about() for walks in several]},
         Need(task=_AT_ONCE * _WALK, way_out="evaluate fewer graphs at a time"),
         lambda task: _described(several[task[0]], *task[1:]),
-        "groups of walks",
+        "walks",
+        [last - first for _, first, last in tasks],
     )
     results = complete(job, engine, run, progress)
     mine: list[list[Result]] = [[] for _ in several]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +20,7 @@ from curiograph.jobs.working import Function, Outcome, attempt, plainly, within_
 from curiograph.progress import Progress, silent
 from curiograph.settings import worker_number
 
+_TELLING = 1.0  # seconds of work that tell how long the rest takes
 _NAMED = 5  # failed tasks that an error names
 
 
@@ -45,6 +46,12 @@ class Job:
     describe: Callable[[Any], str] = quoted
     """Names a task that failed."""
     unit: str = "tasks"
+    sizes: Sequence[int] = field(default=(), repr=False)
+    """Units of each task; one without it."""
+
+    def units(self, done: Iterable[int]) -> int:
+        """Units of some of the tasks."""
+        return sum(self.sizes[index] for index in done) if self.sizes else sum(1 for _ in done)
 
 
 def len_of_word(words: list[str], number: int) -> Result:
@@ -70,9 +77,11 @@ def complete(job: Job, engine: Engine, run: PathLike | None = None, progress: Pr
 
 def _looped(job: Job, progress: Progress) -> list[Result]:
     results = []
+    clock = _Clock(job, {}, progress)
     for number, task in enumerate(job.tasks):
-        progress(f"{job.name}: {number:,} of {len(job.tasks):,} {job.unit}", number / len(job.tasks))
         results.append(job.function(job.shared, task))
+        if number + 1 < len(job.tasks):  # the end needs no telling
+            clock.add(number)
     return results
 
 
@@ -84,7 +93,7 @@ def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress)
         if kept is not None:
             found[index] = kept
     missing = [index for index in range(len(job.tasks)) if index not in found]
-    clock = _Clock(job, len(found), progress)
+    clock = _Clock(job, found, progress)
     with (
         _stoppable(job, found, journal),
         closing(_outcomes(job, engine, missing, attempt if journal else plainly)) as outcomes,
@@ -96,7 +105,7 @@ def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress)
                 if journal:
                     journal.write(index, outcome.result)
                 found[index] = outcome.result
-            clock.tell(len(found) + len(failed))
+            clock.add(index)
     if failed:
         raise _failure(job, failed, journal)
     return [found[index] for index in range(len(job.tasks))]
@@ -123,17 +132,23 @@ def _outcomes(job: Job, engine: Engine, missing: Sequence[int], here: local.Do) 
 class _Clock:
     """Tells how far a job is, and how long the rest will take."""
 
-    def __init__(self, job: Job, kept: int, progress: Progress) -> None:
-        self._job, self._kept, self._progress = job, kept, progress
-        self._begun = time.monotonic()
-        self.tell(kept)
+    def __init__(self, job: Job, kept: Iterable[int], progress: Progress) -> None:
+        self._job, self._progress = job, progress
+        self._total, self._kept = job.units(range(len(job.tasks))), job.units(kept)
+        self._done, self._begun = self._kept, time.monotonic()
+        self._tell()
 
-    def tell(self, done: int) -> None:
-        job, total = self._job, len(self._job.tasks)
-        now = done - self._kept
-        left = f", about {_in_words((time.monotonic() - self._begun) / now * (total - done))} left" if now else ""
+    def add(self, index: int) -> None:
+        """A task is finished."""
+        self._done += self._job.units([index])
+        self._tell()
+
+    def _tell(self) -> None:
+        now, spent = self._done - self._kept, time.monotonic() - self._begun
+        left = f", about {_in_words(spent / now * (self._total - self._done))} left" if now and spent > _TELLING else ""
         kept = f" ({self._kept:,} found in the run folder)" if self._kept else ""
-        self._progress(f"{job.name}: {done:,} of {total:,} {job.unit}{kept}{left}", done / max(1, total))
+        done = f"{self._job.name}: {self._done:,} of {self._total:,} {self._job.unit}"
+        self._progress(f"{done}{kept}{left}", self._done / max(1, self._total))
 
 
 def _in_words(seconds: float) -> str:
@@ -148,7 +163,8 @@ def _stoppable(job: Job, found: Mapping[int, Result], journal: Journal | None) -
     try:
         yield
     except KeyboardInterrupt:
-        done = f"stopped after {len(found):,} of {len(job.tasks):,} {job.unit} of {job.name}"
+        total = job.units(range(len(job.tasks)))
+        done = f"stopped after {job.units(found):,} of {total:,} {job.unit} of {job.name}"
         way = (
             f"they are kept in {journal.folder.parent}: run the same again to go on"
             if journal
@@ -162,5 +178,5 @@ def _failure(job: Job, failed: Mapping[int, str], journal: Journal | None) -> Jo
     named = [f"{job.describe(job.tasks[index])}: {failed[index].rstrip('.')}" for index in sorted(failed)[:_NAMED]]
     more = f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
     kept = "" if journal is None or len(failed) == total else f" The others are kept in {journal.folder.parent}."
-    text = f"{len(failed):,} of {total:,} {job.unit} of {job.name} failed: {'; '.join(named)}{more}."
+    text = f"{len(failed):,} of {total:,} tasks of {job.name} failed: {'; '.join(named)}{more}."
     return JobError(text + kept, {job.describe(job.tasks[i]): failed[i] for i in sorted(failed)})
