@@ -145,7 +145,8 @@ class _Clock:
 
     def _tell(self) -> None:
         now, spent = self._done - self._kept, time.monotonic() - self._begun
-        left = f", about {_in_words(spent / now * (self._total - self._done))} left" if now and spent > _TELLING else ""
+        telling = now and spent > _TELLING and self._done < self._total
+        left = f", about {_in_words(spent / now * (self._total - self._done))} left" if telling else ""
         kept = f" ({self._kept:,} found in the run folder)" if self._kept else ""
         done = f"{self._job.name}: {self._done:,} of {self._total:,} {self._job.unit}"
         self._progress(f"{done}{kept}{left}", self._done / max(1, self._total))
