@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from curiograph.graph.environments import read_split as read_split
     from curiograph.graph.families import generate as generate
     from curiograph.graph.families import generate_split as generate_split
+    from curiograph.graph.large import generate_large as generate_large
     from curiograph.graph.read import read_graph as read_graph
     from curiograph.graph.write import write_graph as write_graph
     from curiograph.growth import Gap as Gap
@@ -126,6 +127,7 @@ _HOMES = {
     "graph.container": ["Graph"],
     "graph.environments": ["Split", "read_split"],
     "graph.families": ["generate", "generate_split"],
+    "graph.large": ["generate_large"],
     "graph.read": ["read_graph"],
     "graph.write": ["write_graph"],
     "growth": ["Gap", "Growth", "Growths", "measure"],

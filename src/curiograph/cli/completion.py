@@ -40,6 +40,13 @@ def families() -> list[str]:
     return list(FAMILIES)
 
 
+def large_graphs() -> list[str]:
+    """Kinds of large generated graphs."""
+    from curiograph.graph.large import KINDS
+
+    return list(KINDS)
+
+
 def fallbacks() -> list[str]:
     """Where to go at a dead end."""
     return ["frontier", "anywhere"]

@@ -50,6 +50,7 @@ app.add_typer(data.app, name="data")
 app.command("serve")(serving.serve)
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)
+app.command("generate")(tools.generate)
 app.command("warmup")(tools.warmup)
 app.command("doctor")(doctor.doctor)
 

@@ -1,4 +1,4 @@
-"""`curiograph bench`, `convert` and `warmup`."""
+"""`curiograph bench`, `convert`, `generate` and `warmup`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import check_out, progress, remark, show_json, show_table, write_result
 
 
@@ -97,6 +97,41 @@ def convert(
         show_json({"file": str(target), "nodes": g.num_nodes, "edges": g.num_edges, "cleaning": asdict(g.cleaning)})
     else:
         remark(f"wrote {g!r} to {target}", quiet)
+
+
+def generate(
+    kind: Annotated[
+        str,
+        typer.Argument(
+            metavar="KIND",
+            help="ws, a ring with shortcuts; rg, points on a torus; pl, a power law of degrees.",
+            autocompletion=completion.large_graphs,
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="File to write: .npz opens by memory map.", show_default=False)],
+    nodes: Annotated[int, typer.Option(help="How many nodes.")] = 1_000_000,
+    mean_degree: Annotated[int, typer.Option(help="Neighbours of a node on average, an even number.")] = 20,
+    max_degree: Annotated[int, typer.Option(help="Of pl: the highest degree.")] = 1000,
+    seed: options.Seed = 0,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Draw a large random graph whose degrees do not depend on its size, and write it to a file.
+
+    [bold]curiograph generate ws --nodes 1000000 --mean-degree 20 --out million.npz[/bold]
+    """
+    from curiograph.graph.large import generate_large
+
+    check_out(out, (".npz",))
+    with progress(quiet) as say:
+        say(f"drawing {nodes:,} nodes")
+        g = generate_large(kind, nodes, mean_degree=mean_degree, max_degree=max_degree, seed=seed)
+        say(f"writing {out}")
+        g.save(str(out))
+    if json:
+        show_json({"file": str(out), "nodes": g.num_nodes, "edges": g.num_edges})
+    else:
+        remark(f"wrote {g!r} to {out}", quiet)
 
 
 def warmup(json: options.Json = False, quiet: options.Quiet = False) -> None:

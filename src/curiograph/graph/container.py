@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 _MOST_NODES = 2**31 - 1
+_AT_ONCE = 2**17  # nodes whose features are computed together: bounds the memory
 _CONVERTERS = {
     "networkx": "cg.Graph.from_networkx(...)",
     "igraph": "cg.Graph.from_igraph(...)",
@@ -266,7 +267,11 @@ class Graph:
         A directed graph is read as its skeleton.
         """
         rows = self.skeleton
-        profile: Float32 = frozen(local_degree_profile(rows.indptr, rows.indices))
+        parts = [
+            local_degree_profile(rows.indptr, rows.indices, np.arange(a, min(a + _AT_ONCE, self.num_nodes)))
+            for a in range(0, max(1, self.num_nodes), _AT_ONCE)
+        ]
+        profile: Float32 = frozen(np.concatenate(parts))
         return profile
 
     @cached_property

@@ -73,7 +73,13 @@ def generate_split(
 def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
     if not isinstance(family, str) or family not in FAMILIES:
         raise UnknownNameError(f"there is no family {family!r}; the families are {', '.join(FAMILIES)}.")
-    size = whole_number("nodes", nodes, _FEWEST, f"a generated graph has {_FEWEST} to {_MOST} nodes", _MOST)
+    size = whole_number(
+        "nodes",
+        nodes,
+        _FEWEST,
+        f"a generated graph has {_FEWEST} to {_MOST} nodes, and one of cg.generate_large more",
+        _MOST,
+    )
     return FAMILIES[family].draw(size, np.random.default_rng(sequence))
 
 

@@ -14,24 +14,20 @@ PROFILE = 5
 Float32 = NDArray[np.float32]
 
 
-def local_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any] | None = None) -> Float32:
+def local_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -> Float32:
     """Degree; and minimum, maximum, mean and population standard deviation of the neighbours' degrees.
 
-    A node without neighbours has zeros. Of some `nodes`, or of all; the numbers are the same to the bit.
+    A node without neighbours has zeros. The numbers of a node do not depend on what else is asked for.
 
     >>> from curiograph.graph.toys import cycle
     >>> g = cycle(4)
-    >>> local_degree_profile(g.indptr, g.indices)[0].tolist()
-    [2.0, 2.0, 2.0, 2.0, 0.0]
+    >>> local_degree_profile(g.indptr, g.indices, np.array([1])).tolist()
+    [[2.0, 2.0, 2.0, 2.0, 0.0]]
     """
-    if nodes is None:
-        degrees, first = np.diff(indptr), indptr[:-1]
-        around = degrees[indices].astype(np.float64)
-    else:
-        degrees = indptr[nodes + 1] - indptr[nodes]
-        first = np.cumsum(degrees) - degrees
-        near = indices[np.arange(degrees.sum()) + np.repeat(indptr[nodes] - first, degrees)]
-        around = (indptr[near + 1] - indptr[near]).astype(np.float64)
+    degrees = indptr[nodes + 1] - indptr[nodes]
+    first = np.cumsum(degrees) - degrees
+    near = indices[np.arange(degrees.sum()) + np.repeat(indptr[nodes] - first, degrees)]
+    around = (indptr[near + 1] - indptr[near]).astype(np.float64)
     profile = np.zeros((len(degrees), PROFILE), np.float32)
     profile[:, 0] = degrees
     some = np.flatnonzero(degrees > 0)

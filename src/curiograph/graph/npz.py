@@ -7,6 +7,7 @@ of a directed graph also holds its skeleton, `skeleton_indptr` and `skeleton_ind
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
 import struct
@@ -33,6 +34,7 @@ _PADDING = 0xD935  # the id that Android's zipalign gives to bytes that only fil
 _LOCAL_HEADER = 30
 _ZIP64_EXTRA = 20
 _MOST_HEADER = 10_000
+_AT_ONCE = 2**22  # entries checked together: bounds the memory
 
 
 # ---- writing ------------------------------------------------------------------------------------------------------
@@ -301,13 +303,15 @@ def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, direct
         raise _UnusableError("is undirected but holds an odd number of edge ends")
     if entries == 0:
         return
-    if indices.min() < 0 or indices.max() >= size:
-        raise _UnusableError(f"has an edge to a node that does not exist; nodes are 0 to {size - 1}")
-    rising = indices[1:] > indices[:-1]
-    starts = indptr[1:-1]
-    rising[starts[(starts > 0) & (starts < entries)] - 1] = True
-    if not rising.all():
-        raise _UnusableError("has rows that are not sorted ('indices')")
+    for first in range(0, entries, _AT_ONCE):
+        part = indices[first : first + _AT_ONCE + 1]  # the first of the next part too
+        if part.min() < 0 or part.max() >= size:
+            raise _UnusableError(f"has an edge to a node that does not exist; nodes are 0 to {size - 1}")
+        rising = part[1:] > part[:-1]
+        low, high = np.searchsorted(indptr, [first + 1, first + len(part)])
+        rising[indptr[low:high] - first - 1] = True  # where a row begins, it may begin anew
+        if not rising.all():
+            raise _UnusableError("has rows that are not sorted ('indices')")
 
 
 def _check_weights(weights: NDArray[np.float64], entries: int) -> None:
@@ -355,8 +359,11 @@ def _text_names(members: _Members) -> TextNames:
 def _check_utf8(blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
     """Names are sound if their blob is and none begins within a character."""
     begins = offsets[:-1][offsets[:-1] < len(blob)]
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        blob.tobytes().decode()
+        for first in range(0, len(blob), _AT_ONCE):
+            decoder.decode(blob[first : first + _AT_ONCE].tobytes())
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise _UnusableError("has names that are not UTF-8") from None
     if np.any((blob[begins] & 0xC0) == 0x80):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
-from curiograph.graph.rows import Float64, Int32, Int64
+from curiograph.graph.rows import Float64, Int32, Int64, frozen
 from curiograph.graph.stack import Stack
 from curiograph.rewards.contract import Tracker
 
@@ -54,13 +54,14 @@ def growing_compressibility(stack: Stack, nodes: Int32, offsets: Int64) -> Float
     """
     bits = np.empty(len(nodes))
     longest = int(np.diff(offsets).max(initial=0))
+    walks = frozen(nodes), frozen(offsets)  # one type, one compilation
     rows = stack.skeleton
     # a step has the table that it has in any other batch, so that its last bit is the same
     for _, some in groupby(range(1, longest + 1), key=lambda length: _table_bits(_most_counts(stack, length))):
         lengths = list(some)
         table = entropy_table(_most_counts(stack, lengths[-1]))
         kernels.compress.growing_compressibility(
-            rows.indptr, rows.indices, nodes, offsets, lengths[0], lengths[-1], *table, bits
+            rows.indptr, rows.indices, *walks, lengths[0], lengths[-1], *table, bits
         )
     return bits
 
