@@ -155,7 +155,7 @@ def usable(path: PathLike, kind: str) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        raise
+        raise FileFormatError(f"{path}: asks for more memory than there is, so it is not read as {kind}.") from None
     except Exception as error:
         reason = shortened(error, 200) or type(error).__name__
         raise FileFormatError(f"{path}: is not a usable {kind} file ({reason}).") from error
