@@ -6,9 +6,7 @@ import gzip
 import io
 import json
 import random
-import struct
 import zipfile
-import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -198,7 +196,7 @@ def _checkpoints(folder: Path) -> list[bytes]:
 
 def _load_checkpoint(path: Path) -> None:
     state, facts = load_checkpoint(path)
-    assert set(facts) == set(FACTS)
+    assert set(facts) >= set(FACTS)
     assert all(isinstance(array, np.ndarray) for array in state.values())
 
 
@@ -286,8 +284,8 @@ def spoiled(data: bytes, chance: random.Random) -> bytes:
     if not chance.randrange(3) and data[:2] in (b"PK", b"\x1f\x8b") or (data[8:10] == b'{"' and not chance.randrange(2)):
         try:
             return _inside(data, chance)
-        except (zipfile.BadZipFile, NotImplementedError, EOFError, zlib.error, ValueError, OSError, struct.error):
-            pass  # spoiled already
+        except Exception:  # it was spoiled before, in one of the ways that make libraries stumble
+            pass
     changed = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4))):
         _SPOILERS[chance.randrange(len(_SPOILERS))](changed, chance)

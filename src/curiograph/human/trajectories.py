@@ -214,7 +214,8 @@ class Trajectories:
         found = check_file(path)
         with usable(found, "trajectories"), np.load(found, allow_pickle=False) as archive:
             _check_size(archive.zip)
-            held = {name: archive[name] for name in ("format", "nodes", "offsets", "users", "names", "user_names")}
+            kinds = ("format", "nodes", "offsets", "users", "names", "user_names")
+            held = {name: np.asarray(archive[name]) for name in kinds}  # numpy gives bytes where there is no array
             names, user_names = _from_json(held["names"]), _from_json(held["user_names"])
         nodes, offsets, users = held["nodes"], held["offsets"], held["users"]
         if str(held["format"]) != _FORMAT:
