@@ -177,7 +177,13 @@ def check_data(found: Checkup) -> None:
     from curiograph.human.loading import cache_folder, find_dataset
     from curiograph.human.sources import KINDS, SOURCES
 
-    given, cache = os.environ.get("CURIOGRAPH_DATA"), cache_folder()
+    given = os.environ.get("CURIOGRAPH_DATA")
+    try:
+        cache = cache_folder()
+    except CuriographError as error:
+        found.data = {"CURIOGRAPH_DATA": given, "cache": None, "writable": False, "found": {}}
+        found.problems.append(str(error))
+        return
     found.data = {"CURIOGRAPH_DATA": given, "cache": str(cache), "writable": _writable(cache), "found": {}}
     if given and not Path(given).is_dir():
         found.problems.append(f"CURIOGRAPH_DATA is {given}, where there is no folder: make it, or unset the variable.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +12,8 @@ import numpy as np
 from curiograph.agents.evaluation import Evaluation
 from curiograph.experiments import examples, lengths, sizes, table1, walltime
 from curiograph.experiments.curves import Point
+from curiograph.graph.node_link import load_json
+from curiograph.graph.storage import usable
 
 Document = dict[str, Any]
 
@@ -25,7 +26,9 @@ def redraw(folder: Path) -> Iterator[str]:
     for name, draw in _PICTURES.items():
         stored = folder / f"{name}.json"
         if stored.exists():
-            draw(json.loads(stored.read_text()), folder / f"{name}.png")
+            document = load_json(stored)
+            with usable(stored, "results"):
+                draw(document, folder / f"{name}.png")
             yield name
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from curiograph.errors import FileFormatError
 from curiograph.graph.container import Graph
 from curiograph.graph.node_link import from_node_link, load_json
-from curiograph.graph.storage import PathLike
+from curiograph.graph.storage import PathLike, quoted, shortened
 
 PARTS = ("train", "val", "test")
 
@@ -41,7 +41,7 @@ def read_split(path: PathLike) -> Split:
     """
     document = load_json(path)
     if not isinstance(document, dict) or not all(part in document for part in PARTS):
-        found = ", ".join(map(repr, list(document)[:5])) if isinstance(document, dict) else type(document).__name__
+        found = ", ".join(map(quoted, list(document)[:5])) if isinstance(document, dict) else type(document).__name__
         raise FileFormatError(
             f"{path}: is not an environment file: expected an object with train, val and test, found {found}; "
             "for a single graph use read_graph."
@@ -55,4 +55,4 @@ def _graphs(part: Any, where: str) -> list[Graph]:
     ids = list(part)
     if all(re.fullmatch("[0-9]{1,18}", name) for name in ids):
         ids.sort(key=int)
-    return [from_node_link(part[name], f"{where} graph {name}") for name in ids]
+    return [from_node_link(part[name], f"{where} graph {shortened(name)}") for name in ids]

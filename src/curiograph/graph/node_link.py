@@ -69,7 +69,7 @@ def _parsed(document: Any, where: str, directed: bool | None) -> Graph:
     for number, node in enumerate(_items(document, "nodes", where)):
         label = _label(_field(node, "id", f"{where}: node {number}"), f"{where}: node {number}")
         if positions.setdefault(label, number) != number:
-            raise FileFormatError(f"{where}: nodes {positions[label]} and {number} have the same id {label!r}.")
+            raise FileFormatError(f"{where}: nodes {positions[label]} and {number} have the same id {quoted(label)}.")
     links = _items(document, _links_key(document, where), where)
     ends = np.empty((len(links), 2), np.int64)
     weights: list[float] = []
@@ -78,7 +78,7 @@ def _parsed(document: Any, where: str, directed: bool | None) -> Graph:
             name = f"{where}: link {number}"
             label = _label(_field(link, key, name), name)
             if label not in positions:
-                raise FileFormatError(f"{name} has the {key} {label!r}, which is not among the nodes.")
+                raise FileFormatError(f"{name} has the {key} {quoted(label)}, which is not among the nodes.")
             ends[number, side] = positions[label]
         if link.get("weight") is not None:
             weights.append(_weight(link["weight"], f"{where}: link {number}"))
@@ -88,7 +88,7 @@ def _parsed(document: Any, where: str, directed: bool | None) -> Graph:
             )
     stated = document.get("directed")
     if stated is not None and not isinstance(stated, bool):
-        raise FileFormatError(f"{where}: directed is {stated!r}; it must be true or false.")
+        raise FileFormatError(f"{where}: directed is {quoted(stated)}; it must be true or false.")
     return Graph.from_arrays(
         ends[:, 0],
         ends[:, 1],

@@ -35,6 +35,7 @@ _LOCAL_HEADER = 30
 _ZIP64_EXTRA = 20
 _MOST_HEADER = 10_000
 _AT_ONCE = 2**22  # entries checked together: bounds the memory
+_ROWS_AT_ONCE = 2**20
 
 
 # ---- writing ------------------------------------------------------------------------------------------------------
@@ -312,6 +313,23 @@ def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, direct
         rising[indptr[low:high] - first - 1] = True  # where a row begins, it may begin anew
         if not rising.all():
             raise _UnusableError("has rows that are not sorted ('indices')")
+    _check_ends(indptr, indices, directed)
+
+
+def _check_ends(indptr: NDArray[np.int64], indices: NDArray[np.int32], directed: bool) -> None:
+    """No node is its own neighbour; undirected, as many edges arrive at a node as leave it."""
+    arriving = np.zeros(len(indptr) - 1, np.int64)
+    for first in range(0, len(arriving), _ROWS_AT_ONCE):
+        bounds = indptr[first : first + _ROWS_AT_ONCE + 1]
+        ends = indices[bounds[0] : bounds[-1]]
+        if np.any(np.repeat(np.arange(first, first + len(bounds) - 1, dtype=np.int32), np.diff(bounds)) == ends):
+            raise _UnusableError("has an edge from a node to itself, which curiograph never writes")
+        if not directed and len(ends):
+            low = int(ends.min())
+            found = np.bincount(ends - low)
+            arriving[low : low + len(found)] += found
+    if not directed and not np.array_equal(arriving, np.diff(indptr)):
+        raise _UnusableError("is undirected but has an edge in one direction only")
 
 
 def _check_weights(weights: NDArray[np.float64], entries: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
@@ -160,7 +161,7 @@ def usable(path: PathLike, kind: str) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        raise
+        raise FileFormatError(f"{path}: asks for more memory than there is, so it is not read as {kind}.") from None
     except Exception as error:
         reason = shortened(error, 200) or type(error).__name__
         raise FileFormatError(f"{path}: is not a usable {kind} file ({reason}).") from error
@@ -191,10 +192,16 @@ def replacing(path: PathLike) -> Iterator[BinaryIO]:
         os.replace(temporary, target)
         _sync_folder(target.parent)
     except OSError as error:
-        raise GraphError(f"cannot write {path}: {error.strerror or error}.") from error
+        raise GraphError(f"cannot write {path}: {_write_fault(error)}.") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _write_fault(error: OSError) -> str:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full; make room there, or choose another place"
+    return error.strerror or str(error)
 
 
 def _sync_folder(folder: Path) -> None:

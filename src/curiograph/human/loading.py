@@ -61,8 +61,11 @@ def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "curiograph", "data")
+    """Where downloads are kept; raises SettingError for somebody without a home."""
+    given = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    if given.startswith("~"):
+        raise SettingError("there is no home folder to keep data sets in; set XDG_CACHE_HOME, or give the folder.")
+    return Path(given, "curiograph", "data")
 
 
 def _kind(name: str) -> Kind:
@@ -75,7 +78,12 @@ def _roots(folder: PathLike | None) -> list[Path]:
             raise FileFormatError(f"{folder}: there is no such folder; check its name.")
         return [as_path(folder)]
     given = os.environ.get("CURIOGRAPH_DATA")
-    return [*([Path(given)] if given else []), cache_folder()]
+    try:
+        return [*([Path(given)] if given else []), cache_folder()]
+    except SettingError:
+        if given is None:
+            raise
+        return [Path(given)]
 
 
 def _places(root: Path, kind: Kind) -> list[Path]:

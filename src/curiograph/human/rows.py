@@ -15,6 +15,8 @@ from curiograph.graph.storage import check_file, check_text
 
 _BLOCK = 2**20
 _SHOWN = 3
+_MOST_UNPACKED = 2**28
+_MOST_GROWTH = 200  # tables grow less than twentyfold; a bomb grows a thousandfold
 _BOM = "\ufeff"
 
 
@@ -100,8 +102,15 @@ def _blocks(path: Path) -> Iterator[bytes]:
     """The bytes of a file in pieces of whole lines."""
     check_file(path)
     with _opened(path) as stream:
-        rest, empty = b"", True
+        rest, empty, size = b"", True, 0
+        most = max(_MOST_UNPACKED, _MOST_GROWTH * path.stat().st_size)
         while data := stream.read(_BLOCK):
+            size += len(data)
+            if size > most:
+                raise FileFormatError(
+                    f"{path}: unpacks to more than {_MOST_GROWTH} times its size, as no table does; unpack it first if "
+                    "you trust it."
+                )
             if empty:
                 _check_head(path, data[:4096])
                 empty = False

@@ -18,6 +18,7 @@ from curiograph.human.windows import Windows
 from curiograph.settings import is_number, seed_number, whole_number
 
 _FORMAT = "curiograph trajectories 1"
+_MOST_BYTES = 2**31
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,7 +213,9 @@ class Trajectories:
         """Read what `save` wrote."""
         found = check_file(path)
         with usable(found, "trajectories"), np.load(found, allow_pickle=False) as archive:
-            held = {name: archive[name] for name in ("format", "nodes", "offsets", "users", "names", "user_names")}
+            _check_size(archive.zip)
+            kinds = ("format", "nodes", "offsets", "users", "names", "user_names")
+            held = {name: np.asarray(archive[name]) for name in kinds}  # numpy gives bytes where there is no array
             names, user_names = _from_json(held["names"]), _from_json(held["user_names"])
         nodes, offsets, users = held["nodes"], held["offsets"], held["users"]
         if str(held["format"]) != _FORMAT:
@@ -231,6 +234,13 @@ class Trajectories:
         return cls.from_arrays(nodes, offsets, as_names(names), users, as_names(user_names))
 
 
+def _check_size(archive: Any) -> None:
+    """Packed zeros grow a thousandfold: look before anything is unpacked."""
+    size = sum(member.file_size for member in archive.infolist())
+    if size > _MOST_BYTES:
+        raise ValueError(f"it unpacks to {size:,} bytes, and {_MOST_BYTES:,} is the most")
+
+
 def _outside(values: Any, size: int) -> bool:
     return len(values) > 0 and bool(values.min() < 0 or values.max() >= size)
 
@@ -244,4 +254,7 @@ def _as_json(names: Names) -> Any:
 def _from_json(held: Any) -> list[Any]:
     import json
 
-    return list(json.loads(held.tobytes().decode()))
+    labels = json.loads(held.tobytes().decode())
+    if not isinstance(labels, list) or len(set(labels)) != len(labels):
+        raise ValueError("its names are not a list of different ones")
+    return labels

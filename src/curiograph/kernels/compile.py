@@ -12,6 +12,7 @@ import platform
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,9 +32,47 @@ def kernel(function: Kernel) -> Any:
     before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
     try:
         dispatcher.enable_caching()
+        dispatcher._cache = _Cache(dispatcher._cache)
+    except RuntimeError:  # no place to keep anything, as on a disk without room for one more file
+        _warn(folder)
     finally:
         config.CACHE_DIR = before
     return dispatcher
+
+
+class _Cache:
+    """numba's cache of one kernel, whose files may be damaged, and whose disk may be full: neither stops the work."""
+
+    def __init__(self, kept: Any) -> None:
+        self._kept = kept
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kept, name)
+
+    def load_overload(self, *what: Any) -> Any:
+        """Machine code from the cache; None where there is none, or none that can be read."""
+        try:
+            return self._kept.load_overload(*what)
+        except Exception:  # garbage fails in as many ways as unpickling knows
+            with suppress(Exception):
+                self._kept.flush()  # begin a new list, so that what is compiled now is kept
+            return None
+
+    def save_overload(self, *what: Any) -> None:
+        """Keep machine code, where that is possible."""
+        try:
+            self._kept.save_overload(*what)
+        except OSError:
+            _warn(Path(self._kept.cache_path).parent)
+
+
+@cache
+def _warn(folder: Path) -> None:
+    warnings.warn(
+        f"curiograph cannot write its kernel cache to {folder}: kernels compile again in every process "
+        "(about 30 s). Set NUMBA_CACHE_DIR to a folder you can write.",
+        stacklevel=2,
+    )
 
 
 @cache
@@ -43,6 +82,9 @@ def cache_folder() -> Path | None:
     if base is None:
         base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "curiograph")
     folder = Path(base) / f"kernels-{_digest()}"
+    if base.startswith("~"):  # of somebody without a home
+        _warn(folder)
+        return None
     try:
         fresh = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
@@ -50,11 +92,7 @@ def cache_folder() -> Path | None:
     except OSError:
         usable = False
     if not usable:
-        warnings.warn(
-            f"curiograph cannot write its kernel cache to {folder}: kernels compile again in every process "
-            "(about 30 s). Set NUMBA_CACHE_DIR to a folder you can write.",
-            stacklevel=2,
-        )
+        _warn(folder)
         return None
     if fresh and not os.environ.get("CURIOGRAPH_QUIET"):
         print(

@@ -23,9 +23,8 @@ from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int64
 from curiograph.rewards.contract import Reward
 from curiograph.training.replay import Replay
+from curiograph.training.restoring import State, check_state
 from curiograph.training.settings import Schedule
-
-State = dict[str, NDArray[Any]]
 
 
 class Learner(ABC):
@@ -124,7 +123,9 @@ class Learner(ABC):
         return state | {f"replay.{name}": column[:kept] for name, column in self.replay.columns.items()}
 
     def restore(self, state: State) -> None:
-        """Go back to a state that `state` returned."""
+        """Go back to a state that `state` returned; raises ValueError or KeyError for any other."""
+        stack = self.exploration.stack
+        check_state(state, self.state(), self.replay.capacity, len(self.starts), int(stack.starts[-1]))
         self.step_number, self.updates, self.replay.added, steps = (int(n) for n in state["counts"])
         self.exploration = replace(
             self.exploration,

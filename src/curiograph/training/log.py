@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from curiograph.graph.storage import replacing
+from curiograph.errors import FileFormatError
+from curiograph.graph.storage import replacing, shortened
 from curiograph.plotting import COLOURS, figure, save_figure
+from curiograph.settings import is_number
 
 Report = dict[str, Any]
 
@@ -47,7 +49,27 @@ class Log:
 
 def read_log(path: Path) -> list[Report]:
     """The reports in a log; none if there is no log."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.is_file() else []
+    if not path.is_file():
+        return []
+    try:
+        reports = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+    except (OSError, ValueError, RecursionError) as error:
+        raise _unusable(path, shortened(error, 120)) from None
+    if not all(map(_is_report, reports)):
+        raise _unusable(path, "a line is no report")
+    return reports
+
+
+def _unusable(path: Path, reason: str) -> FileFormatError:
+    return FileFormatError(f"{path}: is not a usable log ({reason}); delete it to go on without what it told.")
+
+
+def _is_report(report: Any) -> bool:
+    """Whether the curves can be drawn from it."""
+    if not isinstance(report, dict) or type(report.get("step")) is not int:
+        return False
+    numbers = [report.get(name) for name in ("loss", "return", "validation")]
+    return numbers[2] is not None and all(value is None or is_number(value) for value in numbers)
 
 
 def _board(folder: Path, resumed_at: int) -> Any:

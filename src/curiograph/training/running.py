@@ -269,7 +269,7 @@ class _Run:
 
     def _open(self, out: Path) -> TrainedAgent | None:
         """Resume what is in the folder, if anything; the agent if that run has finished."""
-        from curiograph.training.checkpoint import load_checkpoint
+        from curiograph.training.checkpoint import load_checkpoint, unusable
 
         run, checkpoint = out / _RUN, out / _CHECKPOINT
         known = _read_facts(run) if run.is_file() else None
@@ -290,9 +290,15 @@ class _Run:
         if stood["finished"]:
             return read_agent(out / AGENT_FILE)
         self.best = _Best(stood["best"], stood["best_step"], stood["stale"])
-        self.best_weights = {k.removeprefix("best."): state.pop(k) for k in list(state) if k.startswith("best.")}
         self.seconds = stood["seconds"]
-        self.learner.restore(state)
+        best = {k.removeprefix("best."): state.pop(k) for k in list(state) if k.startswith("best.")}
+        try:
+            if {name: array.shape for name, array in best.items()} != self.learner.agent.shape.weights():
+                raise ValueError("it does not hold the best agent")
+            self.learner.restore(state)
+        except (ValueError, KeyError, TypeError, RuntimeError) as error:
+            raise unusable(checkpoint, error) from None
+        self.best_weights = best
         return None
 
     def _save(self, out: Path, finished: bool = False) -> None:
@@ -308,5 +314,5 @@ class _Run:
 def _read_facts(path: Path) -> Any:
     try:
         return json.loads(path.read_text())
-    except ValueError:
+    except (ValueError, OSError, RecursionError):
         raise FileFormatError(f"{path}: is not what a training wrote; choose another folder or delete it.") from None
