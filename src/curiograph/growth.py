@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
@@ -12,18 +13,27 @@ from curiograph.errors import UnknownNodeError, WalkError
 from curiograph.extras import require
 from curiograph.graph.container import Graph, as_graph
 from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
+from curiograph.graph.storage import PathLike
+from curiograph.jobs import HERE, Engine, EngineName, Job, Need, Result, as_engine, complete
+from curiograph.jobs.identity import digest, graph_digest
+from curiograph.jobs.parts import parts
 from curiograph.progress import Progress, silent
-from curiograph.rewards.cpt import CompressibilityTracker
-from curiograph.rewards.igt import GapTracker
-from curiograph.rewards.topology import persistence
+from curiograph.rewards.grown import OPEN, Grown, grow
 from curiograph.settings import whole_number
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_ENTRIES = 2**17  # walks times nodes measured together: bounds the memory, does not change the numbers
+_AT_ONCE = 2_000  # walks whose labels are looked up together
+_TASK = 1.0
+"""Seconds that a task takes, about: by the length of its walks, so that tasks do not depend on who does them."""
+_COMPRESSING = 2.5e-9
+"""Seconds for all steps of a walk, over the fourth power of its nodes; as `curiograph bench --scale` measures it."""
+_STEP = 5e-6
+"""Seconds for the gaps of a step."""
+_TASK_MEMORY = 2**27
+"""Bytes that a task takes at most: those of `grow`, which bounds them."""
 
 
 @dataclass(frozen=True)
@@ -119,39 +129,78 @@ class Growth:
         return opened, closed
 
 
-@dataclass(frozen=True, eq=False)
 class Growths(Sequence[Growth]):
-    """The records of several walks.
+    """The records of several walks, each made from plain arrays when it is asked for.
 
     >>> from curiograph.graph.toys import cycle
     >>> [len(growth) for growth in measure(cycle(4), [[0, 1], [3, 2, 1]])]
     [2, 3]
     """
 
-    items: list[Growth] = field(default_factory=list)
+    def __init__(self, graph: Graph, grown: Grown, revisits: Int64, which: range | None = None) -> None:
+        self.graph = graph
+        self.grown = grown
+        """What all walks grew, as plain arrays; a slice shares them."""
+        self.revisits = revisits
+        """Of every walk of `grown`, the entries left out because their node had been visited before."""
+        self._which = range(len(grown)) if which is None else which
+        self._gaps = np.searchsorted(grown.gaps[:, 0], np.arange(len(grown) + 1))
+
+    @property
+    def items(self) -> list[Growth]:
+        """All records at once."""
+        return list(self)
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self._which)
 
     def __getitem__(self, index: Any) -> Any:
-        return Growths(self.items[index]) if isinstance(index, slice) else self.items[index]
+        if isinstance(index, slice):
+            return Growths(self.graph, self.grown, self.revisits, self._which[index])
+        walk = self._which[index]
+        steps = self._steps(walk)
+        labels = _labels(self.graph, self.grown.nodes[steps])
+        rows = self.grown.gaps[self._gaps[walk] : self._gaps[walk + 1]]
+        return Growth(
+            labels,
+            self.grown.betti[steps].copy(),
+            self.grown.edges[steps].copy(),
+            self.grown.bits[steps].copy(),
+            [_gap(dim, labels, opened, closed) for _, dim, opened, closed in rows.tolist()],
+            int(self.revisits[walk]),
+        )
 
     def __iter__(self) -> Iterator[Growth]:
-        return iter(self.items)
+        return (self[number] for number in range(len(self)))
 
     def to_frame(self) -> pd.DataFrame:
         """One row per walk and step; the column `walk` counts from 0."""
         pandas = require("pandas", "frame", "Frames")
-        frames = [growth.to_frame() for growth in self.items]
-        if not frames:
+        if len(self) == 0:
             return pandas.DataFrame()
-        stacked = pandas.concat(frames, ignore_index=True)
-        stacked.insert(0, "walk", np.repeat(np.arange(len(frames)), [len(frame) for frame in frames]))
-        return stacked
+        walks = np.asarray(self._which)
+        counts = np.diff(self.grown.offsets)[walks]
+        ends = np.cumsum(counts)
+        step = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
+        places = np.repeat(self.grown.offsets[walks], counts) + step
+        opened, closed = self._events()
+        columns: dict[str, Any] = {"walk": np.repeat(np.arange(len(walks)), counts), "step": step + 1}
+        columns |= {"node": _labels(self.graph, self.grown.nodes[places]), "edges": self.grown.edges[places]}
+        columns |= {f"beta{dim}": betti[places] for dim, betti in enumerate(self.grown.betti.T)}
+        columns |= {"compressibility": self.grown.bits[places], "opened": opened[places], "closed": closed[places]}
+        return pandas.DataFrame(columns)
+
+    def _events(self) -> tuple[Int64, Int64]:
+        """Number of 1-dimensional gaps opened and closed at every step of all walks."""
+        walk, _, opened, closed = self.grown.gaps[self.grown.gaps[:, 1] == 1].T
+        first = self.grown.offsets[walk]
+        at_closing = (first + closed)[closed != OPEN]
+        size = len(self.grown.nodes)
+        return np.bincount(first + opened, minlength=size), np.bincount(at_closing, minlength=size)
 
     def to_dict(self) -> dict[str, Any]:
         """All records as plain values."""
-        return {"walks": [growth.to_dict() for growth in self.items]}
+        return {"walks": [growth.to_dict() for growth in self]}
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Mean gaps and compressibility over the steps, with bands of one standard error.
@@ -160,13 +209,15 @@ class Growths(Sequence[Growth]):
         """
         from curiograph.plotting import plot_growths
 
-        return plot_growths([g.beta1 for g in self.items], [g.compressibility for g in self.items], ax)
+        steps = [self._steps(walk) for walk in self._which]
+        return plot_growths([self.grown.betti[s, 1] for s in steps], [self.grown.bits[s] for s in steps], ax)
+
+    def _steps(self, walk: int) -> slice:
+        return slice(int(self.grown.offsets[walk]), int(self.grown.offsets[walk + 1]))
 
 
 @overload
-def measure(
-    graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ..., progress: Progress = ...
-) -> Growth: ...
+def measure(graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ...) -> Growth: ...
 @overload
 def measure(
     graph: Graph,
@@ -174,10 +225,23 @@ def measure(
     *,
     max_dim: int = ...,
     compressibility: bool = ...,
+    engine: EngineName | Engine = ...,
+    workers: int | None = ...,
+    address: str | None = ...,
+    run: PathLike | None = ...,
     progress: Progress = ...,
 ) -> Growths: ...
 def measure(
-    graph: Graph, walk: Any, *, max_dim: int = 1, compressibility: bool = True, progress: Progress = silent
+    graph: Graph,
+    walk: Any,
+    *,
+    max_dim: int = 1,
+    compressibility: bool = True,
+    engine: EngineName | Engine = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    run: PathLike | None = None,
+    progress: Progress = silent,
 ) -> Any:
     """Measure how a walk grows: gaps opened and closed, components, compressibility, after every step.
 
@@ -187,7 +251,11 @@ def measure(
         neighbours. A list of lists (or of `Walk`s) measures several walks at once and gives `Growths`.
     max_dim : highest dimension of gaps; 2 and above need gudhi.
     compressibility : leave it out for walks of many hundreds of nodes, where it costs n^3 per step.
-    progress : called with how many walks are measured.
+    engine : who measures many walks: "local", processes of this machine; or "ray", a cluster. The result is the same.
+    workers : tasks at a time; None for as many as pay off.
+    address : of the cluster; without it one is started on this machine for the job.
+    run : folder that keeps what is finished: a killed job goes on where it stopped.
+    progress : called with what is done of several walks.
 
     >>> from curiograph.graph.toys import library
     >>> growth = measure(library(), ["music", "physics", "chemistry", "biology", "philosophy", "logic", "mathematics"])
@@ -199,30 +267,108 @@ def measure(
     walk = getattr(walk, "nodes", walk)
     _check_walk(walk)
     many = len(walk) > 0 and _is_walk(graph, walk[0])
-    walks = [getattr(w, "nodes", w) for w in walk] if many else [walk]
-    visits = [first_visits(graph, w, number, many) for number, w in enumerate(walks)]
-    growths: list[Growth | None] = [None] * len(walks)
-    done = 0
-    for some in _alike([len(visit) for visit in visits]):
-        progress(f"measured {done:,} of {len(walks):,} walks", done / len(walks))
-        done += len(some)
-        entries = [len(walks[i]) for i in some]
-        for i, growth in zip(
-            some, _measure(graph, [visits[i] for i in some], entries, max_dim, compressibility), strict=True
-        ):
-            growths[i] = growth
-    return Growths(growths) if many else growths[0]  # type: ignore[arg-type]
+    visits = visits_of(graph, walk if many else [walk], many)
+    by_whom = as_engine(engine, workers, address) if many else HERE
+    found = complete(_job(graph, visits, max_dim, compressibility), by_whom, run, progress)
+    growths = Growths(graph, _joined(visits, found), visits.revisits)
+    return growths if many else growths[0]
 
 
-def _alike(lengths: list[int]) -> Iterator[list[int]]:
-    """Walks to measure together, longest first: padded to the longest, none is less than half of it."""
-    some: list[int] = []
-    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if some and (2 * lengths[i] < lengths[some[0]] or len(some) * lengths[some[0]] >= _ENTRIES):
-            yield some
-            some = []
-        some.append(i)
-    yield some
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """What all tasks of measuring look at; labels are no part of it."""
+
+    graph: Graph
+    visits: Visits
+    max_dim: int
+    compressibility: bool
+
+
+def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
+    lengths = np.diff(visits.offsets).astype(float)
+    tasks = list(parts(lengths**4 * _COMPRESSING * compressibility + lengths * _STEP, _TASK))
+    rows = graph.skeleton
+    nodes = len(visits.nodes)
+    return Job(
+        "measure",
+        _measured,
+        _Measured(Graph(rows.indptr, rows.indices), visits, max_dim, compressibility),
+        tasks,
+        lambda: {
+            "graph": graph_digest(rows),
+            "walks": digest(visits.nodes, visits.offsets),
+            "max_dim": max_dim,
+            "compressibility": compressibility,
+        },
+        Need(task=_TASK_MEMORY, results=3 * (8 * (max_dim + 3) + 16) * nodes, way_out="measure the walks in parts"),
+        lambda task: f"walks {task[0]} to {task[1] - 1}",
+        "groups of walks",
+    )
+
+
+def _measured(what: _Measured, task: tuple[int, int]) -> Result:
+    nodes, offsets = what.visits.part(*task)
+    grown = grow(what.graph, nodes, offsets, max_dim=what.max_dim, compressibility=what.compressibility)
+    return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
+
+
+def _joined(visits: Visits, results: Sequence[Result]) -> Grown:
+    """All walks, from the results of all tasks in order."""
+    walks = np.cumsum([0, *(result["walks"] for result in results)])
+    gaps = np.concatenate([result["gaps"] for result in results])
+    gaps[:, 0] += np.repeat(walks[:-1], [len(result["gaps"]) for result in results]).astype(np.int32)
+    betti, edges, bits = (np.concatenate([result[name] for result in results]) for name in ("betti", "edges", "bits"))
+    return Grown(visits.offsets, visits.nodes, betti, edges, bits, gaps)
+
+
+@dataclass(frozen=True, eq=False)
+class Visits:
+    """Positions of the first visits of many walks; those of walk i stand at `offsets[i]:offsets[i + 1]`."""
+
+    nodes: Int32
+    offsets: Int64
+    revisits: Int64
+    """Entries of each walk left out because their node had been visited before."""
+
+    def part(self, first: int, last: int) -> tuple[Int32, Int64]:
+        """Nodes and offsets of the walks from `first` up to, but not including, `last`."""
+        offsets = self.offsets[first : last + 1]
+        return self.nodes[offsets[0] : offsets[-1]], offsets - offsets[0]
+
+
+def visits_of(graph: Graph, walks: Sequence[Any], many: bool = True) -> Visits:
+    """The first visits of walks that are given by labels; errors name a walk by its number where there are many.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> visits = visits_of(cycle(4), [[3, 2, 3], [0]])
+    >>> visits.nodes.tolist(), visits.offsets.tolist(), visits.revisits.tolist()
+    ([3, 2, 0], [0, 2, 3], [1, 0])
+    """
+    numbered = enumerate(getattr(walk, "nodes", walk) for walk in walks)
+    parts, lengths, entries = [], [], []
+    while some := list(islice(numbered, _AT_ONCE)):
+        nodes, counts = _first_visits(graph, some, many)
+        parts.append(nodes)
+        lengths += counts
+        entries += [len(walk) for _, walk in some]
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return Visits(np.concatenate(parts), offsets, np.asarray(entries) - np.asarray(lengths))
+
+
+def _first_visits(graph: Graph, some: list[tuple[int, Any]], many: bool) -> tuple[Int32, list[int]]:
+    """Positions of the nodes of some walks, and how many are of each."""
+    labels: list[Hashable] = []
+    counts = []
+    try:
+        for number, walk in some:
+            _check_entries(walk, number)
+            once = dict.fromkeys(_plain(walk))
+            labels += once
+            counts.append(len(once))
+        return graph.positions(labels), counts
+    except (TypeError, UnknownNodeError):  # one by one, to name the walk; a label that cannot be hashed is no node
+        each = [first_visits(graph, walk, number, many) for number, walk in some]
+        return np.concatenate(each), [len(nodes) for nodes in each]
 
 
 def _is_walk(graph: Graph, item: Any) -> bool:
@@ -234,63 +380,14 @@ def _is_walk(graph: Graph, item: Any) -> bool:
     )
 
 
-def _measure(
-    graph: Graph, visits: list[Int32], entries: list[int], max_dim: int, compressibility: bool
-) -> list[Growth]:
-    """The records of walks given by their first visits, longest first."""
-    lengths = np.asarray([len(v) for v in visits])
-    longest = int(lengths.max())
-    nodes = np.full((len(visits), longest), -1, np.int32)
-    for i, visit in enumerate(visits):
-        nodes[i, : len(visit)] = visit
-    stack = Stack.of([graph])
-    gaps = GapTracker(stack, nodes, np.zeros(len(visits), np.int64))
-    beta = np.zeros((len(visits), longest, 2), np.int64)
-    edges = np.zeros((len(visits), longest), np.int64)
-    bits = np.full((len(visits), longest), np.nan)
-    for t in range(longest):
-        gaps.advance(nodes[:, t].copy())
-        beta[:, t, 0], beta[:, t, 1], edges[:, t] = gaps.parts(), gaps.values(), gaps.edges()
-        if compressibility:
-            going = int(np.count_nonzero(lengths > t))  # the longest come first
-            bits[:going, t] = CompressibilityTracker(stack, nodes[:going], np.full(going, t + 1)).values()
-    pairs = _pairs_by_walk(gaps, len(visits))
-    return [
-        _record(graph, visit, beta[i, :n], edges[i, :n], bits[i, :n], pairs[i], max_dim, entries[i])
-        for i, (visit, n) in enumerate(zip(visits, lengths, strict=True))
-    ]
+def _labels(graph: Graph, nodes: Iterable[Any]) -> list[Hashable]:
+    return [graph.label(int(v)) for v in nodes]
 
 
-def _record(
-    graph: Graph,
-    visit: Int32,
-    beta: Int64,
-    edges: Int64,
-    bits: Float64,
-    pairs: list[tuple[int, int | None]],
-    max_dim: int,
-    entries: int,
-) -> Growth:
-    labels = [graph.label(int(v)) for v in visit]
-    gaps = [_gap(1, labels, opened, closed) for opened, closed in sorted(pairs, key=by_opening)]
-    columns = [beta]
-    for dim, higher in (persistence(graph.skeleton, visit, max_dim) if max_dim > 1 else {}).items():
-        gaps += [_gap(dim, labels, opened, closed) for opened, closed in sorted(higher, key=by_opening)]
-        steps = np.arange(len(visit))[:, None]
-        opened_at = np.asarray([opened for opened, _ in higher], np.int64)
-        closed_at = np.asarray([len(visit) if closed is None else closed for _, closed in higher], np.int64)
-        columns.append(((steps >= opened_at) & (steps < closed_at)).sum(axis=1, keepdims=True))
-    return Growth(labels, np.hstack(columns), edges, bits, gaps, revisits=entries - len(visit))
-
-
-def _gap(dim: int, labels: list[Hashable], opened: int, closed: int | None) -> Gap:
-    return Gap(
-        dim,
-        labels[opened],
-        None if closed is None else labels[closed],
-        opened + 1,
-        None if closed is None else closed + 1,
-    )
+def _gap(dim: int, labels: list[Hashable], opened: int, closed: int) -> Gap:
+    if closed == OPEN:
+        return Gap(dim, labels[opened], None, opened + 1, None)
+    return Gap(dim, labels[opened], labels[closed], opened + 1, closed + 1)
 
 
 def by_opening(pair: tuple[int, int | None]) -> tuple[int, float]:
@@ -298,27 +395,29 @@ def by_opening(pair: tuple[int, int | None]) -> tuple[int, float]:
     return pair[0], np.inf if pair[1] is None else pair[1]
 
 
-def _pairs_by_walk(tracker: GapTracker, count: int) -> list[list[tuple[int, int | None]]]:
-    pairs: list[list[tuple[int, int | None]]] = [[] for _ in range(count)]
-    for rows in tracker.closed:
-        for walk, opened, closed in rows.tolist():
-            pairs[walk].append((opened, closed))
-    for walk, opened in tracker.open_gaps().tolist():
-        pairs[walk].append((opened, None))
-    return pairs
-
-
 def _check_walk(walk: Any) -> None:
     if isinstance(walk, (str, bytes)) or not isinstance(walk, (Sequence, np.ndarray)):
         raise WalkError(f"a walk is a list of node labels; got {walk!r}.")
 
 
-def first_visits(graph: Graph, walk: Any, number: int = 0, many: bool = False) -> Int32:
-    """Positions of the nodes of a walk, each once; errors name the walk by its number where there are many."""
+def _check_entries(walk: Any, number: int) -> None:
     _check_walk(walk)
     if len(walk) == 0:
         raise WalkError(f"walk {number} is empty; a walk needs at least one node.")
-    labels = [label.item() if isinstance(label, np.generic) else label for label in walk]
+
+
+def _plain(walk: Any) -> list[Any]:
+    """Labels as Python has them, where numpy had them."""
+    if isinstance(walk, np.ndarray) and walk.ndim == 1:
+        plain: list[Any] = walk.tolist()
+        return plain
+    return [label.item() if isinstance(label, np.generic) else label for label in walk]
+
+
+def first_visits(graph: Graph, walk: Any, number: int = 0, many: bool = False) -> Int32:
+    """Positions of the nodes of a walk, each once; errors name the walk by its number where there are many."""
+    _check_entries(walk, number)
+    labels = _plain(walk)
     try:
         return graph.positions(dict.fromkeys(labels))
     except TypeError:  # a label that cannot be hashed is no node, which `positions` says

@@ -1,4 +1,4 @@
-"""Progress: on a terminal a bar on stderr, elsewhere nothing; stdout stays clean; Ctrl-C ends it."""
+"""Progress: on a terminal a bar on stderr, elsewhere a line a minute; stdout stays clean; Ctrl-C ends it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ import termios
 import time
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
+from curiograph.agents.evaluation import Walks
 from curiograph.cli import training
 from curiograph.cli.output import progress
 from curiograph.experiments import curves, table1
@@ -87,6 +89,17 @@ def test_nothing_is_shown_when_quiet_or_not_on_a_terminal(monkeypatch, quiet):
     assert screen.getvalue() == ""
 
 
+def test_a_log_gets_a_line_a_minute(monkeypatch, capsys):
+    clock = iter([0.0, 1.0, 61.0, 61.0, 62.0, 130.0, 130.0])
+    monkeypatch.setattr("curiograph.cli.output.time.monotonic", lambda: next(clock))
+    with progress(quiet=False) as say:
+        say("walking", 0.1)
+        say("walking", 0.5)
+        say("walking", 0.6)
+        say("resting")
+    assert capsys.readouterr().err == "curiograph: walking (50%)\ncuriograph: resting\n"
+
+
 # ---- what work tells ------------------------------------------------------------------------------------------------
 
 
@@ -105,13 +118,14 @@ def even(shares: Sequence[float]) -> bool:
 
 def test_experiments_tell_even_shares(monkeypatch):
     told = Told()
-    monkeypatch.setattr(curves, "_point", lambda settings, place, reward, family, graphs: curves.Point(
-        reward, family, place.at, {}, {}))  # fmt: skip
+    monkeypatch.setattr(curves, "_walked", lambda shared, task: {})
     run(Settings(graphs=2, lengths=(5, 10)), told)
     assert len(told) == 2 * 2 * 4
     assert even(told)
     told.clear()
-    monkeypatch.setattr(table1._Tests, "evaluate", lambda *arguments: None)
+    monkeypatch.setattr(
+        Walks, "taken", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
+    )
     table1.run(table1.Settings(graphs=2), progress=told)
     assert len(told) > 8
     assert even(told)

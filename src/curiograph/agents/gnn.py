@@ -10,11 +10,12 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread, parts
+from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
-from curiograph.graph.rows import Float64, Int32, Int64
+from curiograph.graph.rows import Float64, Int32, Int64, frozen
 from curiograph.graph.stack import Stack
+from curiograph.jobs.parts import parts
 
 LAYERS = 3
 _ROWS_AT_ONCE = 1024  # nodes of subgraphs that stay in the processor's cache together; does not change the result
@@ -70,12 +71,17 @@ class Subgraphs:
         """The subgraphs of walks `nodes`, each with its candidates `v[offsets[i]:offsets[i + 1]]`."""
         rows = stack.skeleton
         bounds, places, starts, links = kernels.subgraphs.read(rows.indptr, rows.indices, nodes, lengths, offsets, v)
-        table = stack.log_degree_profile if shape.log_features else stack.degree_profile
+        profiles = stack.log_profiles(places) if shape.log_features else stack.profiles(places)
         if not (shape.inner_degree or shape.inner_triangles):
-            return cls(bounds, starts, links, table[places])
+            return cls(bounds, starts, links, profiles)
         inner = kernels.subgraphs.inner_counts(bounds, starts, links)
         features = kernels.subgraphs.features(
-            table, places, inner, shape.inner_degree, shape.inner_triangles, shape.log_features
+            frozen(profiles),
+            np.arange(len(places), dtype=np.int32),
+            inner,
+            shape.inner_degree,
+            shape.inner_triangles,
+            shape.log_features,
         )
         return cls(bounds, starts, links, features)
 

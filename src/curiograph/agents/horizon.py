@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread, parts
+from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.features import PROFILE, Float32
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
+from curiograph.jobs.parts import parts
 
 FEATURES = PROFILE + 28  # local degree profile, and the flags of kernels.surroundings
 _ROWS_AT_ONCE = 1024  # nodes whose states stay in the processor's cache together; does not change the result
@@ -89,7 +90,7 @@ class Surroundings:
         bounds, places, starts, links, loose, flags = kernels.surroundings.read(
             rows.indptr, rows.indices, nodes, lengths, offsets, v, ahead, shape.hops, shape.nodes, shape.fan
         )
-        features = np.concatenate([np.log1p(stack.degree_profile[places]), flags], axis=1)
+        features = np.concatenate([np.log1p(stack.profiles(places)), flags], axis=1)
         walks = np.repeat(np.arange(len(lengths)), np.diff(offsets))
         candidates = bounds[walks] + lengths[walks] + np.arange(len(v)) - offsets[walks]
         return cls(bounds, starts, links, loose, features, lengths, ahead, candidates, walks)

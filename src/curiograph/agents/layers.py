@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from curiograph import kernels
 from curiograph.errors import AgentError
 from curiograph.graph.features import Float32
-from curiograph.graph.rows import Int64
 
 Weights = Mapping[str, Float32]
 
@@ -47,21 +44,6 @@ def one_thread() -> AbstractContextManager[Any]:
     """Matrix products on one thread: at this size a second one costs more than it gives, most on a busy machine."""
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
-
-
-def parts(sizes: Int64, most: int) -> Iterator[tuple[int, int]]:
-    """Bounds of runs of neighbours whose sizes add up to at most `most`; one that is larger stands alone.
-
-    >>> list(parts(np.array([3, 3, 3, 9, 1]), most=6))
-    [(0, 2), (2, 3), (3, 4), (4, 5)]
-    """
-    totals = np.cumsum(sizes)
-    first = 0
-    while first < len(sizes):
-        limit = most + (totals[first - 1] if first else 0)
-        last = max(first + 1, int(np.searchsorted(totals, limit, side="right")))
-        yield first, last
-        first = last
 
 
 @cache

@@ -20,9 +20,12 @@ from curiograph.centrality.visits import Visits, combined
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.exploration.batch import Fallback, Streams, fallback_rule
 from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
-from curiograph.graph.storage import quoted
+from curiograph.graph.storage import PathLike, quoted
+from curiograph.jobs import HERE, Engine, EngineName, Job, Need, Result, as_engine, complete
+from curiograph.jobs.identity import digest, fingerprint
+from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import is_number, seed_number, whole_number, worker_number
 
@@ -35,6 +38,8 @@ FIRST_SIZE = 256
 """Paths that each group follows at first; if the error is too large, further simulations follow more."""
 _MOST_PATHS = 1_000_000
 """An exact answer is refused beyond."""
+_SWARM = 2**28
+"""Bytes that the walkers of one history take at most: measured, rounded up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +102,12 @@ def curious_pagerank(
     top: int = 20,
     max_walks: int = 100_000,
     exact: bool = False,
-    workers: int | None = None,
     seed: int = 0,
+    engine: EngineName | Engine = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    run: PathLike | None = None,
+    progress: Progress = silent,
 ) -> CuriousPageRank:
     """PageRank walked by an agent: walkers remember their path, and prefer the candidates that the agent prefers.
 
@@ -123,6 +132,11 @@ def curious_pagerank(
     top : how many of the highest scores have to reach it.
     max_walks : most walkers to draw; if they do not suffice, `converged` is False.
     exact : follow all paths, however many (up to a million).
+    engine : who answers for several histories: "local", processes of this machine; or "ray", a cluster. The result is
+        the same.
+    workers : histories at a time, and for a single one threads; None for as many as pay off.
+    address : of the cluster; without it one is started on this machine for the job.
+    run : folder that keeps what is finished: a killed job goes on where it stopped.
 
     >>> from curiograph.graph.toys import library
     >>> eta = curious_pagerank(library(), "greedy", history=["music", "logic"], reward="igt", exact=True)
@@ -130,53 +144,93 @@ def curious_pagerank(
     ('music', True, 1.0)
     """
     require_edges(as_graph(graph))
-    made = as_agent(agent)
-    bias = Bias(
-        Stack.of([graph]), made, as_reward(reward), greediness(p_g), fallback_rule(fallback), worker_number(workers)
-    )
+    made, by_whom = as_agent(agent), as_engine(engine, workers, address)
     alphas = _alphas(alpha)
     if remember not in get_args(Memory):
         raise UnknownNameError(f"remember is {quoted(remember)}; the choices are {', '.join(get_args(Memory))}.")
     if remember == "history" and history is None:
         raise SettingError("remember is 'history' but there is no history; give one, or remember the path.")
-    run = _Run(
-        bias,
+    many = are_many(graph, history)
+    threads = 1 if many else worker_number(workers)
+    how = _Simulation(
+        Bias(Stack.of([graph]), made, as_reward(reward), greediness(p_g), fallback_rule(fallback), threads),
         alphas,
         _tolerance(tolerance),
         whole_number("top", top, 1, "give the number of scores whose error counts, 1 or more"),
         whole_number("max_walks", max_walks, 1, "give the most walkers to draw, 1 or more"),
         exact,
+        remember,
         seed_number(seed),
     )
-    many = are_many(graph, history)
     starts = teleports(graph, history, weights) if many else [teleport_or_anywhere(graph, history, weights)]
-    found = [run.answer(q, remember) for q in starts]
+    found = _answers(how, starts, by_whom if many else HERE, run, progress)
     shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     converged = np.stack([f.converged for f in found]).reshape(shape[:-1])
     return CuriousPageRank(
-        np.stack([f.scores for f in found]).reshape(shape),
-        np.stack([f.stderr for f in found]).reshape(shape),
+        _everywhere(found, "scores", graph.num_nodes).reshape(shape),
+        _everywhere(found, "stderr", graph.num_nodes).reshape(shape),
         converged if converged.ndim else bool(converged),
-        all(not f.visits[-1].drawn for f in found),
-        sum(v.walks for f in found for v in f.visits),
-        sum(v.paths for f in found for v in f.visits),
+        all(f.exact for f in found),
+        sum(f.walks for f in found),
+        sum(f.paths for f in found),
         made.name,
         alphas if np.ndim(alpha) > 0 else float(alphas[0]),
-        bias.p_g,
+        how.bias.p_g,
         graph,
     )
 
 
+def _answers(
+    how: _Simulation, starts: Sequence[Teleport], engine: Engine, run: PathLike | None, progress: Progress
+) -> list[_Answer]:
+    """Answers for all histories, a task for each."""
+    num_nodes = int(how.bias.stack.starts[-1])
+    job = Job(
+        "curious-pagerank",
+        _answered,
+        how,
+        starts,
+        lambda: how.about() | {"histories": [digest(q.nodes, q.chances, q.visited) for q in starts]},
+        Need(
+            task=_SWARM,
+            results=2 * 8 * len(starts) * len(how.alphas) * num_nodes,
+            way_out="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every "
+            "node",
+        ),
+        lambda q: f"the history at positions {quoted(q.visited.tolist())}",
+        "histories",
+    )
+    return [_Answer(**result) for result in complete(job, engine, run, progress)]
+
+
+def _answered(how: _Simulation, q: Teleport) -> Result:
+    return vars(how.answer(q))
+
+
 @dataclass(frozen=True, eq=False)
 class _Answer:
+    """For one history, and the nodes that walkers reached from it."""
+
+    nodes: Int64
     scores: Float64
+    """Alphas x nodes."""
     stderr: Float64
     converged: NDArray[np.bool_]
-    visits: list[Visits]
+    exact: bool
+    walks: int
+    paths: int
+
+
+def _everywhere(found: Sequence[_Answer], name: str, num_nodes: int) -> Float64:
+    """Scores or errors of all nodes: histories x alphas x nodes."""
+    values = np.zeros((len(found), len(found[0].converged), num_nodes))
+    for row, answer in zip(values, found, strict=True):
+        row[:, answer.nodes] = getattr(answer, name)
+    return values
 
 
 @dataclass(frozen=True, eq=False)
-class _Run:
+class _Simulation:
     """How to answer for any history."""
 
     bias: Bias
@@ -185,22 +239,36 @@ class _Run:
     top: int
     max_walks: int
     exact: bool
+    remember: Memory
     seed: int
 
-    def answer(self, q: Teleport, remember: Memory) -> _Answer:
+    def about(self) -> dict[str, Any]:
+        """What tells its answers from those of any other."""
+        bias, rows = self.bias, self.bias.stack.out
+        return {
+            "graph": digest(rows.indptr, rows.indices, bias.stack.skeleton.indices),
+            "agent": fingerprint("agent", bias.agent),
+            "reward": fingerprint("reward", bias.reward),
+            "settings": [bias.p_g, bias.fallback, self.tolerance, self.top, self.max_walks, self.exact],
+            "alphas": self.alphas.tolist(),
+            "remember": self.remember,
+            "seed": self.seed,
+        }
+
+    def answer(self, q: Teleport) -> _Answer:
         """Simulate until the error is small enough, or the walks are used up.
 
         Errors fall at least like one over the root of the walkers, which says how many more it takes; but at most half
         as many again at a time: a large error is often that of a node that got among the highest by chance.
         """
-        states = start_states(q.nodes, self.seed, q.visited if remember == "history" else None)
+        states = start_states(q.nodes, self.seed, q.visited if self.remember == "history" else None)
         seed = int(_mixed(self.seed, q.nodes))
         from_history = partial(simulate, self.bias, states, q.chances)
-        largest, num_nodes = float(self.alphas.max()), int(self.bias.stack.starts[-1])
+        largest = float(self.alphas.max())
         if self.exact:
             reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
             visits = [from_history(reach, _streams(seed, 0))]
-            return _Answer(*combined(visits, self.alphas, num_nodes), np.ones(len(self.alphas), bool), visits)
+            return _answer(*combined(visits, self.alphas), np.ones(len(self.alphas), bool), visits)
         visits, left, size = [], self.max_walks, FIRST_SIZE
         while True:
             reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
@@ -208,11 +276,11 @@ class _Run:
             left -= visits[-1].walks
             # where the last one followed all paths, those before have nothing to add but their errors
             counted = visits if visits[-1].drawn else visits[-1:]
-            scores, stderr = combined(counted, self.alphas, num_nodes)
+            nodes, scores, stderr = combined(counted, self.alphas)
             excess = self._errors(scores, stderr) / self.tolerance
             largest_excess = float(excess[self.alphas.argmax()])
             if largest_excess <= 1 or left < Reach.groups:
-                return _Answer(scores, stderr, excess <= 1, visits)
+                return _answer(nodes, scores, stderr, excess <= 1, visits)
             size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 0.5))
 
     def _errors(self, scores: Float64, stderr: Float64) -> Float64:
@@ -221,6 +289,13 @@ class _Run:
         highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
         relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
         return np.asarray(relative.max(axis=1))
+
+
+def _answer(
+    nodes: Int64, scores: Float64, stderr: Float64, converged: NDArray[np.bool_], visits: Sequence[Visits]
+) -> _Answer:
+    walks, paths = sum(v.walks for v in visits), sum(v.paths for v in visits)
+    return _Answer(nodes, scores, stderr, converged, not visits[-1].drawn, walks, paths)
 
 
 def _streams(seed: int, task: int) -> Streams:

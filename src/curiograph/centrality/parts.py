@@ -14,7 +14,7 @@ from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.curious import start_states
 from curiograph.centrality.history import discount
-from curiograph.centrality.rankers import Ranker
+from curiograph.centrality.rankers import Ranker, looked_up
 from curiograph.centrality.ranks import greediness
 from curiograph.centrality.swarm import Bias, Reach, simulate
 from curiograph.errors import SettingError
@@ -34,6 +34,8 @@ _SMALLEST = 1e-7
 """Expected visits that are not kept: far below what simulation can tell."""
 _TAIL = 1e-2
 """Share of visits, the last ones, that drawn walkers leave out: less than their error, and the dearest to compute."""
+_DENSE = 8
+"""Where more than one in so many nodes is a candidate, sums are made of all nodes at once; they are the same."""
 _GROUPS = 4
 """Independent swarms per node, whose spread gives the standard error."""
 
@@ -104,11 +106,11 @@ class CuriousRanker(Ranker):
         for history, (a, b) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
             some, wanted = [parts[v] for v in history.tolist()], candidates.nodes[a:b]
             pairs = [(part.nodes, value(part)) for part in some]
-            if any(len(wanted) > len(nodes) for nodes, _ in pairs):
+            if _DENSE * len(wanted) > graph.num_nodes and any(len(wanted) > len(nodes) for nodes, _ in pairs):
                 found = _added(pairs, power, graph.num_nodes)[wanted]
             else:
-                looked_up = [_looked_up(*pair, wanted) for pair in pairs]
-                found = np.asarray(sum(looked_up if power == 1 else [each**power for each in looked_up]))
+                values = [looked_up(*pair, wanted) for pair in pairs]
+                found = np.asarray(sum(values if power == 1 else [each**power for each in values]))
             sums[a:b] = found / sum(part.total for part in some) ** power
         return sums
 
@@ -154,20 +156,6 @@ class CuriousRanker(Ranker):
             "fallback": self.fallback,
             "seed": self.seed,
         }
-
-
-def _looked_up(nodes: Int32, values: Float32, wanted: Int32) -> Float64:
-    """The values of some nodes, given those of others in ascending order: zero where there is none.
-
-    >>> _looked_up(np.array([2, 5]), np.array([0.25, 0.5], np.float32), np.array([5, 3]))
-    array([0.5, 0. ])
-    """
-    if len(nodes) == 0:
-        return np.zeros(len(wanted))
-    place = nodes.searchsorted(wanted)
-    found = values.take(place, mode="clip").astype(np.float64)
-    found[nodes.take(place, mode="clip") != wanted] = 0.0
-    return found
 
 
 def _added(pairs: Sequence[tuple[Int32, Float32]], power: int, num_nodes: int) -> Float64:

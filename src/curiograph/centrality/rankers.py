@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.centrality.history import discount, uniform
 from curiograph.centrality.mixture import unit_weights
@@ -100,7 +101,6 @@ class PageRankRanker(Ranker):
 
     alpha: float = 0.85
     name: str = "pagerank"
-    _spread: dict[Graph, Float64] = field(default_factory=dict, init=False, repr=False, compare=False)
     _kept: dict[Graph, dict[int, _Flow]] = field(default_factory=dict, init=False, repr=False, compare=False)
     """Flows from single nodes, by graph and position: their sum over a history is in proportion to its PageRank."""
     zero_is_unreached = True
@@ -137,40 +137,56 @@ class PageRankRanker(Ranker):
             kept.update((v, _Flow(*flow)) for v, *flow in zip(some, rows, totals.tolist(), strict=True))
 
     def _around(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
+        """Scores of some nodes; reads no more of the graph than what is around the history and around them."""
         found = push(graph, uniform(history), self.alpha, _PUSHED, max_edges=_EDGES)
-        everywhere = np.zeros(graph.num_nodes)  # memory that is not touched costs nothing
+        order = np.argsort(found.nodes)
+        nodes = found.nodes[order]
         missing = max(0.0, 1 - found.scores.sum())  # what still waits is spread by then, so it ends up as from anywhere
-        everywhere[found.nodes] = found.scores + missing * self._from_anywhere(graph)[found.nodes]
-        some = wanted if len(wanted) <= len(found.nodes) else np.intersect1d(wanted, found.nodes, assume_unique=True)
-        everywhere[some] = np.maximum(everywhere[some], _arriving(graph, self.alpha, everywhere, some))
-        return everywhere[wanted]
+        known = found.scores[order] + missing * self._from_anywhere(graph, nodes)
+        worth = np.ones(len(wanted), bool) if len(wanted) <= len(nodes) else np.isin(wanted, nodes)
+        some = wanted[worth]
+        scores = np.zeros(len(wanted))
+        scores[worth] = np.maximum(looked_up(nodes, known, some), _arriving(graph, self.alpha, nodes, known, some))
+        return scores
 
-    def _from_anywhere(self, graph: Graph) -> Float64:
-        """PageRank of a walker who has long forgotten where it started; solved once for a graph."""
-        if graph not in self._spread:
-            strength = graph.transition.strength
+    def _from_anywhere(self, graph: Graph, nodes: Int32) -> Float64:
+        """PageRank of some nodes for a walker who has long forgotten where it started."""
+        steps = graph.transition
+        if not graph.directed:
+            return steps.strength_of(nodes) / max(steps.total, 1e-300)
+        if self.alpha not in steps.from_anywhere:  # solved once for a graph
             everyone = uniform(np.arange(graph.num_nodes, dtype=np.int32))
-            self._spread[graph] = (
-                pagerank_rows(graph, self.alpha, [everyone])[0]
-                if graph.directed
-                else strength / max(strength.sum(), 1e-300)
-            )
-        return self._spread[graph]
+            steps.from_anywhere[self.alpha] = pagerank_rows(graph, self.alpha, [everyone])[0]
+        return steps.from_anywhere[self.alpha][nodes]
 
 
-def _arriving(graph: Graph, alpha: float, scores: Float64, nodes: Int32) -> Float64:
-    """What arrives at some nodes in one step from everywhere: closer to their score than what has been pushed on.
+def looked_up(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> Float64:
+    """The values of some nodes, given those of others in ascending order: zero where there is none.
+
+    >>> looked_up(np.array([2, 5]), np.array([0.25, 0.5], np.float32), np.array([5, 3]))
+    array([0.5, 0. ])
+    """
+    if len(nodes) == 0:
+        return np.zeros(len(wanted))
+    place = nodes.searchsorted(wanted)
+    found = values.take(place, mode="clip").astype(np.float64)
+    found[nodes.take(place, mode="clip") != wanted] = 0.0
+    return found
+
+
+def _arriving(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes: Int32) -> Float64:
+    """What arrives at some nodes in one step from known ones: closer to their score than what has been pushed on.
 
     >>> from curiograph.graph.toys import cycle
-    >>> _arriving(cycle(4), 0.5, np.array([0.6, 0.0, 0.0, 0.2]), np.array([1, 0]))
+    >>> _arriving(cycle(4), 0.5, np.array([0, 3]), np.array([0.6, 0.2]), np.array([1, 0]))
     array([0.15, 0.05])
     """
     indptr, indices, weights = graph.transition.rows
     starts, ends = indptr[nodes].astype(np.int64), indptr[nodes + 1].astype(np.int64)
     counts = ends - starts
     slots = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
-    sources = indices[slots]
-    flows = scores[sources] * graph.transition.share[sources]
+    sources = indices[slots].astype(np.int32)
+    flows = looked_up(known, scores, sources) * graph.transition.share_of(sources)
     if weights is not None:
         flows *= weights[slots]
     return np.asarray(alpha * np.bincount(np.repeat(np.arange(len(nodes)), counts), flows, len(nodes)), np.float64)

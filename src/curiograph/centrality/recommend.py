@@ -42,6 +42,7 @@ RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
 _FEW = 16  # places up to which counting is faster than sorting
 _ENTRIES = 2**22  # users times nodes answered together: bounds the memory, does not change the answers
+_USERS = 1024  # answered together where candidates are only near what was visited
 
 
 def as_ranker(
@@ -234,7 +235,7 @@ class Recommender:
 
     def recommend_visited(self, seen: Sequence[Visited], k: int, candidates: CandidateSet) -> list[Recommendations]:
         """The `k` best candidates for users whose visits are known by position."""
-        at_once = max(1, _ENTRIES // self.graph.num_nodes)
+        at_once = max(1, _ENTRIES // self.graph.num_nodes) if candidates == "all" else _USERS
         tops: list[Recommendations] = []
         for first in range(0, len(seen), at_once):
             tops += self._tops(seen[first : first + at_once], k, candidates)
@@ -340,15 +341,20 @@ def candidate_set(graph: Graph, histories: Sequence[Int32], which: CandidateSet)
     """What may be recommended to each user."""
     if which == "last":
         return _next_to_last(graph, histories)
-    sets = []
-    for history in histories:
-        new = np.full(graph.num_nodes, which == "all")
-        if which == "history":
-            for v in history:
-                new[graph.indices[graph.indptr[v] : graph.indptr[v + 1]]] = True
-        new[history] = False
-        sets.append(np.flatnonzero(new).astype(np.int32))
+    sets = [_next_to_any(graph, history) if which == "history" else _unvisited(graph, history) for history in histories]
     return Candidates(np.cumsum([0, *(len(s) for s in sets)]), np.concatenate(sets))
+
+
+def _unvisited(graph: Graph, history: Int32) -> Int32:
+    new = np.ones(graph.num_nodes, bool)
+    new[history] = False
+    return np.flatnonzero(new).astype(np.int32)
+
+
+def _next_to_any(graph: Graph, history: Int32) -> Int32:
+    """Unvisited out-neighbours of what was visited; reads no more of the graph than their rows."""
+    rows = [graph.indices[graph.indptr[v] : graph.indptr[v + 1]] for v in history]
+    return np.setdiff1d(np.concatenate(rows), history)
 
 
 def _next_to_last(graph: Graph, histories: Sequence[Int32]) -> Candidates:

@@ -16,12 +16,13 @@ import scipy.sparse
 
 from curiograph import kernels
 from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.layers import one_thread, parts
+from curiograph.agents.layers import one_thread
 from curiograph.centrality.visits import Visits
 from curiograph.errors import SettingError
 from curiograph.exploration.batch import Candidates, Exploration, Fallback, Streams
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
+from curiograph.jobs.parts import parts
 from curiograph.rewards.contract import Reward
 
 _AT_ONCE = 256
@@ -62,6 +63,17 @@ class Transitions:
         """States x nodes, sparse."""
         c = self.candidates
         return scipy.sparse.csr_array((self.chances, c.nodes, c.offsets), shape=(len(c.offsets) - 1, num_nodes))
+
+    def carried(self, walkers: Any, num_nodes: int) -> Any:
+        """Where walkers go: groups x nodes, sparse, from groups x states.
+
+        Multiplying sparse arrays takes time and memory for every column, so only nodes that are candidates have one.
+        """
+        c = self.candidates
+        nodes, columns = np.unique(c.nodes, return_inverse=True)
+        matrix = scipy.sparse.csr_array((self.chances, columns, c.offsets), shape=(len(c.offsets) - 1, len(nodes)))
+        found = walkers @ matrix
+        return scipy.sparse.csr_array((found.data, nodes[found.indices], found.indptr), (found.shape[0], num_nodes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,5 +218,5 @@ def simulate(bias: Bias, starts: States, chances: Float64, reach: Reach, streams
         states = starts.rows(reached) if states is None else states.grown(c.walks[reached], c.nodes[reached])
         paths += len(reached)
         transitions = bias.transitions(states)
-        steps.append(swarm.matrix(len(reached)) @ transitions.matrix(num_nodes))
+        steps.append(transitions.carried(swarm.matrix(len(reached)), num_nodes))
     return Visits(steps, reach.size, paths, swarm.drawn)

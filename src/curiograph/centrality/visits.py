@@ -62,22 +62,24 @@ class Visits:
         return np.ascontiguousarray(table.T).reshape(len(alphas), self.groups, len(self.touched))
 
 
-def combined(several: Sequence[Visits], alphas: Float64, num_nodes: int) -> tuple[Float64, Float64]:
-    """Scores (visits as a share of all) and their standard errors, each alphas x nodes.
+def combined(several: Sequence[Visits], alphas: Float64) -> tuple[Int64, Float64, Float64]:
+    """Nodes that were reached, ascending; their scores (visits as a share of all) and standard errors, alphas x nodes.
 
     Simulations of different size count in proportion to it. The error of a share of a total that itself varies is taken
     to first order.
     """
     sizes = np.asarray([visits.size for visits in several], np.float64)
     expected = [visits.expected(alphas) for visits in several]
-    scores = np.zeros((len(alphas), num_nodes))
-    for visits, share, each in zip(several, sizes / sizes.sum(), expected, strict=True):
-        scores[:, visits.touched] += share * each.mean(axis=1)
+    nodes = np.unique(np.concatenate([visits.touched for visits in several]))
+    places = [np.searchsorted(nodes, visits.touched) for visits in several]
+    scores = np.zeros((len(alphas), len(nodes)))
+    for place, share, each in zip(places, sizes / sizes.sum(), expected, strict=True):
+        scores[:, place] += share * each.mean(axis=1)
     total = scores.sum(axis=1, keepdims=True)
     scores /= total
     variance = np.zeros_like(scores)
-    for visits, share, each in zip(several, sizes / sizes.sum(), expected, strict=True):
+    for visits, place, share, each in zip(several, places, sizes / sizes.sum(), expected, strict=True):
         if visits.drawn:
-            excess = (each - scores[:, None, visits.touched] * each.sum(axis=2, keepdims=True)) / total[:, :, None]
-            variance[:, visits.touched] += share**2 * excess.var(axis=1, ddof=1) / visits.groups
-    return scores, np.sqrt(variance)
+            excess = (each - scores[:, None, place] * each.sum(axis=2, keepdims=True)) / total[:, :, None]
+            variance[:, place] += share**2 * excess.var(axis=1, ddof=1) / visits.groups
+    return nodes, scores, np.sqrt(variance)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import warnings
 from typing import Annotated, Any, TextIO
 
@@ -80,6 +82,8 @@ def main() -> None:
         os.environ["CURIOGRAPH_QUIET"] = "1"
         warnings.simplefilter("ignore")
     warnings.showwarning = _show_warning
+    if threading.current_thread() is threading.main_thread():  # a polite end is like Ctrl-C: it says how to go on
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         code = app(prog_name="curiograph", standalone_mode=False) or 0
         if code == _STOPPED:  # newer typers make a code of Ctrl-C by themselves

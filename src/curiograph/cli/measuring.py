@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import ANIMATIONS, PICTURES, check_out, progress, remark, show_json, show_table, write_result
+from curiograph.cli.output import (
+    ANIMATIONS,
+    PICTURES,
+    check_folder,
+    check_out,
+    progress,
+    remark,
+    show_json,
+    show_table,
+    write_result,
+)
 from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
@@ -29,6 +39,10 @@ def measure(
     plot: options.Plot = None,
     animate: options.Animate = None,
     directed: options.Directed = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
     seed: options.Seed = 0,
     out: options.Out = None,
     json: options.Json = False,
@@ -44,6 +58,8 @@ def measure(
     check_out(out, (".json", ".csv", *PICTURES))
     check_out(plot, PICTURES, "--plot")
     check_out(animate, ANIMATIONS, "--animate")
+    if run is not None:
+        check_folder(run, "--run")
     if (walk is None) == (walks is None):
         raise SettingError("give either --walk a,b,c or --walks FILE.")
     if walks is not None and (plot is not None or animate is not None):
@@ -52,7 +68,8 @@ def measure(
     reader = options.LabelReader(g)
     labels = [reader.walk(walk)] if walk is not None else reader.walks(walks or Path())
     with progress(quiet) as say:
-        growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility, progress=say)
+        who: Any = {"engine": engine, "workers": workers, "address": address, "run": run, "progress": say}
+        growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility, **who)
     document = growths[0].to_dict() if walk is not None else growths.to_dict()
     write_result(out, document, lambda: _rows(growths), lambda: (growths[0] if walk is not None else growths).plot())
     write_result(plot, document, plot=lambda: plot_walk(g, labels[0]))

@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 PICTURES = (".png", ".svg", ".pdf")
 ANIMATIONS = (".gif",)
 _WORD = 12  # letters of a word that a table does not break
+_BETWEEN_LINES = 60.0  # seconds
 _DAY = 24 * 3600  # the time left is told from all that was done so far
 
 
@@ -157,10 +159,14 @@ def remark(message: str, quiet: bool) -> None:
 def progress(quiet: bool) -> Iterator[Progress]:
     """What is being done, on stderr, with a bar and the time left where the share done is known.
 
-    Nothing where stderr is not a terminal; the line is gone when the work ends, by whatever way.
+    The line is gone when the work ends, by whatever way. Where stderr is no terminal, as under nohup, a line is written
+    once a minute, and nothing about work that takes less.
     """
-    if quiet or not sys.stderr.isatty():
+    if quiet:
         yield silent
+        return
+    if not sys.stderr.isatty():
+        yield _Lines()
         return
     from rich import progress as bars
     from rich.console import Console
@@ -177,6 +183,18 @@ def progress(quiet: bool) -> Iterator[Progress]:
         *columns, console=console, transient=True, redirect_stdout=False, speed_estimate_period=_DAY
     ) as shown:
         yield _Bar(shown)
+
+
+class _Lines:
+    """A line now and then, for a file that somebody looks into."""
+
+    def __init__(self) -> None:
+        self._told = time.monotonic()
+
+    def __call__(self, message: str, share: float | None = None) -> None:
+        if time.monotonic() - self._told > _BETWEEN_LINES:
+            self._told = time.monotonic()
+            remark(message if share is None else f"{message} ({share:.0%})", quiet=False)
 
 
 class _Bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import repeat
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import completion, options
-from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
+from curiograph.cli.output import (
+    PICTURES,
+    check_folder,
+    check_out,
+    progress,
+    remark,
+    show_json,
+    show_table,
+    write_result,
+)
 from curiograph.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -21,6 +31,7 @@ if TYPE_CHECKING:
 Alpha = Annotated[float, typer.Option(help="Chance to go on instead of teleporting, from 0 to below 1.")]
 Greediness = Annotated[float, typer.Option("--p-g", help="0: always the agent's best candidate; 1: any candidate.")]
 Count = Annotated[int, typer.Option("-k", "--count", help="Nodes to show.")]
+Histories = Annotated[Path | None, typer.Option(help="A file with one history per line.")]
 HistoryLabels = Annotated[str | None, typer.Option(help="Labels of visited nodes, separated by commas.")]
 
 _AT_ONCE = 64  # nodes prepared between two looks at the clock
@@ -30,6 +41,7 @@ _SECONDS = 60  # between two writings of a file of parts
 def rank(
     graph: options.GraphArgument,
     history: HistoryLabels = None,
+    histories: Histories = None,
     history_weights: Annotated[
         str | None, typer.Option(help="A number for each entry of the history, separated by commas.")
     ] = None,
@@ -49,6 +61,10 @@ def rank(
     remember: Annotated[str, typer.Option(help="What walkers remember: path, or the user's history too.")] = "path",
     fallback: options.Fallback = "frontier",
     directed: options.Directed = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
     seed: options.Seed = 0,
     out: options.Out = None,
     json: options.Json = False,
@@ -58,13 +74,21 @@ def rank(
 
     [bold]curiograph rank toy:library --history music,physics --agent greedy --reward igt[/bold]
     """
-    check_out(out, (".json", ".csv", *PICTURES))
+    check_out(out, (".json", ".csv", *PICTURES) if histories is None else (".json", ".csv"))
+    if history is not None and histories is not None:
+        raise SettingError("give --history a,b,c or --histories FILE, not both.")
+    if histories is not None and history_weights is not None:
+        raise SettingError("--history-weights are for one history, given as --history a,b,c.")
     if agent is None:
         _check_plain({"--p-g": p_g != 0.5, "--remember": remember != "path", "--fallback": fallback != "frontier",
                       "--tolerance": tolerance != 0.05, "--max-walks": max_walks != 100_000,
-                      "--reward": reward != "igt"})  # fmt: skip
+                      "--reward": reward != "igt", "--engine": engine != "local", "--run": run is not None,
+                      "--address": address is not None, "--workers": workers is not None})  # fmt: skip
+    if run is not None:
+        check_folder(run, "--run")
     g = options.open_graph(graph, directed)
-    labels = None if history is None else options.LabelReader(g).walk(history)
+    reader = options.LabelReader(g)
+    labels = reader.walks(histories) if histories else None if history is None else reader.walk(history)
     weights = None if history_weights is None else _numbers("--history-weights", history_weights)
     with progress(quiet) as say:
         say("ranking")
@@ -78,13 +102,20 @@ def rank(
 
             choices: Any = {"weights": weights, "reward": reward, "remember": remember, "fallback": fallback}
             limits: Any = {"tolerance": tolerance, "max_walks": max_walks}
-            found = curious_pagerank(g, agent, alpha, labels, p_g=p_g, seed=seed, **choices, **limits)
+            who: Any = {"engine": engine, "workers": workers, "address": address, "run": run, "progress": say}
+            found = curious_pagerank(g, agent, alpha, labels, p_g=p_g, seed=seed, **choices, **limits, **who)
             about = {name: getattr(found, name) for name in ("agent", "alpha", "p_g", "exact", "walks", "paths")}
-            about["converged"] = bool(found.converged)
+            about["converged"] = _all(found.converged)
     columns = ["rank", "node", "score"] + ["stderr"] * (agent is not None)
-    rows = _ranked(g, found, k, agent is not None)
-    ranking = [dict(zip(columns, row, strict=True)) for row in rows]
-    document = {"history": labels, **about, "ranking": ranking}
+    tables = _rankings(g, found, k, agent is not None)
+    rankings = [[dict(zip(columns, row, strict=True)) for row in rows] for rows in tables]
+    if histories is None:
+        document = {"history": labels, **about, "ranking": rankings[0]}
+        rows = tables[0]
+    else:
+        users = [{"history": each, "ranking": ranking} for each, ranking in zip(labels or (), rankings, strict=True)]
+        document = {**about, "users": users}
+        columns, rows = ["user", *columns], [[user, *row] for user, table in enumerate(tables) for row in table]
     write_result(out, document, lambda: (columns, rows), found.plot)
     if json:
         show_json(document)
@@ -101,18 +132,27 @@ def _check_plain(given: dict[str, bool]) -> None:
             raise SettingError(f"{option} is for walkers that an agent leads; add --agent, as in --agent greedy.")
 
 
-def _ranked(graph: Graph, found: Any, k: int, with_errors: bool) -> list[list[Any]]:
-    rows = []
-    for place, (label, score) in enumerate(found.top(k), start=1):
-        error = [float(found.stderr[graph.position(label)])] if with_errors else []
-        rows.append([place, label, score, *error])
-    return rows
+def _all(converged: Any) -> bool:
+    return converged if isinstance(converged, bool) else bool(converged.all())
+
+
+def _rankings(graph: Graph, found: Any, k: int, with_errors: bool) -> list[list[list[Any]]]:
+    """Rows of the best nodes, for every history."""
+    many = found.scores.ndim > 1
+    errors = (found.stderr if many else [found.stderr]) if with_errors else repeat(None)
+    return [
+        [
+            [place, label, score, *([] if error is None else [float(error[graph.position(label)])])]
+            for place, (label, score) in enumerate(best, start=1)
+        ]
+        for best, error in zip(found.top(k) if many else [found.top(k)], errors, strict=False)
+    ]
 
 
 def recommend(
     graph: options.GraphArgument,
     history: HistoryLabels = None,
-    histories: Annotated[Path | None, typer.Option(help="A file with one history per line.")] = None,
+    histories: Histories = None,
     k: Count = 10,
     candidates: Annotated[
         str, typer.Option(help="all unvisited nodes, or neighbours of the last or of history.")

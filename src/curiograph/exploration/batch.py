@@ -281,7 +281,7 @@ def _check_starts(graphs: Sequence[Graph], starts: Sequence[Sequence[int]] | Seq
 
 def possible_starts(graph: Graph, fallback: Fallback) -> Int64:
     """Positions from which a walk can go anywhere at all."""
-    return np.flatnonzero(graph.degrees > 0) if fallback == "frontier" else np.arange(graph.num_nodes)
+    return graph.leavable if fallback == "frontier" else np.arange(graph.num_nodes)
 
 
 def start_at(graph: Graph, label: Hashable, fallback: Fallback) -> int:

@@ -239,7 +239,11 @@ class Graph:
 
     def positions(self, labels: Iterable[Hashable]) -> Int32:
         """Positions of several labels."""
-        return np.asarray([self.position(label) for label in each(labels, "labels", "a list of labels")], np.int32)
+        listed = list(each(labels, "labels", "a list of labels"))
+        try:
+            return self.names.indices(listed)
+        except (KeyError, TypeError):  # one by one, for the error that says which
+            return np.asarray([self.position(label) for label in listed], np.int32)
 
     # ---- structure ----------------------------------------------------------------------------------------------
 
@@ -248,6 +252,12 @@ class Graph:
         """Number of neighbours of every node (out-neighbours in a directed graph)."""
         degrees: Int64 = frozen(np.diff(self.indptr))
         return degrees
+
+    @cached_property
+    def leavable(self) -> Int64:
+        """Positions of the nodes that have (out-)neighbours."""
+        positions: Int64 = frozen(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
+        return positions
 
     @cached_property
     def degree_profile(self) -> Float32:
@@ -328,6 +338,8 @@ class Graph:
     # ---- comparison and display ---------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         if not isinstance(other, Graph):
             return NotImplemented
         same_weights = (
@@ -341,7 +353,7 @@ class Graph:
             and np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
             and len(self.names) == len(other.names)
-            and all(a == b for a, b in zip(self.names, other.names, strict=True))
+            and _same_names(self.names, other.names)
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -374,6 +386,12 @@ def as_graph(value: object) -> Graph:
             raise GraphError(f"this is a {name}, not a curiograph Graph; make one with {_CONVERTERS[package]}.")
     way = "cg.read_graph(path)" if isinstance(value, (str, os.PathLike)) else "cg.Graph.from_edges(...)"
     raise GraphError(f"{quoted(value)} is a {name}, not a curiograph Graph; make one with {way}.")
+
+
+def _same_names(names: Names, others: Names) -> bool:
+    if isinstance(names, RangeNames) and isinstance(others, RangeNames):
+        return True  # of the same length
+    return all(a == b for a, b in zip(names, others, strict=True))
 
 
 def as_flag(directed: object) -> bool:

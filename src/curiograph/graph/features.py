@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,24 +14,30 @@ PROFILE = 5
 Float32 = NDArray[np.float32]
 
 
-def local_degree_profile(indptr: Int64, indices: Int32) -> Float32:
+def local_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any] | None = None) -> Float32:
     """Degree; and minimum, maximum, mean and population standard deviation of the neighbours' degrees.
 
-    A node without neighbours has zeros.
+    A node without neighbours has zeros. Of some `nodes`, or of all; the numbers are the same to the bit.
 
     >>> from curiograph.graph.toys import cycle
     >>> g = cycle(4)
     >>> local_degree_profile(g.indptr, g.indices)[0].tolist()
     [2.0, 2.0, 2.0, 2.0, 0.0]
     """
-    degrees = np.diff(indptr)
+    if nodes is None:
+        degrees, first = np.diff(indptr), indptr[:-1]
+        around = degrees[indices].astype(np.float64)
+    else:
+        degrees = indptr[nodes + 1] - indptr[nodes]
+        first = np.cumsum(degrees) - degrees
+        near = indices[np.arange(degrees.sum()) + np.repeat(indptr[nodes] - first, degrees)]
+        around = (indptr[near + 1] - indptr[near]).astype(np.float64)
     profile = np.zeros((len(degrees), PROFILE), np.float32)
     profile[:, 0] = degrees
     some = np.flatnonzero(degrees > 0)
     if len(some) == 0:
         return profile
-    around = degrees[indices].astype(np.float64)
-    first = indptr[some]
+    first = first[some]
     mean = np.add.reduceat(around, first) / degrees[some]
     spread = (around - np.repeat(mean, degrees[some])) ** 2
     profile[some, 1] = np.minimum.reduceat(around, first)

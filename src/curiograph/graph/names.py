@@ -18,15 +18,17 @@ Int64 = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
 _NAMES_AT_A_TIME = 65_536
+_FEW = 32  # labels up to which looking up one by one is faster
 
 
 class Names(Protocol):
-    """Labels by position. `index` raises KeyError for a label that is not there."""
+    """Labels by position. `index` and `indices` raise KeyError for a label that is not there."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, position: int) -> Hashable: ...
     def __iter__(self) -> Iterator[Hashable]: ...
     def index(self, label: Hashable) -> int: ...
+    def indices(self, labels: Sequence[Hashable]) -> Int32: ...
 
 
 class RangeNames:
@@ -52,6 +54,12 @@ class RangeNames:
         if isinstance(label, (int, np.integer)) and not isinstance(label, bool) and 0 <= label < self._size:
             return int(label)
         raise KeyError(label)
+
+    def indices(self, labels: Sequence[Hashable]) -> Int32:
+        numbers = _whole_numbers(labels)
+        if numbers is None or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._size):
+            return _one_by_one(self, labels)
+        return numbers.astype(np.int32)
 
 
 class ListNames:
@@ -79,6 +87,9 @@ class ListNames:
 
     def index(self, label: Hashable) -> int:
         return self._positions[label]
+
+    def indices(self, labels: Sequence[Hashable]) -> Int32:
+        return np.asarray([self._positions[label] for label in labels], np.int32)
 
 
 class IntegerNames:
@@ -114,6 +125,15 @@ class IntegerNames:
             if place < len(self.values) and self.values[self._order[place]] == label:
                 return int(self._order[place])
         raise KeyError(label)
+
+    def indices(self, labels: Sequence[Hashable]) -> Int32:
+        numbers = _whole_numbers(labels)
+        if numbers is None or len(self.values) == 0:
+            return _one_by_one(self, labels)
+        places = self._order[np.minimum(self.values.searchsorted(numbers, sorter=self._order), len(self.values) - 1)]
+        if not np.array_equal(self.values[places], numbers):
+            return _one_by_one(self, labels)
+        return places.astype(np.int32)
 
 
 class TextNames:
@@ -192,8 +212,53 @@ class TextNames:
             place += 1
         raise KeyError(label)
 
+    def indices(self, labels: Sequence[Hashable]) -> Int32:
+        if len(labels) < _FEW or len(self) == 0 or set(map(type, labels)) != {str}:
+            return _one_by_one(self, labels)
+        try:
+            wanted = TextNames.from_labels(labels)  # type: ignore[arg-type]
+        except UnicodeEncodeError:
+            return _one_by_one(self, labels)
+        hashes, order = self.sorted_hashes
+        keys = kernels.text.hash_names(wanted.blob, wanted.offsets)
+        found: Int32 = order[np.minimum(hashes.searchsorted(keys), len(hashes) - 1)]
+        # another name of the same hash may stand there instead: these are looked up one by one
+        for place in np.flatnonzero(~_same_text(self, found, wanted)).tolist():
+            found[place] = self.index(labels[place])
+        return found
+
     def _encoded(self, position: int) -> bytes:
         return self.blob[self.offsets[position] : self.offsets[position + 1]].tobytes()
+
+
+def _same_text(names: TextNames, positions: Int32, wanted: TextNames) -> NDArray[np.bool_]:
+    """Whether the name at each of some positions is the one that is wanted there."""
+    lengths = np.diff(wanted.offsets)
+    begins = names.offsets[positions]
+    same: NDArray[np.bool_] = names.offsets[positions + 1] - begins == lengths
+    some = np.flatnonzero(same & (lengths > 0))
+    counts = lengths[some]
+    ends = np.cumsum(counts)
+    letter = np.arange(ends[-1] if len(some) else 0) - np.repeat(ends - counts, counts)
+    ours = names.blob[np.repeat(begins[some], counts) + letter]
+    theirs = wanted.blob[np.repeat(wanted.offsets[some], counts) + letter]
+    if len(some):
+        same[some] = np.logical_and.reduceat(ours == theirs, ends - counts)
+    return same
+
+
+def _whole_numbers(labels: Sequence[Hashable]) -> Int64 | None:
+    """Labels as an array where there are many and all are Python's whole numbers of 64 bits."""
+    if len(labels) < _FEW or set(map(type, labels)) != {int}:
+        return None
+    try:
+        return np.fromiter(labels, np.int64, len(labels))
+    except OverflowError:
+        return None
+
+
+def _one_by_one(names: Names, labels: Sequence[Hashable]) -> Int32:
+    return np.asarray([names.index(label) for label in labels], np.int32)
 
 
 def text_hash(encoded: bytes) -> int:

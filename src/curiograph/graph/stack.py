@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 
 from curiograph.graph.container import Graph
-from curiograph.graph.features import Float32
+from curiograph.graph.features import Float32, local_degree_profile
 from curiograph.graph.rows import Int32, Int64, frozen
+
+_TABLED = 100_000  # nodes up to which features of all nodes are computed at once and kept
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,20 @@ class Stack:
     def log_degree_profile(self) -> Float32:
         """Logarithm of 1 + the local degree profile of every node."""
         return _joined([graph.log_degree_profile for graph in self.graphs])
+
+    def profiles(self, nodes: Int32) -> Float32:
+        """Local degree profile of some nodes; on a large graph no table is made, only what is around them is read."""
+        if self.starts[-1] <= _TABLED:
+            return self.degree_profile[nodes]
+        distinct, places = np.unique(nodes, return_inverse=True)
+        return local_degree_profile(self.skeleton.indptr, self.skeleton.indices, distinct)[places]
+
+    def log_profiles(self, nodes: Int32) -> Float32:
+        """Logarithm of 1 + the local degree profile of some nodes."""
+        if self.starts[-1] <= _TABLED:
+            return self.log_degree_profile[nodes]
+        logarithms: Float32 = np.log1p(self.profiles(nodes))
+        return logarithms
 
     def split(self, node: int) -> tuple[Graph, int]:
         """The graph that a stacked node belongs to, and the node's position there."""

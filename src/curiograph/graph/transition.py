@@ -48,6 +48,8 @@ class Transition:
     def __init__(self, graph: Graph) -> None:
         self._indptr, self._indices, self._weights = graph.indptr, graph.indices, graph.weights
         self._directed = graph.directed
+        self.from_anywhere: dict[float, Float64] = {}
+        """PageRank without a history by alpha, which rankers of a directed graph keep here."""
 
     @cached_property
     def strength(self) -> Float64:
@@ -73,6 +75,24 @@ class Transition:
         if not np.all(np.isfinite(share)):
             raise GraphError("the weights of a node's edges are too small to divide by their sum; scale them up.")
         return _fixed(share)
+
+    def strength_of(self, nodes: NDArray[Any]) -> Float64:
+        """Strength of some nodes; without weights, no more of the graph is read."""
+        if self._weights is not None:
+            return np.asarray(self.strength[nodes])
+        return np.asarray(self._indptr[nodes + 1] - self._indptr[nodes], np.float64)
+
+    def share_of(self, nodes: NDArray[Any]) -> Float64:
+        """1 / strength of some nodes, and 0 for those that dangle."""
+        if self._weights is not None:
+            return np.asarray(self.share[nodes])
+        strength = self.strength_of(nodes)
+        return np.divide(1.0, strength, out=np.zeros(len(strength)), where=strength > 0)
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of the strengths of all nodes."""
+        return float(len(self._indices)) if self._weights is None else float(self.strength.sum())
 
     @cached_property
     def leaks(self) -> bool:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import socket
+import sys
+import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,10 +18,12 @@ from curiograph.extras import require
 from curiograph.graph.storage import in_units, quoted, shortened
 from curiograph.jobs.local import Outcomes
 from curiograph.jobs.memory import Need
+from curiograph.jobs.sharing import SharingError, not_sharable
 from curiograph.jobs.working import Function, Outcome, attempt
 
 _RETRIES = 3  # of a task whose worker or machine died
 _KEPT = 2  # things that a worker holds at a time
+_PATIENCE = 10.0  # seconds until an address has to answer
 _AHEAD = 2  # tasks handed out for every worker, so that none waits
 
 _opened: OrderedDict[str, Any] = OrderedDict()
@@ -35,7 +41,10 @@ def on_cluster(
     """Outcomes by the task's number, as they come. Ray gives the tasks of a dead machine to others."""
     with connected(address, workers) as ray:
         _check_store(ray, need)
-        handle = [ray.put(value)]  # in a list, Ray leaves it to the task to open it: once in every process
+        try:
+            handle = [ray.put(value)]  # in a list, Ray leaves it to the task to open it: once in every process
+        except TypeError as error:
+            raise SharingError(not_sharable(error)) from None
         remote = ray.remote(_task).options(max_retries=_RETRIES, num_cpus=1, scheduling_strategy="SPREAD")
         waiting = list(reversed(which))
         running: dict[Any, int] = {}
@@ -83,15 +92,18 @@ def connected(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected; left as it was found. Jobs within one such block share a cluster that was started for them."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
     ray = require("ray", "ray", "Clusters")
     if ray.is_initialized():  # by whoever called us
         yield ray
         return
     quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
+    on_end = signal.getsignal(signal.SIGTERM)
     try:
         if address is None:
             ray.init(num_cpus=workers, include_dashboard=False, **quiet)
         else:
+            _knock(address)
             ray.init(address=address, **quiet)
     except Exception as error:  # Ray has many ways to say that nobody is there
         where = "a cluster cannot be started here" if address is None else f"no cluster answers at {quoted(address)}"
@@ -99,10 +111,35 @@ def connected(address: str | None, workers: int | None) -> Iterator[Any]:
             f"{where} ({type(error).__name__}: {shortened(error, 160)}); start one with ray start --head and give its "
             "address, with the same RAY_AUTH_MODE and RAY_AUTH_TOKEN_PATH as there, or use engine='local'."
         ) from None
+    if callable(on_end) and threading.current_thread() is threading.main_thread():  # Ray has put its own in its place
+        signal.signal(signal.SIGTERM, on_end)
     try:
-        yield ray
+        with _silent_about_deaths():
+            yield ray
     finally:
         ray.shutdown()
+
+
+def _knock(address: str) -> None:
+    """Raise where nobody listens at an address: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():  # "auto", for one, is no place
+        socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+
+
+@contextmanager
+def _silent_about_deaths() -> Iterator[None]:
+    """Keep Ray from printing to stdout, where results go, that a worker or machine died: its tasks go to others."""
+    module = sys.modules["ray._private.worker"]
+    printing = getattr(module, "print_to_stdstream", None)  # not a promise of Ray's, so it may be gone one day
+    if printing is None:
+        yield
+        return
+    module.print_to_stdstream = lambda *told, **more: None  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        module.print_to_stdstream = printing  # type: ignore[attr-defined]
 
 
 def _check_store(ray: Any, need: Need) -> None:

@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -57,7 +57,7 @@ def _hold(lock: IO[str], folder: Path) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             break
-        except OSError:
+        except BlockingIOError:
             if time.monotonic() - begun > _PATIENCE:
                 lock.seek(0)
                 who = shortened(lock.read(200)) or "another process"
@@ -65,6 +65,8 @@ def _hold(lock: IO[str], folder: Path) -> None:
                     f"{folder}: {who} is working there; wait for it to end, or choose another folder."
                 ) from None
             time.sleep(0.1)
-    lock.truncate(0)
-    lock.write(f"process {os.getpid()} on {socket.gethostname()}")
-    lock.flush()
+        except OSError as error:  # a file system without locks
+            raise SettingError(f"cannot work alone in {folder}: {error.strerror}; choose another folder.") from None
+    with suppress(OSError):  # on a full disk it stays unsaid who works here
+        os.ftruncate(lock.fileno(), 0)
+        os.write(lock.fileno(), f"process {os.getpid()} on {socket.gethostname()}".encode())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ from curiograph.jobs.folders import alone_in
 from curiograph.jobs.journal import Journal
 from curiograph.jobs.memory import Need, check_disk, check_memory
 from curiograph.jobs.results import Result
-from curiograph.jobs.working import Function, Outcome, attempt, within_task
+from curiograph.jobs.working import Function, Outcome, attempt, plainly, within_task
 from curiograph.progress import Progress, silent
 from curiograph.settings import worker_number
 
@@ -57,7 +57,7 @@ def complete(job: Job, engine: Engine, run: PathLike | None = None, progress: Pr
 
     With a folder `run` finished tasks are kept there: a job that was killed goes on where it stopped, and one that was
     completed is only read. A task that fails does not keep the others from being done; at the end `JobError` names it.
-    One worker without a folder is a plain loop: the first error ends it, as it is.
+    What is done in this process without such a folder is a plain loop: the first error ends it, as it is.
     """
     if within_task() or (run is None and engine.in_process):
         return _looped(job, progress)
@@ -85,8 +85,11 @@ def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress)
             found[index] = kept
     missing = [index for index in range(len(job.tasks)) if index not in found]
     clock = _Clock(job, len(found), progress)
-    with _stoppable(job, found, journal):
-        for index, outcome in _outcomes(job, engine, missing):
+    with (
+        _stoppable(job, found, journal),
+        closing(_outcomes(job, engine, missing, attempt if journal else plainly)) as outcomes,
+    ):
+        for index, outcome in outcomes:
             if outcome.result is None:
                 failed[index] = outcome.error
             else:
@@ -99,7 +102,7 @@ def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress)
     return [found[index] for index in range(len(job.tasks))]
 
 
-def _outcomes(job: Job, engine: Engine, missing: Sequence[int]) -> Iterator[tuple[int, Outcome]]:
+def _outcomes(job: Job, engine: Engine, missing: Sequence[int], here: local.Do) -> Generator[tuple[int, Outcome]]:
     if not missing:
         return
     if engine.name == "ray":
@@ -110,9 +113,9 @@ def _outcomes(job: Job, engine: Engine, missing: Sequence[int]) -> Iterator[tupl
     workers = min(worker_number(engine.workers), len(missing))
     check_memory(job.need, workers)
     if workers == 1:
-        yield from ((index, attempt(job.function, job.shared, job.tasks[index])) for index in missing)
+        yield from ((index, here(job.function, job.shared, job.tasks[index])) for index in missing)
     elif engine.workers is None:
-        yield from local.as_they_pay_off(job.function, job.shared, job.tasks, missing)
+        yield from local.as_they_pay_off(job.function, job.shared, job.tasks, missing, here)
     else:
         yield from local.in_processes(job.function, job.shared, job.tasks, missing, workers)
 

@@ -45,8 +45,11 @@ class Journal:
     def write(self, index: int, result: Result) -> None:
         """Keep the result of a task."""
         data = packed(result)
-        with replacing(self._path(index)) as stream:
-            stream.write(_FORMAT + self._checksum(index, data) + b"\n" + data)
+        try:
+            with replacing(self._path(index)) as stream:
+                stream.write(_FORMAT + self._checksum(index, data) + b"\n" + data)
+        except GraphError as error:
+            raise GraphError(f"{error} What was finished before is kept: mend this and run the same again.") from None
 
     def read(self, index: int) -> dict[str, Any] | None:
         """The result of a task; None where there is none. A damaged one is said, and as good as none."""
@@ -55,15 +58,18 @@ class Journal:
             data = path.read_bytes()
         except FileNotFoundError:
             return None
-        except OSError as error:
-            warnings.warn(f"{path}: cannot be read ({error.strerror}); the task is computed again.", stacklevel=2)
+        except (OSError, MemoryError) as error:
+            warnings.warn(f"{path}: cannot be read ({error}); the task is computed again.", stacklevel=2)
             return None
         begin = len(_FORMAT) + _DIGITS + 1
         body = data[begin:]
-        if data[:begin] != _FORMAT + self._checksum(index, body) + b"\n":
-            warnings.warn(f"{path}: is damaged; the task is computed again.", stacklevel=2)
-            return None
-        return unpacked(body)
+        try:
+            if data[:begin] == _FORMAT + self._checksum(index, body) + b"\n":
+                return unpacked(body)
+        except Exception:  # whatever the libraries say of bytes that nobody wrote by accident
+            pass
+        warnings.warn(f"{path}: is damaged; the task is computed again.", stacklevel=2)
+        return None
 
     def _path(self, index: int) -> Path:
         return self.folder / f"{index:06d}.task"

@@ -75,10 +75,10 @@ def _of_system() -> int | None:
 def _of_group() -> int | None:
     """What the limit of a container leaves; file pages that the system would give up do not count."""
     try:
-        limit = (_GROUP / "memory.max").read_text().strip()
+        limit = int((_GROUP / "memory.max").read_text())  # "max" is no number: there is no limit
         used = int((_GROUP / "memory.current").read_text())
-        given_up = [line.split()[1] for line in (_GROUP / "memory.stat").read_text().splitlines()
+        given_up = [int(line.split()[1]) for line in (_GROUP / "memory.stat").read_text().splitlines()
                     if line.startswith("inactive_file ")]  # fmt: skip
     except (OSError, ValueError):
         return None
-    return None if limit == "max" else int(limit) - used + sum(map(int, given_up))
+    return limit - used + sum(given_up)

@@ -9,23 +9,29 @@ import io
 import mmap
 import os
 import pickle
+import secrets
 import tempfile
 from collections import OrderedDict
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.errors import GraphError
+from curiograph.errors import GraphError, SettingError
+from curiograph.graph.storage import shortened
 
 _ALIGNMENT = 64
 _KEPT = 2  # things that a worker holds at a time
 
 _opened: OrderedDict[str, Any] = OrderedDict()
+
+
+class SharingError(SettingError):
+    """Something that cannot be sent to another process."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +42,9 @@ class Shared:
     """
 
     token: str
-    """The path of the file with the arrays."""
+    """Tells it from everything else that was ever shared."""
+    path: str
+    """Of the file with the arrays."""
     head: bytes
     bounds: tuple[tuple[int, int], ...]
     """Where each array begins in the file, and ends."""
@@ -53,33 +61,66 @@ class Shared:
     def _arrays(self) -> list[memoryview]:
         if not self.bounds:
             return []
-        with open(self.token, "rb") as stream:
+        with open(self.path, "rb") as stream:
             whole = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
         return [whole[begin:end] for begin, end in self.bounds]
 
 
 @contextmanager
 def shared(value: Any) -> Iterator[Shared]:
-    """Share something for as long as the block lasts."""
-    with tempfile.TemporaryDirectory(prefix="curiograph-") as folder:
-        path = Path(folder) / "arrays"
-        buffers: list[pickle.PickleBuffer] = []
-        head = io.BytesIO()
+    """Share something for as long as the block lasts; raises SharingError for what stays in its process."""
+    buffers: list[pickle.PickleBuffer] = []
+    head = io.BytesIO()
+    try:
         _pickler(head, buffers).dump(value)
-        bounds: list[tuple[int, int]] = []
+    except Exception as error:  # whatever keeps an object from being sent: a lock, an open file, its own refusal
+        raise SharingError(not_sharable(error)) from None
+    with ExitStack() as stack:
         try:
-            with open(path, "wb") as stream:
-                for buffer in buffers:
-                    stream.write(bytes(-stream.tell() % _ALIGNMENT))
-                    begin = stream.tell()
-                    stream.write(buffer.raw())
-                    bounds.append((begin, stream.tell()))
-                stream.write(b"\0")  # an empty file cannot be mapped
+            path, stream = stack.enter_context(_file())
+            bounds = _written(stream, buffers)
         except OSError as error:
             raise GraphError(
-                f"cannot share the graph with workers through {folder}: {error.strerror}; set TMPDIR to a larger disk."
+                f"cannot share the graph with workers through {tempfile.gettempdir()}: {error.strerror}; set TMPDIR to "
+                "a larger disk."
             ) from None
-        yield Shared(str(path), head.getvalue(), tuple(bounds))
+        yield Shared(secrets.token_hex(8), path, head.getvalue(), bounds)
+
+
+def not_sharable(error: Exception) -> str:
+    """What to say where something cannot be sent to another process."""
+    reason = f"{type(error).__name__}: {shortened(error, 160)}"
+    return f"this job cannot be given to other processes ({reason}); use workers=1 with engine='local'."
+
+
+@contextmanager
+def _file() -> Iterator[tuple[str, IO[bytes]]]:
+    """A file and the path by which other processes open it.
+
+    Where the system has such paths, it is one without a name: however this process ends, nothing is left of it.
+    """
+    if Path("/proc/self/fd").is_dir():
+        with tempfile.TemporaryFile(buffering=0) as nameless:
+            yield f"/proc/{os.getpid()}/fd/{nameless.fileno()}", nameless
+        return
+    with tempfile.NamedTemporaryFile(prefix="curiograph-", buffering=0) as named:
+        yield named.name, named
+
+
+def _written(stream: IO[bytes], buffers: list[pickle.PickleBuffer]) -> tuple[tuple[int, int], ...]:
+    """Where each array begins in the file, and ends."""
+    bounds, end = [], 0
+    for buffer in buffers:
+        begin = -(-end // _ALIGNMENT) * _ALIGNMENT
+        stream.seek(begin)
+        raw = buffer.raw()
+        while raw:
+            raw = raw[stream.write(raw) :]  # at most 2 GiB at a time
+        end = stream.tell()
+        bounds.append((begin, end))
+    stream.seek(end)
+    stream.write(b"\0")  # an empty file cannot be mapped
+    return tuple(bounds)
 
 
 def _pickler(stream: io.BytesIO, buffers: list[pickle.PickleBuffer]) -> Any:
@@ -102,13 +143,32 @@ def _place(array: NDArray[Any]) -> tuple[Any, ...] | None:
         owner = getattr(owner, "base", None)
     if owner is None or owner.filename is None or not array.flags.c_contiguous or array.dtype.hasobject:
         return None
+    if owner.mode != "r" or array.size == 0:  # a copy in memory may differ from the file
+        return None
     while isinstance(owner.base, np.memmap):  # offsets are told from the outermost map
         owner = owner.base
     offset = array.ctypes.data - owner.ctypes.data + owner.offset
     try:
-        return str(owner.filename), _identity(owner.filename), offset, array.dtype.str, array.shape
+        identity = _identity(owner.filename)
     except OSError:  # deleted since
         return None
+    if identity[1] != _number_of_file_at(array.ctypes.data):  # another file has taken its name
+        return None
+    return str(owner.filename), identity, offset, array.dtype.str, array.shape
+
+
+def _number_of_file_at(address: int) -> int | None:
+    """The inode of the file that is mapped at an address; None where the system does not say."""
+    try:
+        with open("/proc/self/maps") as lines:
+            for line in lines:
+                span, _, _, _, number, *_ = line.split()
+                begin, end = (int(bound, 16) for bound in span.split("-"))
+                if begin <= address < end:
+                    return int(number)
+    except OSError:
+        pass
+    return None
 
 
 def _identity(path: Any) -> tuple[int, ...]:

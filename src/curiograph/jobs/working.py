@@ -13,7 +13,7 @@ from typing import Any
 
 from curiograph.errors import CuriographError
 from curiograph.graph.storage import shortened
-from curiograph.jobs.results import Result
+from curiograph.jobs.results import Result, check_result
 
 Function = Callable[[Any, Any], Result]
 """Of what is shared and the task; one that can be found by its name in a module."""
@@ -37,14 +37,21 @@ def attempt(function: Function, shared: Any, task: Any) -> Outcome:
     try:
         for _ in range(_ATTEMPTS):
             try:
-                return Outcome(function(shared, task))
+                result = function(shared, task)
+                check_result(result)
+                return Outcome(result)
             except CuriographError as error:
                 return Outcome(None, str(error))
-            except Exception as error:
+            except (Exception, SystemExit) as error:  # a task that leaves the program ends itself, not the job
                 said = f"{type(error).__name__}: {shortened(error, 300)}"
         return Outcome(None, f"{said} ({_ATTEMPTS} times)")
     finally:
         _busy.working = False
+
+
+def plainly(function: Function, shared: Any, task: Any) -> Outcome:
+    """Do a task; an error ends everything, as it is."""
+    return Outcome(function(shared, task))
 
 
 def within_task() -> bool:

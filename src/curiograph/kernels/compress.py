@@ -248,6 +248,43 @@ def walk_compressibility(indptr, indices, nodes, lengths, f, unit):
 
 
 @kernel
+def growing_compressibility(indptr, indices, nodes, offsets, least, most, f, unit, out):
+    """Compressibility, with self-loops, of every walk after each of its steps from `least` to `most` nodes, into `out`.
+
+    Walk i stands at `offsets[i]:offsets[i + 1]` of `nodes`, as its values do in `out`. Its edges are looked up once: a
+    subgraph of fewer nodes is a part of that of the last step.
+    """
+    work = workspace(most)
+    rates = np.empty(most, np.int64)
+    merges = np.empty((most, 2), np.int64)
+    inner = np.empty((most, most), np.int8)
+    step = np.empty(most, np.int64)
+    kept = np.empty(most, np.int64)
+    for i in range(offsets.shape[0] - 1):
+        begin = offsets[i]
+        longest = min(most, offsets[i + 1] - begin)
+        if longest < least:
+            continue
+        walk = _ascending(nodes[begin:], longest)
+        _induced(indptr, indices, walk, inner)
+        for s in range(longest):
+            step[s] = 0
+            while nodes[begin + step[s]] != walk[s]:
+                step[s] += 1
+        for length in range(least, longest + 1):
+            count = 0
+            for s in range(longest):
+                if step[s] < length:
+                    kept[count] = s
+                    count += 1
+            for s in range(length):
+                for t in range(length):
+                    work[0][s, t] = inner[kept[s], kept[t]]
+            total = curve(length, f, work, rates, merges)
+            out[begin + length - 1] = _area(length, rates, total, unit)
+
+
+@kernel
 def _ascending(nodes, length):
     out = np.empty(length, np.int32)
     for t in range(length):

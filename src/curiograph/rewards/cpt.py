@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,32 @@ class CompressibilityTracker(Tracker):
     def _table(self, extra: int) -> tuple[Int64, float]:
         """A table that holds the total count of the largest subgraph there can be."""
         longest = int(self.lengths.max(initial=1)) + extra
-        return entropy_table(min(longest**2, longest + len(self.stack.skeleton.indices)))
+        return entropy_table(_most_counts(self.stack, longest))
+
+
+def growing_compressibility(stack: Stack, nodes: Int32, offsets: Int64) -> Float64:
+    """Compressibility of walks after every step; walk i stands at `offsets[i]:offsets[i + 1]` of both arrays.
+
+    >>> from curiograph.graph.toys import complete
+    >>> growing_compressibility(Stack.of([complete(3)]), np.array([0, 1, 2], np.int32), np.array([0, 3])).round(4)
+    array([0.    , 0.5   , 0.7505])
+    """
+    bits = np.empty(len(nodes))
+    longest = int(np.diff(offsets).max(initial=0))
+    rows = stack.skeleton
+    # a step has the table that it has in any other batch, so that its last bit is the same
+    for _, some in groupby(range(1, longest + 1), key=lambda length: _table_bits(_most_counts(stack, length))):
+        lengths = list(some)
+        table = entropy_table(_most_counts(stack, lengths[-1]))
+        kernels.compress.growing_compressibility(
+            rows.indptr, rows.indices, nodes, offsets, lengths[0], lengths[-1], *table, bits
+        )
+    return bits
+
+
+def _most_counts(stack: Stack, length: int) -> int:
+    """The total count of the largest subgraph that so many nodes can have."""
+    return min(length**2, length + len(stack.skeleton.indices))
 
 
 @dataclass(frozen=True)
@@ -56,10 +82,14 @@ class Compressibility:
 
 def entropy_table(total: int) -> tuple[Int64, float]:
     """x log2 x for counts up to `total`, as whole numbers, and the bits that one unit is worth."""
-    return _entropy_table(max(6, int(total).bit_length()))
+    return _entropy_table(_table_bits(total))
 
 
-@lru_cache(maxsize=4)
+def _table_bits(total: int) -> int:
+    return max(6, int(total).bit_length())
+
+
+@lru_cache(maxsize=8)  # each is half of the next; a walk of 50 nodes needs seven
 def _entropy_table(size_bits: int) -> tuple[Int64, float]:
     # sums stay below total * log2(total), four of them may add up, and 63 bits must hold that;
     # a float gives log2 of a prime to 46 bits behind the point at best

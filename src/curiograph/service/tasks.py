@@ -16,7 +16,6 @@ import numpy as np
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.contract import Agent
 from curiograph.agents.evaluation import Evaluation, random_starts
-from curiograph.agents.layers import parts
 from curiograph.centrality.curious import curious_pagerank
 from curiograph.centrality.recommend import Recommender
 from curiograph.errors import CuriographError, SettingError
@@ -24,6 +23,7 @@ from curiograph.exploration.batch import Exploration, begin, possible_starts
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64
 from curiograph.growth import Growth, measure
+from curiograph.jobs.parts import parts
 from curiograph.service.answers import growth_answer, number, rank_answer
 from curiograph.service.jobs import Step
 from curiograph.service.knowing import learn
@@ -86,7 +86,7 @@ def measured(graph: Graph, walks: Sequence[list[Hashable]], compressibility: boo
     sizes = np.asarray([len(walk) for walk in walks]) ** 4 // (1 if compressibility else _GAPS)
     for first, last in parts(np.maximum(sizes, _LONG // _WALKS), _LONG):
         check()
-        yield from measure(graph, list(walks[first:last]), compressibility=compressibility)
+        yield from measure(graph, list(walks[first:last]), compressibility=compressibility, workers=1)
 
 
 def rank_task(

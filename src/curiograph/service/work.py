@@ -10,11 +10,11 @@ import numpy as np
 from curiograph.agents.baselines import GreedyAgent
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.contract import Agent
-from curiograph.agents.layers import parts
 from curiograph.exploration.batch import Exploration
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
+from curiograph.jobs.parts import parts
 from curiograph.rewards.contract import Reward, Tracker
 from curiograph.rewards.registry import as_reward
 
