@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import completion, options
-from curiograph.cli.output import PICTURES, check_out, progress, remark, show_json, show_table, write_result
+from curiograph.cli.output import (
+    PICTURES,
+    check_folder,
+    check_out,
+    progress,
+    remark,
+    show_json,
+    show_table,
+    write_result,
+)
 from curiograph.errors import WalkError
 
 if TYPE_CHECKING:
@@ -19,7 +28,6 @@ if TYPE_CHECKING:
     from curiograph.human.evidence import Motives
     from curiograph.human.nulls import GrowthComparison
     from curiograph.human.trajectories import Trajectories
-    from curiograph.progress import Progress
 
 
 def hypotheses(
@@ -48,6 +56,10 @@ def hypotheses(
     no_growth: Annotated[bool, typer.Option("--no-growth", help="Compare motives alone.")] = False,
     directed: options.Directed = False,
     lenient: Annotated[bool, typer.Option("--lenient", help="Leave out bad rows and unknown nodes.")] = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
     seed: options.Seed = 0,
     out: Annotated[
         Path | None,
@@ -61,17 +73,20 @@ def hypotheses(
     [bold]curiograph hypotheses links.tsv walks.txt --directed --agent igt-rg[/bold]
     """
     from curiograph.human import evidence as choosing
+    from curiograph.jobs import as_engine
 
     check_out(out, (".json", ".csv", *PICTURES))
+    if run is not None:
+        check_folder(run, "--run")
+    by_whom = as_engine(engine, workers, address)
     g = options.open_graph(graph, directed)
     people = _read_walks(walks, g, lenient)
     growth: GrowthComparison | None = None
-    with progress(quiet) as say:
-        motives = choosing.hypotheses(
-            g, people, agents=agent or [], reward=reward, burn_in=burn_in, seed=seed, progress=say
-        )
+    with progress(quiet) as say, by_whom.ready():
+        how: Any = {"seed": seed, "engine": by_whom, "run": run, "progress": say}
+        motives = choosing.hypotheses(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **how)
         if not no_growth:
-            growth = _growth(g, people, steps, most, seed, say)
+            growth = _growth(g, people, steps, most, how)
     document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
     _write(out, document, motives, growth)
     if json:
@@ -86,11 +101,11 @@ def hypotheses(
         remark(f"left out as no choice between candidates: {left_out}", quiet)
 
 
-def _growth(graph: Graph, people: Trajectories, steps: int, most: int, seed: int, say: Progress) -> GrowthComparison:
+def _growth(graph: Graph, people: Trajectories, steps: int, most: int, how: dict[str, Any]) -> GrowthComparison:
     from curiograph.human.nulls import compare_growth
 
     try:
-        return compare_growth(graph, people, steps=steps, most=most, seed=seed, progress=say)
+        return compare_growth(graph, people, steps=steps, most=most, **how)
     except WalkError as error:
         raise WalkError(f"{error} Give --steps, or --no-growth for motives alone.") from None
 

@@ -61,10 +61,10 @@ def predict(
     cpt: Annotated[
         str | None, typer.Option(help="Agent for cpt, instead of training one.", autocompletion=completion.agents)
     ] = None,
-    run: Annotated[
-        Path | None, typer.Option(help="Folder that keeps agents, walkers and fits: a killed job goes on there.")
-    ] = None,
-    workers: Annotated[int | None, typer.Option(help="Processes; one per processor without it.", min=1)] = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
     lenient: Annotated[bool, typer.Option("--lenient", help="Skip bad rows, and say how many.")] = False,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -76,12 +76,15 @@ def predict(
 
     [bold]curiograph predict wikispeedia --from data --run runs/wikispeedia[/bold]
     """
-    from curiograph.human.prediction import FULL, QUICK, prepared
+    from curiograph.human.prediction import FULL, QUICK
+    from curiograph.human.prediction import predict as predict_choices
     from curiograph.human.study import RECIPES, Recipe
+    from curiograph.jobs import as_engine
 
     check_out(out, (".json", ".csv", *PICTURES))
     if run is not None:
         check_folder(run, "--run")
+    by_whom = as_engine(engine, workers, address)
     if (igt is None) != (cpt is None):
         raise SettingError("give agents for both, --igt and --cpt, or for none of them.")
     found = _opened(data, source, graph, directed, lenient, quiet)
@@ -94,7 +97,9 @@ def predict(
     recipe = replace(RECIPES.get(found.name, Recipe()), **changes)
     agents = None if igt is None or cpt is None else {"igt": igt, "cpt": cpt}
     with progress(quiet) as say:
-        prediction = prepared(found, agents, recipe, effort, run, seed, workers, say).complete()
+        prediction = predict_choices(
+            found, agents=agents, recipe=recipe, effort=effort, seed=seed, engine=by_whom, run=run, progress=say
+        )
     write_result(out, prediction.to_dict(), lambda: _table(prediction), lambda: prediction.plot().axes[0])
     if json:
         show_json(prediction.to_dict())

@@ -39,7 +39,6 @@ Only = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Few choices, short trainings and fits.")]
 Run = Annotated[Path, typer.Option(help="Folder that keeps agents, walkers and fits: a killed job goes on there.")]
-Workers = Annotated[int | None, typer.Option(help="Processes; one per processor without it.", min=1)]
 _RESULTS = Path("results")
 _RUNS = Path("runs") / "table2"
 
@@ -183,8 +182,10 @@ def table2(
     only: Only = None,
     quick: Quick = False,
     splits: Annotated[int | None, typer.Option(help="Divisions of users to fit on and to test on.", min=1)] = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
     run: Run = _RUNS,
-    workers: Workers = None,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
     json: options.Json = False,
@@ -192,11 +193,12 @@ def table2(
 ) -> None:
     """Table 2 and Figure 4B: people's choices on three datasets, beside the paper's figures and honest baselines."""
     from curiograph.experiments import table2 as experiment
+    from curiograph.jobs import as_engine
 
     settings = _people(only, quick, seed, splits)
     _check(out, run)
     with progress(quiet) as say:
-        found = experiment.run(settings, source, run, workers, say)
+        found = experiment.run(settings, source, run, as_engine(engine, workers, address), say)
     document = experiment.to_dict(found, settings)
     _write("table2", out, document, experiment.to_markdown(found), lambda path: experiment.save_plot(found, path))
     if json:
@@ -215,8 +217,10 @@ def diffusion(
     quick: Quick = False,
     walks: Annotated[int, typer.Option(help="Walkers of each kind.", min=2)] = 400,
     steps: Annotated[int, typer.Option(help="Nodes of a walk.", min=7)] = 20,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
     run: Run = _RUNS,
-    workers: Workers = None,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
     json: options.Json = False,
@@ -224,11 +228,12 @@ def diffusion(
 ) -> None:
     """Figure 4C: how far unbiased and curious walkers get from the start on the three graphs."""
     from curiograph.experiments import diffusion as experiment
+    from curiograph.jobs import as_engine
 
     settings, walking = _people(only, quick, seed), experiment.Walking(walks, steps)
     _check(out, run)
     with progress(quiet) as say:
-        found = experiment.run(settings, walking, source, run, workers, say)
+        found = experiment.run(settings, walking, source, run, as_engine(engine, workers, address), say)
     document = experiment.to_dict(found, settings, walking)
     text = experiment.to_markdown(found, walking)
     _write("diffusion", out, document, text, lambda path: experiment.save_plot(found, path))
@@ -245,8 +250,10 @@ def examples(
     only: Only = None,
     quick: Quick = False,
     count: Annotated[int, typer.Option(help="Choices of each dataset.", min=1)] = 4,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
     run: Run = _RUNS,
-    workers: Workers = None,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
     json: options.Json = False,
@@ -254,11 +261,12 @@ def examples(
 ) -> None:
     """Paths of real people with titles, and what PageRank and curious PageRank would have offered next."""
     from curiograph.experiments import examples as experiment
+    from curiograph.jobs import as_engine
 
     settings = _people(only, quick, seed)
     _check(out, run)
     with progress(quiet) as say:
-        found = experiment.run(settings, count, source, run, workers, say)
+        found = experiment.run(settings, count, source, run, as_engine(engine, workers, address), say)
     document = experiment.to_dict(found, settings)
     text = experiment.to_markdown(found)
     _write("examples", out, document, text, lambda path: experiment.save_plot(found, path))

@@ -12,6 +12,7 @@ from curiograph.experiments.comparison import markdown_table
 from curiograph.experiments.people import TITLES, Settings, jobs
 from curiograph.graph.storage import PathLike
 from curiograph.human.prediction import REWARDS
+from curiograph.jobs import HERE, Engine
 from curiograph.plotting import COLOURS, figure, save_figure
 from curiograph.progress import Progress, silent
 
@@ -35,12 +36,12 @@ def run(
     walking: Walking,
     folder: PathLike | None,
     home: Path,
-    workers: int | None = None,
+    engine: Engine = HERE,
     progress: Progress = silent,
 ) -> dict[str, WalkComparison]:
     """Walkers of every kind on every graph, all from the same starts; agents come from the run folder of Table 2."""
     found = {}
-    for job in jobs(settings, folder, home, workers, progress):
+    for job in jobs(settings, folder, home, engine, progress):
         graph, how = job.study.graph, {**asdict(walking), "seed": settings.seed}
         progress(f"{job.study.name}: unbiased walkers")
         walkers = {UNBIASED: walk_statistics(graph, None, **how)}

@@ -15,7 +15,8 @@ from curiograph.graph.rows import Float64
 from curiograph.graph.storage import PathLike
 from curiograph.human.components import PAGERANK, Components
 from curiograph.human.outcome import Prediction
-from curiograph.human.prediction import Job, mix_of
+from curiograph.human.prediction import Prepared, mix_of
+from curiograph.jobs import HERE, Engine
 from curiograph.plotting import MARKERS, colour_of, figure, save_figure
 from curiograph.progress import Progress, silent
 
@@ -41,18 +42,18 @@ def run(
     count: int,
     folder: PathLike | None,
     home: Path,
-    workers: int | None = None,
+    engine: Engine = HERE,
     progress: Progress = silent,
 ) -> list[Example]:
     """So many choices of each dataset, drawn at random among those that the first split tests."""
     found = []
-    for job in jobs(settings, folder, home, workers, progress):
+    for job in jobs(settings, folder, home, engine, progress):
         prediction = job.complete()
         found += list(_examples(job, prediction, count))
     return found
 
 
-def _examples(job: Job, prediction: Prediction, count: int) -> Iterator[Example]:
+def _examples(job: Prepared, prediction: Prediction, count: int) -> Iterator[Example]:
     scored, outcome = job.scored["last"], prediction["last"]
     tested = np.flatnonzero(job.study.split(0, scored.windows.users) & (scored.candidates.counts > _OFFERED))
     drawn = np.random.default_rng(job.seed).choice(tested, min(count, len(tested)), replace=False)
@@ -64,7 +65,7 @@ def _examples(job: Job, prediction: Prediction, count: int) -> Iterator[Example]
 
 
 def _example(
-    job: Job, scored: Components, scores: dict[str, Float64], percentiles: dict[str, float], window: int
+    job: Prepared, scored: Components, scores: dict[str, Float64], percentiles: dict[str, float], window: int
 ) -> Example:
     names, windows = job.study.graph.names, scored.windows
     mine = slice(scored.candidates.offsets[window], scored.candidates.offsets[window + 1])

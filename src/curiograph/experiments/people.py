@@ -8,7 +8,8 @@ from pathlib import Path
 
 from curiograph.graph.storage import PathLike
 from curiograph.human.loading import load_dataset
-from curiograph.human.prediction import FULL, Effort, Job, prepared
+from curiograph.human.prediction import FULL, Effort, Prepared, holding, prepared
+from curiograph.jobs import Engine
 from curiograph.progress import Progress
 
 DATASETS = ("movielens", "books", "wikispeedia")
@@ -32,20 +33,11 @@ class Settings:
 
 
 def jobs(
-    settings: Settings,
-    folder: PathLike | None,
-    run: Path,
-    workers: int | None,
-    progress: Progress,
-) -> Iterator[Job]:
+    settings: Settings, folder: PathLike | None, run: Path, engine: Engine, progress: Progress
+) -> Iterator[Prepared]:
     """A prepared prediction of each dataset, each with a run folder of its own. All data is looked for first."""
     found = [load_dataset(name, folder) for name in settings.datasets]
-    for data in found:
-        yield prepared(
-            data,
-            effort=settings.effort,
-            run=run / data.name,
-            seed=settings.seed,
-            workers=workers,
-            progress=progress,
-        )
+    with engine.ready():
+        for data in found:
+            with holding(run / data.name) as home:
+                yield prepared(data, None, None, settings.effort, settings.seed, engine, home, progress)

@@ -13,6 +13,7 @@ from curiograph.experiments.people import DATASETS, PAPER, THEORIES, TITLES, Set
 from curiograph.graph.storage import PathLike
 from curiograph.human.bootstrap import Estimate
 from curiograph.human.outcome import MEMORY, WHERE, Outcome, Prediction
+from curiograph.jobs import HERE, Engine
 from curiograph.plotting import COLOURS, colour_of, figure, save_figure
 from curiograph.progress import Progress, silent
 
@@ -34,11 +35,11 @@ def run(
     settings: Settings,
     folder: PathLike | None,
     home: Path,
-    workers: int | None = None,
+    engine: Engine = HERE,
     progress: Progress = silent,
 ) -> list[Prediction]:
     """Predict the choices of each dataset."""
-    return [job.complete() for job in jobs(settings, folder, home, workers, progress)]
+    return [job.complete() for job in jobs(settings, folder, home, engine, progress)]
 
 
 def summary(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[str]]]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.errors import SettingError, UnknownNodeError
-from curiograph.exploration.batch import Candidates, Exploration
+from curiograph.exploration.batch import Candidates, Exploration, Streams
 from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.rows import Int64
 from curiograph.graph.stack import Stack
@@ -43,6 +43,8 @@ class Choices:
     """Histories hold each node once, by its last visit, with -1 before the first; the shortest come first."""
     left_out: Mapping[str, int]
     """How many choices were no choice of a candidate among several, by reason."""
+    streams: Streams
+    """A random stream for each, which does not depend on what else is looked at together."""
 
     def __len__(self) -> int:
         return len(self.windows)
@@ -68,7 +70,6 @@ class Choices:
     def explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
         """The histories, in order, as batches of walks of one length that are about to take a step."""
         stack, valued = Stack.of([self.graph]), as_reward(reward)
-        streams = kernels.random.streams(np.uint64(0), 0, len(self))
         width = self.windows.histories.shape[1]
         lengths, firsts = np.unique(self.lengths, return_index=True)
         for length, (first, end) in zip(lengths.tolist(), pairwise([*firsts, len(self)]), strict=True):
@@ -83,15 +84,15 @@ class Choices:
                     length + 1,
                     "frontier",
                     np.zeros(b - a, np.int64),
-                    streams[a:b],
+                    self.streams[a:b],
                     nodes,
                     np.full(b - a, length),
                     np.full((b - a, length), np.nan),
                 )
 
     def rows(self, which: Any) -> Choices:
-        """Some of them, by a mask."""
-        return replace(self, windows=self.windows.rows(which))
+        """Some of them, by a mask or a slice."""
+        return replace(self, windows=self.windows.rows(which), streams=self.streams[which])
 
 
 def choices_of(graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = 50) -> Choices:
@@ -123,14 +124,18 @@ def choices_of(graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int 
             recent.append(node)
     found = _windows(histories, nexts, users)
     linked = found.along_links(graph)
-    made = Choices(graph, linked, {})
+    made = _choices(graph, linked)
     several = made.candidates.counts > 1
     left_out = {
         "revisit": revisits,
         "no link": len(found) - len(linked),
         "only candidate": int(np.count_nonzero(~several)),
     }
-    return replace(made.rows(several), left_out=left_out)
+    return replace(_choices(graph, linked.rows(several)), left_out=left_out)
+
+
+def _choices(graph: Graph, windows: Windows) -> Choices:
+    return Choices(graph, windows, {}, kernels.random.streams(np.uint64(0), 0, len(windows)))
 
 
 def placed(graph: Graph, walks: Any) -> Trajectories:

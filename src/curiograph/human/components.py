@@ -14,11 +14,16 @@ from curiograph.centrality.mixture import unit_weights
 from curiograph.centrality.pagerank import flow_scales, pagerank_rows
 from curiograph.centrality.rankers import Ranker
 from curiograph.exploration.batch import Candidates
+from curiograph.graph.container import Graph
 from curiograph.graph.features import Float32
-from curiograph.graph.rows import Float64
+from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.storage import PathLike
 from curiograph.human.ranking import ChoiceRanks, choice_ranks
 from curiograph.human.study import Study
 from curiograph.human.windows import Windows
+from curiograph.jobs import HERE, Engine, Job, Need, Result, complete
+from curiograph.jobs.identity import digest, graph_digest
+from curiograph.progress import Progress, silent
 
 PAGERANK = "pagerank"
 ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
@@ -115,37 +120,65 @@ class Components:
         return np.asarray(np.bincount(self.candidates.walks, scores, len(counts)) / np.maximum(counts, 1))
 
 
-def components(study: Study, among: str, walkers: Mapping[str, Float32], counting: Sequence[Ranker]) -> Components:
-    """Score the candidates of a study, "last" or "all", also by PageRank and by rankers that count."""
+def components(
+    study: Study, among: str, walkers: Mapping[str, Float32], pagerank: Float32, counting: Sequence[Ranker]
+) -> Components:
+    """Score the candidates of a study, "last" or "all", also by rankers that count."""
     windows, candidates = study.choices[among], study.candidates[among]
     histories = list(windows.histories)
-    return Components(
-        windows,
-        candidates,
-        _pageranks(study, windows, candidates),
-        walkers,
-        {ranker.name: ranker.scores(study.graph, histories, candidates) for ranker in counting},
+    counted = {ranker.name: ranker.scores(study.graph, histories, candidates) for ranker in counting}
+    return Components(windows, candidates, pagerank, walkers, counted)
+
+
+def pageranks(
+    study: Study, engine: Engine = HERE, run: PathLike | None = None, progress: Progress = silent
+) -> dict[str, Float32]:
+    """PageRank of the candidates by candidate set, alphas x candidates, as a job."""
+    sets = {among: (windows.histories, study.candidates[among]) for among, windows in study.choices.items()}
+    tasks = [(among, alpha) for among in sets for alpha in ALPHAS]
+    starts = max(len(np.unique(histories)) for histories, _ in sets.values())
+    scores = sum(candidates.nodes.nbytes for _, candidates in sets.values())
+    job = Job(
+        "pagerank",
+        _pagerank,
+        (study.graph, sets),
+        tasks,
+        lambda: {
+            "graph": graph_digest(study.graph),
+            "alphas": ALPHAS,
+            "choices": {among: digest(histories, c.offsets, c.nodes) for among, (histories, c) in sets.items()},
+        },
+        Need(
+            task=4 * study.graph.num_nodes * (starts + 8 * _HISTORIES),
+            results=2 * len(ALPHAS) * scores,
+            shared=2 * scores + study.graph.indices.nbytes,
+            way_out="predict fewer choices (windows, all_windows)",
+        ),
+        lambda task: f"alpha {task[1]} ({task[0]})",
     )
+    found = dict(zip(tasks, complete(job, engine, run, progress), strict=True))
+    return {among: np.stack([found[among, alpha]["scores"] for alpha in ALPHAS]) for among in sets}
 
 
-def _pageranks(study: Study, windows: Windows, candidates: Candidates) -> Float32:
-    """PageRank of the candidates for every alpha: for a history, the flows from its nodes added up.
+def _pagerank(shared: tuple[Graph, Mapping[str, tuple[Int32, Candidates]]], task: tuple[str, float]) -> Result:
+    """PageRank of the candidates for one alpha: for a history, the flows from its nodes added up.
 
     Where walks end at dead ends and start again, the flow from a node is its PageRank over how often that happens.
     """
-    starts, place = np.unique(windows.histories, return_inverse=True)
-    places = np.asarray(place).reshape(windows.histories.shape).T
-    found = np.zeros((len(ALPHAS), len(candidates.nodes)), np.float32)
-    for row, alpha in enumerate(ALPHAS):
-        table = np.empty((len(starts), study.graph.num_nodes), np.float32)
-        for first in range(0, len(starts), _HISTORIES):
-            some = starts[first : first + _HISTORIES]
-            table[first : first + len(some)] = pagerank_rows(
-                study.graph, alpha, [uniform(np.asarray([node], np.int32)) for node in some]
-            )
-        flows = flow_scales(study.graph, alpha, table)
-        total = flows[places].sum(axis=0)[candidates.walks]
-        for column in places:
-            mine = column[candidates.walks]
-            found[row] += table[mine, candidates.nodes] * (flows[mine] / total)
-    return found
+    (graph, sets), (among, alpha) = shared, task
+    histories, candidates = sets[among]
+    starts, place = np.unique(histories, return_inverse=True)
+    places = np.asarray(place).reshape(histories.shape).T
+    table = np.empty((len(starts), graph.num_nodes), np.float32)
+    for first in range(0, len(starts), _HISTORIES):
+        some = starts[first : first + _HISTORIES]
+        table[first : first + len(some)] = pagerank_rows(
+            graph, alpha, [uniform(np.asarray([node], np.int32)) for node in some]
+        )
+    flows = flow_scales(graph, alpha, table)
+    total = flows[places].sum(axis=0)[candidates.walks]
+    found = np.zeros(len(candidates.nodes), np.float32)
+    for column in places:
+        mine = column[candidates.walks]
+        found += table[mine, candidates.nodes] * (flows[mine] / total)
+    return {"scores": found}

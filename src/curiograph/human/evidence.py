@@ -13,11 +13,13 @@ from curiograph.errors import WalkError
 from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int64
+from curiograph.graph.storage import PathLike
 from curiograph.human.bootstrap import Estimate, estimates, summed
 from curiograph.human.choices import Choices, choices_of
-from curiograph.human.likelihood import Places, fitted, log_likelihood
-from curiograph.human.motives import MOTIVES, Motive, as_motives
+from curiograph.human.judging import judged
+from curiograph.human.motives import MOTIVES, as_motives
 from curiograph.human.trajectories import Trajectories
+from curiograph.jobs import Engine, EngineName, as_engine
 from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import RewardLike
 from curiograph.settings import seed_number, whole_number
@@ -170,6 +172,10 @@ def hypotheses(
     folds: int = 5,
     min_choices: int = 5,
     seed: int = 0,
+    engine: EngineName | Engine = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    run: PathLike | None = None,
     progress: Progress = silent,
 ) -> Motives:
     """Compare motives by how likely they make the choices of people on whom they were not fitted.
@@ -187,7 +193,11 @@ def hypotheses(
     memory : how many of the nodes visited most recently count as visited; older ones are forgotten.
     folds : parts of the users.
     min_choices : choices from which on a user has a best motive.
-    progress : called with the motive that is being fitted.
+    engine : "local", processes of this machine; or "ray", a cluster. The result is the same.
+    workers : tasks at a time; None for as many as pay off.
+    address : of the cluster; without it one is started on this machine for the job.
+    run : folder that keeps what is finished: a killed job goes on where it stopped.
+    progress : called with how far it is.
 
     >>> from curiograph.graph.toys import library
     >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 4, graph=library())
@@ -197,18 +207,16 @@ def hypotheses(
     """
     folds = whole_number("folds", folds, 2, "part the users into 2 or more")
     min_choices = whole_number("min_choices", min_choices, 1, "give 1 or more")
+    by_whom = as_engine(engine, workers, address)
     compared = as_motives(motives, agents, reward)
     choices = choices_of(graph, walks, burn_in, memory)
     people, user_of = np.unique(choices.windows.users, return_inverse=True)
     _check(choices, people)
     fold_of_user = np.random.default_rng(seed_number(seed)).permutation(len(people)) % min(folds, len(people))
-    judged = []
-    for number, motive in enumerate(compared):
-        progress(f"choices by {len(people):,} users: {motive.name}", number / len(compared))
-        judged.append(_judged(motive, choices, fold_of_user[user_of]))
+    found = judged(compared, choices, fold_of_user[user_of], by_whom, run, progress)
     counts = np.bincount(user_of)
-    gains = summed(np.column_stack([each.gains for each in judged]), user_of, len(people))
-    percentiles = summed(np.column_stack([each.percentiles for each in judged]), user_of, len(people))
+    gains = summed(np.column_stack([each.gains for each in found]), user_of, len(people))
+    percentiles = summed(np.column_stack([each.percentiles for each in found]), user_of, len(people))
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains = gains[:, order]
     enough = counts >= min_choices
@@ -220,7 +228,7 @@ def hypotheses(
         _shares(gains[enough], seed),
         strict=True,
     )
-    fits = [MotiveFit(compared[place].name, float(judged[place].p_g.mean()), *found) for place, *found in columns]
+    fits = [MotiveFit(compared[place].name, float(found[place].p_g.mean()), *each) for place, *each in columns]
     return Motives(
         {fit.name: fit for fit in fits},
         len(choices),
@@ -241,32 +249,6 @@ def _check(choices: Choices, people: Int64) -> None:
         )
     if len(people) < 2:
         raise WalkError("all choices are by 1 user; motives are fitted on some users and judged on others, 2 or more.")
-
-
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """One motive, every choice judged by the fit on the other parts of the users."""
-
-    p_g: Float64
-    """One for each part."""
-    gains: Float64
-    """Bits better than the uniform choice."""
-    percentiles: Float64
-
-
-def _judged(motive: Motive, choices: Choices, fold_of: Int64) -> _Judged:
-    folds = int(fold_of.max()) + 1
-    p_g, gains, percentiles = np.empty(folds), np.empty(len(choices)), np.empty(len(choices))
-    places: Places | None = None
-    for fold in range(folds):
-        known = fold_of != fold
-        if places is None or motive.learns:
-            places = Places.of(choices, motive.scores(choices, known))
-        p_g[fold] = fitted(places.rows(known))
-        tested = places.rows(~known)
-        gains[~known] = log_likelihood(tested, p_g[fold]) - log_likelihood(tested, 1.0)
-        percentiles[~known] = tested.percentiles
-    return _Judged(p_g, gains, percentiles)
 
 
 def _are_best(gains: Float64) -> Any:

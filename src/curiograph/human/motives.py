@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph.agents.baselines import GreedyAgent, MaxDegreeAgent, RandomAgent
 from curiograph.agents.contract import Agent, checked_scores
@@ -16,9 +15,11 @@ from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.history import uniform
 from curiograph.centrality.pagerank import flow_scales, pagerank_rows
 from curiograph.errors import SettingError, UnknownNameError
+from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.storage import quoted
 from curiograph.human.choices import Choices
+from curiograph.jobs.identity import fingerprint
 from curiograph.rewards.registry import RewardLike, as_reward
 
 _AT_ONCE = 64  # nodes from which PageRank is solved together: bounds the memory
@@ -31,10 +32,24 @@ class Motive(ABC):
     name: str
     learns: ClassVar[bool] = False
     """Whether scores depend on what others chose."""
+    together: ClassVar[int] = 2**12
+    """Choices of a task: about a second of work."""
+
+    def taught(self, known: Choices) -> Motive:
+        """The same motive, learnt from these choices and no others."""
+        return self
 
     @abstractmethod
-    def scores(self, choices: Choices, known: NDArray[np.bool_]) -> Float64:
-        """A number for each of `choices.candidates`, learnt from the choices that are `known` and no others."""
+    def scores(self, choices: Choices) -> Float64:
+        """A number for each of `choices.candidates`."""
+
+    @abstractmethod
+    def about(self) -> list[Any]:
+        """What tells it from any other motive, but for what it learnt."""
+
+    def table(self, graph: Graph) -> int:
+        """Bytes that it takes on a graph, whatever the number of choices."""
+        return 0
 
 
 @dataclass(frozen=True)
@@ -45,22 +60,27 @@ class AgentMotive(Motive):
     agent: Agent
     reward: RewardLike = "igt"
 
-    def scores(self, choices: Choices, known: NDArray[np.bool_]) -> Float64:
+    def scores(self, choices: Choices) -> Float64:
         found = [checked_scores(self.agent, walks) for walks in choices.explorations(self.reward)]
         return np.concatenate([np.empty(0), *found])
+
+    def about(self) -> list[Any]:
+        return [self.name, fingerprint("agent", self.agent), fingerprint("reward", as_reward(self.reward))]
 
 
 @dataclass(frozen=True)
 class PageRankMotive(Motive):
     """Personalised PageRank of the visited nodes.
 
-    PageRank is, up to a factor, the sum of that from each visited node alone, so it is solved once for every node.
+    PageRank is, up to a factor, the sum of that from each visited node alone, so it is solved once for every node of a
+    task, which is large for this reason.
     """
 
     alpha: float = 0.85
     name: str = "pagerank"
+    together: ClassVar[int] = 2**18
 
-    def scores(self, choices: Choices, known: NDArray[np.bool_]) -> Float64:
+    def scores(self, choices: Choices) -> Float64:
         c, histories = choices.candidates, choices.windows.histories
         rows, columns = np.nonzero(histories >= 0)
         order = np.argsort(histories[rows, columns], kind="stable")
@@ -83,6 +103,12 @@ class PageRankMotive(Motive):
         flows: Float64 = ranks * flow_scales(choices.graph, self.alpha, ranks)[:, None]
         return flows
 
+    def about(self) -> list[Any]:
+        return [self.name, self.alpha]
+
+    def table(self, graph: Graph) -> int:
+        return 4 * 8 * _AT_ONCE * graph.num_nodes
+
 
 def _slots(offsets: Int64, rows: Int64) -> Int64:
     """Places of all candidates of some choices.
@@ -95,7 +121,41 @@ def _slots(offsets: Int64, rows: Int64) -> Int64:
     return places
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """How often something was done, and by whom."""
+
+    keys: Int64
+    """What was done, ascending, each once."""
+    times: Int64
+    pairs: Int64
+    """Who did what: user times the number of keys, plus the place of the key; ascending."""
+    pair_times: Int64
+
+    @classmethod
+    def of(cls, keys: Int64, users: Int64) -> _Counts:
+        """Count what each of some users did."""
+        found, places, times = np.unique(keys, return_inverse=True, return_counts=True)
+        pairs, pair_times = np.unique(users * len(found) + places, return_counts=True)
+        return cls(found, times, pairs, pair_times)
+
+    def by_others(self, keys: Int64, users: Int64) -> Int64:
+        """How often people other than each user did this.
+
+        >>> counts = _Counts.of(np.array([5, 7, 5]), np.array([0, 0, 1]))
+        >>> counts.by_others(np.array([5, 7, 5, 6]), np.array([0, 0, 2, 1])).tolist()
+        [1, 0, 2, 0]
+        """
+        if len(self.keys) == 0:
+            return np.zeros(len(keys), np.int64)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        own = users * len(self.keys) + place
+        mine = np.minimum(np.searchsorted(self.pairs, own), len(self.pairs) - 1)
+        by_user = np.where(self.pairs[mine] == own, self.pair_times[mine], 0)
+        return np.where(self.keys[place] == keys, self.times[place] - by_user, 0)
+
+
+@dataclass(frozen=True, eq=False)
 class MarkovMotive(Motive):
     """Where others went from here; where nobody did, and between equals, where others went from anywhere.
 
@@ -103,35 +163,30 @@ class MarkovMotive(Motive):
     """
 
     name: str = "markov"
+    links: _Counts | None = None
+    """Links that were taken, and"""
+    ends: _Counts | None = None
+    """nodes that they led to."""
     learns: ClassVar[bool] = True
 
-    def scores(self, choices: Choices, known: NDArray[np.bool_]) -> Float64:
-        c, size = choices.candidates, choices.graph.num_nodes
-        users = np.unique(choices.windows.users, return_inverse=True)[1][c.walks]
-        links = choices.windows.histories[:, -1].astype(np.int64)[c.walks] * size + c.nodes
-        taken = choices.chosen[known]
-        from_here = _by_others(links, users, taken, size**2)
-        from_anywhere = _by_others(c.nodes.astype(np.int64), users, taken, size)
-        return from_here + from_anywhere / (1 + len(taken))
+    def taught(self, known: Choices) -> MarkovMotive:
+        windows = known.windows
+        links = windows.histories[:, -1].astype(np.int64) * known.graph.num_nodes + windows.nexts
+        ends = windows.nexts.astype(np.int64)
+        return replace(self, links=_Counts.of(links, windows.users), ends=_Counts.of(ends, windows.users))
 
+    def scores(self, choices: Choices) -> Float64:
+        if self.links is None or self.ends is None:
+            raise SettingError("the motive markov has learnt from nobody; call taught first.")
+        c = choices.candidates
+        users = choices.windows.users[c.walks]
+        links = choices.windows.histories[:, -1].astype(np.int64)[c.walks] * choices.graph.num_nodes + c.nodes
+        from_here = self.links.by_others(links, users)
+        from_anywhere = self.ends.by_others(c.nodes.astype(np.int64), users)
+        return from_here + from_anywhere / (1 + int(self.ends.times.sum()))
 
-def _by_others(keys: Int64, users: Int64, taken: Int64, size: int) -> Int64:
-    """How often people other than the user of each candidate took its key; keys are below `size`.
-
-    >>> _by_others(np.array([5, 7, 5, 5]), np.array([0, 0, 1, 2]), np.array([0, 1, 2]), 10).tolist()
-    [1, 0, 1, 2]
-    """
-    own = users * size + keys
-    return _occurrences(keys, keys[taken]) - _occurrences(own, own[taken])
-
-
-def _occurrences(keys: Int64, among: Int64) -> Int64:
-    """How often each of `keys` stands in `among`."""
-    if len(among) == 0:
-        return np.zeros(len(keys), np.int64)
-    found, counts = np.unique(among, return_counts=True)
-    place = np.minimum(np.searchsorted(found, keys), len(found) - 1)
-    return np.where(found[place] == keys, counts[place], 0)
+    def about(self) -> list[Any]:
+        return [self.name]
 
 
 MOTIVES: dict[str, Callable[[], Motive]] = {

@@ -15,10 +15,12 @@ from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
-from curiograph.graph.storage import quoted
+from curiograph.graph.storage import PathLike, quoted
 from curiograph.human.bootstrap import Estimate, estimates, resampled_means, summed
 from curiograph.human.choices import placed
 from curiograph.human.trajectories import Trajectories
+from curiograph.jobs import Engine, EngineName, Job, Need, Result, as_engine, complete
+from curiograph.jobs.identity import digest, graph_digest
 from curiograph.progress import Progress, silent
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
@@ -31,10 +33,11 @@ if TYPE_CHECKING:
 HUMAN = "human"
 _SWAPS = 10  # tries per edge
 _GROUPS = 10  # of nodes by degree, as equal in size as equal degrees allow
+_VISIT = 200  # bytes that a visit takes while a walk is measured
 _QUANTITIES = {"gaps": "information gaps", "bits": "compressibility (bits)"}
 _COLOURS = {"rewired": "beam", "random-walk": "max-degree", "unbiased": "random", "shuffled": "greedy"}
 
-Grown = dict[str, Float64]
+Grown = Mapping[str, Float64]
 """Walks x steps for each quantity."""
 
 
@@ -162,6 +165,10 @@ def compare_growth(
     most: int = 1000,
     replicates: int = 10,
     seed: int = 0,
+    engine: EngineName | Engine = "local",
+    workers: int | None = None,
+    address: str | None = None,
+    run: PathLike | None = None,
     progress: Progress = silent,
 ) -> GrowthComparison:
     """Compare how walks of people grow with null models, walk by walk.
@@ -175,7 +182,11 @@ def compare_growth(
     steps : distinct nodes of each walk that are measured, in order of first visit; shorter walks are left out.
     most : walks that are measured; beyond, they are drawn from the seed.
     replicates : how often each null model is drawn.
-    progress : called with the null model that is being drawn.
+    engine : "local", processes of this machine; or "ray", a cluster. The result is the same.
+    workers : tasks at a time; None for as many as pay off.
+    address : of the cluster; without it one is started on this machine for the job.
+    run : folder that keeps what is finished: a killed job goes on where it stopped.
+    progress : called with how far it is.
 
     >>> from curiograph.graph.toys import library
     >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]], graph=library())
@@ -185,22 +196,55 @@ def compare_growth(
     steps = whole_number("steps", steps, 2, "measure walks of 2 nodes or more")
     most = whole_number("most", most, 1, "measure 1 walk or more")
     replicates = whole_number("replicates", replicates, 1, "draw each null model once or more")
+    by_whom = as_engine(engine, workers, address)
     _check_names(nulls)
     visits, users = _first_visits(placed(graph, walks), steps)
     rng = np.random.default_rng(seed_number(seed))
     drawn = np.sort(rng.choice(len(visits), min(most, len(visits)), replace=False))
     visits = visits[drawn]
     people, user_of = np.unique(users[drawn], return_inverse=True)
-    human = grown(graph, visits)
+    tasks = [
+        (HUMAN, 0),
+        *((name, each) for place, name in enumerate(nulls) for each in _seeds(seed, place, replicates)),
+    ]
+    human, *drawn_walks = complete(_job(graph, visits, tasks), by_whom, run, progress)
     found = {}
     for place, name in enumerate(nulls):
-        progress(f"growth of {len(visits):,} walks: {name}", place / len(nulls))
-        seeds = np.random.SeedSequence([seed_number(seed), place]).generate_state(replicates, np.uint64)
-        drawn_walks = [grown(*NULLS[name](graph, visits, int(each))) for each in seeds]
-        null = {quantity: np.mean([each[quantity] for each in drawn_walks], axis=0) for quantity in _QUANTITIES}
+        mine = drawn_walks[place * replicates : (place + 1) * replicates]
+        null = {quantity: np.mean([each[quantity] for each in mine], axis=0) for quantity in _QUANTITIES}
         found[name] = _compared(name, human, null, user_of, seed)
     curves = {quantity: _curve(human[quantity], user_of, seed) for quantity in _QUANTITIES}
     return GrowthComparison(found, curves, len(visits), len(people), steps, replicates)
+
+
+def _seeds(seed: int, place: int, replicates: int) -> list[int]:
+    """Of the replicates of a null model."""
+    made: list[int] = np.random.SeedSequence([seed_number(seed), place]).generate_state(replicates, np.uint64).tolist()
+    return made
+
+
+def _job(graph: Graph, visits: Int32, tasks: Sequence[tuple[str, int]]) -> Job:
+    """Walks of people, and each draw of a null model, measured."""
+    return Job(
+        "growth",
+        _measured,
+        (graph, visits),
+        tasks,
+        lambda: {"graph": graph_digest(graph), "visits": digest(visits), "tasks": tasks},
+        Need(
+            task=visits.size * _VISIT + 4 * graph.skeleton.indices.nbytes,
+            results=3 * len(tasks) * visits.size * np.dtype(float).itemsize,
+            shared=visits.nbytes + graph.indices.nbytes,
+            way_out="measure fewer walks (most), or draw null models less often (replicates)",
+        ),
+        lambda task: f"{task[0]}, seed {task[1]}",
+        "draws",
+    )
+
+
+def _measured(shared: tuple[Graph, Int32], task: tuple[str, int]) -> Result:
+    (graph, visits), (name, seed) = shared, task
+    return grown(graph, visits) if name == HUMAN else grown(*NULLS[name](graph, visits, seed))
 
 
 def _check_names(nulls: Any) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.agents.files import AGENT_FILE, save_agent
+from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
-from curiograph.graph.storage import PathLike, as_path, quoted, replacing
+from curiograph.graph.storage import PathLike, as_path, quoted
 from curiograph.human.baselines import Degree, Markov, Popularity, Uniform
-from curiograph.human.components import PAGERANK, Components, Mix, components
+from curiograph.human.components import ALPHAS, PAGERANK, Components, Mix, components, pageranks
 from curiograph.human.dataset import Dataset
 from curiograph.human.fitting import fitted, placed
 from curiograph.human.loading import load_dataset
@@ -29,7 +30,9 @@ from curiograph.human.outcome import MEASURES, MEMORY, WITH, WITHOUT, Outcome, P
 from curiograph.human.study import CANDIDATES, Recipe, Study, study
 from curiograph.human.trajectories import Trajectories
 from curiograph.human.walkers import StepVisits, Walkers, step_visits
-from curiograph.jobs.identity import fingerprint, graph_digest
+from curiograph.jobs import HERE, Engine, EngineName, Job, Need, Result, alone_in, as_engine, complete
+from curiograph.jobs.identity import digest, fingerprint, graph_digest
+from curiograph.jobs.memory import check_memory
 from curiograph.progress import Progress, silent
 from curiograph.settings import seed_number, whole_number, worker_number
 from curiograph.training.running import train
@@ -42,6 +45,9 @@ _COUNTING = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
 _TOGETHER = ("degree", "popularity", "markov", "item-knn", "rp3beta", PAGERANK, MEMORY)
 _COPIES = 16
 """Walks that train together on the one graph."""
+_TORCH = 400 * 2**20
+"""Bytes that a process takes once it fits or trains."""
+_WAY_OUT = "predict fewer choices (windows, all_windows) on a smaller graph"
 
 
 @dataclass(frozen=True)
@@ -89,9 +95,11 @@ def predict(
     agents: Mapping[str, AgentLike] | None = None,
     recipe: Recipe | None = None,
     effort: Effort = FULL,
-    run: PathLike | None = None,
     seed: int = 0,
+    engine: EngineName | Engine = "local",
     workers: int | None = None,
+    address: str | None = None,
+    run: PathLike | None = None,
     progress: Progress = silent,
 ) -> Prediction:
     """Predict people's next choices.
@@ -107,10 +115,24 @@ def predict(
     folder, lenient : as for `load_dataset`.
     agents : {"igt": ..., "cpt": ...} instead of those that are trained on the graph, which needs minutes.
     recipe : how walks become a graph and choices; by the name of the data set without it.
+    engine : "local", processes of this machine; or "ray", a cluster. The result is the same.
+    workers : tasks at a time; None for as many as pay off.
+    address : of the cluster; without it one is started on this machine for the job.
     run : folder that keeps trained agents, walkers and fits: a killed job goes on where it stopped.
     """
-    found = _dataset(data, graph, folder, lenient)
-    return prepared(found, agents, recipe, effort, run, seed, workers, progress).complete()
+    found, by_whom = _dataset(data, graph, folder, lenient), as_engine(engine, workers, address)
+    with by_whom.ready(), holding(run) as home:
+        return prepared(found, agents, recipe, effort, seed, by_whom, home, progress).complete()
+
+
+@contextmanager
+def holding(run: PathLike | None) -> Iterator[Path | None]:
+    """Hold a run folder, if there is one, by its full path: workers may be elsewhere."""
+    if run is None:
+        yield None
+        return
+    with alone_in(as_path(run).absolute()) as home:
+        yield home
 
 
 def prepared(
@@ -118,11 +140,11 @@ def prepared(
     agents: Mapping[str, AgentLike] | None = None,
     recipe: Recipe | None = None,
     effort: Effort = FULL,
-    run: PathLike | None = None,
     seed: int = 0,
-    workers: int | None = None,
+    engine: Engine = HERE,
+    run: PathLike | None = None,
     progress: Progress = silent,
-) -> Job:
+) -> Prepared:
     """What `predict` completes: the study is made, and agents are trained or found in the run folder."""
     seed = seed_number(seed)
     if agents is not None and set(agents) != set(REWARDS):
@@ -132,11 +154,14 @@ def prepared(
         require(package, "predict", "Predictions")
     made = study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
     _check_splits(made, effort.splits)
-    home = None if run is None else as_path(run)
-    if home is not None:
-        home.mkdir(parents=True, exist_ok=True)
-    trained = given or _trained(made, effort, seed, home, worker_number(workers), progress)
-    return Job(made, effort, trained, seed, home, worker_number(workers), progress)
+    _check_size(made, effort)
+
+    def tell(message: str, share: float | None = None) -> None:
+        progress(f"{made.name}: {message}", share)
+
+    with engine.ready(), holding(run) as home:
+        who = given or _trained(made, effort, seed, engine, home, tell)
+        return Prepared(made, effort, who, seed, engine, home, tell)
 
 
 def _dataset(data: Any, graph: Graph | None, folder: PathLike | None, lenient: bool) -> Dataset:
@@ -161,45 +186,75 @@ def _check_splits(made: Study, splits: int) -> None:
                 )
 
 
-def _trained(made: Study, effort: Effort, seed: int, home: Path | None, workers: int, tell: Progress) -> dict[str, Any]:
+def _check_size(made: Study, effort: Effort) -> None:
+    """Raise before the work is done where the scores of all candidates would not fit."""
+    last = made.choices["last"].histories[:, -1]
+    candidates = len(made.choices["all"]) * made.graph.num_nodes + int(made.graph.degrees[last].sum())
+    check_memory(Need(results=candidates * _bytes_each(effort), way_out=_WAY_OUT), workers=1)
+
+
+def _trained(
+    made: Study, effort: Effort, seed: int, engine: Engine, home: Path | None, tell: Progress
+) -> dict[str, Any]:
     """A pair of agents, trained on the graph; both at once where there are two workers."""
-    joblib = require("joblib", "predict", "Several processes")
-    tell(f"{made.name}: training agents for igt and cpt, {effort.train_steps:,} steps each")
-    tasks = [
-        joblib.delayed(_train)(made.graph, reward, effort.train_steps, seed, home and home / name)
-        for reward in REWARDS
-        for name in [f"agent-{reward}-{effort.train_steps}-{seed}-{graph_digest(made.graph)[:8]}"]
-    ]
-    return dict(zip(REWARDS, joblib.Parallel(min(workers, len(tasks)))(tasks), strict=True))
+    graph, steps = made.graph, effort.train_steps
+    outs = [home and home / f"agent-{reward}-{steps}-{seed}-{graph_digest(graph)[:8]}" for reward in REWARDS]
+    job = Job(
+        "training",
+        _train,
+        graph,
+        [(reward, steps, seed, out) for reward, out in zip(REWARDS, outs, strict=True)],
+        lambda: {"graph": graph_digest(graph), "rewards": REWARDS, "steps": steps, "seed": seed},
+        Need(_TORCH + _COPIES * 4 * graph.indices.nbytes, shared=graph.indices.nbytes, way_out="give agents"),
+        lambda task: f"training for {task[0]}",
+        f"agents, {steps:,} steps each",
+    )
+    at_once = replace(engine, workers=worker_number(None)) if engine == Engine() else engine  # surely pays off
+    found = dict(zip(REWARDS, map(_agent, complete(job, at_once, home, tell)), strict=True))
+    for agent, out in zip(found.values(), outs, strict=True):
+        if out is not None and not (out / AGENT_FILE).is_file():  # trained where this folder is not
+            out.mkdir(exist_ok=True)
+            save_agent(agent, out / AGENT_FILE)
+    return found
 
 
-def _train(graph: Graph, reward: str, steps: int, seed: int, out: Path | None) -> Any:
-    return train(
+def _train(graph: Graph, task: tuple[str, int, int, Path | None]) -> Result:
+    """Train in the folder, which resumes, if this machine has it; the agent as arrays and plain values."""
+    reward, steps, seed, out = task
+    agent = train(
         [graph] * _COPIES,
         reward,
         seed=seed,
-        out=out,
+        out=out if out is not None and out.parent.is_dir() else None,
         train_steps=steps,
         validate_every=max(1, steps // 10),
         validation_walks=4,
     )
+    return {"name": agent.name, "shape": asdict(agent.shape), "card": dict(agent.card), **agent.network}
+
+
+def _agent(result: Result) -> GnnAgent:
+    plain = {key: result[key] for key in ("name", "shape", "card")}
+    network = {key: array for key, array in result.items() if key not in plain}
+    return GnnAgent(GnnShape(**plain["shape"]), network, plain["name"], plain["card"])
 
 
 @dataclass(frozen=True, eq=False)
-class Job:
-    """A study, who walks on its graph, and where results are kept."""
+class Prepared:
+    """A study, who walks on its graph, who computes, and where results are kept."""
 
     study: Study
     effort: Effort
     agents: dict[str, Any]
     seed: int
+    engine: Engine
     home: Path | None
-    workers: int
     tell: Progress
 
     def complete(self) -> Prediction:
         """Fit and test everything."""
-        outcomes = {among: self._outcome(among, scored) for among, scored in self.scored.items()}
+        with self.engine.ready(), holding(self.home):
+            outcomes = {among: self._outcome(among, scored) for among, scored in self.scored.items()}
         facts = {"study": self.study.facts(), "recipe": asdict(self.study.recipe), "effort": asdict(self.effort)}
         about = {reward: fingerprint("agent", agent) for reward, agent in self.agents.items()}
         return Prediction(self.study.name, facts | {"seed": self.seed}, outcomes, about)
@@ -212,9 +267,10 @@ class Job:
             visits = self._found(name, walkers)  # a few hundred megabytes on large graphs: one at a time
             for among, windows in self.study.choices.items():
                 walked[among][name] = visits.of(windows.histories, self.study.candidates[among])
-        self.tell(f"{self.study.name}: PageRank and counts of the candidates")
+        ranks = pageranks(self.study, self.engine, self.home, self.tell)
+        self.tell("counts of the candidates")
         counting = [kind.fitted(self.study.graph, self.study.makers) for kind in _COUNTING]
-        return {among: components(self.study, among, walked[among], counting) for among in CANDIDATES}
+        return {among: components(self.study, among, walked[among], ranks[among], counting) for among in CANDIDATES}
 
     def _walkers(self) -> dict[str, Walkers]:
         """Who walks, by the name of the component."""
@@ -232,70 +288,57 @@ class Job:
             self.study.graph,
             walkers,
             self.study.starts,
-            None if self.home is None else self.home / "walkers",
-            self.workers,
-            lambda done, total: self.tell(
-                f"{self.study.name}: walkers ({name}) from {done:,} of {total:,} nodes", done / total
-            ),
+            name=f"walkers-{name.replace(' ', '-')}",
+            engine=self.engine,
+            run=self.home,
+            progress=self.tell,
         )
 
     # ---- splits -------------------------------------------------------------------------------------------------
 
     def _outcome(self, among: str, scored: Components) -> Outcome:
-        tests = [self.study.split(number, scored.windows.users) for number in range(self.effort.splits)]
-        found: dict[int, dict[str, Any]] = {}
-        for number in range(self.effort.splits):
-            kept = self._read(among, number)
-            if kept is not None:
-                found[number] = kept
-        missing = [number for number in range(self.effort.splits) if number not in found]
-        joblib = require("joblib", "predict", "Several processes")
-        results = joblib.Parallel(min(self.workers, max(1, len(missing))), return_as="generator")(
-            joblib.delayed(fit_split)(scored, tests[number], self.effort.trials, self._seed(number))
-            for number in missing
+        numbers = range(self.effort.splits)
+        tests = [self.study.split(number, scored.windows.users) for number in numbers]
+        size = len(scored.candidates.nodes) * _bytes_each(self.effort)
+        job = Job(
+            f"fits-{among}",
+            _fit,
+            (scored, self.effort.trials),
+            [(tested, self._seed(number)) for number, tested in zip(numbers, tests, strict=True)],
+            lambda: self._about(scored, tests),
+            Need(_TORCH + 2 * size, shared=size, way_out=_WAY_OUT),
+            lambda task: f"fit with seed {task[1]}",
+            "splits",
         )
-        for number, result in zip(missing, results, strict=True):
-            self._write(among, number, result)
-            found[number] = result
-            self.tell(
-                f"{self.study.name}: fitted {len(found)} of {self.effort.splits} splits ({among})",
-                len(found) / self.effort.splits,
-            )
-        return _gathered(among, scored, tests, [found[number] for number in sorted(found)], self.seed)
+        results = complete(job, self.engine, self.home, self.tell)
+        return _gathered(among, scored, tests, results, self.seed)
 
     def _seed(self, number: int) -> int:
         return int(np.random.default_rng([self.seed, number]).integers(2**31))
 
-    def _path(self, among: str, number: int) -> Path | None:
-        if self.home is None:
-            return None
-        windows, makers = self.study.choices[among], self.study.makers
-        digest = hashlib.sha256()
-        tested = self.study.split(number, windows.users)
-        for array in (windows.histories, windows.nexts, windows.users, tested, makers.nodes, makers.offsets):
-            digest.update(array.tobytes())
-        walkers = [walkers.about(self.study.graph) for walkers in self._walkers().values()]
-        about = ["fits 2", self.effort.trials, self.seed, walkers, digest.hexdigest()]
-        named = hashlib.sha256(json.dumps(about).encode()).hexdigest()[:12]
-        return self.home / f"fit-{among}-{number:02d}-{named}.npz"
+    def _about(self, scored: Components, tests: Sequence[Any]) -> dict[str, Any]:
+        """What tells these fits from all others."""
+        windows, makers = scored.windows, self.study.makers
+        return {
+            "trials": self.effort.trials,
+            "seed": self.seed,
+            "walkers": [walkers.about(self.study.graph) for walkers in self._walkers().values()],
+            "choices": digest(windows.histories, windows.nexts, windows.users, *tests),
+            "makers": digest(makers.nodes, makers.offsets),
+        }
 
-    def _write(self, among: str, number: int, result: dict[str, Any]) -> None:
-        path = self._path(among, number)
-        if path is not None:
-            with replacing(path) as stream:
-                np.savez_compressed(stream, fits=np.array(json.dumps(result["fits"])), **result["ranks"])
 
-    def _read(self, among: str, number: int) -> dict[str, Any] | None:
-        """What was fitted before; None if nothing was, or the file is not whole."""
-        path = self._path(among, number)
-        if path is None or not path.is_file():
-            return None
-        try:
-            with np.load(path, allow_pickle=False) as held:
-                ranks = {name: held[name] for name in held.files if name != "fits"}
-                return {"fits": json.loads(str(held["fits"])), "ranks": ranks}
-        except Exception:  # whatever a truncated archive leads to: it is fitted again
-            return None
+def _bytes_each(effort: Effort) -> int:
+    """Of the scores of a candidate by everything that there is."""
+    walkers = (len(_KINDS) * len(REWARDS) + 1) * effort.steps
+    return 4 * (len(ALPHAS) + walkers) + 8 * len(_COUNTING)
+
+
+def _fit(shared: tuple[Components, int], task: tuple[Any, int]) -> Result:
+    """`fit_split` as a task."""
+    (scored, trials), (tested, seed) = shared, task
+    found = fit_split(scored, tested, trials, seed)
+    return {"fits": found["fits"], **found["ranks"]}
 
 
 def fit_split(scored: Components, tested: Any, trials: int, seed: int) -> dict[str, Any]:
@@ -357,14 +400,12 @@ def _name(kind: Any) -> str:
     return str(kind.__dataclass_fields__["name"].default)
 
 
-def _gathered(
-    among: str, scored: Components, tests: Sequence[Any], results: Sequence[dict[str, Any]], seed: int
-) -> Outcome:
+def _gathered(among: str, scored: Components, tests: Sequence[Any], results: Sequence[Result], seed: int) -> Outcome:
+    fits = {method: [result["fits"][method] for result in results] for method in results[0]["fits"]}
     ranks = {}
-    for method in results[0]["ranks"]:
+    for method in fits:
         table = np.full((len(MEASURES), len(tests), len(scored.windows)), np.nan, np.float32)
         for number, (tested, result) in enumerate(zip(tests, results, strict=True)):
-            table[:, number, tested] = result["ranks"][method]
+            table[:, number, tested] = result[method]
         ranks[method] = table
-    fits = {method: [result["fits"][method] for result in results] for method in ranks}
     return Outcome(among, scored.windows.users, ranks, fits, seed)

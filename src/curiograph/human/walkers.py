@@ -6,11 +6,8 @@ far walkers go, so one table answers for all of both.
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,18 +19,21 @@ from curiograph.centrality.curious import start_states
 from curiograph.centrality.ranks import greediness
 from curiograph.centrality.swarm import Bias, Reach, simulate
 from curiograph.exploration.batch import Candidates
-from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Int32, Int64
 from curiograph.graph.stack import Stack
-from curiograph.graph.storage import replacing
-from curiograph.jobs.identity import fingerprint, graph_digest
+from curiograph.graph.storage import PathLike
+from curiograph.jobs import HERE, Engine, Job, Need, Result, complete
+from curiograph.jobs.identity import digest, fingerprint, graph_digest
+from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import as_reward
-from curiograph.settings import whole_number, worker_number
+from curiograph.settings import whole_number
 
 _STARTS = 64
-"""Nodes of one task; fixed, so that what is kept does not depend on the workers."""
+"""Nodes of one task."""
+_CHANCE = 8
+"""Bytes of a chance and of where it belongs."""
 _ENTRIES = 2**24
 """Numbers of a dense block: bounds the memory."""
 
@@ -58,10 +58,10 @@ class Walkers:
         whole_number("steps", self.steps, 1, "give the steps between two teleports, 1 or more")
         whole_number("count", self.count, 1, "give the paths to follow, 1 or more")
 
-    def about(self, graph: Graph) -> str:
+    def about(self, graph: Graph) -> list[Any]:
         """What tells the table of these walkers on this graph from all others."""
         walks = [self.reward, self.p_g, self.steps, self.count, self.seed]
-        return json.dumps(["walkers 1", graph_digest(graph), fingerprint("agent", as_agent(self.agent)), *walks])
+        return [graph_digest(graph), fingerprint("agent", as_agent(self.agent)), *walks]
 
 
 @dataclass(frozen=True)
@@ -112,38 +112,42 @@ def step_visits(
     graph: Graph,
     walkers: Walkers,
     starts: Sequence[int] | Int64,
-    folder: Path | None = None,
-    workers: int | None = None,
-    tell: Callable[[int, int], None] = lambda done, all_of_them: None,
+    *,
+    name: str = "walkers",
+    engine: Engine = HERE,
+    run: PathLike | None = None,
+    progress: Progress = silent,
 ) -> StepVisits:
-    """Let walkers start at each of some nodes.
-
-    What is found is kept in `folder`, if there is one, and looked up there: a killed job goes on where it stopped.
-    """
+    """Let walkers start at each of some nodes, as a job of that name."""
     starts = np.unique(np.asarray(starts, np.int64))
-    shelf = _Shelf(folder, walkers.about(graph))
-    missing = shelf.missing(starts)
-    tasks = [missing[first : first + _STARTS] for first in range(0, len(missing), _STARTS)]
-    done = len(starts) - len(missing)
-    for table in _tables(graph, walkers, tasks, worker_number(workers)):
-        shelf.add(table)
-        done += len(table["starts"])
-        tell(done, len(starts))
-    return shelf.collected(graph.num_nodes, walkers.steps, starts)
-
-
-def _tables(graph: Graph, walkers: Walkers, tasks: Sequence[Int64], workers: int) -> Iterator[dict[str, Any]]:
-    if workers == 1 or len(tasks) < 2:
-        yield from (_table(graph, walkers, task) for task in tasks)
-        return
-    joblib = require("joblib", "predict", "Several processes")
-    yield from joblib.Parallel(workers, return_as="generator")(
-        joblib.delayed(_table)(graph, walkers, task) for task in tasks
+    tasks = [starts[first : first + _STARTS] for first in range(0, len(starts), _STARTS)]
+    job = Job(
+        name,
+        _table,
+        (graph, replace(walkers, agent=as_agent(walkers.agent))),  # a path may lead nowhere on another machine
+        tasks,
+        lambda: {"walkers": walkers.about(graph), "starts": digest(starts)},
+        _need(graph, walkers, len(starts)),
+        lambda some: f"walkers from the nodes at positions {some[0]} to {some[-1]}",
+        f"groups of {_STARTS} nodes",
     )
+    return _collected(complete(job, engine, run, progress), tasks, graph.num_nodes, walkers.steps)
 
 
-def _table(graph: Graph, walkers: Walkers, starts: Int64) -> dict[str, Any]:
+def _need(graph: Graph, walkers: Walkers, starts: int) -> Need:
+    """At every step, chances of all nodes, or of the candidates of all walkers where these are fewer.
+
+    On Wikispeedia a third of them are not zero, so that what is found and what is made of it fit in.
+    """
+    places = min(graph.num_nodes, walkers.count * max(1, int(graph.degrees.mean())))
+    each = walkers.steps * places * _CHANCE
+    way_out = "predict fewer choices (windows, all_windows), or by walkers of fewer steps"
+    return Need(2 * _STARTS * each, starts * each, len(graph.indices) * _CHANCE, way_out)
+
+
+def _table(shared: tuple[Graph, Walkers], starts: Int64) -> Result:
     """Chances from some starts, flat: of start i and step k, those at `bounds[i * steps + k]` and on."""
+    graph, walkers = shared
     bias = Bias(Stack.of([graph]), as_agent(walkers.agent), as_reward(walkers.reward), walkers.p_g, "frontier", 1)
     reach = _Steps(walkers.count, alpha=1.0, groups=1, last=walkers.steps)
     nodes, chances, counts = [], [], []
@@ -157,67 +161,23 @@ def _table(graph: Graph, walkers: Walkers, starts: Int64) -> dict[str, Any]:
             chances.append(steps[step].data if held else np.empty(0))
             counts.append(len(nodes[-1]))
     return {
-        "starts": starts,
         "nodes": np.concatenate(nodes).astype(np.int32),
         "chances": np.concatenate(chances).astype(np.float32),
         "bounds": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
     }
 
 
-class _Shelf:
-    """Tables found so far, in memory and, with a folder, in files that each appear whole."""
-
-    def __init__(self, folder: Path | None, about: str) -> None:
-        self._tables: list[dict[str, Any]] = []
-        self._folder, self._about = folder, about
-        if folder is None:
-            return
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in sorted(folder.glob("visits-*.npz")):
-            table = _opened(path, about)
-            if table is not None:
-                self._tables.append(table)
-
-    def missing(self, starts: Int64) -> Int64:
-        """Those of some starts that are not here."""
-        known = [table["starts"] for table in self._tables]
-        return np.setdiff1d(starts, np.concatenate([*known, np.empty(0, np.int64)]))
-
-    def add(self, table: dict[str, Any]) -> None:
-        self._tables.append(table)
-        if self._folder is None:
-            return
-        named = hashlib.sha256(self._about.encode() + table["starts"].tobytes()).hexdigest()[:16]
-        with replacing(self._folder / f"visits-{named}.npz") as stream:
-            np.savez(stream, about=np.array(self._about), **table)
-
-    def collected(self, size: int, steps: int, starts: Int64) -> StepVisits:
-        """Those of some starts, by step."""
-        found = {int(start): (table, row) for table in self._tables for row, start in enumerate(table["starts"])}
-        made = []
-        for step in range(steps):
-            rows, nodes, chances = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-            for start in starts.tolist():
-                table, row = found[start]
+def _collected(tables: Sequence[Result], tasks: Sequence[Int64], size: int, steps: int) -> StepVisits:
+    """What all tasks found, by step."""
+    made = []
+    for step in range(steps):
+        rows, nodes, chances = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
+        for table, starts in zip(tables, tasks, strict=True):
+            for row, start in enumerate(starts.tolist()):
                 mine = slice(*table["bounds"][row * steps + step :][:2])
                 nodes.append(table["nodes"][mine])
                 chances.append(table["chances"][mine])
                 rows.append(np.full(len(nodes[-1]), start))
-            places = (np.concatenate(rows), np.concatenate(nodes))
-            made.append(scipy.sparse.coo_array((np.concatenate(chances), places), shape=(size, size)).tocsr())
-        return StepVisits(made)
-
-
-def _opened(path: Path, about: str) -> dict[str, Any] | None:
-    """A table of the same walkers; None for others and for a file that is not whole: it is computed again."""
-    try:
-        with np.load(path, allow_pickle=False) as held:
-            if str(held["about"]) != about:
-                return None
-            return {name: held[name] for name in ("starts", "nodes", "chances", "bounds")}
-    except (OSError, ValueError, KeyError, EOFError):
-        return None
-    except Exception as error:  # zipfile.BadZipFile and the like
-        if type(error).__module__ in ("zipfile", "zlib"):
-            return None
-        raise
+        places = (np.concatenate(rows), np.concatenate(nodes))
+        made.append(scipy.sparse.coo_array((np.concatenate(chances), places), shape=(size, size)).tocsr())
+    return StepVisits(made)
