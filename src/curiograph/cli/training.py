@@ -166,10 +166,11 @@ def _teller(say: Progress, quiet: bool) -> Progress:
 
     def tell(message: str, share: float | None = None) -> None:
         nonlocal told
+        done = share or 0.0
         say(message, share)
-        if not quiet and not sys.stderr.isatty() and (share or 0.0) >= told + _LINE:
+        if not quiet and not sys.stderr.isatty() and done > told and done >= min(1.0, told + _LINE):
             print(f"curiograph: {message}", file=sys.stderr, flush=True)
-            told = share or 0.0
+            told = done
 
     return tell
 

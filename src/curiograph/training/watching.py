@@ -12,6 +12,7 @@ from curiograph.training.log import read_log
 
 _LOOK = 1.0  # seconds between two looks
 _SHOWN = 3  # trainings that are told at a time
+_NEARLY = 0.999  # the most that logs can tell: the job says when all is done
 
 
 @contextmanager
@@ -59,7 +60,7 @@ class _Watch:
                 for (folder, _), share, step, before in zip(self._trainings, shares, steps, self._before, strict=True)
                 if share < 1 and step != before
             ]
-            self._share = max(self._share, sum(shares) / len(shares))
+            self._share = max(self._share, min(_NEARLY, sum(shares) / len(shares)))
             more = f"; {', '.join(moving[-_SHOWN:])}" if moving and self._share < 1 else ""
             self._progress(self._message + more, self._share)
 
