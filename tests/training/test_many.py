@@ -88,6 +88,9 @@ def test_a_training_that_explodes_is_named_and_the_others_go_on(tmp_path):
     assert found.to_dict()["failed"] == found.failed
     with np.errstate(all="ignore"), pytest.raises(JobError, match=r"1 of 1 trainings failed: .*lower learning_rate"):
         cg.train_many(SETS, out=tmp_path, learning_rate=[1e6], **asked)
+    with pytest.raises(JobError, match=r"1 of 2 .*learning_rate0.001: .* holds another training: its settings"):
+        cg.train_many(SETS, out=tmp_path, learning_rate=[0.002, 0.001], **(asked | {"train_steps": 8}))
+    assert (tmp_path / "igt-gnn-best-seed0-learning_rate0.002" / "agent.safetensors").is_file()
 
 
 def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):

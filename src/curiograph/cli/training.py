@@ -58,7 +58,9 @@ def train(
     train_steps: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
     change: Annotated[
         list[str] | None,
-        typer.Option("--set", help="Any other setting, as discount=0.8, or several values, as discount=0.8,0.9."),
+        typer.Option(
+            "--set", help="Any other setting, as discount=0.8, or discount=0.8,0.9 for both; may be repeated."
+        ),
     ] = None,
     graphs: Annotated[int, typer.Option(help="Training graphs per family.", min=1)] = 100,
     nodes: Annotated[int, typer.Option(help="Size of generated graphs.")] = 50,

@@ -66,6 +66,9 @@ class _Watch:
 
 
 def _step(folder: Path) -> int:
-    """The last step that a training has told of; 0 where there is no log."""
-    reports = read_log(folder / "log.jsonl")
+    """The last step that a training has told of; 0 where there is no log that can be read."""
+    try:
+        reports = read_log(folder / "log.jsonl")
+    except (OSError, ValueError):  # of no use to the training either, which will say so
+        return 0
     return int(reports[-1]["step"]) if reports else 0
