@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -30,7 +29,7 @@ import curiograph as cg
 from curiograph.training import running
 running._BETWEEN_CHECKPOINTS = 0.0
 sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
-cg.train_many(sets, out=sys.argv[1], workers=2, train_steps=40, **eval(sys.argv[2]))
+cg.train_many(sets, out=sys.argv[1], workers=2, **eval(sys.argv[2]))
 """
 
 
@@ -199,29 +198,33 @@ def test_the_command_line_trains_several(run, tmp_path):
 @pytest.mark.parametrize("kind", ["gnn", "horizon"])
 def test_a_driver_killed_at_any_moment_loses_nothing(kind, tmp_path):
     more = {"walks": 3, "beam": 2, "far_nodes": 9, "layers": 2, "width": 8, "near": 6} if kind == "horizon" else {}
-    asked = {"agent": kind, "seed": [0, 1, 2], **SMALL, **more}
-    cg.train_many(SETS, out=tmp_path / "whole", workers=1, train_steps=40, **asked)
-    killed, luck, kills = tmp_path / "killed", random.Random(7), 0
+    asked = {"agent": kind, "seed": [0, 1, 2], "train_steps": 80, **SMALL, **more}
+    cg.train_many(SETS, out=tmp_path / "whole", workers=1, **asked)
+    killed, luck = tmp_path / "killed", random.Random(7)
     command = [sys.executable, "-c", _SCRIPT, str(killed), repr(asked)]
-    seconds = _seconds([*command[:3], str(tmp_path / "timed"), repr(asked)])
-    for _ in range(10):  # of each kind
-        run = subprocess.Popen(command, env=os.environ | {"CURIOGRAPH_QUIET": "1"}, start_new_session=True)
-        try:
-            run.wait(luck.uniform(0.2, 1.0) * seconds)
-        except subprocess.TimeoutExpired:
-            run.send_signal(signal.SIGKILL)
-            run.wait()
-            kills += 1
+    kills = sum(_killed(command, killed, luck, at_work=number % 3 > 0) for number in range(10))  # of each kind
     assert kills >= 5
     subprocess.run(command, check=True)
     assert agents(killed) == agents(tmp_path / "whole")
     assert not list(killed.rglob(".*.part"))
 
 
-def _seconds(command: list[str]) -> float:
-    begun = time.monotonic()
-    subprocess.run(command, check=True)
-    return time.monotonic() - begun
+def _killed(command: list[str], out: Path, luck: random.Random, at_work: bool) -> bool:
+    """Start a driver and kill it, early or a moment after its first report; False if it ended before."""
+    before = _reports(out)
+    run = subprocess.Popen(command, env=os.environ | {"CURIOGRAPH_QUIET": "1"})
+    deadline = time.monotonic() + (120 if at_work else 0)
+    while run.poll() is None and time.monotonic() < deadline and _reports(out) == before:
+        time.sleep(0.01)
+    time.sleep(luck.uniform(0, 0.5 if at_work else 3))
+    ended = run.poll() is not None
+    run.kill()
+    run.wait()
+    return not ended
+
+
+def _reports(out: Path) -> int:
+    return sum(len(log.read_log(path)) for path in out.glob("*/log.jsonl"))
 
 
 @pytest.mark.long
