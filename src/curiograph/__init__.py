@@ -86,7 +86,11 @@ if TYPE_CHECKING:
     from curiograph.rewards.rate_distortion import rate_distortion as rate_distortion
     from curiograph.rewards.registry import check_reward as check_reward
     from curiograph.rewards.topology import betti as betti
+    from curiograph.training.many import train_many as train_many
     from curiograph.training.running import train as train
+    from curiograph.training.trainings import SeedMean as SeedMean
+    from curiograph.training.trainings import Training as Training
+    from curiograph.training.trainings import Trainings as Trainings
 
 __version__ = "0.1.0"
 
@@ -137,7 +141,9 @@ _HOMES = {
     "rewards.rate_distortion": ["RateDistortion", "compressibility", "rate_distortion"],
     "rewards.registry": ["check_reward"],
     "rewards.topology": ["betti"],
+    "training.many": ["train_many"],
     "training.running": ["train"],
+    "training.trainings": ["SeedMean", "Training", "Trainings"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = {"human": "curiograph.human", "toys": "curiograph.graph.toys"}

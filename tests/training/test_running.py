@@ -16,6 +16,7 @@ import pytest
 pytest.importorskip("torch", reason="training needs torch: make test installs it")
 
 import curiograph as cg
+from curiograph.jobs import folders
 from curiograph.training import running
 from curiograph.training.log import read_log
 
@@ -160,20 +161,21 @@ def test_odd_sizes_of_everything(tmp_path):
         lazy = cg.train(tiny, "igt", agent=kind, out=tmp_path / f"{kind}-lazy", **(more | {"warmup": 1000}))
         assert lazy.card["steps"] == 14
     (tmp_path / "file").write_text("")
-    with pytest.raises(cg.SettingError, match="cannot train in"):
+    with pytest.raises(cg.SettingError, match="cannot work in"):
         cg.train(tiny, "igt", out=tmp_path / "file", **GNN)
     (tmp_path / "gnn" / "run.json").write_text("{")
     with pytest.raises(cg.FileFormatError, match="not what a training wrote"):
         cg.train(tiny, "igt", out=tmp_path / "gnn", **GNN)
 
 
-def test_a_folder_is_for_one_training_at_a_time(tmp_path):
+def test_a_folder_is_for_one_training_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(folders, "_PATIENCE", 0.1)
     fcntl = pytest.importorskip("fcntl")
     folder = tmp_path / "run"
     folder.mkdir()
     with open(folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(cg.SettingError, match="another process is training there"):
+        with pytest.raises(cg.SettingError, match="another process is working there"):
             train("gnn", folder)
     train("gnn", folder, train_steps=8)
 

@@ -26,6 +26,11 @@ def learners() -> list[str]:
     return ["gnn", "horizon"]
 
 
+def presets() -> list[str]:
+    """Named settings of `train`."""
+    return ["best", "paper"]
+
+
 def rewards() -> list[str]:
     """What agents look at."""
     from curiograph.rewards.registry import REWARDS

@@ -16,18 +16,27 @@ from curiograph.errors import SettingError
 if TYPE_CHECKING:
     from curiograph.graph.environments import Split
     from curiograph.progress import Progress
+    from curiograph.training.trainings import Trainings
 
-_OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name")
+_OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name", "engine", "workers", "address")
+_ELSEWHERE = ("--out", "--engine", "--workers", "--address")  # where a training ran, which does not change it
+_LINE = 0.01  # share done between two lines where there is no bar
 
 
 def train(
     agent: Annotated[
-        str,
+        list[str],
         typer.Option(
-            help="gnn (the paper's) or horizon (reads the graph around the walk).", autocompletion=completion.learners
+            help="gnn (the paper's) or horizon (reads the graph around the walk); may be repeated.",
+            autocompletion=completion.learners,
         ),
-    ] = "gnn",
-    reward: options.Reward = "igt",
+    ] = ["gnn"],  # noqa: B006
+    reward: Annotated[
+        list[str],
+        typer.Option(
+            help="igt (information gaps) or cpt (compressibility); may be repeated.", autocompletion=completion.rewards
+        ),
+    ] = ["igt"],  # noqa: B006
     family: Annotated[
         list[str] | None,
         typer.Option(
@@ -36,45 +45,79 @@ def train(
     ] = None,
     graph: options.GraphFile = None,
     environments: Annotated[Path | None, typer.Option(help="Graphs of a published environment file.")] = None,
-    preset: Annotated[str, typer.Option(help="best, or for gnn paper: the published setting.")] = "best",
+    preset: Annotated[
+        list[str],
+        typer.Option(
+            help="best, or for gnn paper: the published setting; may be repeated.", autocompletion=completion.presets
+        ),
+    ] = ["best"],  # noqa: B006
     start: Annotated[
         str | None,
         typer.Option(help="A trained agent of the same shape to go on from.", autocompletion=completion.agents),
     ] = None,
     train_steps: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
     change: Annotated[
-        list[str] | None, typer.Option("--set", help="Any other setting, as discount=0.8; may be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--set", help="Any other setting, as discount=0.8, or discount=0.8,0.9 for both; may be repeated."
+        ),
     ] = None,
     graphs: Annotated[int, typer.Option(help="Training graphs per family.", min=1)] = 100,
     nodes: Annotated[int, typer.Option(help="Size of generated graphs.")] = 50,
     directed: options.Directed = False,
     name: Annotated[str | None, typer.Option(help="What the agent is called.")] = None,
     seed: options.Seed = 0,
+    seeds: Annotated[int, typer.Option(help="So many seeds, from --seed on, all on the same graphs.", min=1)] = 1,
     out: Annotated[
         Path | None, typer.Option(help="Folder for checkpoints, log, curves and agent; resumes what is in it.")
     ] = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Train an agent. Run the same command again to go on after an interruption.
 
     [bold]curiograph train --family ws --reward igt --agent gnn --train-steps 5000 --out runs/igt-ws[/bold]
-    """
-    from curiograph.training.running import train as train_agent
 
-    source = "-".join(family or []) or Path(graph or environments or "").stem
-    folder = out or Path("runs") / f"{reward}-{source}-{agent}-{preset}-{seed}"
-    check_folder(folder)
-    sets = _sets(family, graph, environments, graphs, nodes, seed, directed)
+    Of what is given several times, every combination is trained, each in a folder of its own below --out:
+
+    [bold]curiograph train --family ws --seeds 3 --set discount=0.8,0.9 --train-steps 5000 --out runs/discount[/bold]
+    """
     changes = dict(_change(text) for text in change or [])
     if train_steps is not None:
         changes["train_steps"] = train_steps
+    lists = (agent, reward, preset, range(seeds), *(value for value in changes.values() if isinstance(value, list)))
+    several = engine != "local" or address is not None or any(len(values) > 1 for values in lists)
+    source = "-".join(family or []) or Path(graph or environments or "").stem
+    one = f"{reward[0]}-{source}-{agent[0]}-{preset[0]}-{seed}"
+    folder = out or Path("runs") / (f"{source}-many" if several else one)
+    check_folder(folder)
+    if several and name is not None:
+        raise SettingError(f"--name {name}: several agents cannot have one name; leave it out.")
+    sets = _sets(family, graph, environments, graphs, nodes, seed, directed)
     with progress(quiet) as say:
         say("first step: kernels may have to be compiled")
-        trained = train_agent(
-            sets, reward, agent=agent, preset=preset, start=start, seed=seed, out=folder, name=name,
-            progress=lambda report: _tell(report, say, quiet), command=_command(), **changes,
-        )  # fmt: skip
+        if several:
+            from curiograph.training.many import train_many
+
+            kind: Any = engine
+            found = train_many(
+                sets, reward, agent=agent, preset=preset, start=start, seed=range(seed, seed + seeds), out=folder,
+                command=_command(), engine=kind, workers=workers, address=address, progress=_teller(say, quiet),
+                **changes,
+            )  # fmt: skip
+        else:
+            from curiograph.training.running import train as train_agent
+
+            trained = train_agent(
+                sets, reward[0], agent=agent[0], preset=preset[0], start=start, seed=seed, out=folder, name=name,
+                progress=lambda report: _tell(report, say, quiet), command=_command(), **changes,
+            )  # fmt: skip
+    if several:
+        _show_many(found, folder, json, quiet)
+        return
     document = {"agent": trained.name, "validation": trained.card["validation"], "out": str(folder)}
     if json:
         show_json(document)
@@ -84,13 +127,27 @@ def train(
     remark(f"the agent, its log and its curves are in {folder}; use it as --agent {folder}", quiet)
 
 
+def _show_many(found: Trainings, folder: Path, json: bool, quiet: bool) -> None:
+    if json:
+        show_json({**found.to_dict(), "out": str(folder)})
+        return
+    columns = ["agent", "validation return", "at step"] + ["what went wrong"] * bool(found.failed)
+    rows = [(row.name, row.validation, row.step, "") for row in found]
+    rows += [(name, float("nan"), 0, reason) for name, reason in found.failed.items()]
+    show_table("Trained", columns, [row[: len(columns)] for row in rows])
+    if any(len(mean.returns) > 1 for mean in found.means):
+        means = [mean.to_dict() for mean in found.means]
+        show_table("Over seeds", list(means[0]), [tuple(mean.values()) for mean in means])
+    remark(f"the agents, their logs and their curves are in {folder}; use one as --agent {found[0].folder}", quiet)
+
+
 def _command() -> str:
-    """The command line, without the folder that it ran in."""
+    """The command line, without where it ran."""
     words = ["curiograph", *sys.argv[1:]]
     kept = [
         word
         for place, word in enumerate(words)
-        if word != "--out" and not word.startswith("--out=") and words[place - 1] != "--out"
+        if word.partition("=")[0] not in _ELSEWHERE and (place == 0 or words[place - 1] not in _ELSEWHERE)
     ]
     return shlex.join(kept)
 
@@ -105,20 +162,42 @@ def _tell(report: dict[str, Any], say: Progress, quiet: bool) -> None:
         print("curiograph: " + ", ".join(parts), file=sys.stderr, flush=True)
 
 
+def _teller(say: Progress, quiet: bool) -> Progress:
+    """Tells how far many trainings are: on the bar or, where stderr is not a terminal, line by line."""
+    told = -1.0
+
+    def tell(message: str, share: float | None = None) -> None:
+        nonlocal told
+        done = share or 0.0
+        say(message, share)
+        if not quiet and not sys.stderr.isatty() and done > told and done >= min(1.0, told + _LINE):
+            print(f"curiograph: {message}", file=sys.stderr, flush=True)
+            told = done
+
+    return tell
+
+
 def _change(text: str) -> tuple[str, Any]:
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
         raise SettingError(f"--set {text!r}: write NAME=VALUE, such as discount=0.8.")
     if name in _OPTIONS:
         raise SettingError(f"--set {text!r}: {name} has an option of its own, --{name}.")
-    if value.lower() in ("true", "false"):
-        return name, value.lower() == "true"
+    values = [_value(part) for part in value.split(",")]
+    if "" in values:
+        raise SettingError(f"--set {text!r}: write values between commas, such as discount=0.8,0.9.")
+    return name, values if len(values) > 1 else values[0]
+
+
+def _value(text: str) -> Any:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     for kind in (int, float):
         try:
-            return name, kind(value)
+            return kind(text)
         except ValueError:
             continue
-    return name, value
+    return text
 
 
 def _sets(

@@ -15,6 +15,7 @@ from curiograph.plotting.lines import plot_bars as plot_bars
 from curiograph.plotting.lines import plot_curves as plot_curves
 from curiograph.plotting.lines import plot_lines as plot_lines
 from curiograph.plotting.lines import plot_panels as plot_panels
+from curiograph.plotting.lines import plot_spread as plot_spread
 from curiograph.plotting.palette import COLOURS as COLOURS
 from curiograph.plotting.palette import DASHES as DASHES
 from curiograph.plotting.palette import MARKERS as MARKERS

@@ -23,6 +23,7 @@ from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.graph.environments import Split
 from curiograph.graph.storage import replacing
+from curiograph.jobs import alone_in
 from curiograph.rewards.contract import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number
@@ -66,7 +67,7 @@ def train(
     require("torch", "train", "Training agents")
     if out is not None and not isinstance(out, (str, Path)):
         raise SettingError(f"out is {out!r}; give the path of a folder.")
-    graphs = _as_split(sets)
+    graphs = as_split(sets)
     settings = made_settings(agent, preset, changes)
     made_reward = as_reward(reward)
     begun = None if start is None else load_agent(start)
@@ -77,33 +78,12 @@ def train(
         return run.complete(None if out is None else Path(out))
 
 
-def _as_split(sets: Any) -> Split:
+def as_split(sets: Any) -> Split:
+    """Graphs to learn on and to choose by, checked; from a list or a single graph, both are taken."""
     if isinstance(sets, Split):
         return Split(as_graphs(sets.train), as_graphs(sets.val or sets.train), [])
     graphs = as_graphs(sets)
     return Split(graphs, graphs, [])
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Make a folder and hold it: a second training in it is refused."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = open(folder / "lock", "w")  # noqa: SIM115 - held below
-    except OSError as error:
-        raise SettingError(f"cannot train in {folder}: {error.strerror}; choose another folder.") from None
-    with lock:
-        try:
-            import fcntl
-
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except ImportError:  # not on this system
-            pass
-        except OSError:
-            raise SettingError(
-                f"{folder}: another process is training there; wait for it, or choose another."
-            ) from None
-        yield
 
 
 @contextmanager
@@ -124,16 +104,21 @@ def _learner(
     from curiograph.training.dqn import DqnLearner
     from curiograph.training.planning import PlanLearner
 
-    wanted: Any = settings.shape  # type: ignore[attr-defined]
-    if begun is not None and begun.shape != wanted:
-        raise SettingError(f"cannot start from {begun.name!r}: it is a {begun.shape}, not a {wanted}.")
-    if begun is not None and begun.card.get("reward") != reward.name:
-        raise SettingError(f"cannot start from {begun.name!r}: it was trained for {begun.card.get('reward')!r}.")
+    check_start(begun, settings, reward)
     made: Any = {"gnn": DqnLearner, "horizon": PlanLearner}[agent]
     learner = made(settings, graphs, reward, seed)
     if begun is not None:
         learner.begin_from(begun.network)
     return learner
+
+
+def check_start(begun: TrainedAgent | None, settings: Schedule, reward: Reward) -> None:
+    """Raise if a training with these settings cannot go on from an agent."""
+    wanted: Any = settings.shape  # type: ignore[attr-defined]
+    if begun is not None and begun.shape != wanted:
+        raise SettingError(f"cannot start from {begun.name!r}: it is a {begun.shape}, not a {wanted}.")
+    if begun is not None and begun.card.get("reward") != reward.name:
+        raise SettingError(f"cannot start from {begun.name!r}: it was trained for {begun.card.get('reward')!r}.")
 
 
 def _facts(
@@ -194,7 +179,7 @@ class _Run:
             for _ in self._reports():
                 pass
             return self._agent()
-        with _alone_in(out):
+        with alone_in(out):
             return self._open(out) or self._train_in(out)
 
     def _train_in(self, out: Path) -> TrainedAgent:

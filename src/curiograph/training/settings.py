@@ -32,6 +32,11 @@ class Schedule:
     validation_walks: int = 20
     """Walks per validation graph."""
 
+    @property
+    def replay_bytes(self) -> int:
+        """What the replay buffer takes, about."""
+        return 0
+
 
 @dataclass(frozen=True)
 class DqnSettings(Schedule):
@@ -65,6 +70,10 @@ class DqnSettings(Schedule):
     """Share of the training over which epsilon falls, linearly."""
     act_with: Literal["online", "target"] = "online"
     """The network that walks, and that is kept."""
+
+    @property
+    def replay_bytes(self) -> int:
+        return self.buffer * (4 * self.walk_nodes + 24)
 
     @classmethod
     def paper(cls) -> DqnSettings:
@@ -114,6 +123,10 @@ class PlanSettings(Schedule):
     """and of those that follow the planner; the others follow the agent as it is."""
     level: float = 0.1
     """Weight of the mean over a walk's candidates in the loss, against their differences."""
+
+    @property
+    def replay_bytes(self) -> int:
+        return self.buffer * (4 * max(self.walk_nodes, self.far_nodes) + 8 * self.options + 24)
 
 
 def made_settings(agent: str, preset: str, changes: dict[str, Any]) -> Schedule:

@@ -1,0 +1,249 @@
+"""Many trainings at once: the same agents whoever trains them, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs torch: make test installs it")
+
+import curiograph as cg
+from curiograph.errors import JobError
+from curiograph.jobs import folders
+from curiograph.training import log, many, watching
+from curiograph.training.trainings import Training, Trainings
+
+SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
+SMALL = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
+
+_SCRIPT = """
+import sys
+import curiograph as cg
+from curiograph.training import running
+running._BETWEEN_CHECKPOINTS = 0.0
+sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
+cg.train_many(sets, out=sys.argv[1], workers=2, **eval(sys.argv[2]))
+"""
+
+
+@pytest.fixture(autouse=True)
+def _without_pictures(monkeypatch):
+    """Half of the time of a training of a few steps."""
+    monkeypatch.setattr(log, "save_curves", lambda *given: None)
+    monkeypatch.setattr(log, "_board", lambda *given: None)
+
+
+def agents(out: Path) -> dict[str, bytes]:
+    """The agents in a folder of trainings."""
+    return {path.parent.name: path.read_bytes() for path in sorted(out.glob("*/agent.safetensors"))}
+
+
+def test_two_workers_train_what_one_does_and_what_train_does(tmp_path):
+    asked = {"seed": range(2), "discount": [0.8], "train_steps": 12, **SMALL}
+    one = cg.train_many(SETS, out=tmp_path / "one", workers=1, **asked)
+    two = cg.train_many(SETS, out=tmp_path / "two", workers=2, **asked)
+    names = ["igt-gnn-best-seed0-discount0.8", "igt-gnn-best-seed1-discount0.8"]
+    assert [row.name for row in one] == [row.name for row in two] == names
+    assert agents(tmp_path / "one") == agents(tmp_path / "two")
+    alone = cg.train(SETS, "igt", seed=1, out=tmp_path / "alone", name=names[1], discount=0.8, train_steps=12, **SMALL)
+    assert (tmp_path / "alone" / "agent.safetensors").read_bytes() == agents(tmp_path / "one")[names[1]]
+    assert alone.card == one[1].agent.card == cg.load_agent(one[1].folder).card
+    assert one[1].validation == alone.card["validation"]["return"]
+    assert (tmp_path / "two" / names[0] / "log.jsonl").is_file()
+
+
+def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
+    asked = {"out": tmp_path, "workers": 1, "train_steps": 8, **SMALL}
+    first = cg.train_many(SETS, **asked)
+    (first[0].folder / "agent.safetensors").unlink()
+    monkeypatch.setattr(many, "train", lambda *given, **more: pytest.fail("trained again"))
+    again = cg.train_many(SETS, **asked)
+    assert again.to_dict() == first.to_dict()
+    assert cg.load_agent(again[0].folder).card == first[0].agent.card  # saved again from the journal
+
+
+def test_agents_come_home_from_machines_without_the_folder(tmp_path, monkeypatch):
+    asked = {"workers": 1, "train_steps": 8, **SMALL}
+    cg.train_many(SETS, out=tmp_path / "here", **asked)
+    train = many.train
+    monkeypatch.setattr(many, "train", lambda *given, **more: train(*given, **(more | {"out": None})))
+    cg.train_many(SETS, out=tmp_path / "there", **asked)
+    assert agents(tmp_path / "here") == agents(tmp_path / "there")
+
+
+def test_a_training_that_explodes_is_named_and_the_others_go_on(tmp_path):
+    asked = {"loss": "mse", "returns": 1, "steepest": 0.0, "train_steps": 60, "workers": 1, **SMALL}
+    with np.errstate(all="ignore"), pytest.warns(UserWarning, match=r"1 of 2 .*-learning_rate1000000: the loss is"):
+        found = cg.train_many(SETS, out=tmp_path, learning_rate=[1e6, 0.001], **asked)
+    assert [row.varied["learning_rate"] for row in found] == [0.001]
+    assert list(found.failed) == ["igt-gnn-best-seed0-learning_rate1000000"]
+    assert found.to_dict()["failed"] == found.failed
+    with np.errstate(all="ignore"), pytest.raises(JobError, match=r"1 of 1 trainings failed: .*lower learning_rate"):
+        cg.train_many(SETS, out=tmp_path, learning_rate=[1e6], **asked)
+    with pytest.raises(JobError, match=r"1 of 2 .*learning_rate0.001: .* holds another training: its settings"):
+        cg.train_many(SETS, out=tmp_path, learning_rate=[0.002, 0.001], **(asked | {"train_steps": 8}))
+    assert (tmp_path / "igt-gnn-best-seed0-learning_rate0.002" / "agent.safetensors").is_file()
+
+
+def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    monkeypatch.setattr(folders, "_PATIENCE", 0.1)
+    with open(tmp_path / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(cg.SettingError, match="is working there"):
+            cg.train_many(SETS, out=tmp_path, **SMALL)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [({"seed": [0, 0]}, "igt-gnn-best-seed0 would be trained twice"), ({"seed": []}, r"seed is \[\]; give at least"),
+     ({"discount": [0.5, 2]}, "discount is 2"), ({"agent": ["gnn", "horizon"], "discount": 0.5}, "of horizon"),
+     ({"agent": ["gnn", "dqn"]}, "those that learn"), ({"preset": ["best", "fast"]}, "no preset 'fast'"),
+     ({"reward": ["igt", "xyz"]}, "xyz"), ({"start": "cpt-rg"}, "trained for 'cpt'"), ({"seed": [-1]}, "seed is -1"),
+     ({"reward": lambda s: 1.0}, "attribute `fingerprint`"), ({"engine": "dask"}, "engines are local, ray")],
+)  # fmt: skip
+def test_bad_requests_are_refused_before_anything_is_trained(given, words, tmp_path, monkeypatch):
+    monkeypatch.setattr(many, "train", lambda *given, **more: pytest.fail("trained"))
+    with pytest.raises(cg.CuriographError, match=words):
+        cg.train_many(SETS, **({"out": tmp_path / "run"} | given))
+
+
+def trainings() -> Trainings:
+    """Of two rewards, two settings and three seeds, with returns 0, 1, 2, ..."""
+    rows = []
+    for reward in ("igt", "cpt"):
+        for discount in (0.8, 0.9):
+            for seed in range(3):
+                card = {"validation": {"return": float(len(rows)), "step": 4}}
+                agent = cg.load_agent("igt-rg").__class__(None, {}, "", card)
+                varied = {"reward": reward, "agent": "gnn", "preset": "best", "seed": seed, "discount": discount}
+                rows.append(Training(many._name(varied), varied, agent, Path(reward)))
+    return Trainings(rows)
+
+
+def test_means_errors_and_the_best():
+    found = trainings()
+    assert [(mean.varied["reward"], mean.varied["discount"], mean.mean) for mean in found.means] == [
+        ("igt", 0.8, 1.0), ("igt", 0.9, 4.0), ("cpt", 0.8, 7.0), ("cpt", 0.9, 10.0)]  # fmt: skip
+    assert found.means[0].sem == pytest.approx(1 / np.sqrt(3))
+    assert found.of(reward="igt").best.name == "igt-gnn-best-seed2-discount0.9"
+    assert np.isnan(found.of(seed=0).means[0].sem)
+    with pytest.raises(cg.SettingError, match=r"differ in reward \(igt, cpt\)"):
+        _ = found.best
+    with pytest.raises(cg.SettingError, match=r"no training with seed=7; there are .*seed 0, 1, 2"):
+        found.of(seed=7)
+    frame = found.to_frame()
+    assert frame.groupby(["reward", "discount"], sort=False).validation.mean().tolist() == [1.0, 4.0, 7.0, 10.0]
+
+
+def test_picture_of_trainings():
+    ax = trainings().of(reward="igt").plot()
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["discount 0.8", "discount 0.9"]
+    dots = [line.get_xdata().tolist() for line in ax.lines if line.get_marker() == "o"]
+    assert dots == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
+
+
+def test_progress_is_told_from_logs_and_never_falls(tmp_path):
+    told = []
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+    with watching.watched([(tmp_path / "a", 10), (tmp_path / "b", 10)], lambda *given: told.append(given)) as tell:
+        tell("0 of 2", 0.0)
+        (tmp_path / "b" / "log.jsonl").write_text('{"step": 4}\n{"step": 8}\n')
+        tell("0 of 2", 0.0)
+        (tmp_path / "b" / "log.jsonl").unlink()
+        tell("0 of 2", 0.0)
+        tell("2 of 2", 1.0)
+    assert told == [("0 of 2", 0.0), ("0 of 2; b 80%", 0.4), ("0 of 2", 0.4), ("2 of 2", 1.0)]
+
+
+def test_the_command_line_trains_several(run, tmp_path):
+    options = [text for pair in SMALL.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
+    small = {"--family": "ws", "--nodes": "14", "--graphs": "3", "--train-steps": "8", "--workers": "1"}
+    ask = ["train", *(word for pair in small.items() for word in pair), *options]
+    asked = [*ask, "--seeds", "2", "--seed", "5", "--set", "discount=0.8,0.9", "--out", tmp_path / "r"]
+    found = run(*asked, "--json")
+    names = [row["name"] for row in found.document["trainings"]]
+    assert names == [f"igt-gnn-best-seed{seed}-discount{discount}" for discount in (0.8, 0.9) for seed in (5, 6)]
+    assert [mean["seeds"] for mean in found.document["means"]] == [2, 2]
+    assert "4 of 4 trainings" in found.err
+    shown = run(*asked)
+    assert all(text in shown.out for text in (*names, "Over seeds", "sem"))
+    command = cg.load_agent(tmp_path / "r" / names[0]).card["command"]
+    assert "discount=0.8,0.9" in command
+    assert "--workers" not in command
+    assert str(tmp_path) not in command
+    for words, sentence in (
+        (["--seeds", "2", "--name", "mine"], "cannot have one name"),
+        (["--set", "discount=0.8,"], "values between commas"),
+        (["--address", "10.0.0.1:6379"], "give engine='ray'"),
+        (["--agent", "gnn", "--agent", "gnn"], "would be trained twice"),
+    ):
+        refused = run(*ask, *words, "--out", tmp_path / "q")
+        assert (refused.code, refused.err.count("\n")) == (2, 1)
+        assert sentence in refused.err
+
+
+# ---- long ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["gnn", "horizon"])
+def test_a_driver_killed_at_any_moment_loses_nothing(kind, tmp_path):
+    more = {"walks": 3, "beam": 2, "far_nodes": 9, "layers": 2, "width": 8, "near": 6} if kind == "horizon" else {}
+    asked = {"agent": kind, "seed": [0, 1, 2], "train_steps": 80, **SMALL, **more}
+    cg.train_many(SETS, out=tmp_path / "whole", workers=1, **asked)
+    killed, luck = tmp_path / "killed", random.Random(7)
+    command = [sys.executable, "-c", _SCRIPT, str(killed), repr(asked)]
+    kills = sum(_killed(command, killed, luck, at_work=number % 3 > 0) for number in range(10))  # of each kind
+    assert kills >= 5
+    subprocess.run(command, check=True)
+    assert agents(killed) == agents(tmp_path / "whole")
+    assert not list(killed.rglob(".*.part"))
+
+
+def _killed(command: list[str], out: Path, luck: random.Random, at_work: bool) -> bool:
+    """Start a driver and kill it, early or a moment after its first report; False if it ended before."""
+    before = _reports(out)
+    run = subprocess.Popen(command, env=os.environ | {"CURIOGRAPH_QUIET": "1"})
+    deadline = time.monotonic() + (120 if at_work else 0)
+    while run.poll() is None and time.monotonic() < deadline and _reports(out) == before:
+        time.sleep(0.01)
+    time.sleep(luck.uniform(0, 0.5 if at_work else 3))
+    ended = run.poll() is not None
+    run.kill()
+    run.wait()
+    return not ended
+
+
+def _reports(out: Path) -> int:
+    return sum(len(log.read_log(path)) for path in out.glob("*/log.jsonl"))
+
+
+@pytest.mark.long
+def test_a_cluster_trains_the_same(tmp_path):
+    """In a network of its own: elsewhere Ray would listen to everybody."""
+    pytest.importorskip("ray", reason="needs ray: pip install 'curiograph[ray]'")
+    alone = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]
+    if shutil.which("unshare") is None or subprocess.run([*alone, "ip link set lo up"], capture_output=True).returncode:
+        pytest.skip("a network of its own is not allowed here")
+    asked = {"seed": [0, 1], "train_steps": 12, **SMALL}
+    cg.train_many(SETS, out=tmp_path / "here", workers=1, **asked)
+    token = tmp_path / "token"
+    token.write_text(secrets.token_hex(16))
+    given = [sys.executable, "-c", _SCRIPT, str(tmp_path / "there"), repr(asked | {"engine": "ray"})]
+    with tempfile.TemporaryDirectory(prefix="cg") as short:  # Ray's sockets need short paths
+        ours = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(token), "RAY_TMPDIR": short}
+        command = [*alone, 'ip link set lo up && "$@"', "sh", *given]
+        subprocess.run(command, check=True, env=os.environ | ours, timeout=600)
+    assert agents(tmp_path / "here") == agents(tmp_path / "there")
