@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import time
+import warnings
 from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -86,11 +88,16 @@ def _pool(
         max_nbytes=None,  # no files of its own: what is large is shared
         return_as="generator_unordered",
         initializer=begin_work,
+        initargs=(os.getpid(),),
     )
     with _undisturbed():
         outcomes = parallel(dispatched())
-    with closing(outcomes):
+    try:
         yield from outcomes
+    finally:
+        with warnings.catch_warnings():  # joblib counts what it drops; the job says better what is kept
+            warnings.simplefilter("ignore")
+            outcomes.close()
 
 
 @contextmanager
