@@ -71,6 +71,10 @@ class Journal:
         warnings.warn(f"{path}: is damaged; the task is computed again.", stacklevel=2)
         return None
 
+    def kept(self) -> int:
+        """How many tasks it holds."""
+        return sum(1 for _ in self.folder.glob("*.task"))
+
     def _path(self, index: int) -> Path:
         return self.folder / f"{index:06d}.task"
 

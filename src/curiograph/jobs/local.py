@@ -21,6 +21,7 @@ Outcomes = Iterator[tuple[int, Outcome]]
 
 _PAYS_OFF = 4.0  # seconds of work that processes must save
 _TRIAL = 2.0  # seconds after which it is asked whether they would
+_DROPPED = r"\d+ tasks (have been successfully executed|which were still being processed)"  # joblib's, of Ctrl-C
 _BREAKS = 2  # deaths of workers that a task may have had a hand in before it runs alone
 
 
@@ -90,14 +91,11 @@ def _pool(
         initializer=begin_work,
         initargs=(os.getpid(),),
     )
+    warnings.filterwarnings("ignore", _DROPPED)  # the job says better what is kept
     with _undisturbed():
         outcomes = parallel(dispatched())
-    try:
+    with closing(outcomes):
         yield from outcomes
-    finally:
-        with warnings.catch_warnings():  # joblib counts what it drops; the job says better what is kept
-            warnings.simplefilter("ignore")
-            outcomes.close()
 
 
 @contextmanager
