@@ -145,7 +145,8 @@ def _stoppable(job: Job, found: Mapping[int, Result], journal: Journal | None) -
     try:
         yield
     except KeyboardInterrupt:
-        done = f"stopped after {journal.kept() if journal else len(found):,} of {len(job.tasks):,} {job.unit} of {job.name}"
+        number = journal.kept() if journal else len(found)
+        done = f"stopped after {number:,} of {len(job.tasks):,} {job.unit} of {job.name}"
         way = (
             f"they are kept in {journal.folder.parent}: run the same again to go on"
             if journal
