@@ -96,7 +96,7 @@ ablation: .venv/test.done
 	touch $@
 
 .venv/test-all.done: .venv/test.done
-	$(PIP) --editable '.[test,sb3]'
+	$(PIP) --editable '.[test,sb3,ray]'
 	touch $@
 
 clean:

@@ -1,7 +1,8 @@
 """A Ray cluster of two nodes on this machine, in a network of its own that has nothing but loopback.
 
 `on_cluster(script)` runs a Python script as the driver of such a cluster. This file is also the program inside the
-network: it starts the nodes, runs the driver, kills a node where that is asked for, and ends every process by its id.
+network: it starts the nodes, runs the driver, and kills a node where that is asked for. It is the first process of a
+process namespace, so that the system ends all others with it.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 ADDRESS = "127.0.0.1:6379"
+_OWN = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
 _START = 90  # seconds in which a node has to be there
 _CPUS = 2  # of every node
 
@@ -41,8 +43,10 @@ def missing() -> str | None:
     """Why there can be no cluster here; None where there can."""
     if importlib.util.find_spec("ray") is None:
         return "ray is not installed (pip install 'curiograph[ray]')"
-    if shutil.which("unshare") is None or subprocess.run(["unshare", "--net", "true"], capture_output=True).returncode:
-        return "a network of its own is not allowed here (unshare --net), and elsewhere Ray would listen to everybody"
+    if shutil.which("unshare") is None or subprocess.run([*_OWN, "true"], capture_output=True).returncode:
+        return (
+            f"a network of its own is not allowed here ({' '.join(_OWN)}), and elsewhere Ray would listen to everybody"
+        )
     return None
 
 
@@ -73,7 +77,7 @@ def on_cluster(
         for name in ("token", "wrong"):
             (folder / name).write_text(secrets.token_hex(16))
         told = [str(nodes), str(kill_after or ""), kill, token, str(store or "")]
-        command = ["unshare", "--net", sys.executable, str(Path(__file__).resolve()), str(folder), *told]
+        command = [*_OWN, sys.executable, str(Path(__file__).resolve()), str(folder), *told]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=_environment(folder))
         return Driven(ran.returncode, ran.stdout, ran.stderr)
     finally:
@@ -100,43 +104,38 @@ def _loopback_up() -> None:
         fcntl.ioctl(any_socket, 0x8914, struct.pack("16sh", b"lo", flags | 1))
 
 
-@contextlib.contextmanager
-def _node(folder: Path, number: int, store: str) -> Iterator[subprocess.Popen[bytes]]:
+def _node(folder: Path, number: int, store: str) -> subprocess.Popen[bytes]:
     place = ["--head", "--port=6379", "--include-dashboard=false"] if number == 0 else [f"--address={ADDRESS}"]
     place += [f"--temp-dir={folder}"] if number == 0 else []
     place += [f"--object-store-memory={store or 2**27}"]
     command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", f"--num-cpus={_CPUS}", *place]
     with open(folder / f"node{number}.log", "wb") as log:
-        node = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
-        try:
-            yield node
-        finally:
-            _end(node, signal.SIGTERM)
+        return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
 
 
-def _end(process: subprocess.Popen[bytes], first: signal.Signals) -> None:
-    """End a process and everything in its group."""
-    for sign in (first, signal.SIGKILL):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sign)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(10)
+def _listening() -> bool:
+    with contextlib.suppress(OSError):
+        socket.create_connection(("127.0.0.1", 6379), 1).close()
+        return True
+    return False
 
 
-def _wait_for(folder: Path, nodes: int) -> None:
-    """Until so many nodes are alive, as the cluster itself counts them."""
+def _all_there(nodes: int) -> bool:
+    """Whether so many nodes are alive, as the cluster itself counts them."""
     script = (
         "import ray, sys\n"
         f"ray.init(address={ADDRESS!r}, log_to_driver=False, logging_level=40)\n"
         f"sys.exit(sum(node['Alive'] for node in ray.nodes()) != {nodes})"
     )
+    return subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0
+
+
+def _wait_for(condition: Callable[[], bool], folder: Path) -> None:
     begun = time.monotonic()
     while time.monotonic() - begun < _START:
-        with contextlib.suppress(OSError):
-            socket.create_connection(("127.0.0.1", 6379), 1).close()
-            if subprocess.run([sys.executable, "-c", script], capture_output=True).returncode == 0:
-                return
-        time.sleep(0.5)
+        if condition():
+            return
+        time.sleep(0.2)
     logs = "\n".join(path.read_text(errors="replace") for path in sorted(folder.glob("node*.log")))
     sys.exit(f"the cluster did not start within {_START} s\n{logs}")
 
@@ -153,26 +152,24 @@ def _drive(folder: Path, token: str) -> subprocess.Popen[bytes]:
 
 def _main(folder: Path, nodes: int, kill_after: str, kill: str, token: str, store: str) -> int:
     _loopback_up()
-    with contextlib.ExitStack() as stack:
-        started = []
-        for number in range(nodes):
-            started.append(stack.enter_context(_node(folder, number, store)))
-            if number == 0:
-                _wait_for(folder, 1)
-        if nodes > 1:
-            _wait_for(folder, nodes)
-        driver = _drive(folder, token)
-        if kill_after:
-            while not (folder / "begun").exists() and driver.poll() is None:
-                time.sleep(0.02)
-            time.sleep(float(kill_after))
-            if kill == "node":
-                os.killpg(started[-1].pid, signal.SIGKILL)
-            else:
-                driver.kill()
-                driver.wait()
-                driver = _drive(folder, token)
-        return driver.wait()
+    started = []
+    for number in range(nodes):
+        started.append(_node(folder, number, store))
+        _wait_for(_listening, folder)
+    if nodes:
+        _wait_for(lambda: _all_there(nodes), folder)
+    driver = _drive(folder, token)
+    if kill_after:
+        while not (folder / "begun").exists() and driver.poll() is None:
+            time.sleep(0.02)
+        time.sleep(float(kill_after))
+        if kill == "node":
+            os.killpg(started[-1].pid, signal.SIGKILL)
+        else:
+            driver.kill()
+            driver.wait()
+            driver = _drive(folder, token)
+    return driver.wait()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import resource
 import signal
@@ -33,7 +32,7 @@ def slow(shared: Any, task: int) -> Result:
     return drawn(shared, task)
 
 
-SHARED = {"seed": 7, "scale": np.linspace(1, 2, 5)}
+SHARED = {"seed": 7, "scale": np.linspace(1, 2, 5), "ballast": np.zeros(10_000)}
 
 
 def a_job(function: Any = drawn, tasks: Any = range(12), name: str = "draws", shared: Any = None, **more: Any) -> Job:
@@ -48,18 +47,7 @@ def in_bytes(results: list[Result]) -> list[bytes]:
 def seen(shared: Any, task: int) -> Result:
     """How a worker sees what is shared."""
     array = shared["array"]
-    base, owner = array, array
-    while base is not None:
-        owner, base = base, getattr(base, "base", None) if isinstance(base, np.ndarray) else None
-    mapped = isinstance(owner, np.memmap | mmap.mmap) or (
-        isinstance(owner, memoryview) and isinstance(owner.obj, mmap.mmap)
-    )
-    return {
-        "writable": array.flags.writeable,
-        "mapped": mapped,
-        "file": _file_at(array.ctypes.data),
-        "pid": os.getpid(),
-    }
+    return {"writable": array.flags.writeable, "file": _file_at(array.ctypes.data), "pid": os.getpid()}
 
 
 def _file_at(address: int) -> str:

@@ -10,6 +10,7 @@ import warnings
 from typing import Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperGroup
 
 import curiograph
 from curiograph.cli import (
@@ -30,8 +31,23 @@ from curiograph.cli import (
 from curiograph.cli.output import remark
 from curiograph.errors import CuriographError
 
+_STOPPED = 130
+
+
+class _Group(TyperGroup):
+    """Commands whose Ctrl-C keeps its sentence: typer would make a bare exit code of it."""
+
+    def invoke(self, context: Any) -> Any:
+        try:
+            return super().invoke(context)
+        except KeyboardInterrupt as stop:
+            remark(str(stop) or "stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
+            sys.exit(_STOPPED)
+
+
 app = typer.Typer(
     name="curiograph",
+    cls=_Group,
     help="Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend.",
     invoke_without_command=True,
     rich_markup_mode="rich",
@@ -53,8 +69,6 @@ app.command("convert")(tools.convert)
 app.command("generate")(tools.generate)
 app.command("warmup")(tools.warmup)
 app.command("doctor")(doctor.doctor)
-
-_STOPPED = 130
 
 
 def _version(wanted: bool) -> None:
@@ -86,14 +100,11 @@ def main() -> None:
     if threading.current_thread() is threading.main_thread():  # a polite end is like Ctrl-C: it says how to go on
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        code = app(prog_name="curiograph", standalone_mode=False) or 0
-        if code == _STOPPED:  # newer typers make a code of Ctrl-C by themselves
-            raise KeyboardInterrupt
-        sys.exit(code)
+        sys.exit(app(prog_name="curiograph", standalone_mode=False) or 0)
     except CuriographError as error:
         _refuse(str(error))
-    except (KeyboardInterrupt, typer.Abort) as stop:
-        remark(str(stop) or "stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
+    except (KeyboardInterrupt, typer.Abort):  # at a question, or before any command
+        remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
         sys.exit(_STOPPED)
     except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

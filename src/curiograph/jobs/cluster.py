@@ -25,6 +25,10 @@ _RETRIES = 3  # of a task whose worker or machine died
 _KEPT = 2  # things that a worker holds at a time
 _PATIENCE = 10.0  # seconds until an address has to answer
 _AHEAD = 2  # tasks handed out for every worker, so that none waits
+_SETTINGS = {  # read when Ray is imported
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
 
 _opened: OrderedDict[str, Any] = OrderedDict()
 
@@ -87,28 +91,32 @@ def _task(function: Function, handle: list[Any], task: Any) -> Outcome:
     return attempt(function, _opened[token], task)
 
 
+def ray_itself() -> Any:
+    """Ray, imported, which says nothing about itself to anybody."""
+    for name, value in _SETTINGS.items():
+        os.environ.setdefault(name, value)
+    return require("ray", "ray", "Clusters")
+
+
 @contextmanager
 def connected(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected; left as it was found. Jobs within one such block share a cluster that was started for them."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "error")
-    ray = require("ray", "ray", "Clusters")
+    ray = ray_itself()
     if ray.is_initialized():  # by whoever called us
         yield ray
         return
     quiet = {"logging_level": logging.ERROR, "log_to_driver": False}
     on_end = signal.getsignal(signal.SIGTERM)
     try:
-        if address is None:
-            ray.init(num_cpus=workers, include_dashboard=False, **quiet)
-        else:
+        if address is not None:
             _knock(address)
-            ray.init(address=address, **quiet)
+        where = {"num_cpus": workers, "include_dashboard": False} if address is None else {"address": address}
+        with _silent_core():
+            ray.init(**where, **quiet)
     except Exception as error:  # Ray has many ways to say that nobody is there
-        where = "a cluster cannot be started here" if address is None else f"no cluster answers at {quoted(address)}"
+        said = "a cluster cannot be started here" if address is None else f"no cluster answers at {quoted(address)}"
         raise SettingError(
-            f"{where} ({type(error).__name__}: {shortened(error, 160)}); start one with ray start --head and give its "
+            f"{said} ({type(error).__name__}: {shortened(error, 160)}); start one with ray start --head and give its "
             "address, with the same RAY_AUTH_MODE and RAY_AUTH_TOKEN_PATH as there, or use engine='local'."
         ) from None
     if callable(on_end) and threading.current_thread() is threading.main_thread():  # Ray has put its own in its place
@@ -125,6 +133,19 @@ def _knock(address: str) -> None:
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if port.isdigit():  # "auto", for one, is no place
         socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
+
+
+@contextmanager
+def _silent_core() -> Iterator[None]:
+    """Keep Ray's compiled core, which knows no levels while it connects, from writing lines of log to stderr."""
+    kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(nowhere)
 
 
 @contextmanager

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.extras import require
 from curiograph.graph.storage import quoted
 from curiograph.settings import worker_number
 
@@ -66,6 +65,8 @@ def as_engine(engine: Any = "local", workers: int | None = None, address: str | 
     if address is not None and (not isinstance(address, str) or not address.strip()):
         raise SettingError(f"address is {quoted(address)}; give that of a cluster, such as 10.0.0.1:6379.")
     if engine == "ray":
-        require("ray", "ray", "Clusters")
+        from curiograph.jobs.cluster import ray_itself
+
+        ray_itself()
         return Engine("ray", workers, address)
     return Engine("local", workers)

@@ -164,8 +164,9 @@ def _stoppable(job: Job, found: Mapping[int, Result], journal: Journal | None) -
     try:
         yield
     except KeyboardInterrupt:
+        kept = journal.kept() if journal else found
         total = job.units(range(len(job.tasks)))
-        done = f"stopped after {job.units(found):,} of {total:,} {job.unit} of {job.name}"
+        done = f"stopped after {job.units(kept):,} of {total:,} {job.unit} of {job.name}"
         way = (
             f"they are kept in {journal.folder.parent}: run the same again to go on"
             if journal

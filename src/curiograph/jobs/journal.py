@@ -71,6 +71,10 @@ class Journal:
         warnings.warn(f"{path}: is damaged; the task is computed again.", stacklevel=2)
         return None
 
+    def kept(self) -> list[int]:
+        """Numbers of the tasks that it holds."""
+        return [int(path.stem) for path in self.folder.glob("*.task")]
+
     def _path(self, index: int) -> Path:
         return self.folder / f"{index:06d}.task"
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import signal
 import time
+import warnings
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
@@ -21,6 +23,7 @@ Do = Callable[[Function, Any, Any], Outcome]
 
 _PAYS_OFF = 4.0  # seconds of work that processes must save
 _TRIAL = 2.0  # seconds after which it is asked whether they would
+_DROPPED = r"\d+ tasks (have been successfully executed|which were still being processed)"  # joblib's, of Ctrl-C
 _BREAKS = 2  # deaths of workers that a task may have had a hand in before it runs alone
 
 
@@ -90,7 +93,9 @@ def _pool(
         max_nbytes=None,  # no files of its own: what is large is shared
         return_as="generator_unordered",
         initializer=begin_work,
+        initargs=(os.getpid(),),
     )
+    warnings.filterwarnings("ignore", _DROPPED)  # the job says better what is kept
     with _undisturbed():
         outcomes = parallel(dispatched())
     with closing(outcomes):

@@ -59,11 +59,11 @@ def within_task() -> bool:
     return getattr(_busy, "working", False)
 
 
-def begin_work() -> None:
+def begin_work(driver: int) -> None:
     """Prepare a new process of this machine: Ctrl-C is for the driver, and a driver that is gone ends everything."""
     with suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_watch, args=(driver,), daemon=True).start()
 
 
 def _watch(driver: int) -> None:
