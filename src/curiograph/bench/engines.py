@@ -50,11 +50,11 @@ def journal_overhead(tasks: int = _TASKS, seconds: float = 1.0) -> dict[str, Any
         return _lost(_job(range(tasks), seconds), as_engine(workers=1), 1, folder)
 
 
-def of_engines(engines: Sequence[str] = ("local", "ray"), workers: int = 2) -> list[dict[str, Any]]:
+def of_engines(engines: Sequence[str], workers: int = 2, tasks: int = _TASKS) -> list[dict[str, Any]]:
     """Both of the above: every engine with so many workers, started anew, and the journal."""
     _stop_workers()
-    rows = [overhead(as_engine(engine, workers), workers) for engine in engines]
-    return [*rows, {"engine": "journal", "workers": 1, "start": 0.0, **journal_overhead()}]
+    rows = [overhead(as_engine(engine, workers), workers, tasks) for engine in engines]
+    return [*rows, {"engine": "journal", "workers": 1, "start": 0.0, **journal_overhead(tasks)}]
 
 
 def _job(tasks: Sequence[int], seconds: float) -> Job:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def _engines(scale: Scale, quick: bool) -> None:
 def _speed_ups(scale: Scale, quick: bool, seed: int) -> None:
     graph = generate_large("ws", _SMALL, seed=seed)
     nodes, offsets = large.walked(graph, 400 if quick else 4_000, _NODES, seed)
-    walks = [nodes[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    walks = [nodes[a:b].tolist() for a, b in pairwise(offsets)]
     graphs = [generate("rg", seed=seed + number) for number in range(4 if quick else 40)]
     works: dict[str, Callable[[int], Any]] = {
         "measure": lambda workers: measure(graph, walks, workers=workers),
@@ -183,7 +184,7 @@ def _batch(scale: Scale, path: Path, count: int, seed: int, say: Progress) -> No
     """Measure very many walks on a million nodes, and watch the memory of all processes."""
     graph: Graph = read_graph(path)
     nodes, offsets = large.walked(graph, count, _NODES, seed)
-    walks = [nodes[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    walks = [nodes[a:b].tolist() for a, b in pairwise(offsets)]
     with _watched() as peak:
         seconds = _seconds(lambda: measure(graph, walks, workers=2, progress=say))
     scale.facts["batch"] = {"walks": count, "nodes": _NODES, "seconds": seconds, "memory": peak[0]}

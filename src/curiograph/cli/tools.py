@@ -20,6 +20,11 @@ def bench(
     page: Annotated[
         bool, typer.Option("--page", help="Instead, time the page in a browser; needs chromium and playwright.")
     ] = False,
+    scale: Annotated[
+        bool,
+        typer.Option("--scale", help="Instead, measure what many tasks and large graphs cost: half an hour."),
+    ] = False,
+    nodes: Annotated[int, typer.Option(help="Of --scale: nodes of the largest graph.")] = 1_000_000,
     graph: Annotated[
         Path | None, typer.Option(help="Of --load: a graph of yours instead of Wikispeedia.", show_default=False)
     ] = None,
@@ -36,6 +41,9 @@ def bench(
         return
     if page:
         _bench_page(seed, out, json, quiet)
+        return
+    if scale:
+        _bench_scale(nodes, quick, seed, out, json, quiet)
         return
     from curiograph.bench.run import run
 
@@ -76,6 +84,19 @@ def _bench_page(seed: int, out: Path | None, json: bool, quiet: bool) -> None:
         show_json(document)
         return
     show_table("the page in chromium, without a window", COLUMNS, [each.row() for each in timed])
+
+
+def _bench_scale(nodes: int, quick: bool, seed: int, out: Path | None, json: bool, quiet: bool) -> None:
+    from curiograph.bench.scale import COLUMNS, run_scale
+
+    with progress(quiet) as say:
+        found = run_scale(nodes, quick, seed, say)
+    document = found.to_dict()
+    write_result(out, document)
+    if json:
+        show_json(document)
+        return
+    show_table("many tasks and large graphs", COLUMNS, [row.cells() for row in found.rows])
 
 
 def convert(
