@@ -19,6 +19,7 @@ from typing import Any
 
 from curiograph.agents.evaluation import evaluate
 from curiograph.bench import engines, large
+from curiograph.bench.warmup import warm_up
 from curiograph.errors import SettingError
 from curiograph.graph.container import Graph
 from curiograph.graph.families import generate
@@ -73,6 +74,8 @@ def run_scale(largest: int, quick: bool, seed: int, say: Progress) -> Scale:
     if largest < _SMALL:
         raise SettingError(f"--nodes is {largest}; measure on graphs of {_SMALL:,} nodes or more.")
     scale = Scale({"processors": worker_number(None), "walks": _WALKS // (50 if quick else 1), "seed": seed})
+    say("compiling kernels")
+    warm_up()
     say("what engines cost")
     _engines(scale, quick)
     say("two workers against one")
