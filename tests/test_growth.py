@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
+from curiograph.graph.stack import Stack
 from curiograph.graph.toys import complete, cycle, grid, library
+from curiograph.growth import visits_of
+from curiograph.rewards.cpt import CompressibilityTracker
+from curiograph.rewards.grown import grow, joined
 from twins import cpt, gudhi_pairs, random_graph
 
 
@@ -194,6 +200,41 @@ def test_dense_graphs_in_dimension_2_equal_gudhi():
         growth = cg.measure(graph, walk, max_dim=2, compressibility=False)
         expected = gudhi_pairs(graph, walk, top=2)
         assert growth.betti.T.tolist() == [expected.curve(dim).tolist() for dim in range(3)]
+
+
+@given(st.data())
+def test_a_walk_does_not_know_what_is_measured_with_it(data):
+    """Whatever parts walks are measured in, every number is the same to the last bit."""
+    graph = cg.generate("er", nodes=30, seed=data.draw(st.integers(0, 3)))
+    walk = st.lists(st.integers(0, 29), min_size=1, max_size=25)
+    visits = visits_of(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
+    whole = grow(graph, visits.nodes, visits.offsets)
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(whole)), max_size=4)) | {0, len(whole)})
+    parts = joined([grow(graph, *visits.part(a, b)) for a, b in pairwise(cuts)])
+    for name, array in vars(whole).items():
+        assert array.dtype == getattr(parts, name).dtype
+        assert array.tobytes() == getattr(parts, name).tobytes()
+
+
+def test_a_step_has_the_bits_that_the_reward_gives():
+    graph = cg.generate("er", nodes=60, seed=0)
+    walk = np.random.default_rng(0).permutation(60)[:40].astype(np.int32)
+    stack, expected = Stack.of([graph]), []
+    for t in range(1, 41):
+        expected += CompressibilityTracker(stack, walk[None, :t], np.array([t])).values().tolist()
+    assert cg.measure(graph, walk.tolist()).compressibility.tolist() == expected
+
+
+def test_records_are_made_when_they_are_asked_for():
+    walks = [[0, 1, 2, 3, 0], [2], [4, 3, 2, 1, 0]]
+    growths = cg.measure(cycle(5), walks)
+    assert growths[-1].to_dict() == growths.items[2].to_dict() == cg.measure(cycle(5), walks[2]).to_dict()
+    assert [growth.nodes for growth in growths[::-2]] == [walks[2], walks[0][:4]]
+    assert growths[1:].to_frame()["node"].tolist() == [2, 4, 3, 2, 1, 0]
+    assert growths[1:].to_frame()["opened"].tolist() == [0, 0, 0, 0, 0, 1]
+    assert len(growths[3:]) == len(growths[3:].to_frame()) == 0
+    with pytest.raises(IndexError):
+        growths[3]
 
 
 # ---- tables ---------------------------------------------------------------------------------------------------------

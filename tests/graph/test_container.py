@@ -20,6 +20,7 @@ from curiograph.errors import GraphError, UnknownNodeError
 from curiograph.graph import names as names_module
 from curiograph.graph.container import Cleaning, Graph, as_graph, require_edges
 from curiograph.graph.names import IntegerNames, ListNames, RangeNames, TextNames, text_hash
+from curiograph.graph.read import read_graph
 
 edges_of_letters = st.lists(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")), max_size=30)
 
@@ -315,3 +316,19 @@ def test_position_outside_names(names):
     for position in (-1, 2):
         with pytest.raises(IndexError, match=re.escape(f"position {position}")):
             names[position]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [range(60), [10 * v for v in range(60)], [f"näme {v}" for v in range(60)], [(v, "x") for v in range(60)]],
+    ids=["range", "integers", "text", "tuples"],
+)
+def test_many_labels_are_looked_up_as_one_is(labels, tmp_path):
+    graph = Graph.from_edges([], nodes=labels)
+    graph.save(str(tmp_path / "g.npz"))
+    for each in (graph, read_graph(tmp_path / "g.npz")):  # the file holds numbers and text as arrays
+        asked = [each.label(v) for v in (3, 59, 0, 3, *range(50))]
+        assert each.positions(asked).tolist() == [3, 59, 0, 3, *range(50)]
+        for stranger in (True, 10**30, -1, "näme 60", "\ud800", (1, "y"), None):
+            with pytest.raises(UnknownNodeError):
+                each.positions([*asked, stranger])

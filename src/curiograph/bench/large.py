@@ -8,7 +8,8 @@ from __future__ import annotations
 import resource
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,8 +51,8 @@ def decisions(graph: Graph, *, repeats: int = 15, seed: int = 0) -> dict[str, fl
     found = {}
     for agent, reward in WALKERS:
         made = as_agent(agent)
-        calls = (lambda start=start: explore(graph, made, reward, start, _STEPS, seed=seed) for start in starts)
-        found[f"{made.name}, {reward}"] = _milliseconds(calls) / (_STEPS - 1)
+        walk = partial(explore, graph, made, reward, steps=_STEPS, seed=seed)
+        found[f"{made.name}, {reward}"] = _milliseconds(walk, starts) / (_STEPS - 1)
     return found
 
 
@@ -63,12 +64,11 @@ def recommendations(graph: Graph, *, repeats: int = 15, seed: int = 0) -> dict[s
     found = {}
     for ranker, some in (("pagerank", histories), ("mixture", few)):
         for near in ("last", "history"):
-            calls = (lambda h=h: recommend(graph, h, ranker=ranker, candidates=near, seed=seed) for h in some)  # type: ignore[misc]
-            found[f"{ranker}, {near}"] = _milliseconds(calls)
-    found["pagerank_top"] = _milliseconds(lambda h=h: pagerank_top(graph, h) for h in histories)  # type: ignore[misc]
+            answer = partial(recommend, graph, ranker=ranker, candidates=near, seed=seed)
+            found[f"{ranker}, {near}"] = _milliseconds(answer, some)
+    found["pagerank_top"] = _milliseconds(partial(pagerank_top, graph), histories)
     found["curious_pagerank"] = _milliseconds(
-        lambda h=h: curious_pagerank(graph, history=h, workers=1, seed=seed)
-        for h in few  # type: ignore[misc]
+        lambda history: curious_pagerank(graph, history=history, workers=1, seed=seed), few
     )
     return found
 
@@ -91,9 +91,9 @@ def walked(graph: Graph, walks: int, nodes: int, seed: int = 0) -> tuple[Int32, 
     return ended.nodes[inside], np.concatenate([[0], np.cumsum(ended.lengths)])
 
 
-def _milliseconds(calls: Iterable[Callable[[], Any]]) -> float:
-    """The median of all calls after the first, which makes what is made once per graph."""
-    times = [_timed(call)[0] for call in calls]
+def _milliseconds(call: Callable[[Any], Any], values: Sequence[Any]) -> float:
+    """The median over all values after the first, whose call makes what is made once per graph."""
+    times = [_timed(partial(call, value))[0] for value in values]
     return 1e3 * statistics.median(times[1:])
 
 

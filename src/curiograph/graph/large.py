@@ -45,7 +45,7 @@ def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: 
     max_degree : of "pl": the highest degree that is drawn.
 
     >>> generate_large("ws", 10_000, mean_degree=10, seed=0)
-    Graph(10000 nodes, 49998 edges, undirected)
+    Graph(10000 nodes, 49996 edges, undirected)
     """
     if not isinstance(kind, str) or kind not in KINDS:
         raise UnknownNameError(f"there is no large graph {kind!r}; the kinds are {', '.join(KINDS)}.")
@@ -101,7 +101,7 @@ def _torus(size: int, mean: int, most: int, rng: np.random.Generator) -> Int64:
     radius = math.sqrt(mean / (math.pi * size))
     side = int(1 / radius)
     places = rng.random((size, 2))
-    cells = (places * side).astype(np.int64) @ [side, 1]
+    cells = (places * side).astype(np.int64) @ np.array([side, 1])
     order = np.argsort(cells, kind="stable")
     places, cells = places[order], cells[order]
     begins = np.searchsorted(cells, np.arange(side * side + 1))
@@ -164,13 +164,13 @@ def _degrees(size: int, mean: int, most: int, rng: np.random.Generator) -> Int64
         low, high = (least, high) if _mean_above(least, most) < mean else (low, least)
     tail = 1 - _EXPONENT
     drawn = (low**tail + rng.random(size) * (most**tail - low**tail)) ** (1 / tail)
-    return np.floor(drawn + rng.random(size)).astype(np.int64)
+    return np.asarray(np.floor(drawn + rng.random(size)), np.int64)
 
 
 def _mean_above(least: float, most: int) -> float:
     """The mean of a power law between two values."""
     tail, heavy = 1 - _EXPONENT, 2 - _EXPONENT
-    return (most**heavy - least**heavy) / heavy * tail / (most**tail - least**tail)
+    return float((most**heavy - least**heavy) / heavy * tail / (most**tail - least**tail))
 
 
 KINDS: dict[str, Callable[[int, int, int, np.random.Generator], Int64]] = {
