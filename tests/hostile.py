@@ -247,7 +247,7 @@ def _each(sets: cg.Split) -> None:
 
 
 READERS = {
-    **{ending[1:]: _graph(ending) for ending in (".tsv", ".csv", ".txt", ".edges", ".graphml", ".gml", ".json", ".npz")},
+    **{kind: _graph(f".{kind}") for kind in ("tsv", "csv", "txt", "edges", "graphml", "gml", "json", "npz")},
     "split": Reader("split.json", _split, lambda path: _each(cg.read_split(path))),
     "trajectories": Reader("t.npz", _trajectories, lambda path: sound_walks(Trajectories.load(path))),
     "events": Reader("e.csv", _texts(_EVENTS, _WALKS), lambda path: sound_data(read_trajectories(path, lenient=True))),
@@ -285,11 +285,8 @@ ODD = (
 
 def spoiled(data: bytes, chance: random.Random) -> bytes:
     """A few changes, each of one kind: bits, bytes, pieces cut, doubled, moved, or something odd put in."""
-    if (
-        not chance.randrange(3)
-        and data[:2] in (b"PK", b"\x1f\x8b")
-        or (data[8:10] == b'{"' and not chance.randrange(2))
-    ):
+    packs = data[:2] in (b"PK", b"\x1f\x8b") or data[8:10] == b'{"'
+    if packs and chance.randrange(2):
         try:
             return _inside(data, chance)
         except Exception:  # it was spoiled before, in one of the ways that make libraries stumble
