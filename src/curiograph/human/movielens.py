@@ -86,7 +86,11 @@ def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
     for number, fields in split_rows(path, lines, layout.separator, layout.width, bad):
         item, title = fields[0].strip(), fields[1].strip()
         if not item or not title or item in titles:
-            fault = f"the film {shortened(item)} is there already" if item and title else f"has no {'title' if item else 'id'}"
+            fault = (
+                f"the film {shortened(item)} is there already"
+                if item and title
+                else f"has no {'title' if item else 'id'}"
+            )
             bad.add(path, number, fault)
         else:
             titles[item] = title
