@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load people train-all ablation clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load people train-all ablation fuzz clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -72,6 +72,18 @@ people: .venv/test.done
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
 	$(BIN)/python docs/show_results.py
+
+# Every reader, fuzzed with coverage for FUZZ_SECONDS each; where atheris cannot be installed, this says so and ends well.
+FUZZ_SECONDS ?= 60
+fuzz: .venv/test.done
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris 2>/dev/null || true
+	@if $(BIN)/python -c 'import atheris' 2>/dev/null; then \
+		$(BIN)/python tests/fuzz/targets.py --list | while read -r reader; do \
+			echo "fuzz: $$reader, $(FUZZ_SECONDS) s"; \
+			$(BIN)/python tests/fuzz/targets.py "$$reader" -max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
+				|| exit 1; \
+		done; \
+	else echo 'make: atheris cannot be installed here (no wheel for this Python or system); nothing was fuzzed'; fi
 
 # Hours on two cores; interrupted, it goes on where it stopped.
 train-all: .venv/test.done

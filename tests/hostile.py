@@ -217,9 +217,13 @@ _LINKS = "# links\nA\tB%20b\nB%20b\t%C3%89ire\n%C3%89ire\tA\n"
 _GAMES = "# games\nann\t1297\t88\tA;B%20b;<;B%20b;%C3%89ire\tNULL\nNULL\tNULL\t3\tA;B%20b\t3\n"
 _RATINGS = "userId,movieId,rating,timestamp\n1,10,4.0,964\n1,20,3.5,965\n2,10,5,1\n"
 _TITLES = 'movieId,title,genres\n10,"Emma, again (1996)",Drama\n20,Heat,Crime\n'
-_REVIEWS = '{"user_id": "ann", "parent_asin": "B1", "timestamp": 3}\n{"user_id": "ann", "asin": "B2", "timestamp": 4.5}\n'
+_REVIEWS = (
+    '{"user_id": "ann", "parent_asin": "B1", "timestamp": 3}\n{"user_id": "ann", "asin": "B2", "timestamp": 4.5}\n'
+)
 _EVENTS = "user,page,time\nann,b,2\nann,a,1\nbob,c,1e3\n"
-_LOG = '{"step": 4, "loss": null, "return": 2, "validation": 1}\n{"step": 8, "loss": 0.5, "return": 3, "validation": 2}\n'
+_LOG = (
+    '{"step": 4, "loss": null, "return": 2, "validation": 1}\n{"step": 8, "loss": 0.5, "return": 3, "validation": 2}\n'
+)
 _WALKS = "# walks\na;b;c\nb;ü\n"
 
 
@@ -243,7 +247,7 @@ def _each(sets: cg.Split) -> None:
 
 
 READERS = {
-    **{ending[1:]: _graph(ending) for ending in (".tsv", ".csv", ".txt", ".edges", ".graphml", ".gml", ".json", ".npz")},
+    **{kind: _graph(f".{kind}") for kind in ("tsv", "csv", "txt", "edges", "graphml", "gml", "json", "npz")},
     "split": Reader("split.json", _split, lambda path: _each(cg.read_split(path))),
     "trajectories": Reader("t.npz", _trajectories, lambda path: sound_walks(Trajectories.load(path))),
     "events": Reader("e.csv", _texts(_EVENTS, _WALKS), lambda path: sound_data(read_trajectories(path, lenient=True))),
@@ -281,7 +285,8 @@ ODD = (
 
 def spoiled(data: bytes, chance: random.Random) -> bytes:
     """A few changes, each of one kind: bits, bytes, pieces cut, doubled, moved, or something odd put in."""
-    if not chance.randrange(3) and data[:2] in (b"PK", b"\x1f\x8b") or (data[8:10] == b'{"' and not chance.randrange(2)):
+    packs = data[:2] in (b"PK", b"\x1f\x8b") or data[8:10] == b'{"'
+    if packs and chance.randrange(2):
         try:
             return _inside(data, chance)
         except Exception:  # it was spoiled before, in one of the ways that make libraries stumble
@@ -323,7 +328,9 @@ def _zipped(data: bytes, chance: random.Random) -> bytes:
     if not chance.randrange(8):
         del members[chance.randrange(len(members))]
     made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as to:
+    with zipfile.ZipFile(
+        made, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    ) as to:
         for name, content in members:
             to.writestr(zipfile.ZipInfo(name), content)
     return made.getvalue()

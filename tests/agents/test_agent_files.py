@@ -509,7 +509,9 @@ def test_saving_is_all_or_nothing(failing, tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, failing, fail)
-    with pytest.raises(cg.CuriographError, match=r"cannot write .*: the disk is full; make room there, or choose another place\."):
+    with pytest.raises(
+        cg.CuriographError, match=r"cannot write .*: the disk is full; make room there, or choose another place\."
+    ):
         save_agent(replace(gnn(), name="other"), file, {"reward": "cpt"})
     assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == before
     with pytest.raises(cg.CuriographError, match="cannot write"):

@@ -48,4 +48,9 @@ def main(name: str, options: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    if sys.argv[1:] == ["--list"]:
+        from hostile import READERS
+
+        print("\n".join(READERS))
+    else:
+        main(sys.argv[1], sys.argv[2:])

@@ -132,8 +132,8 @@ def line_of(data: bytes, place: int) -> int:
 
 
 def shortened(text: object, length: int = 80) -> str:
-    """One line of bounded length to quote in a message."""
-    line = " ".join(str(text).split())
+    """One line of bounded length to quote in a message, half characters escaped: it can be printed."""
+    line = " ".join(str(text).split()).encode(errors="backslashreplace").decode()
     return line if len(line) <= length else line[: length - 3] + "..."
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curiograph.errors import FileFormatError
-from curiograph.graph.storage import PathLike, as_path, read_bytes
+from curiograph.graph.storage import PathLike, as_path, read_bytes, shortened
 from curiograph.human.dataset import Dataset
 from curiograph.human.events import Columns, header_columns, read_events, require_events, split_rows
 from curiograph.human.rows import BadRows, read_lines
@@ -86,7 +86,11 @@ def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
     for number, fields in split_rows(path, lines, layout.separator, layout.width, bad):
         item, title = fields[0].strip(), fields[1].strip()
         if not item or not title or item in titles:
-            fault = f"the film {item} is there already" if item and title else f"has no {'title' if item else 'id'}"
+            fault = (
+                f"the film {shortened(item)} is there already"
+                if item and title
+                else f"has no {'title' if item else 'id'}"
+            )
             bad.add(path, number, fault)
         else:
             titles[item] = title

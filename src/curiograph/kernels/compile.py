@@ -24,7 +24,7 @@ Kernel = Callable[..., Any]
 
 def kernel(function: Kernel) -> Any:
     """Compile `function` on its first call; later processes read the machine code from the cache."""
-    dispatcher = numba.njit(nogil=True)(function)
+    dispatcher: Any = numba.njit(nogil=True)(function)
     folder = cache_folder()
     if folder is None:
         return dispatcher

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
