@@ -99,7 +99,7 @@ def test_a_bad_row_is_named_and_skipped_only_if_asked(run, tmp_path):
 
 def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
     settings = Settings(("movielens",), SMALL)
-    found = table2.run(settings, movielens, tmp_path, workers=1)
+    found = table2.run(settings, movielens, tmp_path)
     text = table2.to_markdown(found)
     assert "| MovieLens |" in text
     assert "+7.9% ± 1.7%" in text  # the paper's
@@ -109,13 +109,19 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
     assert document["paper"]["wikispeedia"]["igt+cpt"] == (0.322, 0.077)
 
     told: list[str] = []
-    spread = diffusion.run(settings, diffusion.Walking(10, 8), movielens, tmp_path, 1, told.append)
+
+    def tell(message: str, share: float | None = None) -> None:
+        told.append(message)
+
+    spread = diffusion.run(settings, diffusion.Walking(10, 8), movielens, tmp_path, progress=tell)
     assert set(spread["movielens"]) == {"unbiased", "igt", "cpt", "greedy igt", "greedy cpt"}
     diffusion.save_plot(spread, tmp_path / "diffusion.png")
     assert "links from the start" in diffusion.to_markdown(spread, diffusion.Walking(10, 8))
 
-    shown = examples.run(settings, 2, movielens, tmp_path, 1, told.append)
-    assert not any("walkers (" in message or "fitted" in message for message in told)  # all of it was kept
+    shown = examples.run(settings, 2, movielens, tmp_path, progress=tell)
+    jobs = [message for message in told if " of " in message and "counts of" not in message]
+    assert jobs
+    assert all("found in the run folder" in message for message in jobs)  # all of it was kept
     assert len(shown) == 2
     for example in shown:
         assert example.choice.startswith("Film ")

@@ -16,7 +16,8 @@ from curiograph.centrality.walkers import biased_walks
 from curiograph.exploration.batch import begin
 from curiograph.human.bootstrap import Estimate, estimates
 from curiograph.human.choices import choices_of
-from curiograph.human.evidence import _judged, hypotheses
+from curiograph.human.evidence import hypotheses
+from curiograph.human.judging import judged
 from curiograph.human.likelihood import Places, fitted, log_likelihood
 from curiograph.human.motives import MarkovMotive, PageRankMotive
 from curiograph.human.trajectories import Trajectories
@@ -108,7 +109,7 @@ def test_pagerank_of_a_history_is_the_sum_of_that_of_its_nodes():
     graph = cg.Graph.from_edges(links, directed=True)
     walks = Trajectories.from_walks([[0, 1, 2, 3], [0, 1, 4, 5], [2, 4, 3]], graph=graph)
     choices = choices_of(graph, walks, burn_in=2)
-    found = PageRankMotive().scores(choices, np.ones(len(choices), bool))
+    found = PageRankMotive().scores(choices)
     for row, history in enumerate(choices.windows.histories):
         some = slice(*choices.candidates.offsets[row : row + 2])
         wanted = cg.pagerank(graph, 0.85, history[history >= 0].tolist()).scores[choices.candidates.nodes[some]]
@@ -119,7 +120,7 @@ def test_markov_counts_what_others_did():
     walks = people(GRAPH, "max-degree", "igt", 0.7, walks=40, users=[f"u{i % 7}" for i in range(40)])
     choices = choices_of(GRAPH, walks, burn_in=1)
     known = choices.windows.users != 3
-    found = MarkovMotive().scores(choices, known)
+    found = MarkovMotive().taught(choices.rows(known)).scores(choices)
     moves = list(
         zip(choices.windows.users, choices.windows.histories[:, -1], choices.windows.nexts, known, strict=True)
     )
@@ -143,9 +144,9 @@ def test_what_held_out_users_chose_changes_no_fit(markov):
     changed = replace(choices, windows=Windows(w.histories, np.where(held_out, other, w.nexts), w.users))
     assert np.any(changed.chosen != choices.chosen)
     motive = MarkovMotive() if markov else PageRankMotive()
-    before, after = (motive.scores(each, ~held_out) for each in (choices, changed))
+    before, after = (motive.taught(each.rows(~held_out)).scores(each) for each in (choices, changed))
     assert np.array_equal(before, after)
-    first, second = (_judged(motive, each, fold_of) for each in (choices, changed))
+    (first,), (second,) = (judged([motive], each, fold_of) for each in (choices, changed))
     assert first.p_g[1] == second.p_g[1]
     assert first.p_g[0] != second.p_g[0]  # there, these users are known
 
@@ -252,3 +253,41 @@ def test_bad_input_gets_one_sentence(walks, settings, error, message):
     with pytest.raises(error, match=message) as caught:
         hypotheses(cg.toys.library(), walks, **{"burn_in": 2} | settings)
     assert "\n" not in str(caught.value)
+
+
+# ---- jobs -----------------------------------------------------------------------------------------------------------
+
+
+def bits(found):
+    return found.to_dict(), found.user_gains.tobytes()
+
+
+def test_neither_workers_nor_chunks_change_a_bit(monkeypatch):
+    walks = people(GRAPH, "greedy", "igt", 0.7)
+    whole = bits(hypotheses(GRAPH, walks, agents=["igt-rg"], workers=1))
+    monkeypatch.setattr("curiograph.human.motives.Motive.together", 500)
+    monkeypatch.setattr("curiograph.human.motives.PageRankMotive.together", 700)
+    assert bits(hypotheses(GRAPH, walks, agents=["igt-rg"], workers=1)) == whole
+    assert bits(hypotheses(GRAPH, walks, agents=["igt-rg"], workers=2)) == whole
+
+
+def test_a_run_folder_keeps_what_is_finished_and_what_is_damaged_is_computed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("curiograph.human.motives.Motive.together", 500)
+    walks = people(GRAPH, "greedy", "igt", 0.7)
+    whole = bits(hypotheses(GRAPH, walks, workers=1, run=tmp_path))
+    kept = sorted(tmp_path.glob("motives-*/*.task"))
+    kept[0].unlink()
+    kept[3].write_bytes(kept[4].read_bytes())  # of another task
+    told = []
+    with pytest.warns(UserWarning, match=r"000003\.task: is damaged; the task is computed again"):
+        again = hypotheses(GRAPH, walks, workers=1, run=tmp_path, progress=lambda m, share=None: told.append(m))
+    assert told[0].startswith(f"motives: {len(kept) - 2} of {len(kept)} tasks ({len(kept) - 2} found in the run folder)")
+    assert bits(again) == whole
+    hypotheses(GRAPH, walks, workers=1, run=tmp_path, seed=1)
+    assert len(list(tmp_path.glob("motives-*"))) == 2  # other parts of the users are another job
+
+
+def test_an_agent_of_ones_own_is_kept_only_if_it_can_be_told_from_others(tmp_path):
+    walks = people(GRAPH, "random", "igt", 1.0, walks=40)
+    with pytest.raises(cg.SettingError, match="the agent 'habit' is your own"):
+        hypotheses(GRAPH, walks, motives=["uniform"], agents=[Habit()], workers=1, run=tmp_path)

@@ -143,3 +143,17 @@ def test_bad_input_gets_one_sentence(walks, settings, error, message):
     with pytest.raises(error, match=message) as caught:
         compare_growth(cg.toys.library(), walks, **settings)
     assert "\n" not in str(caught.value)
+
+
+def test_neither_workers_nor_what_was_kept_change_a_bit(tmp_path):
+    walks = people(GRAPH, walked(GRAPH, "random", 1.0))
+    one, two = (compare_growth(GRAPH, walks, steps=5, replicates=2, workers=n).to_dict() for n in (1, 2))
+    assert compare_growth(GRAPH, walks, steps=5, replicates=2, workers=1, run=tmp_path).to_dict() == one == two
+    for path in sorted(tmp_path.glob("growth-*/*.task"))[::2]:
+        path.unlink()
+    told = []
+    again = compare_growth(
+        GRAPH, walks, steps=5, replicates=2, workers=1, run=tmp_path, progress=lambda m, share=None: told.append(m)
+    )
+    assert told[0] == "growth: 4 of 9 draws (4 found in the run folder)"
+    assert again.to_dict() == one

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -10,9 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import people
+import ray_cluster
+from curiograph.agents.files import load_agent
 from curiograph.centrality.curious import curious_pagerank
 from curiograph.centrality.rankers import PageRankRanker
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import JobStopped, SettingError, UnknownNameError, WalkError
 from curiograph.exploration.batch import Candidates
 from curiograph.graph.toys import library
 from curiograph.human.components import ALPHAS, PAGERANK, Mix
@@ -23,6 +27,8 @@ from curiograph.human.ranking import choice_ranks
 from curiograph.human.study import study
 from curiograph.human.trajectories import Trajectories
 from curiograph.human.walkers import Walkers, step_visits
+from curiograph.jobs import alone_in
+from curiograph.jobs.identity import fingerprint
 
 SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30)
 GREEDY = {"igt": "greedy", "cpt": "greedy"}
@@ -30,7 +36,7 @@ GREEDY = {"igt": "greedy", "cpt": "greedy"}
 
 @pytest.fixture(scope="module")
 def job():
-    return prepared(people.walkers(), GREEDY, effort=SMALL, workers=1)
+    return prepared(people.walkers(), GREEDY, effort=SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -62,28 +68,31 @@ def test_drawn_walkers_are_right_on_average():
     assert np.all(np.abs(np.mean(few, axis=0) - exact) < 5 * error + 1e-6)
 
 
-def test_what_walkers_found_is_kept_and_does_not_depend_on_the_workers(tmp_path):
-    graph = people.walkers().graph
-    walkers, starts = Walkers("greedy", "cpt", count=10, steps=2), np.arange(60)
-    once = step_visits(graph, walkers, starts[:40], tmp_path, workers=1)
+def same(one, other):
+    return all(np.array_equal(a.toarray(), b.toarray()) for a, b in zip(one.steps, other.steps, strict=True))
+
+
+def test_what_walkers_found_is_kept_and_what_was_lost_is_computed_again(tmp_path, monkeypatch):
+    monkeypatch.setattr("curiograph.human.walkers._STARTS", 20)
+    graph, walkers, starts = people.walkers().graph, Walkers("greedy", "cpt", count=10, steps=2), np.arange(60)
+    fresh = step_visits(graph, walkers, starts)
+    assert same(step_visits(graph, walkers, starts, run=tmp_path), fresh)
+    first, second, _ = sorted(tmp_path.glob("walkers-*/*.task"))
+    first.unlink()
+    second.write_bytes(second.read_bytes()[:200])  # a disk that lost the rest
     told = []
-    again = step_visits(graph, walkers, starts, tmp_path, workers=1, tell=lambda *place: told.append(place))
-    fresh = step_visits(graph, walkers, starts, workers=1)
-    assert told == [(60, 60)]
-    assert all(np.array_equal(a.toarray(), b.toarray()) for a, b in zip(again.steps, fresh.steps, strict=True))
-    assert once.steps[0].toarray()[40:].sum() == 0
-    kept = next(tmp_path.glob("visits-*.npz"))
-    kept.write_bytes(kept.read_bytes()[:200])  # a disk that lost the rest
-    repaired = step_visits(graph, walkers, starts, tmp_path, workers=1)
-    assert all(np.array_equal(a.toarray(), b.toarray()) for a, b in zip(repaired.steps, fresh.steps, strict=True))
+    with pytest.warns(UserWarning, match=r"000001\.task: is damaged; the task is computed again"):
+        repaired = step_visits(graph, walkers, starts, run=tmp_path, progress=lambda m, share=None: told.append(m))
+    assert told[0] == "walkers: 1 of 3 groups of 20 nodes (1 found in the run folder)"
+    assert same(repaired, fresh)
+    assert step_visits(graph, walkers, starts[:40]).steps[0].toarray()[40:].sum() == 0
 
 
 def test_other_walkers_do_not_take_over_what_was_kept(tmp_path):
     graph = people.walkers().graph
     greedy, chance = (Walkers(agent, count=5, steps=2) for agent in ("greedy", "random"))
-    step_visits(graph, greedy, [0, 1], tmp_path, workers=1)
-    kept = step_visits(graph, chance, [0, 1], tmp_path, workers=1)
-    assert np.array_equal(kept.steps[1].toarray(), step_visits(graph, chance, [0, 1], workers=1).steps[1].toarray())
+    step_visits(graph, greedy, [0, 1], run=tmp_path)
+    assert same(step_visits(graph, chance, [0, 1], run=tmp_path), step_visits(graph, chance, [0, 1]))
 
 
 # ---- components -----------------------------------------------------------------------------------------------------
@@ -207,10 +216,10 @@ def test_a_killed_job_goes_on_and_ends_the_same(tmp_path):
     whole = predict(people.walkers(), agents=GREEDY, effort=SMALL, workers=1)
 
     def killed(message, share=None):
-        if "fitted 1" in message:
+        if "fits-last: 1 of 2" in message:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(JobStopped, match=r"^stopped after 1 of 2 splits of fits-last; they are kept in .*"):
         predict(people.walkers(), agents=GREEDY, effort=SMALL, run=tmp_path, workers=1, progress=killed)
     told = []
     resumed = predict(
@@ -221,8 +230,24 @@ def test_a_killed_job_goes_on_and_ends_the_same(tmp_path):
         workers=1,
         progress=lambda message, share=None: told.append(message),
     )
-    assert not any("walkers (" in message for message in told)
+    assert all("1 of 1 groups of 64 nodes (1 found" in message for message in told if "walkers-" in message)
+    assert "walkers: fits-last: 1 of 2 splits (1 found in the run folder)" in told
     assert resumed.to_dict() == whole.to_dict()
+    assert list(resumed["last"]) == list(whole["last"])
+
+
+def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("curiograph.jobs.folders._PATIENCE", 0.0)
+    with alone_in(tmp_path), ThreadPoolExecutor(1) as other:
+        job = other.submit(predict, people.walkers(), agents=GREEDY, effort=SMALL, run=tmp_path, workers=1)
+        with pytest.raises(SettingError, match="is working there; wait for it to end, or choose another folder"):
+            job.result()
+
+
+def test_what_does_not_fit_into_memory_is_refused_before_the_work(monkeypatch):
+    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 1000)
+    with pytest.raises(SettingError, match=r"this needs about .*; predict fewer choices \(windows, all_windows\)"):
+        predict(people.walkers(), agents=GREEDY, effort=SMALL)
 
 
 def test_two_workers_find_the_same():
@@ -235,12 +260,18 @@ def test_trained_agents_are_kept_in_the_run_folder(tmp_path):
     data = people.ratings(people.tastes(users=40, items=30, visits=12))
     effort = replace(SMALL, splits=1, windows=40, all_windows=10)
     recipe = study(data, item_users=3, mean_degree=6).recipe
-    first = prepared(data, recipe=recipe, effort=effort, run=tmp_path, workers=1)
-    assert len(list(tmp_path.glob("agent-igt-*/agent.safetensors"))) == 1
-    again = prepared(data, recipe=recipe, effort=effort, run=tmp_path, workers=1)
-    for reward in ("igt", "cpt"):
-        kept = again.agents[reward].network
-        assert all(np.array_equal(array, kept[name]) for name, array in first.agents[reward].network.items())
+    first = prepared(data, recipe=recipe, effort=effort, run=tmp_path)
+    (folder,) = tmp_path.glob("agent-igt-*")
+    shutil.rmtree(folder)  # as if it had been trained on another machine
+    again = prepared(data, recipe=recipe, effort=effort, run=tmp_path)
+    assert fingerprint("agent", load_agent(folder)) == fingerprint("agent", first.agents["igt"])
+    for path in tmp_path.glob("training-*/*.task"):
+        path.unlink()
+    trained_again = prepared(data, recipe=recipe, effort=effort, run=tmp_path)
+    elsewhere = prepared(data, recipe=recipe, effort=effort)
+    for other in (again, trained_again, elsewhere):
+        for reward in ("igt", "cpt"):
+            assert fingerprint("agent", other.agents[reward]) == fingerprint("agent", first.agents[reward])
 
 
 def test_the_result_says_what_it_found():

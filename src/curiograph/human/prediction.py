@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -230,7 +231,8 @@ def _train(graph: Graph, task: tuple[str, int, int, Path | None]) -> Result:
         validate_every=max(1, steps // 10),
         validation_walks=4,
     )
-    return {"name": agent.name, "shape": asdict(agent.shape), "card": dict(agent.card), **agent.network}
+    card = json.loads(json.dumps(dict(agent.card)))
+    return {"name": agent.name, "shape": asdict(agent.shape), "card": card, **agent.network}
 
 
 def _agent(result: Result) -> GnnAgent:
