@@ -16,10 +16,10 @@ from curiograph.errors import SettingError
 if TYPE_CHECKING:
     from curiograph.graph.environments import Split
     from curiograph.progress import Progress
-    from curiograph.training.trainings import Trainings
 
 _OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name", "engine", "workers", "address")
 _ELSEWHERE = ("--out", "--engine", "--workers", "--address")  # where a training ran, which does not change it
+_FIRST = "first step: kernels may have to be compiled"
 _LINE = 0.01  # share done between two lines where there is no bar
 
 
@@ -97,27 +97,23 @@ def train(
     if several and name is not None:
         raise SettingError(f"--name {name}: several agents cannot have one name; leave it out.")
     sets = _sets(family, graph, environments, graphs, nodes, seed, directed)
-    with progress(quiet) as say:
-        say("first step: kernels may have to be compiled")
-        if several:
-            from curiograph.training.many import train_many
-
-            kind: Any = engine
-            found = train_many(
-                sets, reward, agent=agent, preset=preset, start=start, seed=range(seed, seed + seeds), out=folder,
-                command=_command(), engine=kind, workers=workers, address=address, progress=_teller(say, quiet),
-                **changes,
-            )  # fmt: skip
-        else:
-            from curiograph.training.running import train as train_agent
-
-            trained = train_agent(
-                sets, reward[0], agent=agent[0], preset=preset[0], start=start, seed=seed, out=folder, name=name,
-                progress=lambda report: _tell(report, say, quiet), command=_command(), **changes,
-            )  # fmt: skip
+    given: dict[str, Any] = {"start": start, "out": folder, "command": _command(), **changes}
     if several:
-        _show_many(found, folder, json, quiet)
-        return
+        given |= {"agent": agent, "preset": preset, "seed": range(seed, seed + seeds)}
+        given |= {"engine": engine, "workers": workers, "address": address}
+        _train_several(sets, reward, given, json, quiet)
+    else:
+        given |= {"agent": agent[0], "preset": preset[0], "seed": seed, "name": name}
+        _train_one(sets, reward[0], given, json, quiet)
+
+
+def _train_one(sets: Split, reward: str, given: dict[str, Any], json: bool, quiet: bool) -> None:
+    from curiograph.training.running import train as train_agent
+
+    with progress(quiet) as say:
+        say(_FIRST)
+        trained = train_agent(sets, reward, progress=lambda report: _tell(report, say, quiet), **given)
+    folder = given["out"]
     document = {"agent": trained.name, "validation": trained.card["validation"], "out": str(folder)}
     if json:
         show_json(document)
@@ -127,13 +123,19 @@ def train(
     remark(f"the agent, its log and its curves are in {folder}; use it as --agent {folder}", quiet)
 
 
-def _show_many(found: Trainings, folder: Path, json: bool, quiet: bool) -> None:
+def _train_several(sets: Split, reward: list[str], given: dict[str, Any], json: bool, quiet: bool) -> None:
+    from curiograph.training.many import train_many
+
+    with progress(quiet) as say:
+        say(_FIRST)
+        found = train_many(sets, reward, progress=_teller(say, quiet), **given)
+    folder = given["out"]
     if json:
         show_json({**found.to_dict(), "out": str(folder)})
         return
     columns = ["agent", "validation return", "at step"] + ["what went wrong"] * bool(found.failed)
-    rows = [(row.name, row.validation, row.step, "") for row in found]
-    rows += [(name, float("nan"), 0, reason) for name, reason in found.failed.items()]
+    rows: list[tuple[Any, ...]] = [(row.name, row.validation, row.step, "") for row in found]
+    rows += [(name, None, None, reason) for name, reason in found.failed.items()]
     show_table("Trained", columns, [row[: len(columns)] for row in rows])
     if any(len(mean.returns) > 1 for mean in found.means):
         means = [mean.to_dict() for mean in found.means]
