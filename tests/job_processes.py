@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,14 +17,14 @@ from curiograph.jobs.journal import Journal
 
 
 class Driver:
-    """`some_jobs` as a program in a process group of its own, with a temporary folder of its own."""
+    """`some_jobs` as a program, or another one, in a session of its own with a temporary folder of its own."""
 
-    def __init__(self, run: Path, tasks: int, workers: int, temporary: Path) -> None:
+    def __init__(self, run: Path, tasks: int, workers: int, temporary: Path, command: Sequence[str] = ()) -> None:
         self.run, self.temporary = run, temporary
         temporary.mkdir(exist_ok=True)
         path = os.pathsep.join(filter(None, sys.path))
         self.process = subprocess.Popen(
-            [sys.executable, some_jobs.__file__, str(run), str(tasks), str(workers)],
+            command or [sys.executable, some_jobs.__file__, str(run), str(tasks), str(workers)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -16,31 +16,25 @@ from job_processes import Driver, check_entries, entries_of
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes through /proc")
 
 
-def program(run: Path, temporary: Path) -> list[str]:
-    """A command line that works for a while in two processes: a program around a job, with curiograph's main."""
-    script = (
-        "import sys, some_jobs\n"
-        "from curiograph.cli import main as program\n"
-        "@program.app.command('jobs')\n"
-        "def jobs(run: str):\n"
-        "    some_jobs.main(run, 400, 2)\n"
-        f"sys.argv = ['curiograph', 'jobs', {str(run)!r}]\n"
-        "program.main()\n"
-    )
-    temporary.mkdir()
-    return [sys.executable, "-c", script]
+PROGRAM = """
+import sys
+import some_jobs
+from curiograph.cli import main as program
+
+@program.app.command("jobs")
+def jobs(run: str, tasks: int, workers: int) -> None:
+    some_jobs.main(run, tasks, workers)
+
+program.main()
+"""
+"""curiograph's command line with one more command, which works for a while."""
 
 
-@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("sign", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_ctrl_c_ends_everything_and_says_how_to_go_on(sign: signal.Signals, tmp_path: Path) -> None:
     run, temporary = tmp_path / "run", tmp_path / "tmp"
-    driver = Driver.__new__(Driver)  # the same to look at, with another command
-    driver.run, driver.temporary = run, temporary
-    command = program(run, temporary)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "TMPDIR": str(temporary)}
-    driver.process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment
-    )
+    command = [sys.executable, "-c", PROGRAM, "jobs", str(run), "400", "2"]
+    driver = Driver(run, 400, 2, temporary, command)
     driver.wait_for(10)
     if sign == signal.SIGINT:
         os.killpg(driver.pid, sign)  # as a terminal does
@@ -150,6 +144,7 @@ def test_a_full_disk_keeps_what_was_finished_and_resumes(tmp_path: Path) -> None
     assert out.splitlines()[-1] == undisturbed.digest
 
 
+@pytest.mark.long
 def test_a_full_temporary_folder_is_said(tmp_path: Path) -> None:
     script = FULL.format(
         where="tmp",
@@ -163,6 +158,7 @@ def test_a_full_temporary_folder_is_said(tmp_path: Path) -> None:
     assert len(out.splitlines()[-1]) == 64
 
 
+@pytest.mark.long
 def test_a_folder_that_may_only_be_read_is_refused(tmp_path: Path) -> None:
     script = FULL.format(where="run", fill='mount -o remount,ro "$1"', arguments='"$1/run" 6 1', check="").replace(
         "remount,size=64m", "remount,rw,size=64m"

@@ -23,7 +23,9 @@ def expected() -> list[bytes]:
     return in_bytes([drawn(SHARED, task) for task in range(12)])
 
 
-@pytest.mark.parametrize(("workers", "kept"), [(1, False), (1, True), (2, False), (2, True), (8, True)])
+@pytest.mark.parametrize(
+    ("workers", "kept"), [(1, False), (1, True), (2, False), (2, True), pytest.param(8, True, marks=pytest.mark.long)]
+)
 def test_results_do_not_depend_on_the_number_of_workers(
     workers: int, kept: bool, tmp_path: Path, expected: list[bytes]
 ) -> None:

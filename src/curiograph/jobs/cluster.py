@@ -46,7 +46,9 @@ def on_cluster(
     with connected(address, workers) as ray:
         _check_store(ray, need)
         try:
-            handle = [ray.put(value)]  # in a list, Ray leaves it to the task to open it: once in every process
+            handle = [
+                ray.put((function, value))
+            ]  # in a list, Ray leaves it to the task to open it: once in every process
         except TypeError as error:
             raise SharingError(not_sharable(error)) from None
         remote = ray.remote(_task).options(max_retries=_RETRIES, num_cpus=1, scheduling_strategy="SPREAD")
@@ -56,7 +58,7 @@ def on_cluster(
             while waiting or running:
                 while waiting and len(running) < _most(ray, workers):
                     index = waiting.pop()
-                    running[remote.remote(function, handle, tasks[index])] = index
+                    running[remote.remote(handle, tasks[index])] = index
                 ready, _ = ray.wait(list(running), num_returns=1)
                 for reference in ready:
                     yield running.pop(reference), _outcome(ray, reference)
@@ -75,12 +77,15 @@ def _outcome(ray: Any, reference: Any) -> Outcome:
     try:
         outcome: Outcome = ray.get(reference)
         return outcome
+    except ray.exceptions.RayTaskError as error:  # not of the task itself, which `attempt` turns into an outcome
+        cause = f"{type(error.cause).__name__}: {shortened(error.cause, 200)}"
+        return Outcome(None, f"its worker cannot open it ({cause}); install the same packages there as here")
     except ray.exceptions.RayError as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
         return Outcome(None, f"its worker died {_RETRIES + 1} times ({type(error).__name__}: {shortened(reason, 200)})")
 
 
-def _task(function: Function, handle: list[Any], task: Any) -> Outcome:
+def _task(handle: list[Any], task: Any) -> Outcome:
     import ray
 
     token = handle[0].hex()
@@ -88,7 +93,8 @@ def _task(function: Function, handle: list[Any], task: Any) -> Outcome:
         _opened[token] = ray.get(handle[0])
         while len(_opened) > _KEPT:
             _opened.popitem(last=False)
-    return attempt(function, _opened[token], task)
+    function, value = _opened[token]
+    return attempt(function, value, task)
 
 
 def ray_itself() -> Any:

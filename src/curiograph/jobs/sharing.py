@@ -36,31 +36,29 @@ class SharingError(SettingError):
 
 @dataclass(frozen=True)
 class Shared:
-    """A way to something that the driver holds. It travels with every task: a few hundred bytes, not the arrays.
+    """A way to something that the driver holds. It travels with every task: a few hundred bytes, whatever it leads to.
 
-    Its bytes come from the driver's own process through a pipe, never from a file.
+    The file belongs to the driver's process alone, and nobody but its user can open it.
     """
 
     token: str
     """Tells it from everything else that was ever shared."""
     path: str
-    """Of the file with the arrays."""
-    head: bytes
+    """Of the file with everything."""
     bounds: tuple[tuple[int, int], ...]
-    """Where each array begins in the file, and ends."""
+    """Where each array begins in the file, and ends; then the same of all that is no array."""
 
     def value(self) -> Any:
         """What is shared; made once in every process."""
         if self.token not in _opened:
-            _opened[self.token] = pickle.loads(self.head, buffers=self._arrays())
+            *arrays, head = self._parts()
+            _opened[self.token] = pickle.loads(head, buffers=arrays)
             while len(_opened) > _KEPT:
                 _opened.popitem(last=False)
         _opened.move_to_end(self.token)
         return _opened[self.token]
 
-    def _arrays(self) -> list[memoryview]:
-        if not self.bounds:
-            return []
+    def _parts(self) -> list[memoryview]:
         with open(self.path, "rb") as stream:
             whole = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
         return [whole[begin:end] for begin, end in self.bounds]
@@ -78,13 +76,13 @@ def shared(value: Any) -> Iterator[Shared]:
     with ExitStack() as stack:
         try:
             path, stream = stack.enter_context(_file())
-            bounds = _written(stream, buffers)
+            bounds = _written(stream, [*(buffer.raw() for buffer in buffers), head.getbuffer()])
         except OSError as error:
             raise GraphError(
                 f"cannot share the graph with workers through {tempfile.gettempdir()}: {error.strerror}; set TMPDIR to "
                 "a larger disk."
             ) from None
-        yield Shared(secrets.token_hex(8), path, head.getvalue(), bounds)
+        yield Shared(secrets.token_hex(8), path, bounds)
 
 
 def not_sharable(error: Exception) -> str:
@@ -107,19 +105,16 @@ def _file() -> Iterator[tuple[str, IO[bytes]]]:
         yield named.name, named
 
 
-def _written(stream: IO[bytes], buffers: list[pickle.PickleBuffer]) -> tuple[tuple[int, int], ...]:
-    """Where each array begins in the file, and ends."""
+def _written(stream: IO[bytes], parts: list[memoryview]) -> tuple[tuple[int, int], ...]:
+    """Where each part begins in the file, and ends."""
     bounds, end = [], 0
-    for buffer in buffers:
+    for part in parts:
         begin = -(-end // _ALIGNMENT) * _ALIGNMENT
         stream.seek(begin)
-        raw = buffer.raw()
-        while raw:
-            raw = raw[stream.write(raw) :]  # at most 2 GiB at a time
+        while part:
+            part = part[stream.write(part) :]  # at most 2 GiB at a time
         end = stream.tell()
         bounds.append((begin, end))
-    stream.seek(end)
-    stream.write(b"\0")  # an empty file cannot be mapped
     return tuple(bounds)
 
 
