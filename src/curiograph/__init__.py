@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from curiograph.errors import CuriographError as CuriographError
     from curiograph.errors import FileFormatError as FileFormatError
     from curiograph.errors import GraphError as GraphError
+    from curiograph.errors import JobError as JobError
+    from curiograph.errors import JobStopped as JobStopped
     from curiograph.errors import MissingExtraError as MissingExtraError
     from curiograph.errors import RankerError as RankerError
     from curiograph.errors import RewardError as RewardError
@@ -118,6 +120,8 @@ _HOMES = {
         "CuriographError",
         "FileFormatError",
         "GraphError",
+        "JobError",
+        "JobStopped",
         "MissingExtraError",
         "RankerError",
         "RewardError",

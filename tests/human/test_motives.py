@@ -281,7 +281,9 @@ def test_a_run_folder_keeps_what_is_finished_and_what_is_damaged_is_computed_aga
     told = []
     with pytest.warns(UserWarning, match=r"000003\.task: is damaged; the task is computed again"):
         again = hypotheses(GRAPH, walks, workers=1, run=tmp_path, progress=lambda m, share=None: told.append(m))
-    assert told[0].startswith(f"motives: {len(kept) - 2} of {len(kept)} tasks ({len(kept) - 2} found in the run folder)")
+    assert told[0].startswith(
+        f"motives: {len(kept) - 2} of {len(kept)} tasks ({len(kept) - 2} found in the run folder)"
+    )
     assert bits(again) == whole
     hypotheses(GRAPH, walks, workers=1, run=tmp_path, seed=1)
     assert len(list(tmp_path.glob("motives-*"))) == 2  # other parts of the users are another job

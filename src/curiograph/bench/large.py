@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.agents.evaluation import random_starts
 from curiograph.agents.registry import as_agent
-from curiograph.agents.running import explore, random_starts
+from curiograph.agents.running import explore
 from curiograph.centrality.curious import curious_pagerank
 from curiograph.centrality.push import pagerank_top
 from curiograph.centrality.recommend import recommend
