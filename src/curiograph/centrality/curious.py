@@ -154,8 +154,8 @@ def curious_pagerank(
     shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     converged = np.stack([f.converged for f in found]).reshape(shape[:-1])
     return CuriousPageRank(
-        np.stack([f.scores for f in found]).reshape(shape),
-        np.stack([f.stderr for f in found]).reshape(shape),
+        _everywhere([(f.nodes, f.scores) for f in found], graph.num_nodes).reshape(shape),
+        _everywhere([(f.nodes, f.stderr) for f in found], graph.num_nodes).reshape(shape),
         converged if converged.ndim else bool(converged),
         all(not f.visits[-1].drawn for f in found),
         sum(v.walks for f in found for v in f.visits),
@@ -169,6 +169,8 @@ def curious_pagerank(
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
+    nodes: Int64
+    """Those that were reached; all others have zeros."""
     scores: Float64
     stderr: Float64
     converged: NDArray[np.bool_]
@@ -200,7 +202,7 @@ class _Run:
         if self.exact:
             reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
             visits = [from_history(reach, _streams(seed, 0))]
-            return self._everywhere(*combined(visits, self.alphas), np.ones(len(self.alphas), bool), visits)
+            return _Answer(*combined(visits, self.alphas), np.ones(len(self.alphas), bool), visits)
         visits, left, size = [], self.max_walks, FIRST_SIZE
         while True:
             reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
@@ -212,17 +214,8 @@ class _Run:
             excess = self._errors(scores, stderr) / self.tolerance
             largest_excess = float(excess[self.alphas.argmax()])
             if largest_excess <= 1 or left < Reach.groups:
-                return self._everywhere(nodes, scores, stderr, excess <= 1, visits)
+                return _Answer(nodes, scores, stderr, excess <= 1, visits)
             size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 0.5))
-
-    def _everywhere(
-        self, nodes: Int64, scores: Float64, stderr: Float64, converged: NDArray[np.bool_], visits: list[Visits]
-    ) -> _Answer:
-        """The answer for all nodes, given that for those that were reached."""
-        shape = len(self.alphas), int(self.bias.stack.starts[-1])
-        answer = _Answer(np.zeros(shape), np.zeros(shape), converged, visits)
-        answer.scores[:, nodes], answer.stderr[:, nodes] = scores, stderr
-        return answer
 
     def _errors(self, scores: Float64, stderr: Float64) -> Float64:
         """The largest relative error of the highest scores, by alpha."""
@@ -230,6 +223,14 @@ class _Run:
         highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
         relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
         return np.asarray(relative.max(axis=1))
+
+
+def _everywhere(answers: Sequence[tuple[Int64, Float64]], num_nodes: int) -> Float64:
+    """Histories x alphas x nodes, given the nodes that each history reached; memory that stays zero costs nothing."""
+    table = np.zeros((len(answers), len(answers[0][1]), num_nodes))
+    for row, (nodes, values) in zip(table, answers, strict=True):
+        row[:, nodes] = values
+    return table
 
 
 def _streams(seed: int, task: int) -> Streams:
