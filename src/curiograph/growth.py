@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 _AT_ONCE = 2_000  # walks whose labels are looked up together
 _TASK = 1.0
 """Seconds that a task takes, about: by the length of its walks, so that tasks do not depend on who does them."""
-_COMPRESSING = 2.5e-9
-"""Seconds for all steps of a walk, over the fourth power of its nodes; as `curiograph bench --scale` measures it."""
-_STEP = 5e-6
+_COMPRESSING = 2e-8
+"""Seconds for all steps of a walk, over the third power of its nodes; as `curiograph bench --scale` measures it."""
+_STEP = 3e-6
 """Seconds for the gaps of a step."""
 _TASK_MEMORY = 2**27
 """Bytes that a task takes at most: those of `grow`, which bounds them."""
@@ -286,7 +286,7 @@ class _Measured:
 
 def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
-    tasks = list(parts(lengths**4 * _COMPRESSING * compressibility + lengths * _STEP, _TASK))
+    tasks = list(parts(lengths**3 * _COMPRESSING * compressibility + lengths * _STEP, _TASK))
     rows = graph.skeleton
     nodes = len(visits.nodes)
     return Job(
