@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.graph.stack import Stack
 from curiograph.graph.toys import complete, cycle, grid, library
+from curiograph.growth import _joined as joined
+from curiograph.growth import _Measured as Measured
+from curiograph.growth import _measured as measured
 from curiograph.growth import visits_of
 from curiograph.rewards.cpt import CompressibilityTracker
-from curiograph.rewards.grown import grow, joined
+from curiograph.rewards.grown import grow
 from twins import cpt, gudhi_pairs, random_graph
 
 
@@ -210,7 +213,7 @@ def test_a_walk_does_not_know_what_is_measured_with_it(data):
     visits = visits_of(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
     whole = grow(graph, visits.nodes, visits.offsets)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(whole)), max_size=4)) | {0, len(whole)})
-    parts = joined([grow(graph, *visits.part(a, b)) for a, b in pairwise(cuts)])
+    parts = joined(visits, [measured(Measured(graph, visits, 1, True), (a, b)) for a, b in pairwise(cuts)])
     for name, array in vars(whole).items():
         assert array.dtype == getattr(parts, name).dtype
         assert array.tobytes() == getattr(parts, name).tobytes()
