@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import people
-import ray_cluster
 from curiograph.agents.files import load_agent
 from curiograph.centrality.curious import curious_pagerank
 from curiograph.centrality.rankers import PageRankRanker
