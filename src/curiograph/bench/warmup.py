@@ -28,7 +28,7 @@ def warm_up() -> float:
             evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
     measure(library(), ["music", "physics", "chemistry"])
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
-    compare_growth(library(), people, steps=3, replicates=1)
+    compare_growth(library(), people, steps=3, replicates=1, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="edges")
     for graph in (library(), weighted):

@@ -208,7 +208,7 @@ def _trained(
         lambda: {"graph": graph_digest(graph), "rewards": REWARDS, "steps": steps, "seed": seed},
         Need(_TORCH + _COPIES * 4 * graph.indices.nbytes, shared=graph.indices.nbytes, way_out="give agents"),
         lambda task: f"training for {task[0]}",
-        f"agents, {steps:,} steps each",
+        "agents",
     )
     at_once = replace(engine, workers=worker_number(None)) if engine == Engine() else engine  # surely pays off
     found = dict(zip(REWARDS, map(_agent, complete(job, at_once, home, tell)), strict=True))
