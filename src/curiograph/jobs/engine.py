@@ -29,11 +29,6 @@ class Engine:
     address: str | None = None
     """Of a cluster; None starts one on this machine for the job."""
 
-    @property
-    def in_process(self) -> bool:
-        """Whether the tasks run here, one after another, and no other process is asked."""
-        return self.name == "local" and self.workers == 1
-
     @contextmanager
     def ready(self) -> Iterator[None]:
         """A block whose jobs share one cluster, which takes ten seconds to start."""

@@ -11,7 +11,7 @@ from typing import Any
 from curiograph.errors import JobError, JobStopped
 from curiograph.graph.storage import PathLike, quoted
 from curiograph.jobs import local
-from curiograph.jobs.engine import Engine
+from curiograph.jobs.engine import HERE, Engine
 from curiograph.jobs.folders import alone_in
 from curiograph.jobs.journal import Journal
 from curiograph.jobs.memory import Need, check_disk, check_memory
@@ -66,23 +66,13 @@ def complete(job: Job, engine: Engine, run: PathLike | None = None, progress: Pr
     completed is only read. A task that fails does not keep the others from being done; at the end `JobError` names it.
     What is done in this process without such a folder is a plain loop: the first error ends it, as it is.
     """
-    if within_task() or (run is None and engine.in_process):
-        return _looped(job, progress)
+    if within_task():
+        engine, run = HERE, None
     if run is None:
         return _done(job, engine, None, progress)
     with alone_in(run) as home:
         check_disk(job.need, home)
         return _done(job, engine, Journal(home, job.name, job.about(), len(job.tasks)), progress)
-
-
-def _looped(job: Job, progress: Progress) -> list[Result]:
-    results = []
-    clock = _Clock(job, {}, progress)
-    for number, task in enumerate(job.tasks):
-        results.append(job.function(job.shared, task))
-        if number + 1 < len(job.tasks):  # the end needs no telling
-            clock.add(number)
-    return results
 
 
 def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress) -> list[Result]:

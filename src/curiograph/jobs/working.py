@@ -6,8 +6,8 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,8 +33,7 @@ class Outcome:
 
 def attempt(function: Function, shared: Any, task: Any) -> Outcome:
     """Do a task; one that fails is tried again, unless its error was raised on purpose."""
-    _busy.working = True
-    try:
+    with _working():
         for _ in range(_ATTEMPTS):
             try:
                 result = function(shared, task)
@@ -45,13 +44,22 @@ def attempt(function: Function, shared: Any, task: Any) -> Outcome:
             except (Exception, SystemExit) as error:  # a task that leaves the program ends itself, not the job
                 said = f"{type(error).__name__}: {shortened(error, 300)}"
         return Outcome(None, f"{said} ({_ATTEMPTS} times)")
-    finally:
-        _busy.working = False
 
 
 def plainly(function: Function, shared: Any, task: Any) -> Outcome:
     """Do a task; an error ends everything, as it is."""
-    return Outcome(function(shared, task))
+    with _working():
+        return Outcome(function(shared, task))
+
+
+@contextmanager
+def _working() -> Iterator[None]:
+    before = within_task()
+    _busy.working = True
+    try:
+        yield
+    finally:
+        _busy.working = before
 
 
 def within_task() -> bool:
