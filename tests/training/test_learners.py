@@ -20,6 +20,7 @@ from curiograph.training.dqn import DqnLearner  # noqa: E402
 from curiograph.training.planning import PlanLearner  # noqa: E402
 from curiograph.training.settings import DqnSettings, PlanSettings, made_settings  # noqa: E402
 
+STOOD = {"finished": False, "best": 0.5, "best_step": 0, "stale": 0, "seconds": 0.0}
 GRAPHS = cg.generate_split("er", nodes=14, train=4, val=0, test=0, seed=3).train
 SMALL_DQN = replace(DqnSettings(), train_steps=40, warmup=5, batch=8, buffer=60, target_every=4, walk_nodes=6)
 SMALL_PLAN = replace(
@@ -54,7 +55,7 @@ def same(a, b) -> bool:
 @pytest.mark.parametrize("stop", [0, 3, 8, 13])
 def test_a_restored_learner_goes_on_to_the_bit(name, stop, tmp_path):
     whole = steps(learner(name), stop + 9)
-    save_checkpoint(tmp_path / "c", steps(learner(name), stop).state(), {"step": stop})
+    save_checkpoint(tmp_path / "c", steps(learner(name), stop).state(), STOOD)
     again = learner(name, seed=1)
     again.restore(load_checkpoint(tmp_path / "c")[0])
     assert same(whole, steps(again, 9))

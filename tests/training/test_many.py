@@ -186,11 +186,12 @@ def test_picture_of_trainings():
 
 def test_progress_is_told_from_logs_and_never_falls(tmp_path):
     told = []
+    lines = [f'{{"step": {step}, "loss": null, "return": 2, "validation": 1}}\n' for step in (4, 8)]
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
     with watching.watched([(tmp_path / "a", 10), (tmp_path / "b", 10)], lambda *given: told.append(given)) as tell:
         tell("0 of 2", 0.0)
-        (tmp_path / "b" / "log.jsonl").write_text('{"step": 4}\n{"step": 8}\n')
+        (tmp_path / "b" / "log.jsonl").write_text("".join(lines))
         tell("0 of 2", 0.0)
         (tmp_path / "b" / "log.jsonl").unlink()
         tell("0 of 2", 0.0)

@@ -27,6 +27,7 @@ def dense(weights: Weights, name: str, inputs: Float32) -> Float32:
 def check_network(agent: str, shapes: Mapping[str, tuple[int, ...]], weights: Weights) -> None:
     """Raise where a network does not read what its agent gives it.
 
+    >>> import numpy as np
     >>> check_network("gnn", {"output.bias": (1,)}, {"output.bias": np.zeros(2, np.float32)})
     Traceback (most recent call last):
     curiograph.errors.AgentError: agent 'gnn' was trained for other features or another shape: its array ...

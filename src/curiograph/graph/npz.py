@@ -202,7 +202,7 @@ class _Members:
             raise _UnusableError(f"holds {name!r} as {stated} of shape {shape}; expected one dimension of {expected}")
         if type(shape[0]) is not int or shape[0] < 0 or shape[0] * expected.itemsize != len(member) - length:
             raise _UnusableError(
-                f"says that {name!r} has shape {shape}, which its {len(member) - length} bytes are not"
+                f"says that {name!r} has shape {quoted(shape)}, which its {len(member) - length} bytes are not"
             )
         array: NDArray[Any] = member[length:].view(expected)
         return array if array.flags.aligned else array.copy()  # a zip tool may have moved it
