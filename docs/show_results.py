@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx
+from show_scale import plan_lines, scale_lines, size_lines, walk_lines
 
 import curiograph as cg
 from curiograph.bench.run import ratio_text, seconds_text
@@ -222,6 +223,10 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("bench", "bench", bench_lines, README),
     ("load", "load", load_lines, DOCS / "serve.md"),
     ("page", "page", page_lines, DOCS / "serve.md"),
+    ("scale", "scale", scale_lines, DOCS / "scale.md"),
+    ("scale sizes", "scale", size_lines, DOCS / "scale.md"),
+    ("scale walks", "scale", walk_lines, DOCS / "scale.md"),
+    ("scale plan", "scale", plan_lines, DOCS / "scale.md"),
 ]
 """Markers, the run between them, how it is written, and the page."""
 

@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ from curiograph.graph.container import Graph
 from curiograph.graph.read import read_graph
 from curiograph.graph.rows import Int32, Int64
 from curiograph.graph.storage import PathLike
+from curiograph.human.evidence import hypotheses
+from curiograph.human.trajectories import Trajectories
 from curiograph.rewards.grown import grow
 
 WALKERS = (("random", "igt"), ("greedy", "igt"), ("greedy", "cpt"), ("igt-ws", "igt"), ("horizon", "igt"))
@@ -82,6 +85,14 @@ def measured(graph: Graph, walks: int, nodes: int, *, seed: int = 0) -> dict[str
     igt, _ = _timed(lambda: grow(graph, flat, offsets, compressibility=False))
     per = 1e3 / walks
     return {"walks": walks, "nodes": nodes, "milliseconds": per * both, "igt": per * igt, "peak": _peak()}
+
+
+def judged(graph: Graph, walks: int, nodes: int, *, seed: int = 0) -> dict[str, Any]:
+    """Judge the choices of random walks by all motives: milliseconds per choice."""
+    flat, offsets = walked(graph, walks, nodes, seed)
+    people = Trajectories.from_walks([flat[a:b].tolist() for a, b in pairwise(offsets)], graph=graph)
+    seconds, found = _timed(lambda: hypotheses(graph, people, seed=seed, workers=1))
+    return {"choices": found.choices, "motives": len(found), "milliseconds": 1e3 * seconds / found.choices}
 
 
 def walked(graph: Graph, walks: int, nodes: int, seed: int = 0) -> tuple[Int32, Int64]:
