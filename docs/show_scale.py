@@ -81,7 +81,7 @@ def plan_lines(run: dict[str, Any]) -> list[str]:
     works = {
         f"measure a walk of {WALK} articles for each": walk,
         f"a greedy walk of {WALK} from the same start, to compare": degree["decisions"]["greedy, igt"] * (WALK - 1),
-        "hypotheses: seven motives for each choice": run["hypotheses"]["milliseconds"] * (WALK - 4),
+        "hypotheses: six motives for each choice": run["hypotheses"]["milliseconds"] * (WALK - 4),
         "curious PageRank of each reader's history": degree["recommendations"]["curious_pagerank"],
         "ten recommendations by the mixture, nothing prepared": degree["recommendations"]["mixture, last"],
     }

@@ -116,6 +116,18 @@ def test_pagerank_of_a_history_is_the_sum_of_that_of_its_nodes():
         assert found[some] == pytest.approx(wanted / wanted.max(), abs=1e-8)
 
 
+def test_on_a_large_graph_pagerank_is_looked_for_around_each_history(monkeypatch):
+    graph = cg.generate("ws", 400, seed=0)
+    walks = [cg.explore(graph, "random", start=start, steps=8, seed=start).nodes for start in range(40)]
+    choices = choices_of(graph, Trajectories.from_walks(walks, graph=graph))
+    whole = PageRankMotive().scores(choices)
+    monkeypatch.setattr("curiograph.human.motives.SOLVED_WHOLE", 100)
+    monkeypatch.setattr("curiograph.centrality.rankers.SOLVED_WHOLE", 100)
+    near = PageRankMotive().scores(choices)
+    assert np.abs(near - whole).max() < 0.05
+    assert PageRankMotive().together(graph) < 2**18
+
+
 def test_markov_counts_what_others_did():
     walks = people(GRAPH, "max-degree", "igt", 0.7, walks=40, users=[f"u{i % 7}" for i in range(40)])
     choices = choices_of(GRAPH, walks, burn_in=1)
@@ -266,14 +278,14 @@ def test_neither_workers_nor_chunks_change_a_bit(monkeypatch):
     walks = people(GRAPH, "greedy", "igt", 0.7)
     some = {"motives": ["pagerank", "cpt", "markov"], "agents": ["igt-rg"]}
     whole = bits(hypotheses(GRAPH, walks, workers=1, **some))
-    monkeypatch.setattr("curiograph.human.motives.Motive.together", 500)
-    monkeypatch.setattr("curiograph.human.motives.PageRankMotive.together", 700)
+    monkeypatch.setattr("curiograph.human.motives._TASK", 500)
+    monkeypatch.setattr("curiograph.human.motives._LARGE_TASK", 700)
     assert bits(hypotheses(GRAPH, walks, workers=1, **some)) == whole
     assert bits(hypotheses(GRAPH, walks, workers=2, **some)) == whole
 
 
 def test_a_run_folder_keeps_what_is_finished_and_what_is_damaged_is_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.human.motives.Motive.together", 500)
+    monkeypatch.setattr("curiograph.human.motives._TASK", 500)
     walks = people(GRAPH, "greedy", "igt", 0.7)
     whole = bits(hypotheses(GRAPH, walks, workers=1, run=tmp_path))
     kept = sorted(tmp_path.glob("motives-*/*.task"))

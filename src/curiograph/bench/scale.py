@@ -172,7 +172,7 @@ def _against(what: str, milliseconds: float, before: float) -> Row:
 
 
 def _costs(scale: Scale, folder: Path, path: Path, seed: int, say: Progress) -> None:
-    """What a walk takes to measure, by its length and by the degree of its nodes."""
+    """What a walk takes to measure, by its length and by the degree of its nodes; and a choice, to judge."""
     graph = read_graph(path)
     scale.facts["lengths"] = [large.measured(graph, 200, nodes, seed=seed) for nodes in _LENGTHS]
     scale.facts["degrees"] = []
@@ -181,6 +181,7 @@ def _costs(scale: Scale, folder: Path, path: Path, seed: int, say: Progress) -> 
         found = {"degree": degree, "measured": large.measured(graph, 200, _NODES, seed=seed)["milliseconds"]}
         found |= {"decisions": large.decisions(graph, seed=seed)}
         scale.facts["degrees"].append(found | {"recommendations": large.recommendations(graph, seed=seed)})
+    scale.facts["hypotheses"] = large.judged(graph, 200, 30, seed=seed)
 
 
 def _batch(scale: Scale, path: Path, count: int, seed: int, say: Progress) -> None:

@@ -22,7 +22,7 @@ from curiograph.graph.rows import Float64, Int32
 from curiograph.graph.storage import quoted
 
 _STEP = 1e-10  # PageRanks closer than this are equal: far above its errors, which depend on who is solved together
-_SOLVED_WHOLE = 50_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
+SOLVED_WHOLE = 50_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
 _PUSHED = 64  # nodes whose scores are made as good as they get there
 _EDGES = MOST_EDGES  # read for that at most
 _AT_ONCE = 64  # histories solved together: bounds the memory
@@ -110,7 +110,7 @@ class PageRankRanker(Ranker):
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         wanted = [candidates.nodes[a:b] for a, b in pairwise(candidates.offsets)]
-        if graph.num_nodes > _SOLVED_WHOLE:
+        if graph.num_nodes > SOLVED_WHOLE:
             return _joined([self._around(graph, *each) for each in zip(histories, wanted, strict=True)])
         kept = self._kept.get(graph, {})
         scores = [_summed(kept, *each) for each in zip(histories, wanted, strict=True)]
@@ -124,7 +124,7 @@ class PageRankRanker(Ranker):
 
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> None:
         """Solve ahead for single nodes, as many as there is memory for; histories of such nodes need no solving."""
-        if graph.num_nodes > _SOLVED_WHOLE:
+        if graph.num_nodes > SOLVED_WHOLE:
             return
         kept = self._kept.setdefault(graph, {})
         new = [v for v in dict.fromkeys(graph.positions(labels).tolist()) if v not in kept]

@@ -41,9 +41,9 @@ class _Order:
     number: int
     """Of the motive among those compared."""
 
-    def tasks(self, size: int, place: int) -> list[tuple[int, int, int]]:
+    def tasks(self, choices: Choices, place: int) -> list[tuple[int, int, int]]:
         """This order, and the first and last of the choices to place."""
-        step = self.motive.together
+        size, step = len(choices), self.motive.together(choices.graph)
         return [(place, first, min(first + step, size)) for first in range(0, size, step)]
 
 
@@ -57,7 +57,7 @@ def judged(
 ) -> list[Judged]:
     """Judge every choice, by each motive, by the fit on those who are in another part than who chose."""
     orders = list(_orders(motives, choices, fold_of))
-    tasks = [task for place, order in enumerate(orders) for task in order.tasks(len(choices), place)]
+    tasks = [task for place, order in enumerate(orders) for task in order.tasks(choices, place)]
     tasks.sort(key=lambda task: task[1] - task[2])  # the longest first, so that none is left at the end
     windows = choices.windows
     job = Job(
@@ -74,7 +74,7 @@ def judged(
         lambda task: f"{orders[task[0]].motive.name}, choices {task[1]} to {task[2] - 1}",
     )
     results = dict(zip(tasks, complete(job, engine, run, progress), strict=True))
-    places = [_joined([results[task] for task in order.tasks(len(choices), i)]) for i, order in enumerate(orders)]
+    places = [_joined([results[task] for task in order.tasks(choices, i)]) for i, order in enumerate(orders)]
     return [
         _fitted([each for each, order in zip(places, orders, strict=True) if order.number == number], fold_of)
         for number in range(len(motives))
@@ -92,7 +92,7 @@ def _orders(motives: Sequence[Motive], choices: Choices, fold_of: Int64) -> Iter
 
 def _need(choices: Choices, orders: Sequence[_Order]) -> Need:
     degrees = choices.graph.degrees[choices.windows.histories[:, -1]]
-    together = min(len(choices), max(order.motive.together for order in orders))
+    together = min(len(choices), max(order.motive.together(choices.graph) for order in orders))
     return Need(
         task=int(together * degrees.mean() * _CANDIDATE) + max(order.motive.table(choices.graph) for order in orders),
         results=len(orders) * len(choices) * _PLACED,

@@ -14,6 +14,7 @@ from curiograph.agents.contract import Agent, checked_scores
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.centrality.history import uniform
 from curiograph.centrality.pagerank import flow_scales, pagerank_rows
+from curiograph.centrality.rankers import SOLVED_WHOLE, PageRankRanker
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int32, Int64
@@ -22,6 +23,7 @@ from curiograph.human.choices import Choices
 from curiograph.jobs.identity import fingerprint
 from curiograph.rewards.registry import RewardLike, as_reward
 
+_TASK, _LARGE_TASK = 2**12, 2**18  # choices
 _AT_ONCE = 64  # nodes from which PageRank is solved together: bounds the memory
 _DIGITS = 9  # of scores relative to the largest of a choice; beyond, they differ by rounding
 
@@ -32,8 +34,10 @@ class Motive(ABC):
     name: str
     learns: ClassVar[bool] = False
     """Whether scores depend on what others chose."""
-    together: ClassVar[int] = 2**12
-    """Choices of a task: about a second of work."""
+
+    def together(self, graph: Graph) -> int:
+        """Choices of a task: about a second of work."""
+        return _TASK
 
     def taught(self, known: Choices) -> Motive:
         """The same motive, learnt from these choices and no others."""
@@ -73,14 +77,31 @@ class PageRankMotive(Motive):
     """Personalised PageRank of the visited nodes.
 
     PageRank is, up to a factor, the sum of that from each visited node alone, so it is solved once for every node of a
-    task, which is large for this reason.
+    task, which is large for this reason. On a large graph it is looked for around each history instead, to a few
+    percent, as `PageRankRanker` does.
     """
 
     alpha: float = 0.85
     name: str = "pagerank"
-    together: ClassVar[int] = 2**18
+
+    def together(self, graph: Graph) -> int:
+        return _TASK if graph.num_nodes > SOLVED_WHOLE else _LARGE_TASK
 
     def scores(self, choices: Choices) -> Float64:
+        c = choices.candidates
+        large = choices.graph.num_nodes > SOLVED_WHOLE
+        scores = self._around(choices) if large else self._solved(choices)
+        largest = np.maximum.reduceat(scores, c.offsets[:-1]) if len(choices) else np.empty(0)
+        relative: Float64 = scores / np.maximum(largest, np.finfo(float).tiny)[c.walks]
+        return relative.round(_DIGITS)
+
+    def _around(self, choices: Choices) -> Float64:
+        histories = [row[row >= 0] for row in choices.windows.histories]
+        return PageRankRanker(self.alpha).scores(
+            choices.graph, [np.unique(row) for row in histories], choices.candidates
+        )
+
+    def _solved(self, choices: Choices) -> Float64:
         c, histories = choices.candidates, choices.windows.histories
         rows, columns = np.nonzero(histories >= 0)
         order = np.argsort(histories[rows, columns], kind="stable")
@@ -93,9 +114,7 @@ class PageRankMotive(Motive):
             for first, end, flows in zip(firsts[some], ends[some], self._flows(choices, sources[some]), strict=True):
                 slots = _slots(c.offsets, rows[first:end])
                 scores[slots] += flows[c.nodes[slots]]
-        largest = np.maximum.reduceat(scores, c.offsets[:-1]) if len(choices) else np.empty(0)
-        relative: Float64 = scores / np.maximum(largest, np.finfo(float).tiny)[c.walks]
-        return relative.round(_DIGITS)
+        return scores
 
     def _flows(self, choices: Choices, sources: Int32) -> Float64:
         """Visits before the first teleport from each source: PageRank, not scaled for walkers lost at dead ends."""
@@ -107,7 +126,7 @@ class PageRankMotive(Motive):
         return [self.name, self.alpha]
 
     def table(self, graph: Graph) -> int:
-        return 4 * 8 * _AT_ONCE * graph.num_nodes
+        return 0 if graph.num_nodes > SOLVED_WHOLE else 4 * 8 * _AT_ONCE * graph.num_nodes
 
 
 def _slots(offsets: Int64, rows: Int64) -> Int64:
