@@ -49,7 +49,7 @@ def test_other_rankers_keep_the_contract(ranker):
 
 
 def test_by_local_push_too(monkeypatch):
-    monkeypatch.setattr("curiograph.centrality.rankers._SOLVED_WHOLE", 0)
+    monkeypatch.setattr("curiograph.centrality.rankers.SOLVED_WHOLE", 0)
     cg.check_ranker("pagerank")
 
 

@@ -539,7 +539,7 @@ def test_local_push_offers_what_the_whole_solution_does(monkeypatch, directed, w
     g = cg.Graph.from_edges(np.column_stack([rng.integers(0, 3000, 12000), hubs]), directed=directed)
     many = [g.labels[i : i + 3] for i in range(0, 60, 3)]
     whole = cg.recommend(g, many, k=5, candidates=which, ranker="pagerank")
-    monkeypatch.setattr("curiograph.centrality.rankers._SOLVED_WHOLE", 0)
+    monkeypatch.setattr("curiograph.centrality.rankers.SOLVED_WHOLE", 0)
     monkeypatch.setattr("curiograph.centrality.rankers._EDGES", 1000)
     around = cg.recommend(g, many, k=5, candidates=which, ranker="pagerank")
     for exact, close in zip(map(dict, whole), map(dict, around), strict=True):
@@ -549,7 +549,7 @@ def test_local_push_offers_what_the_whole_solution_does(monkeypatch, directed, w
 
 
 def test_local_push_does_not_offer_what_cannot_be_reached(monkeypatch):
-    monkeypatch.setattr("curiograph.centrality.rankers._SOLVED_WHOLE", 0)
+    monkeypatch.setattr("curiograph.centrality.rankers.SOLVED_WHOLE", 0)
     for directed in (False, True):
         g = cg.Graph.from_edges([(0, 1), (1, 2), (3, 4)], directed=directed)
         assert set(names(cg.recommend(g, [0], ranker="pagerank"))) == {1, 2}
