@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load people train-all ablation fuzz clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people train-all ablation fuzz clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -64,6 +64,11 @@ load: .venv/test.done browser wrk
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
 	$(BIN)/curiograph bench --load --out docs/results/load.json
 	$(BIN)/curiograph bench --page --out docs/results/page.json
+	$(BIN)/python docs/show_results.py
+
+# Many tasks and large graphs: about a quarter of an hour, on a machine that does nothing else.
+scale: .venv/test-all.done
+	$(BIN)/curiograph bench --scale --out docs/results/scale.json
 	$(BIN)/python docs/show_results.py
 
 # The same for human choices, from the data that CURIOGRAPH_DATA names: about an hour; interrupted, it goes on.

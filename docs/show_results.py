@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import networkx
-from show_scale import plan_lines, scale_lines, size_lines, walk_lines
+from show_scale import brief_lines, plan_lines, scale_lines, size_lines, walk_lines
 
 import curiograph as cg
 from curiograph.bench.run import ratio_text, seconds_text
@@ -223,6 +223,7 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("bench", "bench", bench_lines, README),
     ("load", "load", load_lines, DOCS / "serve.md"),
     ("page", "page", page_lines, DOCS / "serve.md"),
+    ("scale in brief", "scale", brief_lines, README),
     ("scale", "scale", scale_lines, DOCS / "scale.md"),
     ("scale sizes", "scale", size_lines, DOCS / "scale.md"),
     ("scale walks", "scale", walk_lines, DOCS / "scale.md"),

@@ -13,6 +13,14 @@ def scale_lines(run: dict[str, Any]) -> list[str]:
     return [*lines, "", f"{run['processors']} processors, seed {run['seed']}."]
 
 
+def brief_lines(run: dict[str, Any]) -> list[str]:
+    """The same in a few lines, for README."""
+    wanted = ("2 workers over 1", "walks of", "greedy, igt on", "curious_pagerank on")
+    shown = [row for row in run["rows"] if any(words in row["what"] for words in wanted)]
+    lines = ["| on two cores | measured | promised |", "|---|---|---|"]
+    return lines + [_row(row["what"], row["measured"], row["promised"]) for row in shown]
+
+
 def _row(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 

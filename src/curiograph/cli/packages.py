@@ -12,7 +12,7 @@ PURPOSES = {
     "plot": "pictures",
     "topology": "gaps of dimension 2 and above",
     "train": "training agents; acting needs none of it",
-    "predict": "predicting the choices of people, several processes",
+    "predict": "predicting the choices of people",
     "web": "curiograph serve and its page",
     "ray": "many tasks on a cluster",
     "all": "everything that a user may want",
