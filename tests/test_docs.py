@@ -30,6 +30,7 @@ def hook(name: str) -> ModuleType:
 
 def script(path: Path) -> ModuleType:
     name = path.stem
+    sys.path.append(str(DOCS))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

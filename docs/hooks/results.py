@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def _show_results() -> Any:
     spec = importlib.util.spec_from_file_location("show_results", DOCS / "show_results.py")
     if spec is None or spec.loader is None:
         raise ImportError("docs/show_results.py cannot be read")
+    sys.path.append(str(DOCS))  # where what it imports is
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

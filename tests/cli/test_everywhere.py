@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -126,10 +127,12 @@ def shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch, columns: int) -> list[s
     with open(slave, "w") as terminal, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", terminal)
         show_table("next", COLUMNS, ROWS)
-        terminal.flush()
-        text = os.read(master, 65536).decode()
+    text = b""
+    with contextlib.suppress(OSError):  # how a terminal says that nobody writes to it any more
+        while part := os.read(master, 65536):
+            text += part
     os.close(master)
-    return text.splitlines()
+    return text.decode().splitlines()
 
 
 def test_colours_only_on_a_terminal_that_wants_them(
