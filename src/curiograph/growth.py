@@ -268,8 +268,8 @@ def measure(
     _check_walk(walk)
     many = len(walk) > 0 and _is_walk(graph, walk[0])
     visits = visits_of(graph, walk if many else [walk], many)
-    by_whom = as_engine(engine, workers, address) if many else HERE
-    found = complete(_job(graph, visits, max_dim, compressibility), by_whom, run, progress)
+    by_whom = as_engine(engine, workers, address)
+    found = complete(_job(graph, visits, max_dim, compressibility), by_whom if many else HERE, run, progress)
     growths = Growths(graph, _joined(visits, found), visits.revisits)
     return growths if many else growths[0]
 
@@ -286,9 +286,10 @@ class _Measured:
 
 def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
-    tasks = list(parts(lengths**3 * _COMPRESSING * compressibility + lengths * _STEP, _TASK))
+    seconds = lengths**3 * _COMPRESSING * compressibility + lengths * _STEP
+    tasks = list(parts(seconds, _TASK))
     rows = graph.skeleton
-    nodes = len(visits.nodes)
+    nodes, each = len(visits.nodes), 8 * (max_dim + 3) + 16  # bytes of a step and its gaps
     return Job(
         "measure",
         _measured,
@@ -300,7 +301,14 @@ def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> J
             "max_dim": max_dim,
             "compressibility": compressibility,
         },
-        Need(task=_TASK_MEMORY, results=3 * (8 * (max_dim + 3) + 16) * nodes, way_out="measure the walks in parts"),
+        Need(
+            task=_TASK_MEMORY,
+            results=2 * each * nodes,
+            kept=each * nodes,
+            shared=rows.indices.nbytes + rows.indptr.nbytes,
+            way_out="measure the walks in parts",
+            seconds=float(seconds.sum()),
+        ),
         lambda task: f"walks {task[0]} to {task[1] - 1}",
         "walks",
         [last - first for first, last in tasks],

@@ -11,5 +11,16 @@ class Progress(Protocol):
     def __call__(self, message: str, share: float | None = None) -> None: ...
 
 
+def in_time(seconds: float) -> str:
+    """Seconds as people say them.
+
+    >>> in_time(20), in_time(200), in_time(20_000)
+    ('20 s', '3 min', '5.6 h')
+    """
+    if seconds >= 5400:
+        return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
 def silent(message: str, share: float | None = None) -> None:
     """Tell nobody."""

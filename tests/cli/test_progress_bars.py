@@ -89,14 +89,13 @@ def test_nothing_is_shown_when_quiet_or_not_on_a_terminal(monkeypatch, quiet):
 
 
 def test_a_log_gets_a_line_a_minute(monkeypatch, capsys):
-    clock = iter([0.0, 1.0, 61.0, 61.0, 62.0, 130.0, 130.0])
+    clock = iter([0.0, 1.0, 12.0, 60.0, 73.0, 140.0])
     monkeypatch.setattr("curiograph.cli.output.time.monotonic", lambda: next(clock))
     with progress(quiet=False) as say:
-        say("walking", 0.1)
-        say("walking", 0.5)
-        say("walking", 0.6)
-        say("resting")
-    assert capsys.readouterr().err == "curiograph: walking (50%)\ncuriograph: resting\n"
+        for share in (0.1, 0.2, 0.3, 0.5, None):
+            say("walking", share)
+    lines = ["walking, about 88 s left", "walking, about 90 s left", "walking"]
+    assert capsys.readouterr().err.splitlines() == [f"curiograph: {line}" for line in lines]
 
 
 # ---- what work tells ------------------------------------------------------------------------------------------------

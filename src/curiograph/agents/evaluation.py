@@ -16,7 +16,7 @@ from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int64
 from curiograph.graph.storage import PathLike
 from curiograph.jobs import Engine, EngineName, Job, Need, Result, as_engine, complete
-from curiograph.jobs.identity import digest, fingerprint
+from curiograph.jobs.identity import digest, fingerprint, graph_digest
 from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import RewardLike
 from curiograph.settings import seed_number, whole_number
@@ -138,9 +138,9 @@ class Walks:
     def about(self) -> list[Any]:
         """What tells these walks from any others."""
         who = [fingerprint("agent", self.agent), fingerprint("reward", self.ready.reward)]
-        rows = self.ready.stack.out
-        where = digest(rows.indptr, rows.indices, self.ready.stack.skeleton.indices, self.ready.nodes[:, 0])
-        return [*who, self.steps, self.ready.fallback, self.seed, self.counts.tolist(), where]
+        graphs = [graph_digest(graph) for graph in self.ready.stack.graphs]
+        where = [graphs, self.counts.tolist(), digest(self.ready.nodes[:, 0])]
+        return [*who, self.steps, self.ready.fallback, self.seed, *where]
 
 
 def evaluate(
@@ -195,7 +195,11 @@ def evaluate_all(
         list(several),
         tasks,
         lambda: {"walks": [walks.about() for walks in several]},
-        Need(task=_AT_ONCE * _WALK, way_out="evaluate fewer graphs at a time"),
+        Need(
+            task=_AT_ONCE * _WALK,
+            shared=sum(walks.ready.stack.out.indices.nbytes for walks in several),
+            way_out="evaluate fewer graphs at a time",
+        ),
         lambda task: _described(several[task[0]], *task[1:]),
         "walks",
         [last - first for _, first, last in tasks],

@@ -24,7 +24,7 @@ from curiograph.graph.rows import Float64, Int32, Int64
 from curiograph.graph.stack import Stack
 from curiograph.graph.storage import PathLike, quoted
 from curiograph.jobs import HERE, Engine, EngineName, Job, Need, Result, as_engine, complete
-from curiograph.jobs.identity import digest, fingerprint
+from curiograph.jobs.identity import digest, fingerprint, graph_digest
 from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import is_number, seed_number, whole_number, worker_number
@@ -38,6 +38,8 @@ FIRST_SIZE = 256
 """Paths that each group follows at first; if the error is too large, further simulations follow more."""
 _MOST_PATHS = 1_000_000
 """An exact answer is refused beyond."""
+_REACHED = 20_000
+"""Nodes that walkers reach from a history, about."""
 _SWARM = 2**28
 """Bytes that the walkers of one history take at most: measured, rounded up."""
 
@@ -184,20 +186,23 @@ def _answers(
     how: _Simulation, starts: Sequence[Teleport], engine: Engine, run: PathLike | None, progress: Progress
 ) -> list[_Answer]:
     """Answers for all histories, a task for each."""
-    num_nodes = int(how.bias.stack.starts[-1])
+    graph = how.bias.stack.graphs[0]
+    num_nodes = graph.num_nodes
     job = Job(
         "curious-pagerank",
         _answered,
         how,
         starts,
-        lambda: how.about() | {"histories": [digest(q.nodes, q.chances, q.visited) for q in starts]},
+        lambda: how.about() | {"histories": [[len(q.nodes), digest(q.nodes, q.chances, q.visited)] for q in starts]},
         Need(
             task=_SWARM,
             results=2 * 8 * len(starts) * len(how.alphas) * num_nodes,
+            kept=len(starts) * (8 + 16 * len(how.alphas)) * min(num_nodes, _REACHED),
+            shared=how.bias.stack.out.indices.nbytes + how.bias.stack.skeleton.indices.nbytes,
             way_out="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every "
             "node",
         ),
-        lambda q: f"the history at positions {quoted(q.visited.tolist())}",
+        lambda q: f"the history {quoted([graph.label(int(v)) for v in q.visited])}",
         "histories",
     )
     return [_Answer(**result) for result in complete(job, engine, run, progress)]
@@ -244,9 +249,9 @@ class _Simulation:
 
     def about(self) -> dict[str, Any]:
         """What tells its answers from those of any other."""
-        bias, rows = self.bias, self.bias.stack.out
+        bias = self.bias
         return {
-            "graph": digest(rows.indptr, rows.indices, bias.stack.skeleton.indices),
+            "graph": graph_digest(bias.stack.graphs[0]),
             "agent": fingerprint("agent", bias.agent),
             "reward": fingerprint("reward", bias.reward),
             "settings": [bias.p_g, bias.fallback, self.tolerance, self.top, self.max_walks, self.exact],

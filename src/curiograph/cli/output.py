@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from curiograph.errors import SettingError
 from curiograph.graph.storage import replacing
-from curiograph.progress import Progress, silent
+from curiograph.progress import Progress, in_time, silent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PICTURES = (".png", ".svg", ".pdf")
 ANIMATIONS = (".gif",)
 _WORD = 12  # letters of a word that a table does not break
-_BETWEEN_LINES = 60.0  # seconds
+_FIRST_LINE, _BETWEEN_LINES = 10.0, 60.0  # seconds
 _DAY = 24 * 3600  # the time left is told from all that was done so far
 
 
@@ -160,7 +160,7 @@ def progress(quiet: bool) -> Iterator[Progress]:
     """What is being done, on stderr, with a bar and the time left where the share done is known.
 
     The line is gone when the work ends, by whatever way. Where stderr is no terminal, as under nohup, a line is written
-    once a minute, and nothing about work that takes less.
+    after ten seconds and then once a minute.
     """
     if quiet:
         yield silent
@@ -186,15 +186,25 @@ def progress(quiet: bool) -> Iterator[Progress]:
 
 
 class _Lines:
-    """A line now and then, for a file that somebody looks into."""
+    """A line now and then, for a file that somebody looks into; soon after the start one with the time it will take."""
 
     def __init__(self) -> None:
-        self._told = time.monotonic()
+        self._begun = time.monotonic()
+        self._next = self._begun + _FIRST_LINE
+        self._first: float | None = None
 
     def __call__(self, message: str, share: float | None = None) -> None:
-        if time.monotonic() - self._told > _BETWEEN_LINES:
-            self._told = time.monotonic()
-            remark(message if share is None else f"{message} ({share:.0%})", quiet=False)
+        now = time.monotonic()
+        if share is not None and (self._first is None or share < self._first):  # another piece of work
+            self._begun, self._first = now, share
+        if now >= self._next:
+            self._next = now + _BETWEEN_LINES
+            remark(message + self._left(now, share), quiet=False)
+
+    def _left(self, now: float, share: float | None) -> str:
+        if share is None or self._first is None or share <= self._first:
+            return ""
+        return f", about {in_time((now - self._begun) / (share - self._first) * (1 - share))} left"
 
 
 class _Bar:

@@ -284,6 +284,9 @@ def examples(
 def everything(
     source: Source = None,
     quick: Quick = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
     run: Run = _RUNS,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
@@ -291,9 +294,10 @@ def everything(
     quiet: options.Quiet = False,
 ) -> None:
     """Every table and figure."""
-    on_people: dict[str, Any] = {"source": source, "quick": quick, "run": run}
-    experiments: list[Callable[..., None]] = [table1, lengths, sizes, walltime]
-    experiments += [partial(each, **on_people) for each in (table2, diffusion, examples)]
+    who: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "run": run}
+    experiments: list[Callable[..., None]] = [partial(each, **who) for each in (table1, lengths, sizes)]
+    experiments += [walltime]
+    experiments += [partial(each, source=source, quick=quick, **who) for each in (table2, diffusion, examples)]
     with redirect_stdout(io.StringIO()) if json else nullcontext():  # one document instead of one after the other
         for experiment in experiments:
             experiment(seed=seed, out=out, quiet=quiet)

@@ -142,7 +142,7 @@ def _need(graph: Graph, walkers: Walkers, starts: int) -> Need:
     places = min(graph.num_nodes, walkers.count * max(1, int(graph.degrees.mean())))
     each = walkers.steps * places * _CHANCE
     way_out = "predict fewer choices (windows, all_windows), or by walkers of fewer steps"
-    return Need(2 * _STARTS * each, starts * each, len(graph.indices) * _CHANCE, way_out)
+    return Need(2 * _STARTS * each, starts * each, shared=len(graph.indices) * _CHANCE, way_out=way_out)
 
 
 def _table(shared: tuple[Graph, Walkers], starts: Int64) -> Result:

@@ -56,7 +56,7 @@ def as_engine(engine: Any = "local", workers: int | None = None, address: str | 
     if workers is not None:
         worker_number(workers)
     if address is not None and engine != "ray":
-        raise SettingError(f"address is {quoted(address)}, but the engine is {engine}; give engine='ray' with it.")
+        raise SettingError(f"address is {quoted(address)}, but the engine is {engine}; only ray has an address.")
     if address is not None and (not isinstance(address, str) or not address.strip()):
         raise SettingError(f"address is {quoted(address)}; give that of a cluster, such as 10.0.0.1:6379.")
     if engine == "ray":

@@ -32,12 +32,12 @@ def alone_in(folder: PathLike) -> Iterator[Path]:
     try:
         path.mkdir(parents=True, exist_ok=True)
         key = (os.path.realpath(path), threading.get_ident())
-        if key in _held:
-            yield path
-            return
-        lock = open(path / _LOCK, "a+")  # noqa: SIM115 - held below
+        lock = None if key in _held else open(path / _LOCK, "a+")  # noqa: SIM115 - held below
     except OSError as error:
         raise SettingError(f"cannot work in {folder}: {error.strerror}; choose another folder.") from None
+    if lock is None:
+        yield path
+        return
     with lock:
         _hold(lock, path)
         _held.add(key)

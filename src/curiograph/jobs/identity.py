@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from curiograph.errors import SettingError
 from curiograph.graph.container import Graph
+from curiograph.graph.names import IntegerNames, Names, RangeNames, TextNames
 
 
 def digest(*arrays: NDArray[Any] | None) -> str:
@@ -25,8 +26,22 @@ def digest(*arrays: NDArray[Any] | None) -> str:
 
 
 def graph_digest(graph: Graph) -> str:
-    """A short name for the edges of a graph and their weights."""
-    return digest(graph.indptr, graph.indices, graph.weights)
+    """A short name for a graph: its edges and weights, and its labels, which agents and rewards of one's own see."""
+    directed = np.asarray([graph.directed])
+    return digest(directed, graph.indptr, graph.indices, graph.weights, *_labels(graph.names))
+
+
+def _labels(names: Names) -> list[NDArray[Any]]:
+    if isinstance(names, RangeNames):
+        return []
+    if isinstance(names, IntegerNames):
+        return [names.values]
+    if isinstance(names, TextNames):
+        return [names.offsets, names.blob]
+    made = hashlib.sha256()
+    for label in names:
+        made.update(f"{label!r}\n".encode(errors="surrogatepass"))
+    return [np.frombuffer(made.digest(), np.uint8)]
 
 
 def fingerprint(kind: str, thing: Any) -> str:

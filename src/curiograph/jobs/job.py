@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
+
+import numpy as np
 
 from curiograph.errors import JobError, JobStopped
 from curiograph.graph.storage import PathLike, quoted
 from curiograph.jobs import local
 from curiograph.jobs.engine import HERE, Engine
 from curiograph.jobs.folders import alone_in
+from curiograph.jobs.identity import digest
 from curiograph.jobs.journal import Journal
-from curiograph.jobs.memory import Need, check_disk, check_memory
+from curiograph.jobs.memory import Need, check_disk, check_memory, fitting_workers
 from curiograph.jobs.results import Result
 from curiograph.jobs.working import Function, Outcome, attempt, plainly, within_task
 from curiograph.progress import Progress, silent
 from curiograph.settings import worker_number
 
-_TELLING = 1.0  # seconds of work that tell how long the rest takes
 _NAMED = 5  # failed tasks that an error names
 
 
@@ -71,26 +73,28 @@ def complete(job: Job, engine: Engine, run: PathLike | None = None, progress: Pr
     if run is None:
         return _done(job, engine, None, progress)
     with alone_in(run) as home:
-        check_disk(job.need, home)
-        return _done(job, engine, Journal(home, job.name, job.about(), len(job.tasks)), progress)
+        about = {"sizes": digest(np.asarray(job.sizes)), **job.about()}  # of tasks: how the work was divided
+        return _done(job, engine, Journal(home, job.name, about, len(job.tasks)), progress)
 
 
 def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress) -> list[Result]:
     found: dict[int, Result] = {}
-    failed: dict[int, str] = {}
+    failed: dict[int, Outcome] = {}
     for index in range(len(job.tasks)) if journal else ():
         kept = journal.read(index) if journal else None
         if kept is not None:
             found[index] = kept
     missing = [index for index in range(len(job.tasks)) if index not in found]
-    clock = _Clock(job, found, progress)
+    if journal and missing:
+        check_disk(job.need, journal.folder, len(missing) / len(job.tasks))
+    clock = _Clock(job, found, progress, _estimate(job, engine, missing))
     with (
         _stoppable(job, found, journal),
         closing(_outcomes(job, engine, missing, attempt if journal else plainly)) as outcomes,
     ):
         for index, outcome in outcomes:
             if outcome.result is None:
-                failed[index] = outcome.error
+                failed[index] = outcome
             else:
                 if journal:
                     journal.write(index, outcome.result)
@@ -107,45 +111,47 @@ def _outcomes(job: Job, engine: Engine, missing: Sequence[int], here: local.Do) 
     if engine.name == "ray":
         from curiograph.jobs.cluster import on_cluster
 
+        check_memory(replace(job.need, task=0, shared=0), 1)  # what gathers here
         yield from on_cluster(job.function, job.shared, job.tasks, missing, engine.workers, engine.address, job.need)
         return
     workers = min(worker_number(engine.workers), len(missing))
+    if engine.workers is None:  # nobody asked for more than fit
+        workers = fitting_workers(job.need, workers)
     check_memory(job.need, workers)
     if workers == 1:
         yield from ((index, here(job.function, job.shared, job.tasks[index])) for index in missing)
     elif engine.workers is None:
-        yield from local.as_they_pay_off(job.function, job.shared, job.tasks, missing, here)
+        yield from local.as_they_pay_off(job.function, job.shared, job.tasks, missing, workers, here)
     else:
         yield from local.in_processes(job.function, job.shared, job.tasks, missing, workers)
 
 
-class _Clock:
-    """Tells how far a job is, and how long the rest will take."""
+def _estimate(job: Job, engine: Engine, missing: Sequence[int]) -> str:
+    if not missing or engine.name == "ray":  # how large a cluster is, it tells later
+        return ""
+    share = len(missing) / len(job.tasks)
+    need = replace(job.need, seconds=None if job.need.seconds is None else share * job.need.seconds)
+    return f"; {need.estimate(min(worker_number(engine.workers), len(missing)))}"
 
-    def __init__(self, job: Job, kept: Iterable[int], progress: Progress) -> None:
+
+class _Clock:
+    """Tells how far a job is."""
+
+    def __init__(self, job: Job, kept: Iterable[int], progress: Progress, estimate: str) -> None:
         self._job, self._progress = job, progress
         self._total, self._kept = job.units(range(len(job.tasks))), job.units(kept)
-        self._done, self._begun = self._kept, time.monotonic()
-        self._tell()
+        self._done = self._kept
+        self._tell(estimate)
 
     def add(self, index: int) -> None:
         """A task is finished."""
         self._done += self._job.units([index])
         self._tell()
 
-    def _tell(self) -> None:
-        now, spent = self._done - self._kept, time.monotonic() - self._begun
-        telling = now and spent > _TELLING and self._done < self._total
-        left = f", about {_in_words(spent / now * (self._total - self._done))} left" if telling else ""
+    def _tell(self, estimate: str = "") -> None:
         kept = f" ({self._kept:,} found in the run folder)" if self._kept else ""
         done = f"{self._job.name}: {self._done:,} of {self._total:,} {self._job.unit}"
-        self._progress(f"{done}{kept}{left}", self._done / max(1, self._total))
-
-
-def _in_words(seconds: float) -> str:
-    if seconds >= 5400:
-        return f"{seconds / 3600:.1f} h"
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+        self._progress(f"{done}{kept}{estimate}", self._done / max(1, self._total))
 
 
 @contextmanager
@@ -157,18 +163,23 @@ def _stoppable(job: Job, found: Mapping[int, Result], journal: Journal | None) -
         kept = journal.kept() if journal else found
         total = job.units(range(len(job.tasks)))
         done = f"stopped after {job.units(kept):,} of {total:,} {job.unit} of {job.name}"
-        way = (
-            f"they are kept in {journal.folder.parent}: run the same again to go on"
-            if journal
-            else "nothing is kept; with a run folder (--run FOLDER) it would go on where it stopped"
-        )
+        if journal is None:
+            way = "nothing is kept; with a run folder (--run FOLDER) it would go on where it stopped"
+        elif not kept:
+            way = f"nothing was finished yet; run the same again to begin anew in {journal.folder.parent}"
+        else:
+            way = f"they are kept in {journal.folder.parent}: run the same again to go on"
         raise JobStopped(f"{done}; {way}") from None
 
 
-def _failure(job: Job, failed: Mapping[int, str], journal: Journal | None) -> JobError:
+def _failure(job: Job, failed: Mapping[int, Outcome], journal: Journal | None) -> JobError:
     total = len(job.tasks)
-    named = [f"{job.describe(job.tasks[index])}: {failed[index].rstrip('.')}" for index in sorted(failed)[:_NAMED]]
+    said = {job.describe(job.tasks[index]): failed[index].error for index in sorted(failed)}
+    named = [f"{task}: {error.rstrip('.')}" for task, error in islice(said.items(), _NAMED)]
     more = f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
     kept = "" if journal is None or len(failed) == total else f" The others are kept in {journal.folder.parent}."
     text = f"{len(failed):,} of {total:,} tasks of {job.name} failed: {'; '.join(named)}{more}."
-    return JobError(text + kept, {job.describe(job.tasks[i]): failed[i] for i in sorted(failed)})
+    error = JobError(text + kept, said)
+    for where in islice((outcome.where for outcome in failed.values() if outcome.where), 1):
+        error.add_note(f"In the first of them:\n{where}")
+    return error

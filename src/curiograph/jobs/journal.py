@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from curiograph import __version__
 from curiograph.errors import GraphError
 from curiograph.graph.storage import replacing
 from curiograph.jobs.results import Result, packed, unpacked
@@ -29,7 +30,7 @@ class Journal:
     """
 
     def __init__(self, run: Path, name: str, about: Mapping[str, Any], tasks: int) -> None:
-        facts = {"job": name, "about": about, "tasks": tasks}
+        facts = {"job": name, "about": about, "tasks": tasks, "curiograph": __version__}
         self._key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
         self.folder = run / f"{name}-{self._key[:12]}"
         try:
@@ -73,7 +74,7 @@ class Journal:
 
     def kept(self) -> list[int]:
         """Numbers of the tasks that it holds."""
-        return [int(path.stem) for path in self.folder.glob("*.task")]
+        return [int(path.stem) for path in self.folder.glob("*.task") if path.stem.isdecimal()]
 
     def _path(self, index: int) -> Path:
         return self.folder / f"{index:06d}.task"

@@ -16,7 +16,6 @@ from typing import Any
 
 from curiograph.jobs.sharing import Shared, SharingError, not_sharable, shared
 from curiograph.jobs.working import Function, Outcome, attempt, begin_work
-from curiograph.settings import worker_number
 
 Outcomes = Iterator[tuple[int, Outcome]]
 Do = Callable[[Function, Any, Any], Outcome]
@@ -29,7 +28,7 @@ _BREAKS = 2  # deaths of workers that a task may have had a hand in before it ru
 
 
 def as_they_pay_off(
-    function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], here: Do = attempt
+    function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], most: int, here: Do = attempt
 ) -> Outcomes:
     """Outcomes by the task's number: here at first, and on all processors once that is shown to pay off."""
     begun, done = time.monotonic(), 0
@@ -37,14 +36,14 @@ def as_they_pay_off(
         yield which[done], here(function, value, tasks[which[done]])
         done += 1
         spent = time.monotonic() - begun
-        workers = min(worker_number(None), len(which) - done)
+        workers = min(most, len(which) - done)
         saved = spent / done * (len(which) - done) * (1 - 1 / max(1, workers))
         if spent > _TRIAL and saved > _PAYS_OFF:
             break
     if done == len(which):
         return
     try:
-        yield from in_processes(function, value, tasks, which[done:], worker_number(None))
+        yield from in_processes(function, value, tasks, which[done:], most)
     except SharingError:  # nobody asked for processes
         yield from ((index, here(function, value, tasks[index])) for index in which[done:])
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from curiograph.errors import SettingError
 from curiograph.graph.storage import in_units
+from curiograph.progress import in_time
 
 PROCESS = 220 * 2**20
 """Bytes that a worker takes before its first task: Python, numpy, scipy and compiled kernels."""
@@ -23,16 +24,29 @@ class Need:
     task: int = 0
     """While a task runs."""
     results: int = 0
-    """Of all results together, in memory and, where they are kept, on disk."""
+    """Of all results together, in memory."""
+    kept: int | None = None
+    """Of all results together, on disk; as in memory where it is None."""
     shared: int = 0
     """Of what all tasks share: once in every machine."""
     way_out: str = "give it in parts"
     """What to do where it does not fit."""
+    seconds: float | None = None
+    """Of one processor, for all tasks; None where only the first tasks can tell."""
 
     def total(self, workers: int) -> int:
         """With so many workers on this machine."""
         processes = 0 if workers == 1 else workers * PROCESS
         return processes + workers * self.task + self.results + self.shared
+
+    def estimate(self, workers: int) -> str:
+        """What it takes, for whoever waits.
+
+        >>> Need(task=2**30, seconds=600).estimate(workers=2)
+        'about 5 min with 2 workers, 2.4 GiB of memory at most'
+        """
+        took = "" if self.seconds is None else f"about {in_time(self.seconds / workers)} "
+        return f"{took}with {workers} worker{'s' * (workers > 1)}, {in_units(self.total(workers))} of memory at most"
 
 
 def check_memory(need: Need, workers: int) -> None:
@@ -40,21 +54,29 @@ def check_memory(need: Need, workers: int) -> None:
     free = available()
     if free is None or need.total(workers) <= free:
         return
-    fitting = next((fewer for fewer in range(workers - 1, 0, -1) if need.total(fewer) <= free), None)
-    way_out = f"use at most {fitting} workers" if fitting else need.way_out
+    fitting = fitting_workers(need, workers)
+    way_out = f"use workers={fitting}" if need.total(fitting) <= free else need.way_out
+    by = "" if workers == 1 else f" with {workers} workers"
     raise SettingError(
-        f"this needs about {in_units(need.total(workers))} of memory with {workers} workers, and {in_units(free)} are "
-        f"free; {way_out}."
+        f"this needs about {in_units(need.total(workers))} of memory{by}, and {in_units(free)} are free; {way_out}."
     )
 
 
-def check_disk(need: Need, folder: Path) -> None:
-    """Raise where the results of a job cannot be kept in its folder."""
+def fitting_workers(need: Need, most: int) -> int:
+    """So many workers that they fit into this machine's memory, but one at least."""
+    free = available()
+    fits = (workers for workers in range(most, 1, -1) if free is None or need.total(workers) <= free)
+    return next(fits, 1)
+
+
+def check_disk(need: Need, folder: Path, share: float = 1.0) -> None:
+    """Raise where the results of this share of a job cannot be kept in its folder."""
+    size = share * (need.results if need.kept is None else need.kept)
     free = shutil.disk_usage(folder).free
-    if need.results > free:
+    if size > free:
         raise SettingError(
-            f"{folder}: about {in_units(need.results)} would be kept there, and {in_units(free)} are free; "
-            "choose a folder on a larger disk."
+            f"{folder}: about {in_units(size)} more would be kept there, and only {in_units(free)} are free; make "
+            "room, or choose a folder on a larger disk."
         )
 
 

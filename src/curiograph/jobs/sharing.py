@@ -78,9 +78,9 @@ def shared(value: Any) -> Iterator[Shared]:
             path, stream = stack.enter_context(_file())
             bounds = _written(stream, [*(buffer.raw() for buffer in buffers), head.getbuffer()])
         except OSError as error:
-            raise GraphError(
+            raise SharingError(
                 f"cannot share the graph with workers through {tempfile.gettempdir()}: {error.strerror}; set TMPDIR to "
-                "a larger disk."
+                "a larger disk, or use workers=1."
             ) from None
         yield Shared(secrets.token_hex(8), path, bounds)
 

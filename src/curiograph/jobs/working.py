@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from traceback import format_exc
 from typing import Any
 
 from curiograph.errors import CuriographError
@@ -29,6 +30,8 @@ class Outcome:
 
     result: Result | None
     error: str = ""
+    where: str = ""
+    """The lines of code that led to an error that nobody raised on purpose."""
 
 
 def attempt(function: Function, shared: Any, task: Any) -> Outcome:
@@ -42,8 +45,8 @@ def attempt(function: Function, shared: Any, task: Any) -> Outcome:
             except CuriographError as error:
                 return Outcome(None, str(error))
             except (Exception, SystemExit) as error:  # a task that leaves the program ends itself, not the job
-                said = f"{type(error).__name__}: {shortened(error, 300)}"
-        return Outcome(None, f"{said} ({_ATTEMPTS} times)")
+                said, where = f"{type(error).__name__}: {shortened(error, 300)}", format_exc()
+        return Outcome(None, f"{said} ({_ATTEMPTS} times)", where)
 
 
 def plainly(function: Function, shared: Any, task: Any) -> Outcome:
