@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,12 +21,14 @@ from curiograph.cli.output import (
     remark,
     show_json,
     show_table,
+    to_json,
     write_result,
 )
 from curiograph.errors import SettingError
+from curiograph.graph.storage import replacing
 
 if TYPE_CHECKING:
-    from curiograph.growth import Growth
+    from curiograph.growth import Growth, Growths
 
 
 def measure(
@@ -62,6 +68,8 @@ def measure(
         check_folder(run, "--run")
     if (walk is None) == (walks is None):
         raise SettingError("give either --walk a,b,c or --walks FILE.")
+    if walk is not None and (engine, workers, address, run) != ("local", None, None, None):
+        raise SettingError("--engine, --workers, --address and --run are for many walks, given as --walks FILE.")
     if walks is not None and (plot is not None or animate is not None):
         raise SettingError("--plot and --animate draw one walk; give it as --walk a,b,c.")
     g = options.open_graph(graph, directed)
@@ -70,16 +78,21 @@ def measure(
     with progress(quiet) as say:
         who: Any = {"engine": engine, "workers": workers, "address": address, "run": run, "progress": say}
         growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility, **who)
-    document = growths[0].to_dict() if walk is not None else growths.to_dict()
-    write_result(out, document, lambda: _rows(growths), lambda: (growths[0] if walk is not None else growths).plot())
-    write_result(plot, document, plot=lambda: plot_walk(g, labels[0]))
+    if walks is not None:
+        _write_many(out, growths)
+    else:
+        write_result(out, growths[0].to_dict(), lambda: _rows(growths), lambda: growths[0].plot())
+    write_result(plot, None, plot=lambda: plot_walk(g, labels[0]))
     if animate is not None:
         with progress(quiet) as say:
             animate_walk(g, labels[0], animate, progress=say)
     if json:
-        show_json(document)
+        if walk is not None:
+            show_json(growths[0].to_dict())
+        else:
+            sys.stdout.writelines(_documents(growths))
         return
-    revisits = sum(growth.revisits for growth in growths)
+    revisits = int(growths.revisits.sum())
     if revisits:
         remark(f"revisits left out, since the first visit counts: {revisits}", quiet)
     if walk is not None:
@@ -87,9 +100,41 @@ def measure(
         show_table("", columns[1:], [row[1:] for row in rows])
         _show_gaps(growths[0])
     else:
-        show_table("", _SUMMARY, [_summary(i, growth) for i, growth in enumerate(growths)])
+        show_table("", _SUMMARY, [_summary(i, growth) for i, growth in enumerate(growths[:_SHOWN])])
+        if len(growths) > _SHOWN:
+            remark(f"and {len(growths) - _SHOWN:,} more walks; --out FILE.csv or FILE.json holds all", quiet)
 
 
+def _write_many(out: Path | None, growths: Growths) -> None:
+    """Walk by walk: of a hundred thousand, all at once would take gigabytes."""
+    if out is None or out.suffix.lower() in PICTURES:
+        write_result(out, None, plot=growths.plot)
+        return
+    pieces = _csv_lines(growths) if out.suffix.lower() == ".csv" else _documents(growths)
+    with replacing(out) as stream:
+        stream.writelines(piece.encode() for piece in pieces)
+
+
+def _documents(growths: Growths) -> Iterator[str]:
+    """One JSON document, in pieces."""
+    yield '{"walks": [\n'
+    for number, growth in enumerate(growths):
+        yield (",\n" if number else "") + to_json(growth.to_dict())
+    yield "\n]}\n"
+
+
+def _csv_lines(growths: Growths) -> Iterator[str]:
+    line = io.StringIO()
+    writer = csv.writer(line, lineterminator="\n")
+    for number in range(len(growths)):
+        columns, rows = _rows(growths[number : number + 1], number)
+        writer.writerows([columns, *rows] if number == 0 else rows)
+        yield line.getvalue()
+        line.seek(0)
+        line.truncate()
+
+
+_SHOWN = 200  # walks that a table shows
 _SUMMARY = ("walk", "nodes", "edges", "components", "gaps at the end", "opened", "closed", "compressibility")
 
 
@@ -100,11 +145,11 @@ def _summary(number: int, growth: Growth) -> list[Any]:
     return [number, len(growth), *end, len(ones), closed, float(growth.compressibility[-1])]
 
 
-def _rows(growths: Any) -> tuple[list[str], list[list[Any]]]:
+def _rows(growths: Growths, first: int = 0) -> tuple[list[str], list[list[Any]]]:
     columns = ["walk", *growths[0].columns()]
     rows = [
         [number, *values]
-        for number, growth in enumerate(growths)
+        for number, growth in enumerate(growths, start=first)
         for values in zip(*growth.columns().values(), strict=True)
     ]
     return columns, rows

@@ -84,6 +84,8 @@ def rank(
                       "--tolerance": tolerance != 0.05, "--max-walks": max_walks != 100_000,
                       "--reward": reward != "igt", "--engine": engine != "local", "--run": run is not None,
                       "--address": address is not None, "--workers": workers is not None})  # fmt: skip
+    elif histories is None and (engine, workers, address, run) != ("local", None, None, None):
+        raise SettingError("--engine, --workers, --address and --run are for many histories: --histories FILE.")
     if run is not None:
         check_folder(run, "--run")
     g = options.open_graph(graph, directed)
