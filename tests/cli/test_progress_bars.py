@@ -94,7 +94,7 @@ def test_a_log_gets_a_line_a_minute(monkeypatch, capsys):
     with progress(quiet=False) as say:
         for share in (0.1, 0.2, 0.3, 0.5, None):
             say("walking", share)
-    lines = ["walking, about 88 s left", "walking, about 90 s left", "walking"]
+    lines = ["walking, about 88 s left", "walking, about 2 min left", "walking"]
     assert capsys.readouterr().err.splitlines() == [f"curiograph: {line}" for line in lines]
 
 
@@ -179,8 +179,7 @@ def test_stdout_stays_clean_and_ctrl_c_ends_with_130():
     assert BAR in shown
     assert "Traceback" not in shown
     assert "\x1b[?25h" in shown  # the cursor is back
-    assert shown.endswith("curiograph: stopped\r\n")
-    assert frames(shown)[-1] == "curiograph: stopped"  # on a line of its own
+    assert frames(shown)[-1].startswith("curiograph: stopped")  # on a line of its own, and what would have been kept
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curiograph.errors import SettingError
-from curiograph.jobs import Need, as_engine, complete, memory
+from curiograph.jobs import Engine, Need, as_engine, complete, memory
 from some_jobs import a_job
 
 GIB = 2**30
@@ -26,14 +26,38 @@ def test_a_job_that_does_not_fit_is_refused_before_it_begins(monkeypatch: pytest
     assert len(complete(a_job(need=need), as_engine(workers=1))) == 12
 
 
+def test_what_a_large_job_takes_is_told_before_it_begins() -> None:
+    told: list[str] = []
+    need = Need(task=2 * GIB, seconds=600)
+    complete(a_job(need=need), as_engine(workers=1), progress=lambda message, share=None: told.append(message))
+    assert told[0] == "draws: 0 of 12 tasks; about 10 min with 1 worker, 2.0 GiB of memory at most"
+    assert told[1] == "draws: 1 of 12 tasks"
+
+
 def test_nothing_is_refused_where_the_system_does_not_say(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "available", lambda: None)
     memory.check_memory(Need(task=2**60), 8)
 
 
 def test_a_folder_on_a_small_disk_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SettingError, match=r"would be kept there, and .* are free; choose a folder on a larger disk"):
-        complete(a_job(need=Need(results=2**60)), as_engine(workers=1), tmp_path)
+    with pytest.raises(SettingError, match=r"more would be kept there, and only .* are free; make room, or choose"):
+        complete(a_job(need=Need(results=1, kept=2**60)), as_engine(workers=1), tmp_path)
+    complete(a_job(), as_engine(workers=1), tmp_path / "other")
+    full = a_job(need=Need(kept=2**60))  # what is kept already needs no room
+    assert len(complete(full, as_engine(workers=1), tmp_path / "other")) == 12
+
+
+def test_no_more_processes_than_fit_are_asked_for_where_nobody_said_how_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available", lambda: 3 * GIB)
+    monkeypatch.setattr("curiograph.jobs.job.worker_number", lambda workers: 64 if workers is None else workers)
+    assert len(complete(a_job(need=Need(task=GIB)), as_engine())) == 12
+    assert memory.fitting_workers(Need(task=GIB), 64) == 2
+
+
+def test_what_gathers_in_the_driver_of_a_cluster_must_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "available", lambda: GIB)
+    with pytest.raises(SettingError, match=r"5\.0 GiB of memory, and 1\.0 GiB are free; take fewer"):
+        complete(a_job(need=Need(results=5 * GIB, way_out="take fewer walks")), Engine("ray"))
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_processes_are_asked_once_they_pay_off(monkeypatch: pytest.MonkeyPatch, 
         return inner(function, value, tasks, which, 2)
 
     monkeypatch.setattr(local, "in_processes", noted)
-    monkeypatch.setattr(local, "worker_number", lambda workers: 2)
+    monkeypatch.setattr("curiograph.jobs.job.worker_number", lambda workers: 2)
     assert in_bytes(complete(a_job(), as_engine(workers=None))) == expected
     assert asked == []  # twelve quick tasks are done before a process has started
     monkeypatch.setattr(local, "_TRIAL", -1.0)
@@ -101,7 +101,7 @@ def test_what_cannot_be_sent_stays_here(monkeypatch: pytest.MonkeyPatch) -> None
     expected = in_bytes(complete(a_job(shared=shared), as_engine(workers=1)))
     monkeypatch.setattr(local, "_TRIAL", -1.0)
     monkeypatch.setattr(local, "_PAYS_OFF", 0.0)
-    monkeypatch.setattr(local, "worker_number", lambda workers: 2)
+    monkeypatch.setattr("curiograph.jobs.job.worker_number", lambda workers: 2)
     assert in_bytes(complete(a_job(shared=shared), as_engine())) == expected
 
 

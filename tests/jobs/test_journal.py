@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import curiograph as cg
 from curiograph.errors import GraphError, SettingError
 from curiograph.jobs import alone_in, as_engine, complete, folders
 from curiograph.jobs.journal import Journal
@@ -112,7 +113,8 @@ def test_other_settings_are_kept_elsewhere_and_can_be_read(tmp_path: Path) -> No
     first, second, third = a_journal(tmp_path), a_journal(tmp_path, seed=2), a_journal(tmp_path, tasks=6)
     assert len({first.folder, second.folder, third.folder}) == 3
     assert a_journal(tmp_path).folder == first.folder
-    assert json.loads((second.folder / "job.json").read_text()) == {"job": "draws", "about": {"seed": 2}, "tasks": 5}
+    facts = {"job": "draws", "about": {"seed": 2}, "tasks": 5, "curiograph": cg.__version__}
+    assert json.loads((second.folder / "job.json").read_text()) == facts
 
 
 def test_parts_that_a_kill_left_are_cleared_away(tmp_path: Path) -> None:

@@ -70,6 +70,41 @@ def test_an_agent_of_ones_own_must_tell_when_it_has_changed(tmp_path):
     assert cg.evaluate(Mine(), graph(), steps=4, episodes=5, run=tmp_path).episodes == 5
 
 
+def letters(subgraph: cg.Graph) -> float:
+    return float(sum(ord(label) for label in subgraph.labels))
+
+
+def test_the_same_edges_under_other_names_are_another_graph(tmp_path):
+    letters.fingerprint = "1"
+    rings = [cg.Graph.from_edges([(a, b) for a, b in zip(names, names[1:] + names[:1], strict=True)])
+             for names in ("abcdef", "uvwxyz")]  # fmt: skip
+    kept = [cg.evaluate("greedy", ring, letters, steps=3, episodes=4, run=tmp_path).mean for ring in rings]
+    assert kept == [cg.evaluate("greedy", ring, letters, steps=3, episodes=4).mean for ring in rings]
+
+
+def test_where_one_graph_ends_matters(tmp_path):
+    three = [(0, 1), (1, 2), (0, 2)]
+    alone_last = cg.Graph.from_edges(three, nodes=range(4))
+    alone_first = cg.Graph.from_edges([(a + 1, b + 1) for a, b in three], nodes=range(4))
+    ring = cg.Graph.from_edges(three)
+    for pair in ([alone_last, ring], [ring, alone_first]):
+        asked = {"reward": "cpt", "steps": 4, "episodes": "all", "fallback": "anywhere", "seed": 30}
+        kept, plain = cg.evaluate("random", pair, run=tmp_path, **asked), cg.evaluate("random", pair, **asked)
+        assert [returns.tolist() for returns in kept.returns] == [returns.tolist() for returns in plain.returns]
+
+
+def test_an_error_in_a_worker_tells_its_line(tmp_path):
+    class Broken(cg.Agent):
+        name, fingerprint = "broken", "1"
+
+        def scores(self, exploration):
+            raise KeyError("in my agent")
+
+    with pytest.raises(cg.JobError) as told:
+        cg.evaluate(Broken(), graph(), steps=3, episodes=300, workers=2, run=tmp_path)
+    assert 'raise KeyError("in my agent")' in told.value.__notes__[0]
+
+
 def test_a_failing_walk_is_named_and_the_others_are_kept(tmp_path):
     class Picky(cg.Agent):
         name, fingerprint = "picky", "1"
@@ -90,7 +125,10 @@ def test_a_failing_walk_is_named_and_the_others_are_kept(tmp_path):
     ("arguments", "said"),
     [
         (["--engine", "spark"], "the engine is 'spark'; the engines are local, ray."),
-        (["--address", "10.0.0.1:6379"], "address is '10.0.0.1:6379', but the engine is local; give engine='ray'"),
+        (
+            ["--address", "10.0.0.1:6379"],
+            "address is '10.0.0.1:6379', but the engine is local; only ray has",
+        ),
         (["--workers", "0"], "--workers"),
         (["--run", "/dev/null/x"], "--run /dev/null/x: cannot write"),
     ],

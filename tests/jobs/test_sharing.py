@@ -16,7 +16,7 @@ import curiograph as cg
 from curiograph.bench.centrality import random_graph
 from curiograph.errors import GraphError
 from curiograph.jobs import as_engine, complete
-from curiograph.jobs.sharing import Shared, shared
+from curiograph.jobs.sharing import Shared, SharingError, shared
 from some_jobs import a_job, seen
 
 linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what is mapped where")
@@ -123,7 +123,7 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: py
 def test_a_temporary_folder_that_cannot_be_used_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with (
-        pytest.raises(GraphError, match=r"cannot share the graph with workers through .*gone.*; set TMPDIR"),
+        pytest.raises(SharingError, match=r"cannot share the graph with workers through .*gone.*; set TMPDIR"),
         shared(1),
     ):
         pass

@@ -23,6 +23,7 @@ from curiograph.jobs.working import Function, Outcome, attempt, plainly, within_
 from curiograph.progress import Progress, silent
 from curiograph.settings import worker_number
 
+_LARGE, _LONG = 2**30, 60.0  # bytes and seconds from which on what a job takes is told before it begins
 _NAMED = 5  # failed tasks that an error names
 
 
@@ -131,7 +132,9 @@ def _estimate(job: Job, engine: Engine, missing: Sequence[int]) -> str:
         return ""
     share = len(missing) / len(job.tasks)
     need = replace(job.need, seconds=None if job.need.seconds is None else share * job.need.seconds)
-    return f"; {need.estimate(min(worker_number(engine.workers), len(missing)))}"
+    workers = min(worker_number(engine.workers), len(missing))
+    worth_telling = need.total(workers) > _LARGE or (need.seconds or 0) / workers > _LONG
+    return f"; {need.estimate(workers)}" if worth_telling else ""
 
 
 class _Clock:

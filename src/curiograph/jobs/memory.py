@@ -55,7 +55,8 @@ def check_memory(need: Need, workers: int) -> None:
     if free is None or need.total(workers) <= free:
         return
     fitting = fitting_workers(need, workers)
-    way_out = f"use workers={fitting}" if need.total(fitting) <= free else need.way_out
+    fewer = f"use at most {fitting} worker{'s' * (fitting > 1)}"
+    way_out = fewer if need.total(fitting) <= free else need.way_out
     by = "" if workers == 1 else f" with {workers} workers"
     raise SettingError(
         f"this needs about {in_units(need.total(workers))} of memory{by}, and {in_units(free)} are free; {way_out}."
