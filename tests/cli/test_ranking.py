@@ -300,3 +300,18 @@ def test_options_for_agents_are_refused_without_one(run, option):
 def test_rank_draws_a_picture(run, tmp_path):
     assert run("rank", "toy:library", "--history", "music", "--out", "bars.png").code == 0
     assert (tmp_path / "bars.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_many_histories_are_ranked_from_a_file(run, tmp_path):
+    (tmp_path / "h.txt").write_text("music,physics\nlogic\n")
+    asked = ["rank", "toy:library", "--histories", tmp_path / "h.txt", "-k", "2", "--json"]
+    for agent in ([], ["--agent", "greedy", "--run", tmp_path / "run"]):
+        users = run(*asked, *agent).document["users"]
+        alone = run("rank", "toy:library", "--history", "logic", "-k", "2", "--json", *agent[:2]).document
+        assert [user["history"] for user in users] == [["music", "physics"], ["logic"]]
+        nodes = [[each["node"] for each in user["ranking"]] for user in (users[1], alone)]
+        assert nodes[0] == nodes[1]
+    assert len(list(tmp_path.rglob("*.task"))) == 2
+    refused = run("rank", "toy:library", "--history", "logic", "--agent", "greedy", "--workers", "2")
+    assert refused.code == 2
+    assert "--histories FILE" in refused.err

@@ -98,7 +98,7 @@ def rank(
             from curiograph.centrality.pagerank import pagerank
 
             found: Any = pagerank(g, alpha, labels, weights=weights)
-            about = {"alpha": alpha, "residual": found.residual, "iterations": found.iterations}
+            about = {"alpha": alpha, "residual": _most(found.residual), "iterations": _most(found.iterations)}
         else:
             from curiograph.centrality.curious import curious_pagerank
 
@@ -112,12 +112,11 @@ def rank(
     tables = _rankings(g, found, k, agent is not None)
     rankings = [[dict(zip(columns, row, strict=True)) for row in rows] for rows in tables]
     if histories is None:
-        document = {"history": labels, **about, "ranking": rankings[0]}
-        rows = tables[0]
+        document, rows = {"history": labels, **about, "ranking": rankings[0]}, tables[0]
     else:
         users = [{"history": each, "ranking": ranking} for each, ranking in zip(labels or (), rankings, strict=True)]
-        document = {**about, "users": users}
-        columns, rows = ["user", *columns], [[user, *row] for user, table in enumerate(tables) for row in table]
+        document, rows = {**about, "users": users}, [[user, *row] for user, each in enumerate(tables) for row in each]
+        columns = ["user", *columns]
     write_result(out, document, lambda: (columns, rows), found.plot)
     if json:
         show_json(document)
@@ -136,6 +135,11 @@ def _check_plain(given: dict[str, bool]) -> None:
 
 def _all(converged: Any) -> bool:
     return converged if isinstance(converged, bool) else bool(converged.all())
+
+
+def _most(numbers: Any) -> Any:
+    """The largest for several histories; the number itself for one."""
+    return numbers.max().item() if hasattr(numbers, "max") else numbers
 
 
 def _rankings(graph: Graph, found: Any, k: int, with_errors: bool) -> list[list[list[Any]]]:
