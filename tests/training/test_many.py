@@ -121,9 +121,31 @@ def test_a_training_that_explodes_is_named_and_the_others_go_on(tmp_path):
     assert found.to_dict()["failed"] == found.failed
     with np.errstate(all="ignore"), pytest.raises(JobError, match=r"1 of 1 trainings failed: .*lower learning_rate"):
         cg.train_many(SETS, out=tmp_path, learning_rate=[1e6], **asked)
-    with pytest.raises(JobError, match=r"1 of 2 .*learning_rate0.001: .* holds another training: its settings"):
-        cg.train_many(SETS, out=tmp_path, learning_rate=[0.002, 0.001], **(asked | {"train_steps": 8}))
-    assert (tmp_path / "igt-gnn-best-seed0-learning_rate0.002" / "agent.safetensors").is_file()
+
+
+def test_a_folder_of_another_training_is_told_before_anything_is_trained(tmp_path, monkeypatch):
+    asked = {"out": tmp_path, "workers": 1, "train_steps": 4, **SMALL}
+    cg.train_many(SETS, seed=1, **asked)
+    monkeypatch.setattr(many, "train", lambda *given, **more: pytest.fail("trained"))
+    with pytest.raises(cg.SettingError, match=r"seed1 holds another training: its train_steps is 4, not 8; choose"):
+        cg.train_many(SETS, seed=[0, 1], **(asked | {"train_steps": 8}))
+    with pytest.raises(cg.SettingError, match="seed1 holds another training: its graphs are not those asked for"):
+        cg.train_many(SETS.train[:2], seed=[0, 1], **asked)
+
+
+def test_workers_elsewhere_go_on_from_an_agent_of_a_relative_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = {"workers": 1, "train_steps": 4, **SMALL}
+    cg.train(SETS, "igt", out="first", **SMALL, train_steps=4)
+    train = many.train
+
+    def elsewhere(*given, **more):
+        monkeypatch.chdir("/")
+        return train(*given, **more)
+
+    monkeypatch.setattr(many, "train", elsewhere)
+    found = cg.train_many(SETS, out=tmp_path / "many", start="first", **asked)
+    assert found[0].agent.card["training"]["start"].startswith("first, sha256")
 
 
 def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
@@ -137,7 +159,8 @@ def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"seed": [0, 0]}, "igt-gnn-best-seed0 would be trained twice"), ({"seed": []}, r"seed is \[\]; give at least"),
+    [({"out": 3}, "out is 3; give the path of a folder"),
+     ({"seed": [0, 0]}, "igt-gnn-best-seed0 would be trained twice"), ({"seed": []}, r"seed is \[\]; give at least"),
      ({"discount": [0.5, 2]}, "discount is 2"), ({"agent": ["gnn", "horizon"], "discount": 0.5}, "of horizon"),
      ({"agent": ["gnn", "dqn"]}, "those that learn"), ({"preset": ["best", "fast"]}, "no preset 'fast'"),
      ({"reward": ["igt", "xyz"]}, "xyz"), ({"start": "cpt-rg"}, "trained for 'cpt'"), ({"seed": [-1]}, "seed is -1"),
@@ -218,7 +241,7 @@ def test_the_command_line_trains_several(run, tmp_path):
     for words, sentence in (
         (["--seeds", "2", "--name", "mine"], "cannot have one name"),
         (["--set", "discount=0.8,"], "values between commas"),
-        (["--address", "10.0.0.1:6379"], "give engine='ray'"),
+        (["--address", "10.0.0.1:6379"], "only ray has an address"),
         (["--agent", "gnn", "--agent", "gnn"], "would be trained twice"),
     ):
         refused = run(*ask, *words, "--out", tmp_path / "q")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -17,8 +18,12 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 
 import curiograph as cg
 from curiograph.jobs import folders
+from curiograph.rewards.registry import as_reward
 from curiograph.training import running
+from curiograph.training.facts import facts_of
 from curiograph.training.log import read_log
+from curiograph.training.running import as_split
+from curiograph.training.settings import made_settings
 
 SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 GNN = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
@@ -28,7 +33,9 @@ SETTINGS = {"gnn": GNN, "horizon": HORIZON}
 _SCRIPT = """
 import sys
 import curiograph as cg
+from curiograph.rewards.registry import as_reward
 from curiograph.training import running
+from curiograph.training.facts import facts_of
 running._BETWEEN_CHECKPOINTS = 0.0
 sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 cg.train(sets, "igt", agent=sys.argv[1], seed=5, out=sys.argv[2], train_steps=40, **eval(sys.argv[3]))
@@ -137,10 +144,49 @@ def test_it_goes_on_from_a_trained_agent(tmp_path):
 
 def test_another_training_in_the_folder_is_refused(tmp_path):
     train("gnn", tmp_path / "run", train_steps=8)
-    with pytest.raises(cg.SettingError, match="holds another training: its settings"):
+    with pytest.raises(cg.SettingError, match="holds another training: its train_steps is 8, not 12"):
         train("gnn", tmp_path / "run", train_steps=12)
     with pytest.raises(cg.SettingError, match="its reward"):
         cg.train(SETS, "cpt", seed=5, out=tmp_path / "run", train_steps=8, **GNN)
+
+
+def test_a_reward_of_ones_own_that_has_changed_is_another(tmp_path):
+    def mine(subgraph):
+        return float(subgraph.num_edges)
+
+    mine.fingerprint = "1"
+    cg.train(SETS, mine, out=tmp_path, train_steps=4, **GNN)
+    cg.train(SETS, mine, out=tmp_path, train_steps=4, **GNN)
+    mine.fingerprint = "2"
+    with pytest.raises(cg.SettingError, match="its fingerprint is 'mine 1', not 'mine 2'"):
+        cg.train(SETS, mine, out=tmp_path, train_steps=4, **GNN)
+    with pytest.raises(cg.SettingError, match="its reward is 'mine', not 'igt'"):
+        cg.train(SETS, "igt", out=tmp_path, train_steps=4, **GNN)
+
+
+def test_directions_and_weights_tell_graphs_apart():
+    edges, settings = [(0, 1), (1, 0), (1, 2), (2, 1)], made_settings("gnn", "best", {})
+
+    def told(graph):
+        return facts_of(as_split(graph), as_reward("igt"), "gnn", settings, 0, None)["graphs"]["sha256"]
+
+    plain, directed = (cg.Graph.from_edges(edges, directed=way) for way in (False, True))
+    weighted = cg.Graph(plain.indptr, plain.indices, np.array([1.0, 1.0, 2.0, 2.0]))
+    assert np.array_equal(plain.indices, directed.indices)
+    assert len({told(plain), told(directed), told(weighted)}) == 3
+    rows = 2 * (plain.indptr.tobytes() + plain.indices.tobytes())  # as runs were told apart before
+    assert told(plain) == hashlib.sha256(rows).hexdigest()
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_lost_or_damaged_agent_comes_from_the_finished_checkpoint(lost, tmp_path):
+    train("gnn", tmp_path, train_steps=8)
+    file = tmp_path / "agent.safetensors"
+    whole = file.read_bytes()
+    file.unlink() if lost else file.write_bytes(whole[:100])
+    agent = train("gnn", tmp_path, train_steps=8)
+    assert file.read_bytes() == whole
+    assert agent.card == cg.load_agent(tmp_path).card
 
 
 def test_a_damaged_checkpoint_is_told(tmp_path):
