@@ -222,11 +222,39 @@ def test_progress_is_told_from_logs_and_never_falls(tmp_path):
     assert told == [("0 of 2", 0.0), ("0 of 2; b 80%", 0.4), ("0 of 2", 0.4), ("2 of 2", 1.0)]
 
 
+def test_logs_that_have_not_grown_are_not_read_again(tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(watching, "read_log", lambda path: read.append(path) or log.read_log(path))
+    line = '{"step": 4, "loss": null, "return": 2, "validation": 1}\n'
+    told = []
+    with watching.watched([(tmp_path, 10)], lambda *given: told.append(given)) as tell:
+        (tmp_path / "log.jsonl").write_text(line)
+        tell("0 of 1", 0.0)
+        tell("0 of 1", 0.0)
+        assert len(read) == 1
+        (tmp_path / "log.jsonl").write_text(line + line.replace("4", "8"))
+        tell("0 of 1", 0.0)
+    assert len(read) == 2
+    assert [share for _, share in told] == [0.4, 0.4, 0.8]
+
+
 def test_the_command_line_trains_several(run, tmp_path):
     options = [text for pair in SMALL.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
     small = {"--family": "ws", "--nodes": "14", "--graphs": "3", "--train-steps": "8", "--workers": "1"}
     ask = ["train", *(word for pair in small.items() for word in pair), *options]
-    asked = [*ask, "--seeds", "2", "--seed", "5", "--set", "discount=0.8,0.9", "--out", tmp_path / "r"]
+    asked = [
+        *ask,
+        "--seeds",
+        "2",
+        "--seed",
+        "5",
+        "--set",
+        "discount=0.8",
+        "--set",
+        "discount=0.9",
+        "--out",
+        tmp_path / "r",
+    ]
     found = run(*asked, "--json")
     names = [row["name"] for row in found.document["trainings"]]
     assert names == [f"igt-gnn-best-seed{seed}-discount{discount}" for discount in (0.8, 0.9) for seed in (5, 6)]
@@ -235,11 +263,12 @@ def test_the_command_line_trains_several(run, tmp_path):
     shown = run(*asked)
     assert all(text in shown.out for text in (*names, "Over seeds", "sem"))
     command = cg.load_agent(tmp_path / "r" / names[0]).card["command"]
-    assert "discount=0.8,0.9" in command
+    assert "--set discount=0.8 --set discount=0.9" in command
     assert "--workers" not in command
     assert str(tmp_path) not in command
     for words, sentence in (
         (["--seeds", "2", "--name", "mine"], "cannot have one name"),
+        (["--set", "train_steps=4"], "by --train-steps and by --set"),
         (["--set", "discount=0.8,"], "values between commas"),
         (["--address", "10.0.0.1:6379"], "only ray has an address"),
         (["--agent", "gnn", "--agent", "gnn"], "would be trained twice"),

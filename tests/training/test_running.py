@@ -257,7 +257,8 @@ def test_without_a_folder_and_on_a_single_graph():
     [({"agent": "dqn"}, "those that learn are gnn and horizon"), ({"preset": "fast"}, "no preset 'fast'"),
      ({"agent": "horizon", "preset": "paper"}, "no preset 'paper'"), ({"start": "nobody"}, "no shipped agent"),
      ({"seed": -1}, "seed is -1"), ({"shape": 3}, "no setting 'shape'"), ({"buffer": 10**13}, "buffer is"),
-     ({"start": "cpt-rg"}, "it was trained for 'cpt'"), ({"agent": "horizon", "fan": 5000}, "fan is 5000")],
+     ({"start": "cpt-rg"}, "it was trained for 'cpt'"), ({"agent": "horizon", "fan": 5000}, "fan is 5000"),
+     ({"learning_rate": 1e30}, r"learning_rate is 1e\+30; give a number from 0 to 1,000,000\.")],
 )  # fmt: skip
 def test_bad_requests_are_refused(given, words, tmp_path):
     with pytest.raises(cg.CuriographError, match=words):
