@@ -19,7 +19,8 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 import curiograph as cg
 from curiograph.jobs import folders
 from curiograph.rewards.registry import as_reward
-from curiograph.training import running
+from curiograph.training import log, running
+from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
 from curiograph.training.facts import facts_of
 from curiograph.training.log import read_log
 from curiograph.training.running import as_split
@@ -34,7 +35,8 @@ _SCRIPT = """
 import sys
 import curiograph as cg
 from curiograph.rewards.registry import as_reward
-from curiograph.training import running
+from curiograph.training import log, running
+from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
 from curiograph.training.facts import facts_of
 running._BETWEEN_CHECKPOINTS = 0.0
 sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
@@ -195,6 +197,43 @@ def test_a_damaged_checkpoint_is_told(tmp_path):
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
     with pytest.raises(cg.FileFormatError, match="not a usable checkpoint"):
         train("gnn", tmp_path / "run", train_steps=8)
+
+
+def forged(state):
+    """States that no learner has saved, and what is said of them."""
+    walks, kept = state["walks.nodes"], state["replay.nodes"]
+    yield {"walks.nodes": walks.astype(np.int64)}, "walks.nodes is int64"
+    yield {"walks.nodes": walks[:, :-1].copy()}, "walks.nodes is int32"
+    yield {"walks.nodes": np.full_like(walks, 10**6)}, "visit nodes that the graphs do not have"
+    yield {"replay.nodes": np.full_like(kept, -7)}, "visit nodes that the graphs do not have"
+    yield {"walks.graphs": state["walks.graphs"] + len(SETS.train)}, "walks.graphs is not from 0 to 3"
+    yield {"walks.lengths": np.zeros_like(state["walks.lengths"])}, "walks.lengths is not from 1 to 6"
+    yield {"replay.length": state["replay.length"] + 100}, "replay.length is not from 1 to 6"
+    yield {"replay.nodes": kept[:-1].copy()}, "rows to learn from"
+    yield {"counts": state["counts"] * -1}, "it counts"
+    yield {"replay.nodes": None}, "replay.nodes"
+    yield {name: None for name in state if name.startswith("best.")}, "does not hold the best agent"
+
+
+def test_a_forged_checkpoint_is_not_gone_on_from(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(log, "_board", lambda *given: None)
+
+    def stop(report):
+        if report["step"] == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train("gnn", tmp_path, train_steps=16, progress=stop)
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    state, stood = load_checkpoint(checkpoint)
+    for changes, message in forged(state):
+        made = {name: array for name, array in (state | changes).items() if array is not None}
+        save_checkpoint(checkpoint, made, stood)  # with a checksum that is right
+        with pytest.raises(cg.FileFormatError, match=f"not a usable checkpoint .*{message}"):
+            train("gnn", tmp_path, train_steps=16)
+    save_checkpoint(checkpoint, state, stood)
+    assert train("gnn", tmp_path, train_steps=16).card["steps"] == 16
 
 
 def test_odd_sizes_of_everything(tmp_path):

@@ -127,15 +127,15 @@ def step_visits(
         (graph, replace(walkers, agent=as_agent(walkers.agent))),  # a path may lead nowhere on another machine
         tasks,
         lambda: {"walkers": walkers.about(graph), "starts": digest(starts)},
-        _need(graph, walkers, len(starts)),
+        walkers_need(graph, walkers, len(starts)),
         lambda some: f"walkers from the nodes at positions {some[0]} to {some[-1]}",
         f"groups of {_STARTS} nodes",
     )
     return _collected(complete(job, engine, run, progress), tasks, graph.num_nodes, walkers.steps)
 
 
-def _need(graph: Graph, walkers: Walkers, starts: int) -> Need:
-    """At every step, chances of all nodes, or of the candidates of all walkers where these are fewer.
+def walkers_need(graph: Graph, walkers: Walkers, starts: int) -> Need:
+    """Of `step_visits`: at every step, chances of all nodes, or of the candidates of all walkers where these are fewer.
 
     On Wikispeedia a third of them are not zero, so that what is found and what is made of it fit in.
     """

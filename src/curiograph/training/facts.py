@@ -102,7 +102,7 @@ def _flat(facts: Any) -> dict[str, Any]:
     for inner in ("settings", "shape"):
         if isinstance(facts.get(inner), dict):
             facts = {name: value for name, value in facts.items() if name != inner} | facts[inner]
-    return facts
+    return dict(facts)
 
 
 def read_facts(path: Path) -> Any:
