@@ -72,7 +72,7 @@ def same(one, other):
 
 
 def test_what_walkers_found_is_kept_and_what_was_lost_is_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.human.walkers._STARTS", 20)
+    monkeypatch.setattr("curiograph.human.walkers.STARTS", 20)
     graph, walkers, starts = people.walkers().graph, Walkers("greedy", "cpt", count=10, steps=2), np.arange(60)
     fresh = step_visits(graph, walkers, starts)
     assert same(step_visits(graph, walkers, starts, run=tmp_path), fresh)

@@ -31,7 +31,7 @@ from curiograph.human.nearest_items import ItemKnn, RP3beta
 from curiograph.human.outcome import MEASURES, MEMORY, WITH, WITHOUT, Outcome, Prediction
 from curiograph.human.study import CANDIDATES, Recipe, Study, study
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.walkers import StepVisits, Walkers, step_visits, walkers_need
+from curiograph.human.walkers import STARTS, StepVisits, Walkers, step_visits, walkers_need
 from curiograph.jobs import HERE, Engine, EngineName, Job, Need, Result, alone_in, as_engine, complete
 from curiograph.jobs.identity import digest, fingerprint, graph_digest
 from curiograph.jobs.memory import check_memory, fitting_workers
@@ -196,20 +196,21 @@ def _check_memory(made: Study, effort: Effort, engine: Engine, training: bool) -
     candidates = len(made.choices["all"]) * made.graph.num_nodes + int(made.graph.degrees[last].sum())
     check_memory(Need(results=candidates * _bytes_each(effort), way_out=_WAY_OUT), workers=1)
     walkers = Walkers("random", steps=effort.steps, count=max(effort.walkers, effort.trained_walkers))
-    needs = [_training_need(made.graph)] * training + [
-        walkers_need(made.graph, walkers, len(made.starts)),
-        pagerank_need(made),
-        *(_fit_need(candidates, effort) for candidates in made.candidates.values()),
+    needs = [(_training_need(made.graph), len(REWARDS))] * training + [
+        (walkers_need(made.graph, walkers, len(made.starts)), -(-len(made.starts) // STARTS)),
+        (pagerank_need(made), len(CANDIDATES) * len(ALPHAS)),
+        *((_fit_need(candidates, effort), effort.splits) for candidates in made.candidates.values()),
     ]
-    for need in needs:
-        _check_need(need, engine)
+    for need, tasks in needs:
+        _check_need(need, tasks, engine)
 
 
-def _check_need(need: Need, engine: Engine) -> None:
+def _check_need(need: Need, tasks: int, engine: Engine) -> None:
+    """Raise where a job of so many tasks would not fit, as it would itself when its turn comes."""
     if engine.name == "ray":
         check_memory(replace(need, task=0, shared=0), workers=1)  # what gathers here
         return
-    workers = worker_number(engine.workers)
+    workers = min(worker_number(engine.workers), tasks)
     check_memory(need, fitting_workers(need, workers) if engine.workers is None else workers)
 
 

@@ -30,7 +30,7 @@ from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import as_reward
 from curiograph.settings import whole_number
 
-_STARTS = 64
+STARTS = 64
 """Nodes of one task."""
 _CHANCE = 8
 """Bytes of a chance and of where it belongs."""
@@ -120,7 +120,7 @@ def step_visits(
 ) -> StepVisits:
     """Let walkers start at each of some nodes, as a job of that name."""
     starts = np.unique(np.asarray(starts, np.int64))
-    tasks = [starts[first : first + _STARTS] for first in range(0, len(starts), _STARTS)]
+    tasks = [starts[first : first + STARTS] for first in range(0, len(starts), STARTS)]
     job = Job(
         name,
         _table,
@@ -129,7 +129,7 @@ def step_visits(
         lambda: {"walkers": walkers.about(graph), "starts": digest(starts)},
         walkers_need(graph, walkers, len(starts)),
         lambda some: f"walkers from the nodes at positions {some[0]} to {some[-1]}",
-        f"groups of {_STARTS} nodes",
+        f"groups of {STARTS} nodes",
     )
     return _collected(complete(job, engine, run, progress), tasks, graph.num_nodes, walkers.steps)
 
@@ -142,7 +142,7 @@ def walkers_need(graph: Graph, walkers: Walkers, starts: int) -> Need:
     places = min(graph.num_nodes, walkers.count * max(1, int(graph.degrees.mean())))
     each = walkers.steps * places * _CHANCE
     way_out = "predict fewer choices (windows, all_windows), or by walkers of fewer steps"
-    return Need(2 * _STARTS * each, starts * each, shared=len(graph.indices) * _CHANCE, way_out=way_out)
+    return Need(2 * STARTS * each, starts * each, shared=len(graph.indices) * _CHANCE, way_out=way_out)
 
 
 def _table(shared: tuple[Graph, Walkers], starts: Int64) -> Result:
