@@ -79,15 +79,18 @@ people: .venv/test.done
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
 	$(BIN)/python docs/show_results.py
 
-# Every reader, fuzzed with coverage for FUZZ_SECONDS each; where atheris cannot be installed, this says so and ends well.
+# Every reader, fuzzed with coverage for FUZZ_SECONDS each; what it stumbles over is kept in .cache/fuzz.
+# Where atheris cannot be installed, this says so and ends well.
 FUZZ_SECONDS ?= 60
 fuzz: .venv/test.done
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris 2>/dev/null || true
 	@if $(BIN)/python -c 'import atheris' 2>/dev/null; then \
-		$(BIN)/python tests/fuzz/targets.py --list | while read -r reader; do \
+		readers=$$($(BIN)/python tests/fuzz/targets.py --list) || exit 1; \
+		mkdir -p .cache/fuzz; \
+		for reader in $$readers; do \
 			echo "fuzz: $$reader, $(FUZZ_SECONDS) s"; \
 			$(BIN)/python tests/fuzz/targets.py "$$reader" -max_total_time=$(FUZZ_SECONDS) -verbosity=0 \
-				|| exit 1; \
+				-artifact_prefix=.cache/fuzz/ || exit 1; \
 		done; \
 	else echo 'make: atheris cannot be installed here (no wheel for this Python or system); nothing was fuzzed'; fi
 

@@ -27,8 +27,8 @@ from curiograph.human.tables import read_trajectories
 from curiograph.human.trajectories import Trajectories
 from curiograph.human.wikispeedia import read_wikispeedia
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
+from curiograph.training.facts import read_facts
 from curiograph.training.log import read_log
-from curiograph.training.running import _read_facts
 
 LONGEST_MESSAGE = 700
 """Letters of a message, its path aside: a sentence or two that name a bad value."""
@@ -265,7 +265,7 @@ READERS = {
     "agent": Reader("agent.safetensors", _agents, sound_agent),
     "parts": Reader("parts.safetensors", _parts, _load_parts),
     "checkpoint": Reader("checkpoint.safetensors", _checkpoints, _load_checkpoint),
-    "run": Reader("run.json", _texts('{"agent": "gnn", "seed": 0, "settings": {"batch": 32}}'), _read_facts),
+    "run": Reader("run.json", _texts('{"agent": "gnn", "seed": 0, "settings": {"batch": 32}}'), read_facts),
     "log": Reader("log.jsonl", _texts(_LOG), _read_log),
 }  # fmt: skip
 """Everything that reads a file which might come from elsewhere, or be damaged, by name."""

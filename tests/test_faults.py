@@ -225,6 +225,14 @@ def test_a_damaged_cache_is_begun_anew_and_a_full_disk_is_said_once():
     kernels.compile._warn.cache_clear()
 
 
+def test_an_empty_cache_folder_is_none(monkeypatch, tmp_path):
+    """Kernels would be kept wherever somebody happens to work."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
+    assert kernels.compile.cache_folder.__wrapped__().parent == tmp_path / "mine" / "curiograph"
+
+
 def test_somebody_without_a_home(monkeypatch, tmp_path, run):
     """No folder called ~ is made; what needs a home says so."""
     monkeypatch.chdir(tmp_path)

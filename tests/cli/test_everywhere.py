@@ -17,6 +17,7 @@ from typer.main import get_command
 
 from curiograph.cli.main import app, main
 from curiograph.cli.output import show_table
+from curiograph.errors import JobStopped
 from program import Run
 
 NO_CHANCE = {"convert", "warmup", "doctor", "data list", "data get", "serve"}
@@ -42,6 +43,17 @@ def test_every_command_takes_what_all_take(name: str, options: set[str]) -> None
 
 def test_help_names_doctors_exit_codes(run: Run) -> None:
     assert "0 without problems and 1 with" in " ".join(run("doctor", "--help").out.split())
+
+
+@pytest.mark.parametrize(("stop", "said"), [(JobStopped("they are kept"), "curiograph: they are kept\n"),
+                                             (KeyboardInterrupt(), "")])  # fmt: skip
+def test_how_to_go_on_is_said_even_when_quiet(run: Run, monkeypatch, stop: BaseException, said: str) -> None:
+    def stopped() -> None:
+        raise stop
+
+    monkeypatch.setattr("curiograph.bench.warmup.warm_up", stopped)
+    done = run("warmup", "--quiet")
+    assert (done.code, done.err) == (130, said)
 
 
 @pytest.fixture

@@ -81,18 +81,27 @@ TWO = "music,physics,chemistry,biology,philosophy\n" * 2
 """People with a choice each."""
 
 
+def test_walks_too_short_for_growth_still_tell_motives(run, tmp_path):
+    file = tmp_path / "walks.txt"
+    file.write_text(TWO)
+    done = run("hypotheses", "toy:library", file, "--json")
+    assert done.document["growth"] is None
+    assert done.document["motives"]["choices"] > 0
+    assert "growth is left out: none of the 2 walks has 10 distinct nodes" in done.err
+
+
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
         ("music,physics\nmusic,zz\n", [], "walks.txt: the graph has no node 'zz'"),
         ("# nobody\n", [], "holds no walks"),
-        (TWO, [], "none of the 2 walks has 10 distinct nodes"),
         ("music,physics\n", ["--no-growth"], "there is no choice of a new node along a link"),
         ("music,physics,chemistry,biology,philosophy\n", ["--no-growth"], "all choices are by 1 user"),
         ("music,physics\n", ["--agent", "gready", "--no-growth"], "there is no agent 'gready'"),
         (TWO, ["--steps", "1"], "steps is 1"),
-        ("music,physics\n", ["--burn-in", "0", "--no-growth"], "burn_in is 0"),
-        (TWO, ["--walks", "0"], "is 0; measure 1 walk or more"),
+        ("music,physics\n", ["--burn-in", "0", "--no-growth"], "--burn-in is 0"),
+        (TWO, ["--burn-in", "100"], "--burn-in is 100; give the visits before the first choice that counts, 1 to 50."),
+        (TWO, ["--walks", "0"], "--walks is 0; compare the growth of 1 walk or more"),
         ("music,physics\n", ["--out", "x.docx"], "cannot write .docx"),
     ],
 )

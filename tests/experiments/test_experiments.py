@@ -12,8 +12,9 @@ import pytest
 
 import curiograph as cg
 from curiograph.agents import files
-from curiograph.errors import SettingError
+from curiograph.errors import FileFormatError, SettingError
 from curiograph.experiments import comparison, curves, lengths, sizes, table1, walltime
+from curiograph.experiments.stored import redraw
 from curiograph.graph.families import FAMILIES
 from small_agents import fill_shelf
 
@@ -242,3 +243,28 @@ def test_verdicts_follow_from_the_times(ratios: dict[int, float], said: str) -> 
     ]
     timings.append(walltime.Timing("cpt", walltime.ONE, 100, 3.0, {"gnn": 1.0}))  # no exact rewards: says nothing
     assert walltime.verdict(timings, "gnn", "greedy") == said
+
+
+# stored results
+
+
+def test_stored_results_are_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: dict[str, int] = {}
+    for kind in (lengths, walltime):
+        name = kind.__name__.rpartition(".")[2]
+        monkeypatch.setattr(kind, "save_plot", lambda rows, path: drawn.update({path.name: len(rows)}))
+        stored = Path(__file__).parents[2] / "docs" / "results" / f"{name}.json"
+        (tmp_path / f"{name}.json").write_text(stored.read_text())
+    assert list(redraw(tmp_path)) == ["lengths", "walltime"]
+    assert drawn == {
+        "lengths.png": len(json.loads((tmp_path / "lengths.json").read_text())["points"]),
+        "walltime.png": len(json.loads((tmp_path / "walltime.json").read_text())["timings"]),
+    }
+
+
+@pytest.mark.parametrize("text", ["{", "[]", "{}", '{"cells": 3}', '{"cells": [{"reward": "igt"}]}'])
+def test_stored_results_that_are_none_get_a_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "table1.json").write_text(text)
+    with pytest.raises(FileFormatError, match=r"table1\.json"):
+        list(redraw(tmp_path))
+    assert not (tmp_path / "table1.png").exists()

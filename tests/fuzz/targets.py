@@ -24,6 +24,8 @@ def main(name: str, options: list[str]) -> None:
 
     with atheris.instrument_imports(include=WATCHED):
         from hostile import READERS, spoiled
+    if name not in READERS:
+        sys.exit(f"there is no reader {name!r}; the readers are {', '.join(READERS)}.")
     reader = READERS[name]
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as made:
@@ -52,5 +54,7 @@ if __name__ == "__main__":
         from hostile import READERS
 
         print("\n".join(READERS))
+    elif len(sys.argv) < 2:
+        sys.exit("give a reader: python tests/fuzz/targets.py READER [options of libFuzzer]; --list names them.")
     else:
         main(sys.argv[1], sys.argv[2:])

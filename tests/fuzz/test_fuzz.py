@@ -28,3 +28,14 @@ def test_fuzzing_finds_nothing(name, tmp_path):
     )
     assert done.returncode == 0, done.stderr[-3000:]
     assert "Done " in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [([], "give a reader: python"), (["tvs"], "there is no reader 'tvs'; the readers are tsv, csv")],
+)
+def test_what_is_no_reader_gets_a_sentence(given, message):
+    target = Path(__file__).with_name("targets.py")
+    done = subprocess.run([sys.executable, str(target), *given], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith(message)

@@ -13,7 +13,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.bench import large
-from curiograph.graph.large import KINDS
+from curiograph.graph.large import KINDS, bytes_of_large
 from curiograph.graph.stack import Stack
 
 
@@ -61,7 +61,8 @@ def test_the_power_law_has_a_tail_up_to_the_highest_degree():
     ("settings", "error", "words"),
     [
         ({"kind": "tree"}, cg.UnknownNameError, "no large graph 'tree'; the kinds are ws, rg, pl"),
-        ({"nodes": 100}, cg.SettingError, "nodes is 100; give at least ten times"),
+        ({"nodes": 100}, cg.SettingError, "nodes is 100; give a whole number, ten times"),
+        ({"nodes": 1000.0}, cg.SettingError, r"nodes is 1000\.0; give a whole number, ten times"),
         ({"mean_degree": 7}, cg.SettingError, "mean_degree is 7; give an even number"),
         ({"max_degree": 21}, cg.SettingError, "max_degree is 21"),
         ({"nodes": 2**30}, cg.SettingError, "too many edges"),
@@ -71,6 +72,24 @@ def test_the_power_law_has_a_tail_up_to_the_highest_degree():
 def test_bad_settings(settings, error, words):
     with pytest.raises(error, match=words):
         cg.generate_large(**({"kind": "ws", "nodes": 1_000} | settings))
+
+
+def test_what_does_not_fit_into_memory_is_told(run, tmp_path, monkeypatch):
+    def full(*given):
+        raise MemoryError
+
+    monkeypatch.setitem(KINDS, "ws", full)
+    with pytest.raises(
+        cg.GraphError, match=r"1,000 nodes of mean degree 20 need about .*; draw fewer nodes, or a lower"
+    ):
+        cg.generate_large("ws", 1_000)
+    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 2**30)
+    refused = run("generate", "pl", "--nodes", "10000000", "--out", tmp_path / "large.npz")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == (
+        "curiograph: this needs about 4.4 GiB of memory, and 1.0 GiB are free; draw fewer --nodes, or a lower "
+        "--mean-degree.\n"
+    )
 
 
 def test_features_around_some_nodes_equal_those_of_the_table(monkeypatch):
@@ -120,7 +139,9 @@ def test_a_million_nodes_fit_and_cost_no_more_than_ten_thousand(tmp_path):
         done = subprocess.run([sys.executable, "-c", MILLION, path, what], capture_output=True, text=True, check=True)
         return json.loads(done.stdout)
 
-    assert told("generate")["peak"] < 2**30
+    peak = told("generate")["peak"]
+    assert peak < 2**30
+    assert peak == pytest.approx(bytes_of_large("ws", 1_000_000, 20), rel=0.2)
     used = told("use")
     assert used["peak"] < 2**30
     assert used["opened"]["seconds"] < 5

@@ -212,6 +212,11 @@ def meta(**changes) -> np.ndarray:
         ({"indptr": np.array([0, 2, 4, 7])}, "rows that do not fit together"),
         ({"indptr": np.array([], np.int64)}, "rows that do not fit together"),
         ({"indptr": np.array([0, 1, 1, 1]), "indices": np.array([1], np.int32)}, "odd number of edge ends"),
+        ({"indices": np.array([0, 2, 0, 2, 0, 1], np.int32)}, "an edge from a node to itself"),
+        (
+            {"indptr": np.array([0, 2, 3, 4]), "indices": np.array([1, 2, 2, 1], np.int32), "weights": np.ones(4)},
+            "undirected but has an edge in one direction only",
+        ),
         ({"indptr": np.array([0, 2, 4, 6, 6])}, "3 names for 4 nodes"),
         ({"weights": np.full(6, np.nan)}, "weight that is not a finite"),
         ({"weights": np.array([1, 1, 1, 1, 1, np.inf])}, "weight that is not a finite"),

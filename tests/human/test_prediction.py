@@ -72,7 +72,7 @@ def same(one, other):
 
 
 def test_what_walkers_found_is_kept_and_what_was_lost_is_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.human.walkers._STARTS", 20)
+    monkeypatch.setattr("curiograph.human.walkers.STARTS", 20)
     graph, walkers, starts = people.walkers().graph, Walkers("greedy", "cpt", count=10, steps=2), np.arange(60)
     fresh = step_visits(graph, walkers, starts)
     assert same(step_visits(graph, walkers, starts, run=tmp_path), fresh)
@@ -82,7 +82,7 @@ def test_what_walkers_found_is_kept_and_what_was_lost_is_computed_again(tmp_path
     told = []
     with pytest.warns(UserWarning, match=r"000001\.task: is damaged; the task is computed again"):
         repaired = step_visits(graph, walkers, starts, run=tmp_path, progress=lambda m, share=None: told.append(m))
-    assert told[0] == "walkers: 1 of 3 groups of 20 nodes (1 found in the run folder)"
+    assert told[0].startswith("walkers: 1 of 3 groups of 20 nodes (1 found in the run folder)")
     assert same(repaired, fresh)
     assert step_visits(graph, walkers, starts[:40]).steps[0].toarray()[40:].sum() == 0
 
@@ -230,7 +230,7 @@ def test_a_killed_job_goes_on_and_ends_the_same(tmp_path):
         progress=lambda message, share=None: told.append(message),
     )
     assert all("1 of 1 groups of 64 nodes (1 found" in message for message in told if "walkers-" in message)
-    assert "walkers: fits-last: 1 of 2 splits (1 found in the run folder)" in told
+    assert any(message.startswith("walkers: fits-last: 1 of 2 splits (1 found in the run folder)") for message in told)
     assert resumed.to_dict() == whole.to_dict()
     assert list(resumed["last"]) == list(whole["last"])
 
@@ -247,6 +247,32 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_work(monkeypatch):
     monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 1000)
     with pytest.raises(SettingError, match=r"this needs about .*; predict fewer choices \(windows, all_windows\)"):
         predict(people.walkers(), agents=GREEDY, effort=SMALL)
+
+
+def test_memory_is_counted_for_all_workers_before_anybody_walks(monkeypatch):
+    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 600 * 2**20)
+    monkeypatch.setattr("curiograph.human.prediction.step_visits", lambda *given, **more: pytest.fail("walked"))
+    with pytest.raises(SettingError, match=r"this needs about 1\.2 GiB of memory with 2 workers, .*; use workers=1\."):
+        predict(people.walkers(), agents=GREEDY, effort=SMALL, workers=2)
+
+
+class Own:
+    """Takes the candidate with the lowest number."""
+
+    name = "own"
+
+    def scores(self, walks):
+        return -walks.candidates.nodes.astype(float)
+
+
+def test_an_agent_of_ones_own_needs_a_fingerprint_only_for_a_folder(tmp_path):
+    effort = replace(SMALL, splits=1, windows=20, all_windows=5)
+    own = {"igt": Own(), "cpt": Own()}
+    found = predict(people.walkers(), agents=own, effort=effort, workers=1)
+    assert found.agents == {"igt": "own", "cpt": "own"}
+    with pytest.raises(SettingError, match="attribute `fingerprint`"):
+        predict(people.walkers(), agents=own, effort=effort, workers=1, run=tmp_path)
+    assert not list(tmp_path.glob("walkers-*"))
 
 
 def test_two_workers_find_the_same():

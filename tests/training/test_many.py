@@ -121,9 +121,31 @@ def test_a_training_that_explodes_is_named_and_the_others_go_on(tmp_path):
     assert found.to_dict()["failed"] == found.failed
     with np.errstate(all="ignore"), pytest.raises(JobError, match=r"1 of 1 trainings failed: .*lower learning_rate"):
         cg.train_many(SETS, out=tmp_path, learning_rate=[1e6], **asked)
-    with pytest.raises(JobError, match=r"1 of 2 .*learning_rate0.001: .* holds another training: its settings"):
-        cg.train_many(SETS, out=tmp_path, learning_rate=[0.002, 0.001], **(asked | {"train_steps": 8}))
-    assert (tmp_path / "igt-gnn-best-seed0-learning_rate0.002" / "agent.safetensors").is_file()
+
+
+def test_a_folder_of_another_training_is_told_before_anything_is_trained(tmp_path, monkeypatch):
+    asked = {"out": tmp_path, "workers": 1, "train_steps": 4, **SMALL}
+    cg.train_many(SETS, seed=1, **asked)
+    monkeypatch.setattr(many, "train", lambda *given, **more: pytest.fail("trained"))
+    with pytest.raises(cg.SettingError, match=r"seed1 holds another training: its train_steps is 4, not 8; choose"):
+        cg.train_many(SETS, seed=[0, 1], **(asked | {"train_steps": 8}))
+    with pytest.raises(cg.SettingError, match="seed1 holds another training: its graphs are not those asked for"):
+        cg.train_many(SETS.train[:2], seed=[0, 1], **asked)
+
+
+def test_workers_elsewhere_go_on_from_an_agent_of_a_relative_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    asked = {"workers": 1, "train_steps": 4, **SMALL}
+    cg.train(SETS, "igt", out="first", **SMALL, train_steps=4)
+    train = many.train
+
+    def elsewhere(*given, **more):
+        monkeypatch.chdir("/")
+        return train(*given, **more)
+
+    monkeypatch.setattr(many, "train", elsewhere)
+    found = cg.train_many(SETS, out=tmp_path / "many", start="first", **asked)
+    assert found[0].agent.card["training"]["start"].startswith("first, sha256")
 
 
 def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
@@ -137,7 +159,8 @@ def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"seed": [0, 0]}, "igt-gnn-best-seed0 would be trained twice"), ({"seed": []}, r"seed is \[\]; give at least"),
+    [({"out": 3}, "out is 3; give the path of a folder"),
+     ({"seed": [0, 0]}, "igt-gnn-best-seed0 would be trained twice"), ({"seed": []}, r"seed is \[\]; give at least"),
      ({"discount": [0.5, 2]}, "discount is 2"), ({"agent": ["gnn", "horizon"], "discount": 0.5}, "of horizon"),
      ({"agent": ["gnn", "dqn"]}, "those that learn"), ({"preset": ["best", "fast"]}, "no preset 'fast'"),
      ({"reward": ["igt", "xyz"]}, "xyz"), ({"start": "cpt-rg"}, "trained for 'cpt'"), ({"seed": [-1]}, "seed is -1"),
@@ -199,11 +222,39 @@ def test_progress_is_told_from_logs_and_never_falls(tmp_path):
     assert told == [("0 of 2", 0.0), ("0 of 2; b 80%", 0.4), ("0 of 2", 0.4), ("2 of 2", 1.0)]
 
 
+def test_logs_that_have_not_grown_are_not_read_again(tmp_path, monkeypatch):
+    read = []
+    monkeypatch.setattr(watching, "read_log", lambda path: read.append(path) or log.read_log(path))
+    line = '{"step": 4, "loss": null, "return": 2, "validation": 1}\n'
+    told = []
+    with watching.watched([(tmp_path, 10)], lambda *given: told.append(given)) as tell:
+        (tmp_path / "log.jsonl").write_text(line)
+        tell("0 of 1", 0.0)
+        tell("0 of 1", 0.0)
+        assert len(read) == 1
+        (tmp_path / "log.jsonl").write_text(line + line.replace("4", "8"))
+        tell("0 of 1", 0.0)
+    assert len(read) == 2
+    assert [share for _, share in told] == [0.4, 0.4, 0.8]
+
+
 def test_the_command_line_trains_several(run, tmp_path):
     options = [text for pair in SMALL.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
     small = {"--family": "ws", "--nodes": "14", "--graphs": "3", "--train-steps": "8", "--workers": "1"}
     ask = ["train", *(word for pair in small.items() for word in pair), *options]
-    asked = [*ask, "--seeds", "2", "--seed", "5", "--set", "discount=0.8,0.9", "--out", tmp_path / "r"]
+    asked = [
+        *ask,
+        "--seeds",
+        "2",
+        "--seed",
+        "5",
+        "--set",
+        "discount=0.8",
+        "--set",
+        "discount=0.9",
+        "--out",
+        tmp_path / "r",
+    ]
     found = run(*asked, "--json")
     names = [row["name"] for row in found.document["trainings"]]
     assert names == [f"igt-gnn-best-seed{seed}-discount{discount}" for discount in (0.8, 0.9) for seed in (5, 6)]
@@ -212,13 +263,14 @@ def test_the_command_line_trains_several(run, tmp_path):
     shown = run(*asked)
     assert all(text in shown.out for text in (*names, "Over seeds", "sem"))
     command = cg.load_agent(tmp_path / "r" / names[0]).card["command"]
-    assert "discount=0.8,0.9" in command
+    assert "--set discount=0.8 --set discount=0.9" in command
     assert "--workers" not in command
     assert str(tmp_path) not in command
     for words, sentence in (
         (["--seeds", "2", "--name", "mine"], "cannot have one name"),
+        (["--set", "train_steps=4"], "by --train-steps and by --set"),
         (["--set", "discount=0.8,"], "values between commas"),
-        (["--address", "10.0.0.1:6379"], "give engine='ray'"),
+        (["--address", "10.0.0.1:6379"], "only ray has an address"),
         (["--agent", "gnn", "--agent", "gnn"], "would be trained twice"),
     ):
         refused = run(*ask, *words, "--out", tmp_path / "q")

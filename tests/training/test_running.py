@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -17,8 +18,13 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 
 import curiograph as cg
 from curiograph.jobs import folders
-from curiograph.training import running
+from curiograph.rewards.registry import as_reward
+from curiograph.training import log, running
+from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
+from curiograph.training.facts import facts_of
 from curiograph.training.log import read_log
+from curiograph.training.running import as_split
+from curiograph.training.settings import made_settings
 
 SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 GNN = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
@@ -28,7 +34,10 @@ SETTINGS = {"gnn": GNN, "horizon": HORIZON}
 _SCRIPT = """
 import sys
 import curiograph as cg
-from curiograph.training import running
+from curiograph.rewards.registry import as_reward
+from curiograph.training import log, running
+from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
+from curiograph.training.facts import facts_of
 running._BETWEEN_CHECKPOINTS = 0.0
 sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 cg.train(sets, "igt", agent=sys.argv[1], seed=5, out=sys.argv[2], train_steps=40, **eval(sys.argv[3]))
@@ -137,10 +146,49 @@ def test_it_goes_on_from_a_trained_agent(tmp_path):
 
 def test_another_training_in_the_folder_is_refused(tmp_path):
     train("gnn", tmp_path / "run", train_steps=8)
-    with pytest.raises(cg.SettingError, match="holds another training: its settings"):
+    with pytest.raises(cg.SettingError, match="holds another training: its train_steps is 8, not 12"):
         train("gnn", tmp_path / "run", train_steps=12)
     with pytest.raises(cg.SettingError, match="its reward"):
         cg.train(SETS, "cpt", seed=5, out=tmp_path / "run", train_steps=8, **GNN)
+
+
+def test_a_reward_of_ones_own_that_has_changed_is_another(tmp_path):
+    def mine(subgraph):
+        return float(subgraph.num_edges)
+
+    mine.fingerprint = "1"
+    cg.train(SETS, mine, out=tmp_path, train_steps=4, **GNN)
+    cg.train(SETS, mine, out=tmp_path, train_steps=4, **GNN)
+    mine.fingerprint = "2"
+    with pytest.raises(cg.SettingError, match="its fingerprint is 'mine 1', not 'mine 2'"):
+        cg.train(SETS, mine, out=tmp_path, train_steps=4, **GNN)
+    with pytest.raises(cg.SettingError, match="its reward is 'mine', not 'igt'"):
+        cg.train(SETS, "igt", out=tmp_path, train_steps=4, **GNN)
+
+
+def test_directions_and_weights_tell_graphs_apart():
+    edges, settings = [(0, 1), (1, 0), (1, 2), (2, 1)], made_settings("gnn", "best", {})
+
+    def told(graph):
+        return facts_of(as_split(graph), as_reward("igt"), "gnn", settings, 0, None)["graphs"]["sha256"]
+
+    plain, directed = (cg.Graph.from_edges(edges, directed=way) for way in (False, True))
+    weighted = cg.Graph(plain.indptr, plain.indices, np.array([1.0, 1.0, 2.0, 2.0]))
+    assert np.array_equal(plain.indices, directed.indices)
+    assert len({told(plain), told(directed), told(weighted)}) == 3
+    rows = 2 * (plain.indptr.tobytes() + plain.indices.tobytes())  # as runs were told apart before
+    assert told(plain) == hashlib.sha256(rows).hexdigest()
+
+
+@pytest.mark.parametrize("lost", [True, False])
+def test_a_lost_or_damaged_agent_comes_from_the_finished_checkpoint(lost, tmp_path):
+    train("gnn", tmp_path, train_steps=8)
+    file = tmp_path / "agent.safetensors"
+    whole = file.read_bytes()
+    file.unlink() if lost else file.write_bytes(whole[:100])
+    agent = train("gnn", tmp_path, train_steps=8)
+    assert file.read_bytes() == whole
+    assert agent.card == cg.load_agent(tmp_path).card
 
 
 def test_a_damaged_checkpoint_is_told(tmp_path):
@@ -149,6 +197,44 @@ def test_a_damaged_checkpoint_is_told(tmp_path):
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
     with pytest.raises(cg.FileFormatError, match="not a usable checkpoint"):
         train("gnn", tmp_path / "run", train_steps=8)
+
+
+def forged(state):
+    """States that no learner has saved, and what is said of them."""
+    walks, kept = state["walks.nodes"], state["replay.nodes"]
+    yield {"walks.nodes": walks.astype(np.int64)}, "walks.nodes is int64"
+    yield {"walks.nodes": walks[:, :-1].copy()}, "walks.nodes is int32"
+    yield {"walks.nodes": np.full_like(walks, 10**6)}, "visit nodes that the graphs do not have"
+    yield {"replay.nodes": np.full_like(kept, -7)}, "visit nodes that the graphs do not have"
+    yield {"walks.graphs": state["walks.graphs"] + len(SETS.train)}, "walks.graphs is not from 0 to 3"
+    yield {"walks.lengths": np.zeros_like(state["walks.lengths"])}, "walks.lengths is not from 1 to 6"
+    yield {"replay.length": state["replay.length"] + 100}, "replay.length is not from 1 to 6"
+    yield {"replay.nodes": kept[:-1].copy()}, "rows to learn from"
+    yield {"counts": state["counts"] * -1}, "it counts"
+    yield {"replay.nodes": None}, "replay.nodes"
+    yield {name: None for name in state if name.startswith("best.")}, "does not hold the best agent"
+
+
+def test_a_forged_checkpoint_is_not_gone_on_from(tmp_path, monkeypatch):
+    monkeypatch.setattr(running, "_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(log, "_board", lambda *given: None)  # nor a picture: both take longer than all the rest
+    monkeypatch.setattr(log, "save_curves", lambda *given: None)
+
+    def stop(report):
+        if report["step"] == 12:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train("gnn", tmp_path, train_steps=16, progress=stop)
+    checkpoint = tmp_path / "checkpoint.safetensors"
+    state, stood = load_checkpoint(checkpoint)
+    for changes, message in forged(state):
+        made = {name: array for name, array in (state | changes).items() if array is not None}
+        save_checkpoint(checkpoint, made, stood)  # with a checksum that is right
+        with pytest.raises(cg.FileFormatError, match=f"not a usable checkpoint .*{message}"):
+            train("gnn", tmp_path, train_steps=16)
+    save_checkpoint(checkpoint, state, stood)
+    assert train("gnn", tmp_path, train_steps=16).card["steps"] == 16
 
 
 def test_odd_sizes_of_everything(tmp_path):
@@ -211,7 +297,8 @@ def test_without_a_folder_and_on_a_single_graph():
     [({"agent": "dqn"}, "those that learn are gnn and horizon"), ({"preset": "fast"}, "no preset 'fast'"),
      ({"agent": "horizon", "preset": "paper"}, "no preset 'paper'"), ({"start": "nobody"}, "no shipped agent"),
      ({"seed": -1}, "seed is -1"), ({"shape": 3}, "no setting 'shape'"), ({"buffer": 10**13}, "buffer is"),
-     ({"start": "cpt-rg"}, "it was trained for 'cpt'"), ({"agent": "horizon", "fan": 5000}, "fan is 5000")],
+     ({"start": "cpt-rg"}, "it was trained for 'cpt'"), ({"agent": "horizon", "fan": 5000}, "fan is 5000"),
+     ({"learning_rate": 1e30}, r"learning_rate is 1e\+30; give a number from 0 to 1,000,000\.")],
 )  # fmt: skip
 def test_bad_requests_are_refused(given, words, tmp_path):
     with pytest.raises(cg.CuriographError, match=words):

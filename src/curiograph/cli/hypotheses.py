@@ -21,6 +21,7 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import WalkError
+from curiograph.settings import whole_number
 
 if TYPE_CHECKING:
     from curiograph.graph.container import Graph
@@ -73,8 +74,12 @@ def hypotheses(
     [bold]curiograph hypotheses links.tsv walks.txt --directed --agent igt-rg[/bold]
     """
     from curiograph.human import evidence as choosing
+    from curiograph.human.choices import MEMORY
     from curiograph.jobs import as_engine
 
+    whole_number("--burn-in", burn_in, 1, f"give the visits before the first choice that counts, 1 to {MEMORY}", MEMORY)
+    whole_number("--steps", steps, 2, "compare the growth of walks of 2 nodes or more")
+    whole_number("--walks", most, 1, "compare the growth of 1 walk or more")
     check_out(out, (".json", ".csv", *PICTURES))
     if run is not None:
         check_folder(run, "--run")
@@ -82,13 +87,16 @@ def hypotheses(
     g = options.open_graph(graph, directed)
     people = _read_walks(walks, g, lenient)
     growth: GrowthComparison | None = None
+    missing = ""
     with progress(quiet) as say, by_whom.ready():
         how: Any = {"seed": seed, "engine": by_whom, "run": run, "progress": say}
         motives = choosing.hypotheses(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **how)
         if not no_growth:
-            growth = _growth(g, people, steps, most, how)
+            growth, missing = _growth(g, people, steps, most, how)
     document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
     _write(out, document, motives, growth)
+    if missing:
+        remark(f"growth is left out: {missing} Give --steps to compare it.", quiet)
     if json:
         show_json(document)
         return
@@ -101,13 +109,16 @@ def hypotheses(
         remark(f"left out as no choice between candidates: {left_out}", quiet)
 
 
-def _growth(graph: Graph, people: Trajectories, steps: int, most: int, how: dict[str, Any]) -> GrowthComparison:
+def _growth(
+    graph: Graph, people: Trajectories, steps: int, most: int, how: dict[str, Any]
+) -> tuple[GrowthComparison | None, str]:
+    """The comparison; or None, and why there is none: motives were judged, and are worth showing alone."""
     from curiograph.human.nulls import compare_growth
 
     try:
-        return compare_growth(graph, people, steps=steps, most=most, **how)
+        return compare_growth(graph, people, steps=steps, most=most, **how), ""
     except WalkError as error:
-        raise WalkError(f"{error} Give --steps, or --no-growth for motives alone.") from None
+        return None, str(error)
 
 
 def _read_walks(path: Path, graph: Graph, lenient: bool) -> Trajectories:

@@ -29,19 +29,20 @@ from curiograph.cli import (
     training,
 )
 from curiograph.cli.output import remark
-from curiograph.errors import CuriographError
+from curiograph.errors import CuriographError, JobStopped
 
 _STOPPED = 130
 
 
 class _Group(TyperGroup):
-    """Commands whose Ctrl-C keeps its sentence: typer would make a bare exit code of it."""
+    """Commands whose Ctrl-C keeps its sentence, which tells how to go on: typer would make a bare exit code of it."""
 
     def invoke(self, context: Any) -> Any:
         try:
             return super().invoke(context)
         except KeyboardInterrupt as stop:
-            remark(str(stop) or "stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
+            quiet = bool(os.environ.get("CURIOGRAPH_QUIET")) and not isinstance(stop, JobStopped)
+            remark(str(stop) or "stopped", quiet)
             sys.exit(_STOPPED)
 
 

@@ -141,9 +141,12 @@ def generate(
 
     [bold]curiograph generate ws --nodes 1000000 --mean-degree 20 --out million.npz[/bold]
     """
-    from curiograph.graph.large import generate_large
+    from curiograph.graph.large import bytes_of_large, generate_large
+    from curiograph.jobs.memory import Need, check_memory
 
     check_out(out, (".npz",))
+    way_out = "draw fewer --nodes, or a lower --mean-degree"
+    check_memory(Need(results=bytes_of_large(kind, nodes, mean_degree), way_out=way_out), workers=1)
     with progress(quiet) as say:
         say(f"drawing {nodes:,} nodes")
         g = generate_large(kind, nodes, mean_degree=mean_degree, max_degree=max_degree, seed=seed)

@@ -85,8 +85,10 @@ def train(
 
     [bold]curiograph train --family ws --seeds 3 --set discount=0.8,0.9 --train-steps 5000 --out runs/discount[/bold]
     """
-    changes = dict(_change(text) for text in change or [])
+    changes = _changes(change or [])
     if train_steps is not None:
+        if "train_steps" in changes:
+            raise SettingError("train_steps is given by --train-steps and by --set; leave one of them out.")
         changes["train_steps"] = train_steps
     lists = (agent, reward, preset, range(seeds), *(value for value in changes.values() if isinstance(value, list)))
     several = engine != "local" or address is not None or any(len(values) > 1 for values in lists)
@@ -179,7 +181,16 @@ def _teller(say: Progress, quiet: bool) -> Progress:
     return tell
 
 
-def _change(text: str) -> tuple[str, Any]:
+def _changes(texts: list[str]) -> dict[str, Any]:
+    """Settings by name; of one that is given several values, all."""
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        name, values = _change(text)
+        found.setdefault(name, []).extend(values)
+    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
+
+
+def _change(text: str) -> tuple[str, list[Any]]:
     name, sign, value = text.partition("=")
     if not sign or not name or not value:
         raise SettingError(f"--set {text!r}: write NAME=VALUE, such as discount=0.8.")
@@ -188,7 +199,7 @@ def _change(text: str) -> tuple[str, Any]:
     values = [_value(part) for part in value.split(",")]
     if "" in values:
         raise SettingError(f"--set {text!r}: write values between commas, such as discount=0.8,0.9.")
-    return name, values if len(values) > 1 else values[0]
+    return name, values
 
 
 def _value(text: str) -> Any:

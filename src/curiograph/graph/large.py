@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import GraphError, SettingError, UnknownNameError
 from curiograph.graph.container import Graph
 from curiograph.graph.names import RangeNames
 from curiograph.graph.rows import Float64, Int32, Int64, mirrored
+from curiograph.graph.storage import in_units
 from curiograph.settings import seed_number, whole_number
 
 _MOST_ENDS = 2**31 - 1  # of edges: scipy counts them in 32 bits
@@ -31,6 +32,7 @@ _REWIRED = 0.1
 _EXPONENT = 2.5
 _COMMUNITY = 2  # nodes of a community, in units of the mean degree
 _AT_ONCE = 2**22  # pairs looked at together: bounds the memory
+_EDGE, _NODE, _PAIR = 42, 50, 24  # bytes at the peak, as measured; of pairs looked at together only on the torus
 
 
 def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: int = 1000, seed: int = 0) -> Graph:
@@ -52,12 +54,32 @@ def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: 
     mean = whole_number("mean_degree", mean_degree, 2, "give an even number, 2 or more")
     if mean % 2:
         raise SettingError(f"mean_degree is {mean}; give an even number, 2 or more.")
-    size = whole_number("nodes", nodes, 10 * mean, f"give at least ten times the mean degree, {10 * mean}")
-    most = whole_number("max_degree", max_degree, 2 * mean, f"give at least twice the mean degree, {2 * mean}")
+    size = whole_number(
+        "nodes", nodes, 10 * mean, f"give a whole number, ten times the mean degree ({10 * mean}) or more"
+    )
+    most = whole_number(
+        "max_degree", max_degree, 2 * mean, f"give a whole number, twice the mean degree ({2 * mean}) or more"
+    )
     if size * mean > _MOST_ENDS:
         raise SettingError(f"{size} nodes of mean degree {mean} are too many edges; at most {_MOST_ENDS // 2} fit.")
     rng = np.random.default_rng(np.random.SeedSequence(seed_number(seed)))
-    return _from_keys(KINDS[kind](size, mean, min(most, size - 1), rng), size)
+    try:
+        return _from_keys(KINDS[kind](size, mean, min(most, size - 1), rng), size)
+    except MemoryError:
+        raise GraphError(
+            f"{size:,} nodes of mean degree {mean} need about {in_units(bytes_of_large(kind, size, mean))} of memory, "
+            "which is not there; draw fewer nodes, or a lower mean_degree."
+        ) from None
+
+
+def bytes_of_large(kind: str, nodes: int, mean_degree: int) -> int:
+    """Bytes of memory that `generate_large` takes at most, nearly.
+
+    >>> bytes_of_large("ws", 10_000_000, 20) / 1e9
+    4.7
+    """
+    pairs = _AT_ONCE if kind == "rg" else 0
+    return nodes * mean_degree // 2 * _EDGE + nodes * _NODE + pairs * _PAIR
 
 
 def _from_keys(keys: Int64, size: int) -> Graph:

@@ -22,6 +22,8 @@ from curiograph.human.windows import Windows
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import whole_number
 
+MEMORY = 50
+"""Of the nodes visited most recently, so many count as visited."""
 _AT_ONCE = 2**14  # visited nodes of all walks that are explored together: bounds the memory, does not change the scores
 
 
@@ -95,7 +97,7 @@ class Choices:
         return replace(self, windows=self.windows.rows(which), streams=self.streams[which])
 
 
-def choices_of(graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = 50) -> Choices:
+def choices_of(graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = MEMORY) -> Choices:
     """The choices that people made between the unvisited out-neighbours of where they were.
 
     Parameters

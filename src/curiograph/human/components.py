@@ -136,8 +136,6 @@ def pageranks(
     """PageRank of the candidates by candidate set, alphas x candidates, as a job."""
     sets = {among: (windows.histories, study.candidates[among]) for among, windows in study.choices.items()}
     tasks = [(among, alpha) for among in sets for alpha in ALPHAS]
-    starts = max(len(np.unique(histories)) for histories, _ in sets.values())
-    scores = sum(candidates.nodes.nbytes for _, candidates in sets.values())
     job = Job(
         "pagerank",
         _pagerank,
@@ -148,16 +146,23 @@ def pageranks(
             "alphas": ALPHAS,
             "choices": {among: digest(histories, c.offsets, c.nodes) for among, (histories, c) in sets.items()},
         },
-        Need(
-            task=4 * study.graph.num_nodes * (starts + 8 * _HISTORIES),
-            results=2 * len(ALPHAS) * scores,
-            shared=2 * scores + study.graph.indices.nbytes,
-            way_out="predict fewer choices (windows, all_windows)",
-        ),
+        pagerank_need(study),
         lambda task: f"alpha {task[1]} ({task[0]})",
     )
     found = dict(zip(tasks, complete(job, engine, run, progress), strict=True))
     return {among: np.stack([found[among, alpha]["scores"] for alpha in ALPHAS]) for among in sets}
+
+
+def pagerank_need(study: Study) -> Need:
+    """Of `pageranks`: a task holds the rows of all nodes in a history."""
+    starts = max(len(np.unique(windows.histories)) for windows in study.choices.values())
+    scores = sum(candidates.nodes.nbytes for candidates in study.candidates.values())
+    return Need(
+        task=4 * study.graph.num_nodes * (starts + 8 * _HISTORIES),
+        results=2 * len(ALPHAS) * scores,
+        shared=2 * scores + study.graph.indices.nbytes,
+        way_out="predict fewer choices (windows, all_windows)",
+    )
 
 
 def _pagerank(shared: tuple[Graph, Mapping[str, tuple[Int32, Candidates]]], task: tuple[str, float]) -> Result:

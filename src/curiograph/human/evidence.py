@@ -15,7 +15,7 @@ from curiograph.graph.container import Graph
 from curiograph.graph.rows import Float64, Int64
 from curiograph.graph.storage import PathLike
 from curiograph.human.bootstrap import Estimate, estimates, summed
-from curiograph.human.choices import Choices, choices_of
+from curiograph.human.choices import MEMORY, Choices, choices_of
 from curiograph.human.judging import judged
 from curiograph.human.motives import MOTIVES, as_motives
 from curiograph.human.trajectories import Trajectories
@@ -168,7 +168,7 @@ def hypotheses(
     agents: Sequence[AgentLike] = (),
     reward: RewardLike = "igt",
     burn_in: int = 3,
-    memory: int = 50,
+    memory: int = MEMORY,
     folds: int = 5,
     min_choices: int = 5,
     seed: int = 0,

@@ -16,13 +16,14 @@ from curiograph.agents.files import AGENT_FILE, save_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.errors import SettingError, UnknownNameError
+from curiograph.exploration.batch import Candidates
 from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.graph.features import Float32
 from curiograph.graph.rows import Float64
 from curiograph.graph.storage import PathLike, as_path, quoted
 from curiograph.human.baselines import Degree, Markov, Popularity, Uniform
-from curiograph.human.components import ALPHAS, PAGERANK, Components, Mix, components, pageranks
+from curiograph.human.components import ALPHAS, PAGERANK, Components, Mix, components, pagerank_need, pageranks
 from curiograph.human.dataset import Dataset
 from curiograph.human.fitting import fitted, placed
 from curiograph.human.loading import load_dataset
@@ -30,10 +31,10 @@ from curiograph.human.nearest_items import ItemKnn, RP3beta
 from curiograph.human.outcome import MEASURES, MEMORY, WITH, WITHOUT, Outcome, Prediction
 from curiograph.human.study import CANDIDATES, Recipe, Study, study
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.walkers import StepVisits, Walkers, step_visits
+from curiograph.human.walkers import STARTS, StepVisits, Walkers, step_visits, walkers_need
 from curiograph.jobs import HERE, Engine, EngineName, Job, Need, Result, alone_in, as_engine, complete
 from curiograph.jobs.identity import digest, fingerprint, graph_digest
-from curiograph.jobs.memory import check_memory
+from curiograph.jobs.memory import check_memory, fitting_workers
 from curiograph.progress import Progress, silent
 from curiograph.settings import seed_number, whole_number, worker_number
 from curiograph.training.running import train
@@ -155,7 +156,9 @@ def prepared(
         require(package, "predict", "Predictions")
     made = study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
     _check_splits(made, effort.splits)
-    _check_size(made, effort)
+    _check_memory(made, effort, engine, training=given is None)
+    for agent in given.values() if given and run is not None else ():
+        fingerprint("agent", agent)  # raises for one that a folder could not tell from others
 
     def tell(message: str, share: float | None = None) -> None:
         progress(f"{made.name}: {message}", share)
@@ -187,11 +190,28 @@ def _check_splits(made: Study, splits: int) -> None:
                 )
 
 
-def _check_size(made: Study, effort: Effort) -> None:
-    """Raise before the work is done where the scores of all candidates would not fit."""
+def _check_memory(made: Study, effort: Effort, engine: Engine, training: bool) -> None:
+    """Raise before the work is done where one of its jobs, or the scores of all candidates, would not fit."""
     last = made.choices["last"].histories[:, -1]
     candidates = len(made.choices["all"]) * made.graph.num_nodes + int(made.graph.degrees[last].sum())
     check_memory(Need(results=candidates * _bytes_each(effort), way_out=_WAY_OUT), workers=1)
+    walkers = Walkers("random", steps=effort.steps, count=max(effort.walkers, effort.trained_walkers))
+    needs = [(_training_need(made.graph), len(REWARDS))] * training + [
+        (walkers_need(made.graph, walkers, len(made.starts)), -(-len(made.starts) // STARTS)),
+        (pagerank_need(made), len(CANDIDATES) * len(ALPHAS)),
+        *((_fit_need(candidates, effort), effort.splits) for candidates in made.candidates.values()),
+    ]
+    for need, tasks in needs:
+        _check_need(need, tasks, engine)
+
+
+def _check_need(need: Need, tasks: int, engine: Engine) -> None:
+    """Raise where a job of so many tasks would not fit, as it would itself when its turn comes."""
+    if engine.name == "ray":
+        check_memory(replace(need, task=0, shared=0), workers=1)  # what gathers here
+        return
+    workers = min(worker_number(engine.workers), tasks)
+    check_memory(need, fitting_workers(need, workers) if engine.workers is None else workers)
 
 
 def _trained(
@@ -206,7 +226,7 @@ def _trained(
         graph,
         [(reward, steps, seed, out) for reward, out in zip(REWARDS, outs, strict=True)],
         lambda: {"graph": graph_digest(graph), "rewards": REWARDS, "steps": steps, "seed": seed},
-        Need(_TORCH + _COPIES * 4 * graph.indices.nbytes, shared=graph.indices.nbytes, way_out="give agents"),
+        _training_need(graph),
         lambda task: f"training for {task[0]}",
         "agents",
     )
@@ -258,7 +278,7 @@ class Prepared:
         with self.engine.ready(), holding(self.home):
             outcomes = {among: self._outcome(among, scored) for among, scored in self.scored.items()}
         facts = {"study": self.study.facts(), "recipe": asdict(self.study.recipe), "effort": asdict(self.effort)}
-        about = {reward: fingerprint("agent", agent) for reward, agent in self.agents.items()}
+        about = {reward: _told(agent) for reward, agent in self.agents.items()}
         return Prediction(self.study.name, facts | {"seed": self.seed}, outcomes, about)
 
     @cached_property
@@ -301,14 +321,13 @@ class Prepared:
     def _outcome(self, among: str, scored: Components) -> Outcome:
         numbers = range(self.effort.splits)
         tests = [self.study.split(number, scored.windows.users) for number in numbers]
-        size = len(scored.candidates.nodes) * _bytes_each(self.effort)
         job = Job(
             f"fits-{among}",
             _fit,
             (scored, self.effort.trials),
             [(tested, self._seed(number)) for number, tested in zip(numbers, tests, strict=True)],
             lambda: self._about(scored, tests),
-            Need(_TORCH + 2 * size, shared=size, way_out=_WAY_OUT),
+            _fit_need(scored.candidates, self.effort),
             lambda task: f"fit with seed {task[1]}",
             "splits",
         )
@@ -328,6 +347,23 @@ class Prepared:
             "choices": digest(windows.histories, windows.nexts, windows.users, *tests),
             "makers": digest(makers.nodes, makers.offsets),
         }
+
+
+def _told(agent: Any) -> str:
+    """What the result calls an agent: one's own by its name alone, where it says no more of itself."""
+    try:
+        return fingerprint("agent", agent)
+    except SettingError:
+        return str(agent.name)
+
+
+def _training_need(graph: Graph) -> Need:
+    return Need(_TORCH + _COPIES * 4 * graph.indices.nbytes, shared=graph.indices.nbytes, way_out="give agents")
+
+
+def _fit_need(candidates: Candidates, effort: Effort) -> Need:
+    size = len(candidates.nodes) * _bytes_each(effort)
+    return Need(_TORCH + 2 * size, shared=size, way_out=_WAY_OUT)
 
 
 def _bytes_each(effort: Effort) -> int:

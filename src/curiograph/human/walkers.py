@@ -30,7 +30,7 @@ from curiograph.progress import Progress, silent
 from curiograph.rewards.registry import as_reward
 from curiograph.settings import whole_number
 
-_STARTS = 64
+STARTS = 64
 """Nodes of one task."""
 _CHANCE = 8
 """Bytes of a chance and of where it belongs."""
@@ -120,29 +120,29 @@ def step_visits(
 ) -> StepVisits:
     """Let walkers start at each of some nodes, as a job of that name."""
     starts = np.unique(np.asarray(starts, np.int64))
-    tasks = [starts[first : first + _STARTS] for first in range(0, len(starts), _STARTS)]
+    tasks = [starts[first : first + STARTS] for first in range(0, len(starts), STARTS)]
     job = Job(
         name,
         _table,
         (graph, replace(walkers, agent=as_agent(walkers.agent))),  # a path may lead nowhere on another machine
         tasks,
         lambda: {"walkers": walkers.about(graph), "starts": digest(starts)},
-        _need(graph, walkers, len(starts)),
+        walkers_need(graph, walkers, len(starts)),
         lambda some: f"walkers from the nodes at positions {some[0]} to {some[-1]}",
-        f"groups of {_STARTS} nodes",
+        f"groups of {STARTS} nodes",
     )
     return _collected(complete(job, engine, run, progress), tasks, graph.num_nodes, walkers.steps)
 
 
-def _need(graph: Graph, walkers: Walkers, starts: int) -> Need:
-    """At every step, chances of all nodes, or of the candidates of all walkers where these are fewer.
+def walkers_need(graph: Graph, walkers: Walkers, starts: int) -> Need:
+    """Of `step_visits`: at every step, chances of all nodes, or of the candidates of all walkers where these are fewer.
 
     On Wikispeedia a third of them are not zero, so that what is found and what is made of it fit in.
     """
     places = min(graph.num_nodes, walkers.count * max(1, int(graph.degrees.mean())))
     each = walkers.steps * places * _CHANCE
     way_out = "predict fewer choices (windows, all_windows), or by walkers of fewer steps"
-    return Need(2 * _STARTS * each, starts * each, shared=len(graph.indices) * _CHANCE, way_out=way_out)
+    return Need(2 * STARTS * each, starts * each, shared=len(graph.indices) * _CHANCE, way_out=way_out)
 
 
 def _table(shared: tuple[Graph, Walkers], starts: Int64) -> Result:

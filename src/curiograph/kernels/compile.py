@@ -79,7 +79,7 @@ def _warn(folder: Path) -> None:
 def cache_folder() -> Path | None:
     """Folder of the compiled kernels, or None where nothing can be written: they then compile in every process."""
     base = os.environ.get("NUMBA_CACHE_DIR")
-    if base is None:
+    if not base:  # empty means unset
         base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "curiograph")
     folder = Path(base) / f"kernels-{_digest()}"
     if base.startswith("~"):  # of somebody without a home

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,20 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.files import AGENT_FILE, TrainedAgent, load_agent, save_agent
+from curiograph.agents.files import AGENT_FILE, save_agent
 from curiograph.agents.gnn import GnnAgent
 from curiograph.agents.horizon import HorizonAgent
 from curiograph.errors import AgentError, JobError, SettingError
 from curiograph.extras import require
 from curiograph.graph.container import Graph
 from curiograph.graph.environments import Split
-from curiograph.graph.storage import PathLike, as_path, quoted
+from curiograph.graph.storage import PathLike, quoted
 from curiograph.jobs import Engine, EngineName, Job, Need, Result, alone_in, as_engine, complete
 from curiograph.jobs.identity import fingerprint, graph_digest
 from curiograph.progress import Progress, silent
 from curiograph.rewards.contract import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number, worker_number
+from curiograph.training.facts import Start, as_start, check_folder, facts_of
 from curiograph.training.running import as_split, check_start, train
 from curiograph.training.settings import Schedule, made_settings
 from curiograph.training.trainings import Training, Trainings
@@ -54,7 +56,7 @@ class _Shared:
     sets: Split
     rewards: Mapping[str, Reward]
     out: Path
-    start: str | Path | None
+    start: Start | None
     command: str | None
 
 
@@ -93,17 +95,19 @@ def train_many(
     changes : any setting by name, as for `train`, or a list of values, as `discount=[0.8, 0.9]`.
     """
     require("torch", "train", "Training agents")
-    home = as_path(out)
+    if not isinstance(out, (str, os.PathLike)):
+        raise SettingError(f"out is {quoted(out)}; give the path of a folder.")
+    home = Path(out)
     graphs = as_split(sets)
     rewards = {made.name: made for made in map(as_reward, _as_list("reward", reward))}
     tasks = _tasks(_as_list("reward", reward), agent, preset, seed, changes)
-    begun = None if start is None else load_agent(start)
+    begun = as_start(start)
     for task in tasks:
         check_start(begun, task.settings, rewards[task.varied["reward"]])
     job = Job(
         "train",
         _trained,
-        _Shared(graphs, rewards, home.absolute(), start, command),
+        _Shared(graphs, rewards, home.absolute(), begun, command),
         tasks,
         about=lambda: _about(graphs, rewards, tasks, begun),
         need=_need(graphs, tasks),
@@ -111,6 +115,7 @@ def train_many(
         unit="trainings",
     )
     with alone_in(home), watched([(home / task.name, task.settings.train_steps) for task in tasks], progress) as tell:
+        _check_folders(home, graphs, rewards, tasks, begun)
         results = complete(job, _all_at_once(as_engine(engine, workers, address)), home, tell)
         return _gathered(tasks, results, home)
 
@@ -185,17 +190,27 @@ def _check_names(names: list[str]) -> None:
         raise SettingError(f"{twice} would be trained twice; give every seed and setting once, rewards by other names.")
 
 
-def _about(
-    graphs: Split, rewards: Mapping[str, Reward], tasks: Sequence[_Task], begun: TrainedAgent | None
-) -> dict[str, Any]:
+def _about(graphs: Split, rewards: Mapping[str, Reward], tasks: Sequence[_Task], begun: Start | None) -> dict[str, Any]:
     """What tells this job from any other."""
     return {
         "train": [graph_digest(graph) for graph in graphs.train],
         "val": [graph_digest(graph) for graph in graphs.val],
         "rewards": {name: fingerprint("reward", reward) for name, reward in rewards.items()},
-        "start": None if begun is None else fingerprint("agent", begun),
+        "start": None if begun is None else fingerprint("agent", begun.agent),
         "trainings": [{**task.varied, "settings": asdict(task.settings)} for task in tasks],
     }
+
+
+def _check_folders(
+    home: Path, graphs: Split, rewards: Mapping[str, Reward], tasks: Sequence[_Task], begun: Start | None
+) -> None:
+    """Raise before anything is trained where the folder of one holds another."""
+    for task in tasks:
+        if (home / task.name).is_dir():
+            varied = task.varied
+            reward = rewards[varied["reward"]]
+            facts = facts_of(graphs, reward, varied["agent"], task.settings, varied["seed"], begun)
+            check_folder(home / task.name, facts)
 
 
 def _need(graphs: Split, tasks: Sequence[_Task]) -> Need:

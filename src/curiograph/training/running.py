@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from curiograph.agents.evaluation import evaluate
-from curiograph.agents.files import AGENT_FILE, TrainedAgent, frozen_weights, load_agent, read_agent, save_agent
+from curiograph.agents.files import AGENT_FILE, TrainedAgent, frozen_weights, read_agent, save_agent
 from curiograph.agents.layers import one_thread
 from curiograph.errors import AgentError, FileFormatError, SettingError
 from curiograph.exploration.batch import as_graphs
@@ -27,12 +26,12 @@ from curiograph.jobs import alone_in
 from curiograph.rewards.contract import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.settings import seed_number
+from curiograph.training.facts import RUN_FILE, Start, as_start, check_folder, facts_of
 from curiograph.training.settings import Schedule, made_settings
 
 Progress = Callable[[dict[str, Any]], None]
 
 _CHECKPOINT = "checkpoint.safetensors"
-_RUN = "run.json"
 _BETWEEN_CHECKPOINTS = 20.0  # seconds, at least; where a run resumes does not change its result
 
 
@@ -42,7 +41,7 @@ def train(
     *,
     agent: str = "gnn",
     preset: str = "best",
-    start: str | Path | None = None,
+    start: str | Path | Start | None = None,
     seed: int = 0,
     out: str | Path | None = None,
     name: str | None = None,
@@ -70,8 +69,8 @@ def train(
     graphs = as_split(sets)
     settings = made_settings(agent, preset, changes)
     made_reward = as_reward(reward)
-    begun = None if start is None else load_agent(start)
-    facts = _facts(graphs, made_reward, agent, settings, seed_number(seed), start, begun)
+    begun = as_start(start)
+    facts = facts_of(graphs, made_reward, agent, settings, seed_number(seed), begun)
     with torch_on_one_thread(), one_thread():
         learner = _learner(agent, settings, graphs.train, made_reward, seed, begun)
         run = _Run(learner, graphs.val, made_reward, facts, name, command, progress or (lambda report: None))
@@ -99,7 +98,7 @@ def torch_on_one_thread() -> Iterator[None]:
 
 
 def _learner(
-    agent: str, settings: Schedule, graphs: list[Graph], reward: Reward, seed: int, begun: TrainedAgent | None
+    agent: str, settings: Schedule, graphs: list[Graph], reward: Reward, seed: int, begun: Start | None
 ) -> Any:
     from curiograph.training.dqn import DqnLearner
     from curiograph.training.planning import PlanLearner
@@ -108,47 +107,20 @@ def _learner(
     made: Any = {"gnn": DqnLearner, "horizon": PlanLearner}[agent]
     learner = made(settings, graphs, reward, seed)
     if begun is not None:
-        learner.begin_from(begun.network)
+        learner.begin_from(begun.agent.network)
     return learner
 
 
-def check_start(begun: TrainedAgent | None, settings: Schedule, reward: Reward) -> None:
+def check_start(begun: Start | None, settings: Schedule, reward: Reward) -> None:
     """Raise if a training with these settings cannot go on from an agent."""
+    if begun is None:
+        return
     wanted: Any = settings.shape  # type: ignore[attr-defined]
-    if begun is not None and begun.shape != wanted:
-        raise SettingError(f"cannot start from {begun.name!r}: it is a {begun.shape}, not a {wanted}.")
-    if begun is not None and begun.card.get("reward") != reward.name:
-        raise SettingError(f"cannot start from {begun.name!r}: it was trained for {begun.card.get('reward')!r}.")
-
-
-def _facts(
-    graphs: Split,
-    reward: Reward,
-    agent: str,
-    settings: Schedule,
-    seed: int,
-    start: str | Path | None,
-    begun: TrainedAgent | None,
-) -> dict[str, Any]:
-    """What makes a training run this one and no other."""
-    digest = hashlib.sha256()
-    for graph in [*graphs.train, *graphs.val]:
-        digest.update(graph.indptr.tobytes() + graph.indices.tobytes())
-    return {
-        "agent": agent,
-        "reward": reward.name,
-        "seed": seed,
-        "start": None if start is None else f"{start}, sha256 {_digest(begun)}",
-        "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": digest.hexdigest()},
-        "settings": asdict(settings),
-    }
-
-
-def _digest(begun: TrainedAgent | None) -> str:
-    digest = hashlib.sha256()
-    for name, array in (begun.network if begun else {}).items():
-        digest.update(name.encode() + array.tobytes())
-    return digest.hexdigest()
+    agent = begun.agent
+    if agent.shape != wanted:
+        raise SettingError(f"cannot start from {agent.name!r}: it is a {agent.shape}, not a {wanted}.")
+    if agent.card.get("reward") != reward.name:
+        raise SettingError(f"cannot start from {agent.name!r}: it was trained for {agent.card.get('reward')!r}.")
 
 
 @dataclass
@@ -256,35 +228,39 @@ class _Run:
         """Resume what is in the folder, if anything; the agent if that run has finished."""
         from curiograph.training.checkpoint import load_checkpoint, unusable
 
-        run, checkpoint = out / _RUN, out / _CHECKPOINT
-        known = _read_facts(run) if run.is_file() else None
-        facts = json.loads(json.dumps(self.facts))
-        if known is not None and known != facts:
-            odd = next((key for key in facts if not isinstance(known, dict) or known.get(key) != facts[key]), "origin")
-            raise SettingError(
-                f"{out} holds another training: its {odd} is not the one asked for; choose another folder or delete it."
-            )
-        for name in (_RUN, _CHECKPOINT, AGENT_FILE, "agent.json", "log.jsonl", "curves.png"):
+        check_folder(out, self.facts)
+        for name in (RUN_FILE, _CHECKPOINT, AGENT_FILE, "agent.json", "log.jsonl", "curves.png"):
             for part in out.glob(f".{name}.*.part"):  # what a killed process was writing
                 part.unlink()
-        with replacing(run) as stream:
+        with replacing(out / RUN_FILE) as stream:
             stream.write(json.dumps(self.facts, indent=1).encode())
+        checkpoint = out / _CHECKPOINT
         if not checkpoint.is_file():
             return None
         state, stood = load_checkpoint(checkpoint)
-        if stood["finished"]:
-            return read_agent(out / AGENT_FILE)
         self.best = _Best(stood["best"], stood["best_step"], stood["stale"])
         self.seconds = stood["seconds"]
         best = {k.removeprefix("best."): state.pop(k) for k in list(state) if k.startswith("best.")}
         try:
             if {name: array.shape for name, array in best.items()} != self.learner.agent.shape.weights():
                 raise ValueError("it does not hold the best agent")
-            self.learner.restore(state)
+            if not stood["finished"]:
+                self.learner.restore(state)
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
             raise unusable(checkpoint, error) from None
         self.best_weights = best
-        return None
+        return self._finished(out) if stood["finished"] else None
+
+    def _finished(self, out: Path) -> TrainedAgent:
+        """The agent of a finished run; where its file is lost or damaged, made again from what the checkpoint holds."""
+        from curiograph.training.log import read_log
+
+        try:
+            return read_agent(out / AGENT_FILE)
+        except FileFormatError:
+            reports = read_log(out / "log.jsonl")
+            self.learner.step_number = reports[-1]["step"] if reports else self.settings.train_steps
+            return save_agent(self._agent(), out / AGENT_FILE)
 
     def _save(self, out: Path, finished: bool = False) -> None:
         from curiograph.training.checkpoint import save_checkpoint
@@ -294,10 +270,3 @@ class _Run:
         stood = {"finished": finished, "best": self.best.value, "best_step": self.best.step, "stale": self.best.stale,
                  "seconds": self.seconds}  # fmt: skip
         save_checkpoint(out / _CHECKPOINT, state, stood)
-
-
-def _read_facts(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text())
-    except (ValueError, OSError, RecursionError):
-        raise FileFormatError(f"{path}: is not what a training wrote; choose another folder or delete it.") from None

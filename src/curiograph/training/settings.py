@@ -175,8 +175,9 @@ def _checked(name: str, value: Any, example: Any) -> Any:
         return whole_number(name, value, least, f"give a whole number from {least} to {most}", most)
     elif isinstance(example, float):
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not number or not 0 <= value <= (1 if name in _SHARES else 1e6):
-            raise SettingError(f"{name} is {value!r}; give a number from 0 on" + (" to 1." if name in _SHARES else "."))
+        largest = 1 if name in _SHARES else 1_000_000
+        if not number or not 0 <= value <= largest:
+            raise SettingError(f"{name} is {value!r}; give a number from 0 to {largest:,}.")
     elif isinstance(example, str) and value not in _CHOICES[name]:
         raise SettingError(f"{name} is {value!r}; the choices are {', '.join(_CHOICES[name])}.")
     return value

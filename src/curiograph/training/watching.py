@@ -42,7 +42,8 @@ class _Watch:
 
     def __init__(self, trainings: Sequence[tuple[Path, int]], progress: Progress) -> None:
         self._trainings, self._progress = trainings, progress
-        self._before = [_step(folder) for folder, _ in trainings]
+        self._logs = [_Log(folder / "log.jsonl") for folder, _ in trainings]
+        self._before = [log.step() for log in self._logs]
         self._message, self._share = "", 0.0
         self._alone = threading.Lock()
 
@@ -53,7 +54,7 @@ class _Watch:
     def look(self) -> None:
         """Tell what the logs say now."""
         with self._alone:
-            steps = [_step(folder) for folder, _ in self._trainings]
+            steps = [log.step() for log in self._logs]
             shares = [min(1.0, step / total) for step, (_, total) in zip(steps, self._trainings, strict=True)]
             moving = [
                 f"{folder.name} {share:.0%}"
@@ -65,10 +66,19 @@ class _Watch:
             self._progress(self._message + more, self._share)
 
 
-def _step(folder: Path) -> int:
-    """The last step that a training has told of; 0 where there is no log that can be read."""
-    try:
-        reports = read_log(folder / "log.jsonl")
-    except (OSError, ValueError):  # of no use to the training either, which will say so
-        return 0
-    return int(reports[-1]["step"]) if reports else 0
+class _Log:
+    """The log of a training, read again only where it has another size: many trainings have long logs."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._size, self._step = path, 0, 0
+
+    def step(self) -> int:
+        """The last step that the training has told of; 0 where there is no log that can be read."""
+        try:
+            size = self._path.stat().st_size
+            if size != self._size:
+                reports = read_log(self._path)
+                self._size, self._step = size, int(reports[-1]["step"]) if reports else 0
+        except (OSError, ValueError):  # of no use to the training either, which will say so
+            self._size, self._step = 0, 0
+        return self._step
