@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from curiograph import __version__
 from curiograph.errors import GraphError
 from curiograph.graph.storage import replacing
 from curiograph.jobs.results import Result, packed, unpacked
 
 _FORMAT = b"curiograph task 1 "
 _DIGITS = 64  # of a checksum
+
+
+def _version() -> str:
+    """Of curiograph: another may give other results."""
+    return str(sys.modules["curiograph"].__version__)  # whose module imports all layers, this one too
 
 
 class Journal:
@@ -30,7 +35,7 @@ class Journal:
     """
 
     def __init__(self, run: Path, name: str, about: Mapping[str, Any], tasks: int) -> None:
-        facts = {"job": name, "about": about, "tasks": tasks, "curiograph": __version__}
+        facts = {"job": name, "about": about, "tasks": tasks, "curiograph": _version()}
         self._key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
         self.folder = run / f"{name}-{self._key[:12]}"
         try:
