@@ -155,8 +155,8 @@ def test_a_full_temporary_folder_is_said(tmp_path: Path) -> None:
         check="",
     ).replace('"$2" "$3"', 'TMPDIR="$1/tmp" "$2" "$3"')
     said, out = in_small_disk(tmp_path, script)
-    assert said.startswith("curiograph.errors.GraphError: cannot share the graph with workers through ")
-    assert said.endswith("; set TMPDIR to a larger disk.")
+    assert said.startswith("curiograph.jobs.sharing.SharingError: cannot share the graph with workers through ")
+    assert said.endswith("; set TMPDIR to a larger disk, or use workers=1.")
     assert len(out.splitlines()[-1]) == 64
 
 

@@ -59,7 +59,8 @@ def told(out: Path) -> list[dict]:
     return [{k: v for k, v in report.items() if k not in ("seconds", "left")} for report in read_log(out / "log.jsonl")]
 
 
-@pytest.mark.parametrize("kind", [pytest.param("gnn", marks=pytest.mark.long), "horizon"])
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["gnn", "horizon"])
 def test_killed_at_any_moment_a_run_ends_as_if_never_stopped(kind, tmp_path):
     train(kind, tmp_path / "whole")
     killed = tmp_path / "killed"

@@ -36,6 +36,7 @@ _ZIP64_EXTRA = 20
 _MOST_HEADER = 10_000
 _AT_ONCE = 2**22  # entries checked together: bounds the memory
 _ROWS_AT_ONCE = 2**20
+_NAMES_COMPARED = 100_000  # names up to which it is looked for one that stands twice: beyond, that takes seconds
 
 
 # ---- writing ------------------------------------------------------------------------------------------------------
@@ -343,7 +344,10 @@ def _names(members: _Members, kind: str, size: int) -> Names:
     if kind == "range":
         return RangeNames(size)
     if kind == "integers":
-        return IntegerNames(members.get("values", np.int64))
+        values = members.get("values", np.int64)
+        if len(np.unique(values)) < len(values):
+            raise _UnusableError("holds a label twice")
+        return IntegerNames(values)
     if kind == "json":
         values = _parsed(members, "json")
         try:
@@ -371,7 +375,10 @@ def _text_names(members: _Members) -> TextNames:
         raise _UnusableError("has an index to a name that does not exist ('order')")
     if len(blob) and blob.max() > 127:
         _check_utf8(blob, offsets)
-    return TextNames(blob, offsets, hashes, order)
+    names = TextNames(blob, offsets, hashes, order)
+    if count <= _NAMES_COMPARED and len(set(names)) < count:
+        raise _UnusableError("holds a label twice")
+    return names
 
 
 def _check_utf8(blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
