@@ -252,7 +252,9 @@ def test_what_does_not_fit_into_memory_is_refused_before_the_work(monkeypatch):
 def test_memory_is_counted_for_all_workers_before_anybody_walks(monkeypatch):
     monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 600 * 2**20)
     monkeypatch.setattr("curiograph.human.prediction.step_visits", lambda *given, **more: pytest.fail("walked"))
-    with pytest.raises(SettingError, match=r"this needs about 1\.2 GiB of memory with 2 workers, .*; use at most 1 worker\."):
+    with pytest.raises(
+        SettingError, match=r"this needs about 1\.2 GiB of memory with 2 workers, .*; use at most 1 worker\."
+    ):
         predict(people.walkers(), agents=GREEDY, effort=SMALL, workers=2)
 
 

@@ -16,7 +16,7 @@ from curiograph.graph.storage import check_file, check_text
 _BLOCK = 2**20
 _SHOWN = 3
 _MOST_UNPACKED = 2**24
-_MOST_GROWTH = 200  # tables grow less than twentyfold; a bomb grows a thousandfold
+_MOST_GROWTH = 50  # tables grow less than twentyfold; a bomb grows a thousandfold
 _BOM = "\ufeff"
 
 
