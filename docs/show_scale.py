@@ -8,17 +8,21 @@ from typing import Any
 def scale_lines(run: dict[str, Any]) -> list[str]:
     """What was measured of engines, speed-ups and the batch, beside what was promised."""
     lines = ["| what | measured | promised |", "|---|---|---|"]
-    shown = [row for row in run["rows"] if " on 1,000,000 nodes" not in row["what"] and row["promised"]]
+    shown = [row for row in run["rows"] if ",000 nodes" not in row["what"] and row["promised"]]
     lines += [f"| {row['what']} | {row['measured']} | {row['promised']} |" for row in shown]
     return [*lines, "", f"{run['processors']} processors, seed {run['seed']}."]
 
 
 def brief_lines(run: dict[str, Any]) -> list[str]:
     """The same in a few lines, for README."""
-    wanted = ("2 workers over 1", "walks of", "greedy, igt on", "curious_pagerank on")
+    wanted = ("2 workers over 1", "walks of", "memory", "greedy, igt on 1,", "pagerank, last on 1,")
     shown = [row for row in run["rows"] if any(words in row["what"] for words in wanted)]
     lines = ["| on two cores | measured | promised |", "|---|---|---|"]
     return lines + [_row(row["what"], row["measured"], row["promised"]) for row in shown]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _row(*cells: str) -> str:
@@ -30,7 +34,7 @@ def size_lines(run: dict[str, Any]) -> list[str]:
     sizes = run["sizes"]
     lines = [_row("", *(f"{size['nodes']:,} nodes" for size in sizes)), "|---" + "|---:" * len(sizes) + "|"]
     lines += [
-        _row(_WHAT.get(name, f"decision: {name}"), *(f"{size[kind][name]:.3g}" for size in sizes))
+        _row(_WHAT.get(name, f"decision: {name}"), *(_number(size[kind][name]) for size in sizes))
         for kind in ("decisions", "recommendations")
         for name in sizes[0][kind]
     ]
@@ -70,7 +74,7 @@ def walk_lines(run: dict[str, Any]) -> list[str]:
     ]
     for kind, name in _BY_DEGREE:
         told = _WHAT.get(name, f"decision: {name}")
-        lines.append(_row(f"{told}, ms", *(f"{each[kind][name]:.3g}" for each in degrees)))
+        lines.append(_row(f"{told}, ms", *(_number(each[kind][name]) for each in degrees)))
     memory, walks = run["batch"]["memory"] / 2**30, run["batch"]["walks"]
     lines += ["", f"Memory: {walks:,} walks of {run['batch']['nodes']} nodes, their results and all processes together "
               f"took {memory:.1f} GiB at most; a worker takes about 0.2 GiB beside what it shares."]  # fmt: skip
@@ -106,7 +110,7 @@ def plan_lines(run: dict[str, Any]) -> list[str]:
     for what, milliseconds in works.items():
         hours = READERS * milliseconds / 3.6e6
         total += hours
-        lines.append(f"| {what} | {milliseconds:.3g} | {hours:.1f} | {hours / CORES:.2f} | {hours * PRICE:.2f} |")
+        lines.append(f"| {what} | {_number(milliseconds)} | {hours:.2g} | {hours / CORES:.2g} | {hours * PRICE:.2f} |")
     lines.append(f"| together | | {total:.0f} | {total / CORES:.1f} | {total * PRICE:.0f} |")
     file = (8 * ARTICLES + 4 * LINKS) + (8 * ARTICLES + 4 * 2 * LINKS) + 40 * ARTICLES
     results = READERS * WALK * 60

@@ -115,9 +115,9 @@ def _engines(scale: Scale, quick: bool) -> None:
 
 def _speed_ups(scale: Scale, quick: bool, seed: int) -> None:
     graph = generate_large("ws", _SMALL, seed=seed)
-    nodes, offsets = large.walked(graph, 4_000 if quick else 20_000, _NODES, seed)
+    nodes, offsets = large.walked(graph, 4_000 if quick else 50_000, _NODES, seed)
     walks = [nodes[a:b].tolist() for a, b in pairwise(offsets)]
-    graphs = [generate("rg", seed=seed + number) for number in range(40 if quick else 200)]
+    graphs = [generate("rg", seed=seed + number) for number in range(40 if quick else 400)]
     works: dict[str, Callable[[int], Any]] = {
         "measure": lambda workers: measure(graph, walks, workers=workers),
         "evaluate": lambda workers: evaluate("horizon", graphs, "igt", 10, 100, seed=seed, workers=workers),
