@@ -114,7 +114,9 @@ def plan_lines(run: dict[str, Any]) -> list[str]:
     for what, milliseconds in works.items():
         hours = READERS * milliseconds / 3.6e6
         total += hours
-        lines.append(f"| {what} | {_number(milliseconds)} | {_hours(hours)} | {_hours(hours / CORES)} | {hours * PRICE:.2f} |")
+        lines.append(
+            f"| {what} | {_number(milliseconds)} | {_hours(hours)} | {_hours(hours / CORES)} | {hours * PRICE:.2f} |"
+        )
     lines.append(f"| together | | {total:.0f} | {total / CORES:.1f} | {total * PRICE:.0f} |")
     file = (8 * ARTICLES + 4 * LINKS) + (8 * ARTICLES + 4 * 2 * LINKS) + 40 * ARTICLES
     results = READERS * WALK * 60
