@@ -18,7 +18,7 @@ from curiograph.centrality.push import MOST_EDGES, push
 from curiograph.errors import RankerError, SettingError
 from curiograph.exploration.batch import Candidates
 from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32
+from curiograph.graph.rows import Float64, Int32, slots
 from curiograph.graph.storage import quoted
 
 _STEP = 1e-10  # PageRanks closer than this are equal: far above its errors, which depend on who is solved together
@@ -184,11 +184,11 @@ def _arriving(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes: 
     indptr, indices, weights = graph.transition.rows
     starts, ends = indptr[nodes].astype(np.int64), indptr[nodes + 1].astype(np.int64)
     counts = ends - starts
-    slots = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
-    sources = indices[slots].astype(np.int32)
+    places = slots(starts, counts)
+    sources = indices[places].astype(np.int32)
     flows = looked_up(known, scores, sources) * graph.transition.share_of(sources)
     if weights is not None:
-        flows *= weights[slots]
+        flows *= weights[places]
     return np.asarray(alpha * np.bincount(np.repeat(np.arange(len(nodes)), counts), flows, len(nodes)), np.float64)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.graph.rows import Int32, Int64
+from curiograph.graph.rows import Int32, Int64, slots
 
 PROFILE = 5
 
@@ -26,7 +26,7 @@ def local_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -> 
     """
     degrees = indptr[nodes + 1] - indptr[nodes]
     first = np.cumsum(degrees) - degrees
-    near = indices[np.arange(degrees.sum()) + np.repeat(indptr[nodes] - first, degrees)]
+    near = indices[slots(indptr[nodes], degrees)]
     around = (indptr[near + 1] - indptr[near]).astype(np.float64)
     profile = np.zeros((len(degrees), PROFILE), np.float32)
     profile[:, 0] = degrees

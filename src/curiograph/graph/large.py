@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from curiograph.errors import GraphError, SettingError, UnknownNameError
 from curiograph.graph.container import Graph
 from curiograph.graph.names import RangeNames
-from curiograph.graph.rows import Float64, Int32, Int64, mirrored
+from curiograph.graph.rows import Float64, Int32, Int64, mirrored, slots
 from curiograph.graph.storage import in_units
 from curiograph.settings import seed_number, whole_number
 
@@ -142,8 +142,7 @@ def _pairs(cells: Int64, begins: Int64, side: int) -> Iterator[tuple[Int64, Int6
             begin = points + 1 if down == right == 0 else begins[other]
             counts = begins[other + 1] - begin
             u = np.repeat(points, counts)
-            v = np.arange(len(u)) + np.repeat(begin - np.cumsum(counts) + counts, counts)
-            yield u, v
+            yield u, slots(begin, counts)
 
 
 def _near(places: Float64, u: Int64, v: Int64, radius: float, size: int) -> Int64:

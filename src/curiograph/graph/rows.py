@@ -14,6 +14,16 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
+def slots(begins: NDArray[Any], counts: NDArray[Any]) -> Int64:
+    """Places of several runs, one after another: `counts[i]` of them from `begins[i]` on.
+
+    >>> slots(np.array([7, 0]), np.array([2, 3])).tolist()
+    [7, 8, 0, 1, 2]
+    """
+    places: Int64 = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+    return places
+
+
 def compressed(
     source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, size: int
 ) -> tuple[Int64, Int32, Float64 | None]:

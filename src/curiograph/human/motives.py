@@ -17,7 +17,7 @@ from curiograph.centrality.pagerank import flow_scales, pagerank_rows
 from curiograph.centrality.rankers import SOLVED_WHOLE, PageRankRanker
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32, Int64
+from curiograph.graph.rows import Float64, Int32, Int64, slots
 from curiograph.graph.storage import quoted
 from curiograph.human.choices import Choices
 from curiograph.jobs.identity import fingerprint
@@ -112,8 +112,8 @@ class PageRankMotive(Motive):
         for block in range(0, len(sources), _AT_ONCE):
             some = slice(block, block + _AT_ONCE)
             for first, end, flows in zip(firsts[some], ends[some], self._flows(choices, sources[some]), strict=True):
-                slots = _slots(c.offsets, rows[first:end])
-                scores[slots] += flows[c.nodes[slots]]
+                mine = _candidates(c.offsets, rows[first:end])
+                scores[mine] += flows[c.nodes[mine]]
         return scores
 
     def _flows(self, choices: Choices, sources: Int32) -> Float64:
@@ -129,15 +129,14 @@ class PageRankMotive(Motive):
         return 0 if graph.num_nodes > SOLVED_WHOLE else 4 * 8 * _AT_ONCE * graph.num_nodes
 
 
-def _slots(offsets: Int64, rows: Int64) -> Int64:
+def _candidates(offsets: Int64, rows: Int64) -> Int64:
     """Places of all candidates of some choices.
 
-    >>> _slots(np.array([0, 2, 3, 5]), np.array([0, 2])).tolist()
+    >>> _candidates(np.array([0, 2, 3, 5]), np.array([0, 2])).tolist()
     [0, 1, 3, 4]
     """
     counts = offsets[rows + 1] - offsets[rows]
-    places: Int64 = np.arange(counts.sum()) + np.repeat(offsets[rows] - np.cumsum(counts) + counts, counts)
-    return places
+    return slots(offsets[rows], counts)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from curiograph.exploration.batch import Candidates
 from curiograph.graph.container import Graph
-from curiograph.graph.rows import Int32, Int64
+from curiograph.graph.rows import Int32, Int64, slots
 from curiograph.settings import seed_number, whole_number
 
 
@@ -63,8 +63,7 @@ def neighbours_of_last(graph: Graph, windows: Windows) -> Candidates:
     """The out-neighbours of the last node that are not in the history."""
     last = windows.histories[:, -1]
     starts, counts = graph.indptr[last].astype(np.int64), graph.degrees[last]
-    slots = np.arange(counts.sum()) + np.repeat(starts - np.cumsum(counts) + counts, counts)
-    nodes, rows = graph.indices[slots], np.repeat(np.arange(len(windows)), counts)
+    nodes, rows = graph.indices[slots(starts, counts)], np.repeat(np.arange(len(windows)), counts)
     kept = ~np.any(windows.histories[rows] == nodes[:, None], axis=1)
     sizes = np.bincount(rows[kept], minlength=len(windows))
     return Candidates(np.concatenate([[0], np.cumsum(sizes)]), nodes[kept].astype(np.int32))

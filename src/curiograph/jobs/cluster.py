@@ -8,7 +8,6 @@ import signal
 import socket
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -18,19 +17,16 @@ from curiograph.extras import require
 from curiograph.graph.storage import in_units, quoted, shortened
 from curiograph.jobs.local import Outcomes
 from curiograph.jobs.memory import Need
-from curiograph.jobs.sharing import SharingError, not_sharable
+from curiograph.jobs.sharing import SharingError, not_sharable, opened
 from curiograph.jobs.working import Function, Outcome, attempt
 
 _RETRIES = 3  # of a task whose worker or machine died
-_KEPT = 2  # things that a worker holds at a time
 _PATIENCE = 10.0  # seconds until an address has to answer
 _AHEAD = 2  # tasks handed out for every worker, so that none waits
 _SETTINGS = {  # read when Ray is imported
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
 }
-
-_opened: OrderedDict[str, Any] = OrderedDict()
 
 
 def on_cluster(
@@ -88,12 +84,7 @@ def _outcome(ray: Any, reference: Any) -> Outcome:
 def _task(handle: list[Any], task: Any) -> Outcome:
     import ray
 
-    token = handle[0].hex()
-    if token not in _opened:
-        _opened[token] = ray.get(handle[0])
-        while len(_opened) > _KEPT:
-            _opened.popitem(last=False)
-    function, value = _opened[token]
+    function, value = opened(handle[0].hex(), lambda: ray.get(handle[0]))
     return attempt(function, value, task)
 
 

@@ -12,7 +12,7 @@ import pickle
 import secrets
 import tempfile
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,16 @@ _ALIGNMENT = 64
 _KEPT = 2  # things that a worker holds at a time
 
 _opened: OrderedDict[str, Any] = OrderedDict()
+
+
+def opened(token: str, make: Callable[[], Any]) -> Any:
+    """What stands for a token in this process: made once, and let go of when newer things have come."""
+    if token not in _opened:
+        _opened[token] = make()
+        while len(_opened) > _KEPT:
+            _opened.popitem(last=False)
+    _opened.move_to_end(token)
+    return _opened[token]
 
 
 class SharingError(SettingError):
@@ -50,13 +60,11 @@ class Shared:
 
     def value(self) -> Any:
         """What is shared; made once in every process."""
-        if self.token not in _opened:
-            *arrays, head = self._parts()
-            _opened[self.token] = pickle.loads(head, buffers=arrays)
-            while len(_opened) > _KEPT:
-                _opened.popitem(last=False)
-        _opened.move_to_end(self.token)
-        return _opened[self.token]
+        return opened(self.token, self._made)
+
+    def _made(self) -> Any:
+        *arrays, head = self._parts()
+        return pickle.loads(head, buffers=arrays)
 
     def _parts(self) -> list[memoryview]:
         with open(self.path, "rb") as stream:
