@@ -1,4 +1,4 @@
-"""Bring our docstrings to what griffe's NumPy parser reads: parameters described beside their names, bare examples."""
+"""Convert docstrings to the form that griffe's NumPy parser reads."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ _PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?=\S)", re.MULTILINE)
 _SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 
 
-def readable(text: str) -> str:
-    """`name : what it is` becomes a name with a description below, after all other text; examples get a heading."""
-    prose, examples = _parted(text)
+def convert_docstring(text: str) -> str:
+    """Put each parameter description below its name, the parameters after the text, and add a heading to examples."""
+    example = re.search(r"^>>> ", text, re.MULTILINE)
+    end = len(text) if example is None else example.start()
+    prose, examples = text[:end], text[end:]
     found = _SECTION.search(prose)
     parts = [_SECTION.sub("", prose).strip()]
     if found is not None:
@@ -23,16 +25,10 @@ def readable(text: str) -> str:
     return "\n\n".join(parts)
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """What stands before the first example, and the rest."""
-    found = re.search(r"^>>> ", text, re.MULTILINE)
-    return (text, "") if found is None else (text[: found.start()], text[found.start() :])
-
-
-class Readable(Extension):
-    """Rewrites every docstring when it is loaded."""
+class ConvertDocstrings(Extension):
+    """Converts every docstring when it is loaded."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
-        """Make one readable."""
+        """Convert the docstring of an object."""
         if obj.docstring is not None:
-            obj.docstring.value = readable(obj.docstring.value)
+            obj.docstring.value = convert_docstring(obj.docstring.value)
