@@ -184,8 +184,8 @@ def format_bench(run: dict[str, Any]) -> list[str]:
         )
     machine = run["machine"]
     return [
-        "The ratio compares with another library or with the allowed time or memory; a ratio of at least the target is "
-        "a success.",
+        "The ratio compares with another library or with the allowed time or memory. It should be at least the target "
+        "(the exponent of cpt at most).",
         "",
         *lines,
         "",
