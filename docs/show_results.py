@@ -13,8 +13,8 @@ import networkx
 from show_scale import brief_lines, plan_lines, scale_lines, size_lines, walk_lines
 
 import curiograph as cg
-from curiograph.bench.run import ratio_text, seconds_text
-from curiograph.experiments.stored import redraw
+from benchmarks.run import ratio_text, seconds_text
+from curiograph.paper.experiment import redraw
 from curiograph.plotting import COLOURS, figure, save_figure
 from curiograph.plotting.growth import as_steps
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import curiograph as cg
-from curiograph.human.windows import neighbours_of_last
+from curiograph.human.choices.windows import neighbours_of_last
 
 
 class Nearby(cg.Ranker):

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from curiograph.graph.storage import replacing
-from curiograph.training.log import read_log
+from curiograph.files import replacing
+from curiograph.training.logging import read_log
 
 CELLS = (("igt", "ba"), ("cpt", "ws"))
 STEPS = 2000

@@ -27,7 +27,7 @@ _PAGES = {"loops": "growth", "drawing": "growth"}
 
 _BESIDE = {
     "graph": ["curiograph.graph.toys"],
-    "training": ["curiograph.training.settings.DqnSettings", "curiograph.training.settings.PlanSettings"],
+    "training": ["curiograph.training.config.DqnSettings", "curiograph.training.config.PlanSettings"],
 }
 """What a page shows beside the public names: the toys, and the settings that `train` takes by name."""
 

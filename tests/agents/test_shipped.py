@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from curiograph.graph.families import FAMILIES
-from curiograph.training.settings import made_settings
+from curiograph.graph.generators import FAMILIES
+from curiograph.training.config import made_settings
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "train_all.py"
 

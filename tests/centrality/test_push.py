@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.centrality.history import teleport
 from curiograph.centrality.push import push
-from small_graphs import graphs, histories, start
-from twins import slow_pagerank
+from oracles.reference import slow_pagerank
+from support.small_graphs import graphs, histories, start
 
 SLACK = 1e-13  # of the dense solve
 

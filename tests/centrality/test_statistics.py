@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-import twins
 from curiograph import kernels
 from curiograph.agents.registry import as_agent
-from curiograph.centrality.statistics import _statistics
+from curiograph.centrality.walk_statistics import _statistics
 from curiograph.centrality.walkers import biased_walks, start_positions, unbiased_walks
 from curiograph.graph.toys import complete, cycle, library
+from oracles import reference as twins
 
 GRAPH = twins.random_graph(np.random.default_rng(3), 30, 0.08, directed=True)
 PANELS = 5
@@ -56,7 +56,7 @@ def drawn(scores: list[float], p_g: float, count: int = 20000) -> np.ndarray:
     nodes = np.tile(np.arange(len(scores), dtype=np.int32), count)
     streams = kernels.random.streams(np.uint64(5), 0, count)
     steps = np.full(count, 3)
-    chosen = kernels.draws.by_rank(offsets, nodes, np.tile(np.asarray(scores), count), streams, steps, p_g)
+    chosen = kernels.sampling.by_rank(offsets, nodes, np.tile(np.asarray(scores), count), streams, steps, p_g)
     assert np.all((chosen >= offsets[:-1]) & (chosen < offsets[1:]))
     return np.bincount(chosen - offsets[:-1], minlength=len(scores)) / count
 
@@ -79,7 +79,7 @@ def test_ties_share_the_chances_of_their_ranks(p_g):
 
 @given(st.floats(0, 1), st.integers(1, 10**9), st.floats(0, 1, exclude_max=True))
 def test_a_place_is_where_the_cumulative_chances_pass(p_g, count, luck):
-    place = kernels.draws.geometric(luck, p_g, count)
+    place = kernels.sampling.geometric(luck, p_g, count)
     assert 0 <= place < count
     if 0 < p_g < 1:
         decay = np.log(p_g)
@@ -93,8 +93,8 @@ def test_p_g_of_zero_is_the_best(levels, seed):
     offsets = np.asarray([0, 0, len(levels), len(levels)])
     nodes, scores = np.arange(len(levels), dtype=np.int32), np.asarray(levels, float)
     walks = kernels.random.streams(np.uint64(seed), 0, 3), np.asarray([4, 5, 6])
-    chosen = kernels.draws.by_rank(offsets, nodes, scores, *walks, 0.0)
-    assert chosen.tolist() == kernels.walks.best(offsets, nodes, scores, *walks).tolist()
+    chosen = kernels.sampling.by_rank(offsets, nodes, scores, *walks, 0.0)
+    assert chosen.tolist() == kernels.candidates.best(offsets, nodes, scores, *walks).tolist()
 
 
 @pytest.mark.parametrize("agent", ["greedy", "max-degree", "random", "igt-ba"])
@@ -167,7 +167,7 @@ def test_return_probability_of_a_cycle():
 @pytest.mark.parametrize("agent", [None, "random", "max-degree"])
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
 def test_curves_follow_their_definitions(agent, fallback, monkeypatch):
-    monkeypatch.setattr("curiograph.centrality.statistics._ENTRIES", 100)  # gaps of a few walks at a time
+    monkeypatch.setattr("curiograph.centrality.walk_statistics._ENTRIES", 100)  # gaps of a few walks at a time
     walks = walks_on(GRAPH, agent, 40, 9, fallback=fallback)
     found = cg.walk_statistics(GRAPH, agent, walks=40, steps=9, fallback=fallback)
     theirs = GRAPH.to_networkx()
@@ -202,7 +202,7 @@ def test_distances_are_those_of_networkx(seed):
     graph = twins.random_graph(rng, int(rng.integers(2, 12)), 0.2, directed=bool(seed % 2))
     walks = rng.integers(-1, graph.num_nodes, (6, 4)).astype(np.int32)
     walks[:, 0] = np.maximum(walks[:, 0], 0)
-    found = kernels.paths.distances(graph.indptr, graph.indices, walks, np.argsort(walks[:, 0], kind="stable"))
+    found = kernels.shortest_paths.distances(graph.indptr, graph.indices, walks, np.argsort(walks[:, 0], kind="stable"))
     for walk, row in zip(walks.tolist(), found.tolist(), strict=True):
         lengths = nx.single_source_shortest_path_length(graph.to_networkx(), walk[0])
         assert row == [lengths.get(v, -1) for v in walk]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from curiograph.agents.files import shipped_agents
+from curiograph.agents.pretrained import shipped_agents
 from curiograph.cli import completion
 from curiograph.cli.main import main
 

@@ -19,13 +19,13 @@ import time
 import numpy as np
 import pytest
 
-from curiograph.agents.evaluation import Walks
-from curiograph.cli import training
+from curiograph.agents.evaluate import Walks
+from curiograph.cli import train
 from curiograph.cli.output import progress
-from curiograph.experiments import curves, table1
-from curiograph.experiments.lengths import Settings, run
 from curiograph.graph.toys import library
-from curiograph.growth import measure
+from curiograph.growth.measure import measure
+from curiograph.paper import curves, table1
+from curiograph.paper.lengths import Settings, run
 
 BAR = "━"
 
@@ -127,7 +127,7 @@ def test_experiments_tell_even_shares(monkeypatch):
 
 def test_measuring_many_walks_tells_how_many_are_done(monkeypatch):
     told = Told()
-    monkeypatch.setattr("curiograph.growth._TASK", 1e-9)
+    monkeypatch.setattr("curiograph.growth.measure._TASK", 1e-9)
     measure(library(), [["music"], ["music", "physics"], ["music", "physics", "logic", "dance", "poetry"]],
             workers=1, progress=told)  # fmt: skip
     assert told == [0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1]
@@ -135,7 +135,7 @@ def test_measuring_many_walks_tells_how_many_are_done(monkeypatch):
 
 def test_training_tells_its_share_of_the_steps():
     told = Told()
-    training._tell({"step": 30, "seconds": 6.0, "left": 14.0}, told, quiet=True)
+    train._tell({"step": 30, "seconds": 6.0, "left": 14.0}, told, quiet=True)
     assert told == [pytest.approx(0.3)]
 
 

@@ -14,8 +14,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import curiograph as cg
-from curiograph.exploration.environment import ExplorationEnv
-from curiograph.exploration.registration import ID, register
+from curiograph.exploration.gym_env import ExplorationEnv
+from curiograph.exploration.gym_registration import ID, register
 from curiograph.graph.toys import cycle, grid, library
 
 register()
@@ -318,7 +318,7 @@ def test_render_without_a_mode_says_so() -> None:
 
 WAITING = """
 import importlib.util, sys
-from curiograph.exploration.registration import ID, register_when_imported
+from curiograph.exploration.gym_registration import ID, register_when_imported
 {before}
 register_when_imported()
 register_when_imported()

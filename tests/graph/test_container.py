@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from curiograph import kernels
 from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.graph import names as names_module
-from curiograph.graph.container import Cleaning, Graph, as_graph, require_edges
-from curiograph.graph.names import IntegerNames, ListNames, RangeNames, TextNames, text_hash
-from curiograph.graph.read import read_graph
+from curiograph.graph import labels as names_module
+from curiograph.graph.graph import Cleaning, Graph, as_graph, require_edges
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.labels import IntegerNames, ListNames, RangeNames, TextNames, text_hash
 
 edges_of_letters = st.lists(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")), max_size=30)
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import GraphError, MissingExtraError
-from curiograph.graph.container import Cleaning, Graph
+from curiograph.graph.graph import Cleaning, Graph
 
 plain_labels = st.one_of(
     st.integers(), st.text(max_size=4), st.floats(allow_nan=False), st.booleans(), st.binary(max_size=3)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-import twins
+from curiograph.graph.batch import Stack
 from curiograph.graph.features import PROFILE, local_degree_profile
-from curiograph.graph.stack import Stack
+from oracles import reference as twins
 
 
 @st.composite

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.bench import large
-from curiograph.graph.large import KINDS, bytes_of_large
-from curiograph.graph.stack import Stack
+from benchmarks import large
+from curiograph.graph.batch import Stack
+from curiograph.graph.large_generators import KINDS, bytes_of_large
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -83,7 +83,7 @@ def test_what_does_not_fit_into_memory_is_told(run, tmp_path, monkeypatch):
         cg.GraphError, match=r"1,000 nodes of mean degree 20 need about .*; draw fewer nodes, or a lower"
     ):
         cg.generate_large("ws", 1_000)
-    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 2**30)
+    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 2**30)
     refused = run("generate", "pl", "--nodes", "10000000", "--out", tmp_path / "large.npz")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
@@ -96,7 +96,7 @@ def test_features_around_some_nodes_equal_those_of_the_table(monkeypatch):
     stack = Stack.of([cg.generate_large("pl", 3_000, mean_degree=10, seed=0)])
     some = np.array([7, 2_999, 7, 0], np.int32)
     tables = stack.profiles(some), stack.log_profiles(some)
-    monkeypatch.setattr("curiograph.graph.stack._TABLED", 0)
+    monkeypatch.setattr("curiograph.graph.batch._TABLED", 0)
     for table, around in zip(tables, (stack.profiles(some), stack.log_profiles(some)), strict=True):
         assert table.tolist() == around.tolist()
 
@@ -119,7 +119,7 @@ def test_what_large_graphs_cost_is_told_in_plain_values(tmp_path):
 MILLION = """
 import json, resource, sys
 import curiograph as cg
-from curiograph.bench import large
+from benchmarks import large
 path = sys.argv[1]
 if sys.argv[2] == "generate":
     cg.generate_large("ws", 1_000_000, seed=0).save(path)

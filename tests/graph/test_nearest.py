@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import UnknownNodeError
-from curiograph.graph import nearest
-from curiograph.graph.container import Graph
-from curiograph.graph.names import IntegerNames, ListNames, RangeNames, TextNames
-from curiograph.graph.nearest import nearest_names, unknown_node
+from curiograph.graph import suggestions
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import IntegerNames, ListNames, RangeNames, TextNames
+from curiograph.graph.suggestions import nearest_names, unknown_node
 
 SYLLABLES = ["ba", "du", "Ki", "lo", "mer", "nü", "po", "Ras", "si", "tor"]
 
@@ -24,7 +24,7 @@ def town(number: int) -> str:
 
 
 MANY = [town(number) for number in range(0, 300_000, 97)]
-assert len(MANY) > nearest._COMPARE_ALL
+assert len(MANY) > suggestions._COMPARE_ALL
 
 
 @pytest.mark.parametrize("kind", [TextNames.from_labels, ListNames])

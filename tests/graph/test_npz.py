@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.graph.container import Graph
-from curiograph.graph.names import IntegerNames, RangeNames, TextNames
-from curiograph.graph.read import read_graph
-from curiograph.graph.write import write_graph
+from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.write import write_graph
+from curiograph.graph.labels import IntegerNames, RangeNames, TextNames
 
 labels = st.one_of(
     st.lists(st.text(max_size=5), unique=True, max_size=8),

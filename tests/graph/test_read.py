@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from curiograph import kernels
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.graph.container import Graph
-from curiograph.graph.names import IntegerNames, RangeNames, TextNames
-from curiograph.graph.read import read_graph
-from curiograph.graph.storage import read_text
-from curiograph.graph.write import write_graph
+from curiograph.files import read_text
+from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.write import write_graph
+from curiograph.graph.labels import IntegerNames, RangeNames, TextNames
 
 BLANKS = " \t\n\r\v\f"
 HEADERS = {("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("node1", "node2")}

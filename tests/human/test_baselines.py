@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.errors import RankerError, SettingError, WalkError
-from curiograph.exploration.batch import Candidates
+from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
-from curiograph.human import baselines
-from curiograph.human import incidence as incidence_module
-from curiograph.human.baselines import Degree, Markov, Popularity, Uniform
-from curiograph.human.nearest_items import ItemKnn, RP3beta
+from curiograph.human.choices.baselines import Degree, Markov, Popularity, Uniform
+from curiograph.human.choices.choice_sets import baselines
+from curiograph.human.choices.nearest_items import ItemKnn, RP3beta
+from curiograph.human.data import incidence as incidence_module
 from curiograph.human.trajectories import Trajectories
 
 SIZE = 6

@@ -13,9 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNameError, WalkError
-from curiograph.graph.names import RangeNames
-from curiograph.human import incidence as incidence_module
-from curiograph.human.cooccurrence import cooccurrence_graph, core
+from curiograph.graph.labels import RangeNames
+from curiograph.human.data import incidence as incidence_module
+from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.human.trajectories import Trajectories
 
 ITEMS = 7

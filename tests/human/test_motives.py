@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.agents.registry import as_agent
 from curiograph.centrality.walkers import biased_walks
-from curiograph.exploration.batch import begin
-from curiograph.human.bootstrap import Estimate, estimates
-from curiograph.human.choices import choices_of
-from curiograph.human.evidence import hypotheses
-from curiograph.human.judging import judged
-from curiograph.human.likelihood import Places, fitted, log_likelihood
-from curiograph.human.motives import MarkovMotive, PageRankMotive
+from curiograph.exploration.mdp import begin
+from curiograph.human.choices.bootstrap import Estimate, estimates
+from curiograph.human.choices.choice_sets import choices_of
+from curiograph.human.choices.evaluation import judged
+from curiograph.human.choices.windows import Windows
+from curiograph.human.motives.catalog import MarkovMotive, PageRankMotive
+from curiograph.human.motives.hypotheses import hypotheses
+from curiograph.human.motives.likelihood import Places, fitted, log_likelihood
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.windows import Windows
 
 GRAPH = cg.generate("ba", nodes=50, seed=1)
 
@@ -121,8 +121,8 @@ def test_on_a_large_graph_pagerank_is_looked_for_around_each_history(monkeypatch
     walks = [cg.explore(graph, "random", start=start, steps=8, seed=start).nodes for start in range(40)]
     choices = choices_of(graph, Trajectories.from_walks(walks, graph=graph))
     whole = PageRankMotive().scores(choices)
-    monkeypatch.setattr("curiograph.human.motives.SOLVED_WHOLE", 100)
-    monkeypatch.setattr("curiograph.centrality.rankers.SOLVED_WHOLE", 100)
+    monkeypatch.setattr("curiograph.human.motives.catalog.SOLVED_WHOLE", 100)
+    monkeypatch.setattr("curiograph.recommendation.rankers.SOLVED_WHOLE", 100)
     near = PageRankMotive().scores(choices)
     assert np.abs(near - whole).max() < 0.05
     assert PageRankMotive().together(graph) < 2**18
@@ -278,14 +278,14 @@ def test_neither_workers_nor_chunks_change_a_bit(monkeypatch):
     walks = people(GRAPH, "greedy", "igt", 0.7)
     some = {"motives": ["pagerank", "cpt", "markov"], "agents": ["igt-rg"]}
     whole = bits(hypotheses(GRAPH, walks, workers=1, **some))
-    monkeypatch.setattr("curiograph.human.motives._TASK", 500)
-    monkeypatch.setattr("curiograph.human.motives._LARGE_TASK", 700)
+    monkeypatch.setattr("curiograph.human.motives.catalog._TASK", 500)
+    monkeypatch.setattr("curiograph.human.motives.catalog._LARGE_TASK", 700)
     assert bits(hypotheses(GRAPH, walks, workers=1, **some)) == whole
     assert bits(hypotheses(GRAPH, walks, workers=2, **some)) == whole
 
 
 def test_a_run_folder_keeps_what_is_finished_and_what_is_damaged_is_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.human.motives._TASK", 500)
+    monkeypatch.setattr("curiograph.human.motives.catalog._TASK", 500)
     walks = people(GRAPH, "greedy", "igt", 0.7)
     whole = bits(hypotheses(GRAPH, walks, workers=1, run=tmp_path))
     kept = sorted(tmp_path.glob("motives-*/*.task"))

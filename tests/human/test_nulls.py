@@ -11,8 +11,16 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.agents.registry import as_agent
 from curiograph.centrality.walkers import biased_walks
-from curiograph.exploration.batch import begin
-from curiograph.human.nulls import compare_growth, degree_groups, degree_matched, grown, rewired, shuffled, unbiased
+from curiograph.exploration.mdp import begin
+from curiograph.human.null_models import (
+    compare_growth,
+    degree_groups,
+    degree_matched,
+    grown,
+    rewired,
+    shuffled,
+    unbiased,
+)
 from curiograph.human.trajectories import Trajectories
 
 GRAPH = cg.generate("ba", nodes=50, seed=2)

@@ -11,23 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import people
-from curiograph.agents.files import load_agent
-from curiograph.centrality.curious import curious_pagerank
-from curiograph.centrality.rankers import PageRankRanker
+from curiograph.agents.pretrained import load_agent
+from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.errors import JobStopped, SettingError, UnknownNameError, WalkError
-from curiograph.exploration.batch import Candidates
+from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import library
-from curiograph.human.components import ALPHAS, PAGERANK, Mix
-from curiograph.human.fitting import fitted
-from curiograph.human.outcome import WITH, WITHOUT, Outcome
-from curiograph.human.prediction import Effort, fit_split, mix_of, predict, prepared
-from curiograph.human.ranking import choice_ranks
-from curiograph.human.study import study
+from curiograph.human.choices.metrics import choice_ranks
+from curiograph.human.prediction.components import ALPHAS, PAGERANK, Mix
+from curiograph.human.prediction.fitting import fitted
+from curiograph.human.prediction.predict import Effort, fit_split, mix_of, predict, prepared
+from curiograph.human.prediction.protocol import study
+from curiograph.human.prediction.results import WITH, WITHOUT, Outcome
+from curiograph.human.prediction.walkers import Walkers, step_visits
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.walkers import Walkers, step_visits
-from curiograph.jobs import alone_in
-from curiograph.jobs.identity import fingerprint
+from curiograph.parallel import alone_in
+from curiograph.parallel.fingerprint import fingerprint
+from curiograph.recommendation.rankers import PageRankRanker
+from support import people
 
 SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30)
 GREEDY = {"igt": "greedy", "cpt": "greedy"}
@@ -72,7 +72,7 @@ def same(one, other):
 
 
 def test_what_walkers_found_is_kept_and_what_was_lost_is_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.human.walkers.STARTS", 20)
+    monkeypatch.setattr("curiograph.human.prediction.walkers.STARTS", 20)
     graph, walkers, starts = people.walkers().graph, Walkers("greedy", "cpt", count=10, steps=2), np.arange(60)
     fresh = step_visits(graph, walkers, starts)
     assert same(step_visits(graph, walkers, starts, run=tmp_path), fresh)
@@ -236,7 +236,7 @@ def test_a_killed_job_goes_on_and_ends_the_same(tmp_path):
 
 
 def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.jobs.folders._PATIENCE", 0.0)
+    monkeypatch.setattr("curiograph.parallel.run_folder._PATIENCE", 0.0)
     with alone_in(tmp_path), ThreadPoolExecutor(1) as other:
         job = other.submit(predict, people.walkers(), agents=GREEDY, effort=SMALL, run=tmp_path, workers=1)
         with pytest.raises(SettingError, match="is working there; wait for it to end, or choose another folder"):
@@ -244,14 +244,14 @@ def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_the_work(monkeypatch):
-    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 1000)
+    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 1000)
     with pytest.raises(SettingError, match=r"this needs about .*; predict fewer choices \(windows, all_windows\)"):
         predict(people.walkers(), agents=GREEDY, effort=SMALL)
 
 
 def test_memory_is_counted_for_all_workers_before_anybody_walks(monkeypatch):
-    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 600 * 2**20)
-    monkeypatch.setattr("curiograph.human.prediction.step_visits", lambda *given, **more: pytest.fail("walked"))
+    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 600 * 2**20)
+    monkeypatch.setattr("curiograph.human.prediction.predict.step_visits", lambda *given, **more: pytest.fail("walked"))
     with pytest.raises(
         SettingError, match=r"this needs about 1\.2 GiB of memory with 2 workers, .*; use at most 1 worker\."
     ):

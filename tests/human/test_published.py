@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import FileFormatError
-from curiograph.human.books import read_books
-from curiograph.human.loading import load_dataset
-from curiograph.human.movielens import labels_of, read_movielens
+from curiograph.human.data.books import read_books
+from curiograph.human.data.load import load_dataset
+from curiograph.human.data.movielens import labels_of, read_movielens
+from curiograph.human.data.wikispeedia import read_wikispeedia, resolve
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.wikispeedia import read_wikispeedia, resolve
 
 
 def all_labels(walks: Trajectories) -> list[list[object]]:

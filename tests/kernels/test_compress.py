@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph import kernels
-from curiograph.graph.families import FAMILIES
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import Stack
+from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle
 from curiograph.rewards.cpt import CompressibilityTracker, entropy_table
-from twins import adjacency, compressibility, cpt, random_graph
+from oracles.reference import adjacency, compressibility, cpt, random_graph
 
 
 def tracker_of(graph: cg.Graph, walks: list[list[int]]) -> CompressibilityTracker:
@@ -200,7 +200,7 @@ def test_table_is_accurate(total):
 
 def test_table_is_additive():
     """L(ab) = L(a) + L(b) exactly, with f(x) = x L(x): what makes equal merges equal to the last bit."""
-    table = kernels.compress.table(5000, 40)
+    table = kernels.compressibility.table(5000, 40)
     log = {x: int(table[x]) // x for x in range(1, 5000)}
     assert all(log[x] * x == table[x] for x in log)
     assert all(log[a * b] == log[a] + log[b] for a in range(2, 70) for b in range(2, 70))

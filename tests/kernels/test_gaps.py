@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.graph.families import FAMILIES
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import Stack
+from curiograph.graph.generators import FAMILIES
 from curiograph.rewards.igt import GapTracker
-from twins import betti_by_ranks, gudhi_betti, gudhi_pairs, random_graph, skeleton
+from oracles.reference import betti_by_ranks, gudhi_betti, gudhi_pairs, random_graph, skeleton
 
 SIZES = (12, 25, 50, 100, 220)
 

@@ -13,7 +13,7 @@ import curiograph as cg
 from curiograph.graph.toys import complete, cycle, library
 from curiograph.plotting import COLOURS, figure, plot_panels
 from curiograph.plotting.layout import layout
-from curiograph.training.log import save_curves
+from curiograph.training.logging import save_curves
 
 
 def drawn_texts(ax):
@@ -247,7 +247,7 @@ def test_rate_distortion_shows_both_bounds_and_the_area():
 
 def test_training_curves_show_every_report_and_the_best(tmp_path, monkeypatch):
     kept = []
-    monkeypatch.setattr("curiograph.training.log.save_figure", lambda ax, path: kept.append(ax.figure))
+    monkeypatch.setattr("curiograph.training.logging.save_figure", lambda ax, path: kept.append(ax.figure))
     reports = [
         {"step": 10, "loss": None, "return": None, "validation": 1.0},
         {"step": 20, "loss": 0.5, "return": 1.5, "validation": 3.0},

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-import twins
 from curiograph.graph.toys import complete, library
 from curiograph.rewards.rate_distortion import joint_distribution
-from twins import adjacency, joint_steps, random_graph
+from oracles import reference as twins
+from oracles.reference import adjacency, joint_steps, random_graph
 
 HEURISTICS = ("all", "random", "edges", "joint", "stationary")
 

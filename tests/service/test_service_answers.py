@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.centrality.recommend import candidate_set
-from curiograph.exploration.batch import Candidates
+from curiograph.exploration.mdp import Candidates
+from curiograph.recommendation.recommender import candidate_set
 from curiograph.service.labels import Labels, shown
-from serving import client, error_of
+from support.serving import client, error_of
 
 LIBRARY = "toy:library"
 

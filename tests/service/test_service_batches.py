@@ -10,9 +10,9 @@ import pytest
 
 import curiograph as cg
 from curiograph.centrality.history import visited
-from curiograph.service.batches import Batches, Question
-from curiograph.service.computing import Computing
-from curiograph.service.limits import Limits
+from curiograph.service.batching import Batches, Question
+from curiograph.service.config import Limits
+from curiograph.service.workers import Computing
 
 HISTORIES = [["music"], ["logic", "music"], ["physics", "dance"], ["music", "logic", "poetry"], ["history"]]
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from curiograph.service.core import Service
-from curiograph.service.limits import Limits
-from serving import client, error_of
+from curiograph.service.config import Limits
+from curiograph.service.state import Service
+from support.serving import client, error_of
 
 TOKEN = "a secret of ours"
 

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import curiograph as cg
+from curiograph.service.config import Limits
+from curiograph.service.errors import Refusal
 from curiograph.service.jobs import Jobs
-from curiograph.service.limits import Limits
-from curiograph.service.refusals import Refusal
 from curiograph.service.tasks import prepare_task
-from serving import client, error_of
+from support.serving import client, error_of
 
 
 @pytest.fixture(scope="module")

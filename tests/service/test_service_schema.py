@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
 from curiograph.service.app import create_app
-from curiograph.service.limits import Limits
-from curiograph.service.running import address_of, listening
-from curiograph.service.shelf import Shelf
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import Shelf
+from curiograph.service.server import address_of, listening
 
 LIMITS = Limits(steps=12, walks=4, k=20, beam=4, nodes=100, edges=200, kept_jobs=8, seconds=20)
 

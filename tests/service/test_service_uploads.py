@@ -12,9 +12,9 @@ import pytest
 
 import curiograph as cg
 from curiograph.service.app import create_app
-from curiograph.service.limits import Limits
-from curiograph.service.shelf import Shelf, UnreadableGraphError
-from serving import TestClient, client, error_of
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import Shelf, UnreadableGraphError
+from support.serving import TestClient, client, error_of
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ import pytest
 
 import curiograph as cg
 from curiograph.service import work
-from curiograph.service.core import Service
-from curiograph.service.limits import Limits
+from curiograph.service.config import Limits
+from curiograph.service.state import Service
 from curiograph.service.tasks import measured
 from curiograph.service.work import WatchedReward
-from serving import client, error_of
+from support.serving import client, error_of
 
 
 def until(true: Any, seconds: float = 10) -> None:

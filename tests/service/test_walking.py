@@ -10,14 +10,14 @@ import pytest
 from starlette.datastructures import QueryParams
 
 import curiograph as cg
-from curiograph.service.limits import Limits
-from curiograph.service.looking import look
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import Shelf
 from curiograph.service.page.drawing import growth_options, subgraph_options
 from curiograph.service.page.layout import settled
 from curiograph.service.page.panels import candidate_rows, told_choices
 from curiograph.service.page.sharing import address, walking_at
 from curiograph.service.page.walking import Walking, first_start
-from curiograph.service.shelf import Shelf
+from curiograph.service.step_view import look
 
 GRAPH = cg.generate("er", nodes=50, seed=3)
 

@@ -13,12 +13,12 @@ import curiograph as cg  # noqa: E402
 from curiograph.agents.beam import BeamAgent  # noqa: E402
 from curiograph.agents.gnn import GnnShape, Subgraphs  # noqa: E402
 from curiograph.agents.horizon import HorizonShape, Surroundings  # noqa: E402
-from curiograph.exploration.batch import begin  # noqa: E402
+from curiograph.exploration.mdp import begin  # noqa: E402
 from curiograph.rewards.registry import as_reward  # noqa: E402
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
+from curiograph.training.config import DqnSettings, PlanSettings, made_settings  # noqa: E402
 from curiograph.training.dqn import DqnLearner  # noqa: E402
-from curiograph.training.planning import PlanLearner  # noqa: E402
-from curiograph.training.settings import DqnSettings, PlanSettings, made_settings  # noqa: E402
+from curiograph.training.expert_iteration import PlanLearner  # noqa: E402
 
 STOOD = {"finished": False, "best": 0.5, "best_step": 0, "stale": 0, "seconds": 0.0}
 GRAPHS = cg.generate_split("er", nodes=14, train=4, val=0, test=0, seed=3).train

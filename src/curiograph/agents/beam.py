@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent, checked_scores
+from curiograph.agents.base import Agent, checked_scores
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError
-from curiograph.exploration.batch import Exploration, Streams
-from curiograph.graph.rows import Float64, Int64
-from curiograph.graph.storage import quoted
-from curiograph.settings import whole_number
+from curiograph.exploration.mdp import Exploration, Streams
+from curiograph.messages import quoted
+from curiograph.validation import whole_number
 
 _WALKS_AT_ONCE = 4096  # beams times width held in memory together; does not change the result
 

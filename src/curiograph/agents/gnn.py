@@ -9,13 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent
+from curiograph.agents.base import Agent
 from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread
-from curiograph.exploration.batch import Exploration
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.exploration.mdp import Exploration
+from curiograph.graph.batch import Stack
+from curiograph.graph.csr import frozen
 from curiograph.graph.features import PROFILE, Float32
-from curiograph.graph.rows import Float64, Int32, Int64, frozen
-from curiograph.graph.stack import Stack
-from curiograph.jobs.parts import parts
+from curiograph.parallel.chunks import parts
 
 LAYERS = 3
 _ROWS_AT_ONCE = 1024  # nodes of subgraphs that stay in the processor's cache together; does not change the result

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent
+from curiograph.agents.base import Agent
 from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread
-from curiograph.exploration.batch import Exploration
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.exploration.mdp import Exploration
+from curiograph.graph.batch import Stack
 from curiograph.graph.features import PROFILE, Float32
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.jobs.parts import parts
+from curiograph.parallel.chunks import parts
 
 FEATURES = PROFILE + 28  # local degree profile, and the flags of kernels.surroundings
 _ROWS_AT_ONCE = 1024  # nodes whose states stay in the processor's cache together; does not change the result
@@ -87,7 +87,7 @@ class Surroundings:
     ) -> Surroundings:
         """The surroundings of walks `nodes` with candidates `v`, with so many rewards `ahead`."""
         rows = stack.skeleton
-        bounds, places, starts, links, loose, flags = kernels.surroundings.read(
+        bounds, places, starts, links, loose, flags = kernels.neighborhood.read(
             rows.indptr, rows.indices, nodes, lengths, offsets, v, ahead, shape.hops, shape.nodes, shape.fan
         )
         features = np.concatenate([np.log1p(stack.profiles(places)), flags], axis=1)
@@ -133,10 +133,10 @@ class HorizonAgent(Agent):
         hidden = dense(weights, "read", read.features)
         beside = np.empty((len(hidden), 4 * d), np.float32)
         for layer in range(self.shape.layers):
-            kernels.surroundings.gather(read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, beside)
+            kernels.neighborhood.gather(read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, beside)
             news = beside @ weights[f"messages.{layer}.weight"].T
             walk = self._walk_mean(read, hidden) @ weights[f"walk.{layer}.weight"].T
-            kernels.surroundings.add_walk_relu(read.bounds, walk + weights[f"messages.{layer}.bias"], news)
+            kernels.neighborhood.add_walk_relu(read.bounds, walk + weights[f"messages.{layer}.bias"], news)
             hidden += news @ weights[f"update.{layer}.weight"].T
         last = np.maximum(read.bounds[:-1] + read.lengths - 1, 0)
         head = [hidden[read.candidates], self._walk_mean(read, hidden)[read.walks], hidden[last[read.walks]]]
@@ -146,5 +146,5 @@ class HorizonAgent(Agent):
         return values
 
     def _walk_mean(self, read: Surroundings, hidden: Float32) -> Float32:
-        mean: Float32 = kernels.surroundings.walk_mean(read.bounds, read.lengths, hidden)
+        mean: Float32 = kernels.neighborhood.walk_mean(read.bounds, read.lengths, hidden)
         return mean

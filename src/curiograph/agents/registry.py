@@ -8,17 +8,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from curiograph.agents.baselines import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
+from curiograph.agents.base import Agent, checked_scores
 from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
-from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.files import agent_file, load_agent, shipped_agents
 from curiograph.agents.generalist import GeneralistAgent
+from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
+from curiograph.agents.pretrained import agent_file, load_agent, shipped_agents
+from curiograph.arrays import Float64
 from curiograph.errors import AgentError, SettingError, UnknownNameError
-from curiograph.exploration.batch import Exploration, begin
-from curiograph.graph.container import Graph, as_graph
-from curiograph.graph.rows import Float64
-from curiograph.graph.storage import shortened
+from curiograph.exploration.mdp import Exploration, begin
+from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.toys import grid, library
+from curiograph.messages import shortened
 
 AgentLike: TypeAlias = str | Path | Agent | Any
 

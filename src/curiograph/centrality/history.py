@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from curiograph.arrays import Float64, Int32
 from curiograph.errors import SettingError, UnknownNodeError, WalkError
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32
-from curiograph.graph.storage import quoted
-from curiograph.settings import is_number
+from curiograph.graph.graph import Graph
+from curiograph.messages import quoted
+from curiograph.validation import is_number
 
 Read = TypeVar("Read")
 

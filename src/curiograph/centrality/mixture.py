@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.arrays import Float64
 from curiograph.errors import SettingError
-from curiograph.graph.rows import Float64
-from curiograph.graph.storage import quoted
+from curiograph.messages import quoted
 
 
 def mixture(components: Mapping[str, Any], weights: Mapping[str, float] | None = None) -> Float64:
@@ -24,7 +24,7 @@ def mixture(components: Mapping[str, Any], weights: Mapping[str, float] | None =
 
     >>> from curiograph.graph.toys import library
     >>> from curiograph.centrality.pagerank import pagerank
-    >>> from curiograph.centrality.curious import curious_pagerank
+    >>> from curiograph.centrality.curious_pagerank import curious_pagerank
     >>> g, history = library(), ["music", "logic"]
     >>> eta = mixture({
     ...     "pagerank": pagerank(g, 0.85, history),

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
+from curiograph.arrays import Float64
 from curiograph.centrality.history import Teleport, are_many, discount, teleport_or_anywhere, teleports
 from curiograph.centrality.scores import by_label, plot_best
 from curiograph.errors import ConvergenceError, SettingError
-from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.features import Float32
-from curiograph.graph.rows import Float64
-from curiograph.graph.storage import quoted
+from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.transition import ByLength
-from curiograph.settings import is_number, whole_number, worker_number
+from curiograph.messages import quoted
+from curiograph.validation import is_number, whole_number, worker_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -236,7 +236,7 @@ def _many(graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: flo
             if room is None or room.q.shape[1] != block.stop - block.start:
                 room = _Room.of(graph, block.stop - block.start)
             iterations[block] = _side_by_side(graph, alpha, starts[block], tolerance, most, room)
-            residual[block] = kernels.pageranks.normalised(room.q, room.y, room.missing, scores[block])
+            residual[block] = kernels.pagerank_batch.normalised(room.q, room.y, room.missing, scores[block])
 
     workers = min(worker_number(None), len(wide))
     if workers > 1:
@@ -288,11 +288,11 @@ def _side_by_side(
         scale = np.maximum(lacking, _TINY)
         np.divide(missing, scale, out=lack, casting="same_kind")
         enough = np.clip(0.3 * tolerance * total / scale, _SINGLE, 1.0).astype(np.float32)
-        iterations += kernels.pageranks.many_sweeps(
+        iterations += kernels.pagerank_batch.many_sweeps(
             indptr, indices, light, light_share, np.float32(alpha), lack, found, flow, *noted, enough, _SWEEPS
         )
         y += found * scale
-        lacking, total = kernels.pageranks.shortfalls(indptr, indices, weights, share, alpha, q, y, z, missing)
+        lacking, total = kernels.pagerank_batch.shortfalls(indptr, indices, weights, share, alpha, q, y, z, missing)
         if iterations >= most or np.all(lacking <= 0.5 * tolerance * total):
             break
     return iterations

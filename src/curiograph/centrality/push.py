@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curiograph import kernels
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.history import Teleport, discount, teleport
 from curiograph.centrality.pagerank import positive
-from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.settings import whole_number
+from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.validation import whole_number
 
 TOLERANCE = 1e-4
 MOST_EDGES = 50_000

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from curiograph.arrays import Float64
 from curiograph.errors import SettingError
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64
-from curiograph.settings import whole_number
+from curiograph.graph.graph import Graph
+from curiograph.validation import whole_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

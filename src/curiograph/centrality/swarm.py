@@ -15,15 +15,15 @@ import numpy as np
 import scipy.sparse
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent, checked_scores
+from curiograph.agents.base import Agent, checked_scores
 from curiograph.agents.layers import one_thread
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.visits import Visits
 from curiograph.errors import SettingError
-from curiograph.exploration.batch import Candidates, Exploration, Fallback, Streams
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.jobs.parts import parts
-from curiograph.rewards.contract import Reward
+from curiograph.exploration.mdp import Candidates, Exploration, Fallback, Streams
+from curiograph.graph.batch import Stack
+from curiograph.parallel.chunks import parts
+from curiograph.rewards.base import Reward
 
 _AT_ONCE = 256
 """Visited nodes of all states that one task evaluates; fixed, so that results do not depend on the workers."""
@@ -118,7 +118,7 @@ class Bias:
         )
         scores = checked_scores(self.agent, exploration)
         candidates = exploration.candidates
-        return Transitions(candidates, kernels.ranks.transition(candidates.offsets, scores, self.p_g))
+        return Transitions(candidates, kernels.rank_transition.transition(candidates.offsets, scores, self.p_g))
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Swarm:
             return self._in_groups(reach.groups).branched(transitions, reach, step, streams)
         groups = len(self.bounds) - 1
         luck = kernels.random.uniform(streams[:groups], np.full(groups, step, np.uint64), np.zeros(groups, np.uint64))
-        bounds, chosen, weights = kernels.spread.branch(
+        bounds, chosen, weights = kernels.resampling.branch(
             self.bounds,
             self.states,
             self.weights,

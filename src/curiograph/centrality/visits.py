@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from curiograph.graph.rows import Float64, Int64
+from curiograph.arrays import Float64, Int64
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,14 @@ from dataclasses import replace
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.evaluation import random_starts
+from curiograph.agents.base import Agent, checked_scores
+from curiograph.agents.evaluate import random_starts
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError, SettingError, WalkError
-from curiograph.exploration.batch import Exploration
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32, Int64, frozen
-from curiograph.graph.storage import quoted
+from curiograph.exploration.mdp import Exploration
+from curiograph.graph.csr import frozen
+from curiograph.graph.graph import Graph
+from curiograph.messages import quoted
 
 Starts = Sequence[Hashable]
 """Labels at which walkers start."""
@@ -28,14 +29,14 @@ def unbiased_walks(walkers: Exploration, steps: int) -> Int32:
 
     It follows out-links in proportion to their weights, may come back, and stops where it would have to teleport.
 
-    >>> from curiograph.exploration.batch import begin
+    >>> from curiograph.exploration.mdp import begin
     >>> path = Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
     >>> unbiased_walks(begin([path], [[0]], "igt", 4), 4)
     array([[ 0,  1,  2, -1]], dtype=int32)
     """
     graph = walkers.stack.graphs[0]
     weights = _NO_WEIGHTS if graph.weights is None else graph.weights
-    walks: Int32 = kernels.draws.markov(
+    walks: Int32 = kernels.sampling.markov(
         graph.indptr, graph.indices, weights, walkers.nodes[:, 0].copy(), walkers.streams, steps
     )
     return walks
@@ -45,7 +46,7 @@ def biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> 
     """Walks that remember their path, from where `walkers` stand: the better the agent ranks a candidate, the likelier.
 
     >>> from curiograph.agents.registry import as_agent
-    >>> from curiograph.exploration.batch import begin
+    >>> from curiograph.exploration.mdp import begin
     >>> from curiograph.graph.toys import cycle
     >>> walks = biased_walks(begin([cycle(4)], [[0, 1]], "igt", 4), as_agent("random"), 0.5, 6)
     >>> np.sort(walks, axis=1).tolist()
@@ -62,7 +63,7 @@ def _walked(walkers: Exploration, agent: Agent, p_g: float) -> Exploration:
     """The walkers when none can go on."""
     while not walkers.finished:
         scores, c = checked_scores(agent, walkers), walkers.candidates
-        chosen = kernels.draws.by_rank(c.offsets, c.nodes, scores, walkers.streams, walkers.lengths, p_g)
+        chosen = kernels.sampling.by_rank(c.offsets, c.nodes, scores, walkers.streams, walkers.lengths, p_g)
         walkers = _moved(walkers, chosen)
     return walkers
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 def agents() -> list[str]:
     """Who can walk: planners, baselines and shipped agents."""
-    from curiograph.agents.files import shipped_agents
+    from curiograph.agents.pretrained import shipped_agents
     from curiograph.agents.registry import AGENTS
 
     return [*AGENTS, *shipped_agents()]
@@ -40,14 +40,14 @@ def rewards() -> list[str]:
 
 def families() -> list[str]:
     """Families of generated graphs."""
-    from curiograph.graph.families import FAMILIES
+    from curiograph.graph.generators import FAMILIES
 
     return list(FAMILIES)
 
 
 def large_graphs() -> list[str]:
     """Kinds of large generated graphs."""
-    from curiograph.graph.large import KINDS
+    from curiograph.graph.large_generators import KINDS
 
     return list(KINDS)
 
@@ -64,35 +64,35 @@ def engines() -> list[str]:
 
 def rankers() -> list[str]:
     """What `recommend` ranks by."""
-    from curiograph.centrality.recommend import RANKERS
+    from curiograph.recommendation.recommender import RANKERS
 
     return list(RANKERS)
 
 
 def sources() -> list[str]:
     """Data sets that `data get` gets."""
-    from curiograph.human.sources import SOURCES
+    from curiograph.human.data.registry import SOURCES
 
     return list(SOURCES)
 
 
 def datasets() -> list[str]:
     """Data sets that can be read by name."""
-    from curiograph.human.sources import KINDS, SOURCES
+    from curiograph.human.data.registry import KINDS, SOURCES
 
     return list(dict.fromkeys([*KINDS, *SOURCES]))
 
 
 def published() -> list[str]:
     """Data sets of the paper."""
-    from curiograph.experiments.people import DATASETS
+    from curiograph.paper.people import DATASETS
 
     return list(DATASETS)
 
 
 def graphs(incomplete: str) -> list[str]:
     """Toy graphs, and files in this folder beside them; other paths are left to the shell."""
-    from curiograph.graph.read import ENDINGS
+    from curiograph.graph.io.read import ENDINGS
     from curiograph.graph.toys import TOYS
 
     toys = [f"toy:{name}" for name in TOYS]

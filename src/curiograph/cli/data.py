@@ -12,7 +12,7 @@ from curiograph.cli.output import check_out, progress, remark, show_json, show_t
 from curiograph.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from curiograph.human.sources import Source
+    from curiograph.human.data.registry import Source
 
 app = typer.Typer(help="Data sets of human walks: what there is, and how to get it.", no_args_is_help=True)
 
@@ -23,7 +23,7 @@ def list_datasets(out: options.Out = None, json: options.Json = False, quiet: op
 
     [bold]curiograph data list[/bold]
     """
-    from curiograph.human.sources import SOURCES
+    from curiograph.human.data.registry import SOURCES
 
     check_out(out, (".json", ".csv"))
     rows = [_described(source) for source in SOURCES.values()]
@@ -37,7 +37,7 @@ def list_datasets(out: options.Out = None, json: options.Json = False, quiet: op
 
 
 def _described(source: Source) -> dict[str, Any]:
-    from curiograph.human.loading import find_dataset
+    from curiograph.human.data.load import find_dataset
 
     try:
         found: object = find_dataset(source.name)
@@ -78,8 +78,8 @@ def get(
 
     [bold]curiograph data get wikispeedia[/bold]
     """
-    from curiograph.human.download import get_dataset
-    from curiograph.human.sources import source_named
+    from curiograph.human.data.download import get_dataset
+    from curiograph.human.data.registry import source_named
 
     check_out(out, (".json", ".csv"))
     source = source_named(name)

@@ -10,7 +10,7 @@ from curiograph.cli import options
 from curiograph.cli.output import check_out, progress, remark, show_json, show_table, write_result
 
 if TYPE_CHECKING:
-    from curiograph.cli.checkup import Checkup
+    from curiograph.cli.checks import Checkup
 
 
 def doctor(out: options.Out = None, json: options.Json = False, quiet: options.Quiet = False) -> None:
@@ -20,7 +20,7 @@ def doctor(out: options.Out = None, json: options.Json = False, quiet: options.Q
 
     [bold]curiograph doctor[/bold]
     """
-    from curiograph.cli.checkup import check_up
+    from curiograph.cli.checks import check_up
 
     check_out(out, (".json",))
     with progress(quiet) as say:

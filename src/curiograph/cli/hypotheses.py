@@ -21,13 +21,13 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import WalkError
-from curiograph.settings import whole_number
+from curiograph.validation import whole_number
 
 if TYPE_CHECKING:
-    from curiograph.graph.container import Graph
-    from curiograph.human.bootstrap import Estimate
-    from curiograph.human.evidence import Motives
-    from curiograph.human.nulls import GrowthComparison
+    from curiograph.graph.graph import Graph
+    from curiograph.human.choices.bootstrap import Estimate
+    from curiograph.human.motives.hypotheses import Motives
+    from curiograph.human.null_models import GrowthComparison
     from curiograph.human.trajectories import Trajectories
 
 
@@ -73,9 +73,9 @@ def hypotheses(
 
     [bold]curiograph hypotheses links.tsv walks.txt --directed --agent igt-rg[/bold]
     """
-    from curiograph.human import evidence as choosing
-    from curiograph.human.choices import MEMORY
-    from curiograph.jobs import as_engine
+    from curiograph.human.choices.choice_sets import MEMORY
+    from curiograph.human.motives.hypotheses import hypotheses as choosing
+    from curiograph.parallel import as_engine
 
     whole_number("--burn-in", burn_in, 1, f"give the visits before the first choice that counts, 1 to {MEMORY}", MEMORY)
     whole_number("--steps", steps, 2, "compare the growth of walks of 2 nodes or more")
@@ -113,7 +113,7 @@ def _growth(
     graph: Graph, people: Trajectories, steps: int, most: int, how: dict[str, Any]
 ) -> tuple[GrowthComparison | None, str]:
     """The comparison; or None, and why there is none: motives were judged, and are worth showing alone."""
-    from curiograph.human.nulls import compare_growth
+    from curiograph.human.null_models import compare_growth
 
     try:
         return compare_growth(graph, people, steps=steps, most=most, **how), ""
@@ -122,7 +122,7 @@ def _growth(
 
 
 def _read_walks(path: Path, graph: Graph, lenient: bool) -> Trajectories:
-    from curiograph.human.tables import read_trajectories
+    from curiograph.human.data.trajectory_file import read_trajectories
 
     return options.on_graph(read_trajectories(path, lenient=lenient).walks, graph, path, lenient)
 

@@ -17,16 +17,16 @@ from curiograph.cli import (
     completion,
     data,
     doctor,
-    evaluating,
-    exploring,
+    evaluate,
+    explore,
     hypotheses,
-    measuring,
-    predicting,
-    ranking,
-    reproducing,
-    serving,
+    measure,
+    predict,
+    rank,
+    reproduce,
+    serve,
     tools,
-    training,
+    train,
 )
 from curiograph.cli.output import remark
 from curiograph.errors import CuriographError, JobStopped
@@ -54,17 +54,17 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-app.command("measure")(measuring.measure)
-app.command("explore")(exploring.explore)
-app.command("evaluate")(evaluating.evaluate)
-app.command("train")(training.train)
-app.command("rank")(ranking.rank)
-app.command("recommend")(ranking.recommend)
-app.command("predict")(predicting.predict)
+app.command("measure")(measure.measure)
+app.command("explore")(explore.explore)
+app.command("evaluate")(evaluate.evaluate)
+app.command("train")(train.train)
+app.command("rank")(rank.rank)
+app.command("recommend")(rank.recommend)
+app.command("predict")(predict.predict)
 app.command("hypotheses")(hypotheses.hypotheses)
-app.add_typer(reproducing.app, name="reproduce")
+app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(data.app, name="data")
-app.command("serve")(serving.serve)
+app.command("serve")(serve.serve)
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)
 app.command("generate")(tools.generate)

@@ -16,7 +16,7 @@ from curiograph.cli.output import remark
 from curiograph.errors import FileFormatError, UnknownNameError, UnknownNodeError, WalkError
 
 if TYPE_CHECKING:
-    from curiograph.graph.container import Graph
+    from curiograph.graph.graph import Graph
     from curiograph.human.trajectories import Trajectories
 
 GraphArgument = Annotated[
@@ -76,7 +76,7 @@ Run = Annotated[Path | None, typer.Option(help="Folder that keeps what is finish
 
 def open_graph(text: str, directed: bool = False) -> Graph:
     """The graph that an argument names: a file, a toy, or a data set that is here and has one."""
-    from curiograph.graph.read import read_graph
+    from curiograph.graph.io.read import read_graph
     from curiograph.graph.toys import TOYS
 
     if text.startswith("toy:"):
@@ -95,15 +95,15 @@ def open_graph(text: str, directed: bool = False) -> Graph:
 
 
 def _is_dataset(name: str) -> bool:
-    from curiograph.human.sources import ALIASES, KINDS, SOURCES
+    from curiograph.human.data.registry import ALIASES, KINDS, SOURCES
 
     return name in {*ALIASES, *KINDS, *SOURCES}
 
 
 def _graph_of(name: str) -> Graph:
     """The graph that people of a data set walked on."""
-    from curiograph.human.loading import find_dataset, load_dataset
-    from curiograph.human.sources import ALIASES
+    from curiograph.human.data.load import find_dataset, load_dataset
+    from curiograph.human.data.registry import ALIASES
 
     if find_dataset(ALIASES.get(name, name)) is None:
         raise FileFormatError(
@@ -161,7 +161,7 @@ class LabelReader:
 
         A table of visits with a heading, which is no walk, is read as `read_trajectories` does.
         """
-        from curiograph.graph.storage import read_text
+        from curiograph.files import read_text
 
         lines = [
             (number, line)
@@ -183,12 +183,12 @@ class LabelReader:
 
     @staticmethod
     def _is_heading(path: Path, number: int, line: str) -> bool:
-        from curiograph.human.events import header_columns
+        from curiograph.human.data.events import header_columns
 
         return header_columns(path, number, line) is not None
 
     def _walks_of_table(self, path: Path) -> list[list[Hashable]]:
-        from curiograph.human.tables import read_trajectories
+        from curiograph.human.data.trajectory_file import read_trajectories
 
         walks = read_trajectories(path).walks
         try:

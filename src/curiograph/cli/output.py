@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from curiograph.errors import SettingError
-from curiograph.graph.storage import replacing
+from curiograph.files import replacing
 from curiograph.progress import Progress, in_time, silent
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") 
     if not os.access(path.parent, os.W_OK):
         raise SettingError(f"{option} {path}: cannot write to the folder {path.parent}; choose another.")
     if path.suffix.lower() in (*PICTURES, *ANIMATIONS):
-        from curiograph.extras import require
+        from curiograph.optional import require
 
         require("matplotlib.figure", "plot", "Pictures")
 

@@ -45,7 +45,7 @@ def bench(
     if scale:
         _bench_scale(nodes, quick, seed, out, json, quiet)
         return
-    from curiograph.bench.run import run
+    from benchmarks.run import run
 
     with progress(quiet) as say:
         report = run(quick=quick, seed=seed, progress=say)
@@ -60,7 +60,7 @@ def bench(
 
 
 def _bench_load(graph: Path | None, seconds: int, seed: int, out: Path | None, json: bool, quiet: bool) -> None:
-    from curiograph.bench.load import COLUMNS, run_load
+    from benchmarks.load import COLUMNS, run_load
 
     with progress(quiet) as say:
         loads = run_load(graph, seconds, seed, say)
@@ -74,7 +74,7 @@ def _bench_load(graph: Path | None, seconds: int, seed: int, out: Path | None, j
 
 
 def _bench_page(seed: int, out: Path | None, json: bool, quiet: bool) -> None:
-    from curiograph.bench.page import COLUMNS, run_page
+    from benchmarks.page import COLUMNS, run_page
 
     with progress(quiet) as say:
         timed = run_page(seed, say)
@@ -87,7 +87,7 @@ def _bench_page(seed: int, out: Path | None, json: bool, quiet: bool) -> None:
 
 
 def _bench_scale(nodes: int, quick: bool, seed: int, out: Path | None, json: bool, quiet: bool) -> None:
-    from curiograph.bench.scale import COLUMNS, run_scale
+    from benchmarks.scale import COLUMNS, run_scale
 
     with progress(quiet) as say:
         found = run_scale(nodes, quick, seed, say)
@@ -110,7 +110,7 @@ def convert(
 
     [bold]curiograph convert links.tsv links.npz --directed[/bold]
     """
-    from curiograph.graph.write import write_graph
+    from curiograph.graph.io.write import write_graph
 
     g = options.open_graph(graph, directed)
     write_graph(g, target)
@@ -141,8 +141,8 @@ def generate(
 
     [bold]curiograph generate ws --nodes 1000000 --mean-degree 20 --out million.npz[/bold]
     """
-    from curiograph.graph.large import bytes_of_large, generate_large
-    from curiograph.jobs.memory import Need, check_memory
+    from curiograph.graph.large_generators import bytes_of_large, generate_large
+    from curiograph.parallel.memory import Need, check_memory
 
     check_out(out, (".npz",))
     way_out = "draw fewer --nodes, or a lower --mean-degree"
@@ -160,7 +160,7 @@ def generate(
 
 def warmup(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Compile all kernels ahead of time, so that the first real call is fast."""
-    from curiograph.bench.warmup import warm_up
+    from curiograph.warmup import warm_up
 
     with progress(quiet) as say:
         say("compiling kernels")

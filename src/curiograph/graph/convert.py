@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError, MissingExtraError
-from curiograph.graph.container import Graph
 from curiograph.graph.edges import as_label, each
-from curiograph.graph.names import Names, RangeNames, as_names
-from curiograph.graph.rows import Float64, Int64
-from curiograph.graph.storage import type_name
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import Names, RangeNames, as_names
+from curiograph.messages import type_name
 
 if TYPE_CHECKING:
     import networkx

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError
-from curiograph.graph.names import Names, RangeNames, as_names
-from curiograph.graph.rows import Float64, Int64
-from curiograph.graph.storage import quoted
+from curiograph.graph.labels import Names, RangeNames, as_names
+from curiograph.messages import quoted
 
 
 @dataclass(frozen=True)

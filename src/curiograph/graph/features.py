@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.graph.rows import Int32, Int64, slots
+from curiograph.arrays import Int32, Int64
+from curiograph.graph.csr import slots
 
 PROFILE = 5
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError
-from curiograph.graph.rows import Float64, Int64, frozen
+from curiograph.graph.csr import frozen
 
 if TYPE_CHECKING:
-    from curiograph.graph.container import Graph
+    from curiograph.graph.graph import Graph
 
 UInt32 = NDArray[np.uint32]
 UInt64 = NDArray[np.uint64]
@@ -39,7 +40,7 @@ class Transition:
     edges. Rows hold in-neighbours; those of an undirected graph are its own rows, not a copy. Nothing is computed
     before it is asked for.
 
-    >>> from curiograph.graph.container import Graph
+    >>> from curiograph.graph.graph import Graph
     >>> steps = Graph.from_edges([("a", "b", 3.0), ("a", "c", 1.0)], directed=True).transition
     >>> steps.strength.tolist(), steps.largest_chance.tolist()
     ([4.0, 0.0, 0.0], [0.0, 0.75, 0.25])

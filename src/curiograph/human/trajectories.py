@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.arrays import Int32, Int64
 from curiograph.errors import FileFormatError, SettingError, WalkError
-from curiograph.graph.container import Graph
-from curiograph.graph.names import ListNames, Names, as_names
-from curiograph.graph.rows import Int32, Int64, frozen
-from curiograph.graph.storage import PathLike, as_path, check_file, quoted, replacing, usable
-from curiograph.human.windows import Windows
-from curiograph.settings import is_number, seed_number, whole_number
+from curiograph.files import PathLike, as_path, check_file, replacing, usable
+from curiograph.graph.csr import frozen
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import ListNames, Names, as_names
+from curiograph.human.choices.windows import Windows
+from curiograph.messages import quoted
+from curiograph.validation import is_number, seed_number, whole_number
 
 _FORMAT = "curiograph trajectories 1"
 _MOST_BYTES = 2**31

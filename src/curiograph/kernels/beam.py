@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 from curiograph.kernels.random import chance, mix
 
 _TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered by chance

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 
 WINDOW = 4  # sweeps that are combined: with fewer it takes more of them, with more each of them costs more
 RIDGE = 1e-14  # keeps the combination of nearly parallel changes from being all rounding

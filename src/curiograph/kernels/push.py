@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 
 HELD, WAITING, STRENGTH = 0, 1, 2
 SHRINK = 0.25  # of the largest share that waits, what is left alone: less means more edges read between two looks

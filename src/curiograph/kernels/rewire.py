@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
 from curiograph.kernels.csr import sort
+from curiograph.kernels.jit import kernel
 from curiograph.kernels.random import chance
 
 

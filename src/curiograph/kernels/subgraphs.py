@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
 from curiograph.kernels.csr import has_edge, room
+from curiograph.kernels.jit import kernel
 
 
 @kernel

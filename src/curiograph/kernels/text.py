@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 
 Bytes = NDArray[np.uint8]
 Int32 = NDArray[np.int32]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from curiograph.arrays import Int64
 from curiograph.errors import SettingError
-from curiograph.extras import require
-from curiograph.graph.rows import Int64
-from curiograph.graph.storage import replacing, shortened
+from curiograph.files import replacing
+from curiograph.messages import shortened
+from curiograph.optional import require
 from curiograph.plotting.canvas import figure, whole_numbers
 from curiograph.plotting.fonts import drawable, families
 from curiograph.plotting.growth import as_steps, from_zero

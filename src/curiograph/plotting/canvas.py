@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curiograph.extras import require
-from curiograph.graph.storage import replacing
+from curiograph.files import replacing
+from curiograph.optional import require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

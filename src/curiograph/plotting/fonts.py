@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 
-from curiograph.extras import require
+from curiograph.optional import require
 
 _FALLBACKS = (
     *("Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Thai"),

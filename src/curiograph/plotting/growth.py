@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.graph.rows import Float64, Int64
+from curiograph.arrays import Float64, Int64
 from curiograph.plotting.canvas import figure, whole_numbers
 from curiograph.plotting.palette import COLOURS, DASHES, MARKERS
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64
+from curiograph.arrays import Float64
+from curiograph.graph.graph import Graph
 
 _ROUNDS = 200
 _WORK = 30_000_000  # pairs looked at over all rounds: bounds the time for hundreds of nodes

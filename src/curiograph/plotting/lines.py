@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.extras import require
-from curiograph.graph.rows import Float64
+from curiograph.arrays import Float64
+from curiograph.optional import require
 from curiograph.plotting.canvas import figure
 from curiograph.plotting.palette import COLOURS, DASHES, MARKERS, colour_of
 

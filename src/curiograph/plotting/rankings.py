@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curiograph.graph.rows import Float64
-from curiograph.graph.storage import shortened
+from curiograph.arrays import Float64
+from curiograph.messages import shortened
 from curiograph.plotting.canvas import figure
 from curiograph.plotting.fonts import drawable, families
 from curiograph.plotting.palette import COLOURS, MARKERS, colour_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from curiograph.graph.rows import Float64
+from curiograph.arrays import Float64
 from curiograph.plotting.canvas import figure
 from curiograph.plotting.palette import COLOURS
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curiograph.extras import require
-from curiograph.graph.container import Graph
+from curiograph.graph.graph import Graph
+from curiograph.optional import require
 from curiograph.plotting.canvas import figure
 from curiograph.plotting.layout import layout
 from curiograph.plotting.names import Names

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.extras import require
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Int64
+from curiograph.arrays import Int64
+from curiograph.graph.graph import Graph
+from curiograph.optional import require
 from curiograph.plotting.canvas import figure
 from curiograph.plotting.fonts import families
 from curiograph.plotting.layout import layout

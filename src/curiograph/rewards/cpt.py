@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
-from curiograph.graph.rows import Float64, Int32, Int64, frozen
-from curiograph.graph.stack import Stack
-from curiograph.rewards.contract import Tracker
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.graph.batch import Stack
+from curiograph.graph.csr import frozen
+from curiograph.rewards.base import Tracker
 
 
 class CompressibilityTracker(Tracker):
@@ -25,11 +26,11 @@ class CompressibilityTracker(Tracker):
     """
 
     def values(self) -> Float64:
-        values: Float64 = kernels.compress.walk_compressibility(*self._walks(), *self._table(0))
+        values: Float64 = kernels.compressibility.walk_compressibility(*self._walks(), *self._table(0))
         return values
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
-        values: Float64 = kernels.compress.candidate_compressibility(
+        values: Float64 = kernels.compressibility.candidate_compressibility(
             *self._walks(), offsets, candidates, *self._table(1)
         )
         return values
@@ -60,7 +61,7 @@ def growing_compressibility(stack: Stack, nodes: Int32, offsets: Int64) -> Float
     for _, some in groupby(range(1, longest + 1), key=lambda length: _table_bits(_most_counts(stack, length))):
         lengths = list(some)
         table = entropy_table(_most_counts(stack, lengths[-1]))
-        kernels.compress.growing_compressibility(
+        kernels.compressibility.growing_compressibility(
             rows.indptr, rows.indices, *walks, lengths[0], lengths[-1], *table, bits
         )
     return bits
@@ -96,6 +97,6 @@ def _entropy_table(size_bits: int) -> tuple[Int64, float]:
     # a float gives log2 of a prime to 46 bits behind the point at best
     total = 2**size_bits
     bits = min(46, 60 - size_bits - size_bits.bit_length())
-    table = kernels.compress.table(total + 1, bits)
+    table = kernels.compressibility.table(total + 1, bits)
     table.flags.writeable = False
     return table, 2.0**-bits

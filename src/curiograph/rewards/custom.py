@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import RewardError
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.graph.storage import shortened
-from curiograph.rewards.contract import Tracker
+from curiograph.graph.batch import Stack
+from curiograph.graph.graph import Graph
+from curiograph.messages import shortened
+from curiograph.rewards.base import Tracker
 
 Function = Callable[[Graph], float]
 

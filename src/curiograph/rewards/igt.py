@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.rewards.contract import Tracker
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.graph.batch import Stack
+from curiograph.rewards.base import Tracker
 
 
 class GapTracker(Tracker):
@@ -37,15 +37,15 @@ class GapTracker(Tracker):
         self._catch_up()
 
     def values(self) -> Float64:
-        return self._counts[:, kernels.gaps.GAPS].astype(np.float64)
+        return self._counts[:, kernels.homology.GAPS].astype(np.float64)
 
     def parts(self) -> Int64:
         """beta_0: the number of components of every walk's subgraph."""
-        return self._counts[:, kernels.gaps.PARTS].copy()
+        return self._counts[:, kernels.homology.PARTS].copy()
 
     def edges(self) -> Int64:
         """Number of edges of every walk's subgraph."""
-        return self._counts[:, kernels.gaps.EDGES].copy()
+        return self._counts[:, kernels.homology.EDGES].copy()
 
     def open_gaps(self) -> Int64:
         """Gaps still open, as rows (walk, step opened)."""
@@ -55,7 +55,7 @@ class GapTracker(Tracker):
     def running_through(self, walk: int, opened: int) -> dict[tuple[int, int], int]:
         """Edges of a walk's subgraph that open gaps of one step run through: a bit per gap, by the steps of their
         ends, the earlier first."""
-        edges = self._counts[walk, kernels.gaps.EDGES]
+        edges = self._counts[walk, kernels.homology.EDGES]
         bits = np.flatnonzero(self._born[walk] == opened)
         marks = self._marks[walk, :edges, bits >> 6] >> (bits & 63).astype(np.uint64)[:, None] & np.uint64(1)
         found: dict[tuple[int, int], int] = {}
@@ -67,7 +67,7 @@ class GapTracker(Tracker):
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         rows = self.stack.skeleton
-        values: Float64 = kernels.gaps.candidate_gaps(
+        values: Float64 = kernels.homology.candidate_gaps(
             rows.indptr,
             rows.indices,
             self.nodes,
@@ -91,7 +91,7 @@ class GapTracker(Tracker):
         rows = self.stack.skeleton
         short = True
         while short:
-            closed, edges, gaps = kernels.gaps.grow(
+            closed, edges, gaps = kernels.homology.grow(
                 rows.indptr,
                 rows.indices,
                 self.nodes,

@@ -7,16 +7,16 @@ from typing import TypeAlias
 
 import numpy as np
 
+from curiograph.arrays import Int32
 from curiograph.errors import RewardError, UnknownNameError
-from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Int32
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import Stack
+from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid
-from curiograph.rewards.contract import Reward, Tracker
+from curiograph.rewards.base import Reward, Tracker
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.custom import CallableReward
 from curiograph.rewards.igt import InformationGaps
-from curiograph.settings import seed_number
+from curiograph.validation import seed_number
 
 RewardLike: TypeAlias = str | Reward | Callable[[Graph], float]
 

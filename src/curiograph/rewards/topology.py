@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from curiograph.errors import GraphError
-from curiograph.extras import require
-from curiograph.graph.container import Graph, as_graph
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import Stack
+from curiograph.graph.graph import Graph, as_graph
+from curiograph.optional import require
 from curiograph.rewards.igt import GapTracker
-from curiograph.settings import whole_number
+from curiograph.validation import whole_number
 
 
 def betti(graph: Graph, dim: int = 1) -> int:

@@ -6,13 +6,13 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from curiograph.agents.running import Walk
-from curiograph.centrality.recommend import Recommendations
-from curiograph.graph.container import Graph
-from curiograph.growth import Growth
+from curiograph.agents.explore import Walk
+from curiograph.graph.graph import Graph
+from curiograph.growth.records import Growth
+from curiograph.recommendation.recommender import Recommendations
 from curiograph.service.jobs import Job
 from curiograph.service.labels import all_shown, shown
-from curiograph.service.looking import Look
+from curiograph.service.step_view import Look
 
 
 def number(value: float) -> float | None:

@@ -13,14 +13,14 @@ from fastapi.openapi.utils import get_openapi
 from starlette.routing import Route
 
 import curiograph
-from curiograph.service.core import Service
-from curiograph.service.gate import LOOPBACK, Bounded, Gate
-from curiograph.service.limits import Limits
+from curiograph.service.config import Limits
+from curiograph.service.errors import NOWHERE, Nowhere, explain_refusals
+from curiograph.service.graph_store import Shelf
 from curiograph.service.metrics import Measured
-from curiograph.service.refusals import NOWHERE, Nowhere, explain_refusals
 from curiograph.service.routes import graphs, jobs, ranking, status, walks
-from curiograph.service.schema import AskedRecommend, Refused
-from curiograph.service.shelf import Shelf
+from curiograph.service.schemas import AskedRecommend, Refused
+from curiograph.service.security import LOOPBACK, Bounded, Gate
+from curiograph.service.state import Service
 from curiograph.service.warming import warm_up
 
 _ABOUT = (

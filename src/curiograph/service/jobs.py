@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from curiograph.errors import CuriographError
-from curiograph.service.limits import Limits
-from curiograph.service.refusals import busy, unknown
+from curiograph.service.config import Limits
+from curiograph.service.errors import busy, unknown
 
 State = Literal["waiting", "running", "cancelling", "done", "failed", "cancelled"]
 Step = Callable[[int, int], None]

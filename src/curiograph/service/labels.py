@@ -10,8 +10,8 @@ from operator import itemgetter
 import numpy as np
 
 from curiograph.centrality.history import Visited
-from curiograph.graph.container import Graph
-from curiograph.graph.names import TextNames
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import TextNames
 
 JsonLabel = str | int | float
 

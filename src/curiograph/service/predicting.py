@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from curiograph.arrays import Float64
 from curiograph.centrality.history import Visited
-from curiograph.centrality.rankers import checked_ranks
-from curiograph.centrality.recommend import Recommender, best_places, candidate_set
 from curiograph.errors import WalkError
-from curiograph.graph.rows import Float64
-from curiograph.graph.storage import quoted
+from curiograph.messages import quoted
+from curiograph.recommendation.rankers import checked_ranks
+from curiograph.recommendation.recommender import Recommender, best_places, candidate_set
 from curiograph.service.answers import numbers
 from curiograph.service.labels import shown
 

@@ -13,20 +13,21 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.agents.base import Agent
 from curiograph.agents.beam import BeamAgent
-from curiograph.agents.contract import Agent
-from curiograph.agents.evaluation import Evaluation, random_starts
-from curiograph.centrality.curious import curious_pagerank
-from curiograph.centrality.recommend import Recommender
+from curiograph.agents.evaluate import Evaluation, random_starts
+from curiograph.arrays import Float64
+from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.errors import CuriographError, SettingError
-from curiograph.exploration.batch import Exploration, begin, possible_starts
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64
-from curiograph.growth import Growth, measure
-from curiograph.jobs.parts import parts
+from curiograph.exploration.mdp import Exploration, begin, possible_starts
+from curiograph.graph.graph import Graph
+from curiograph.growth.measure import measure
+from curiograph.growth.records import Growth
+from curiograph.parallel.chunks import parts
+from curiograph.recommendation.recommender import Recommender
 from curiograph.service.answers import growth_answer, number, rank_answer
 from curiograph.service.jobs import Step
-from curiograph.service.knowing import learn
+from curiograph.service.prepared import learn
 from curiograph.service.work import Check, WatchedAgent, WatchedReward
 
 _LOG = logging.getLogger("curiograph.service")

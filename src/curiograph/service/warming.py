@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from curiograph.centrality.pagerank import pagerank
-from curiograph.centrality.recommend import recommend
 from curiograph.graph.toys import library
-from curiograph.growth import measure
-from curiograph.loops import gap_loops
-from curiograph.service.looking import look
-from curiograph.service.shelf import Shelf
+from curiograph.growth.gap_loops import gap_loops
+from curiograph.growth.measure import measure
+from curiograph.recommendation.recommender import recommend
+from curiograph.service.graph_store import Shelf
+from curiograph.service.step_view import look
 
 _WALK = ["music", "physics", "chemistry"]
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from curiograph.agents.baselines import GreedyAgent
+from curiograph.agents.base import Agent
 from curiograph.agents.beam import BeamAgent
-from curiograph.agents.contract import Agent
-from curiograph.exploration.batch import Exploration
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.jobs.parts import parts
-from curiograph.rewards.contract import Reward, Tracker
+from curiograph.agents.heuristics import GreedyAgent
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.exploration.mdp import Exploration
+from curiograph.graph.batch import Stack
+from curiograph.graph.graph import Graph
+from curiograph.parallel.chunks import parts
+from curiograph.rewards.base import Reward, Tracker
 from curiograph.rewards.registry import as_reward
 
 Check = Callable[[], None]

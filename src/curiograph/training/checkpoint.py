@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from curiograph.errors import FileFormatError
-from curiograph.graph.storage import replacing, shortened
+from curiograph.files import replacing
+from curiograph.messages import shortened
 from curiograph.training.restoring import State
 
 _FACTS: dict[str, tuple[type, ...]] = {

@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from curiograph.agents.files import TrainedAgent, load_agent
+from curiograph.agents.pretrained import TrainedAgent, load_agent
 from curiograph.errors import FileFormatError, SettingError
-from curiograph.graph.environments import Split
-from curiograph.graph.storage import quoted
-from curiograph.jobs.identity import fingerprint
-from curiograph.rewards.contract import Reward
-from curiograph.training.settings import Schedule
+from curiograph.graph.splits import Split
+from curiograph.messages import quoted
+from curiograph.parallel.fingerprint import fingerprint
+from curiograph.rewards.base import Reward
+from curiograph.training.config import Schedule
 
 RUN_FILE = "run.json"
 

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from curiograph import kernels
-from curiograph.agents.files import TrainedAgent
 from curiograph.agents.layers import Weights
-from curiograph.exploration.batch import Exploration, begin, possible_starts
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int64
-from curiograph.rewards.contract import Reward
+from curiograph.agents.pretrained import TrainedAgent
+from curiograph.arrays import Float64, Int64
+from curiograph.exploration.mdp import Exploration, begin, possible_starts
+from curiograph.graph.graph import Graph
+from curiograph.rewards.base import Reward
+from curiograph.training.config import Schedule
 from curiograph.training.replay import Replay
 from curiograph.training.restoring import State, check_state
-from curiograph.training.settings import Schedule
 
 
 class Learner(ABC):

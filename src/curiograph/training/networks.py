@@ -44,7 +44,7 @@ class _Around(torch.autograd.Function):
     def forward(ctx: Any, hidden: Tensor, read: Surroundings) -> Tensor:
         ctx.read = read
         out = torch.empty(len(hidden), 4 * hidden.shape[1])
-        kernels.surroundings.gather(
+        kernels.neighborhood.gather(
             read.bounds, read.starts, read.links, read.loose, read.lengths, hidden.detach().numpy(), out.numpy()
         )
         return out
@@ -53,7 +53,7 @@ class _Around(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         read, gradient = ctx.read, gradients[0].contiguous().numpy()
         back = torch.empty(len(gradient), gradient.shape[1] // 4)
-        kernels.surroundings.gather_back(
+        kernels.neighborhood.gather_back(
             read.bounds, read.starts, read.links, read.loose, read.lengths, gradient, back.numpy()
         )
         return back, None

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from curiograph.agents.files import TrainedAgent
+from curiograph.agents.pretrained import TrainedAgent
 from curiograph.errors import SettingError
-from curiograph.extras import require
-from curiograph.graph.storage import quoted
+from curiograph.messages import quoted
+from curiograph.optional import require
 from curiograph.plotting import plot_spread
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from curiograph.progress import Progress, silent
-from curiograph.training.log import read_log
+from curiograph.training.logging import read_log
 
 _LOOK = 1.0  # seconds between two looks
 _SHOWN = 3  # trainings that are told at a time

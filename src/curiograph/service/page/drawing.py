@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.graph.storage import shortened
+from curiograph.messages import shortened
 from curiograph.plotting import COLOURS
 from curiograph.service.labels import shown
 from curiograph.service.page.style import shade

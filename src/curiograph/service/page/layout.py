@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.graph.rows import Float64, Int64
+from curiograph.arrays import Float64, Int64
 
 _ROUNDS = 4_000
 """Nodes times rounds of settling per step: keeps a step of a long walk as quick as that of a short one."""

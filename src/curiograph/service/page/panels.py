@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from nicegui import ui
 
-from curiograph.centrality.recommend import Recommendations, places_of
-from curiograph.graph.storage import shortened
+from curiograph.messages import shortened
+from curiograph.recommendation.recommender import Recommendations, places_of
 from curiograph.service.labels import shown
 from curiograph.service.page.walking import Rival, Walking
 

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 from starlette.datastructures import QueryParams
 
 from curiograph.errors import SettingError, WalkError
-from curiograph.graph.storage import quoted
+from curiograph.messages import quoted
 from curiograph.rewards.registry import REWARDS
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import Shelf
 from curiograph.service.labels import Labels, shown
-from curiograph.service.limits import Limits
 from curiograph.service.page.walking import YOU, Walking, first_start
-from curiograph.service.shelf import Shelf
 
 AGENTS = ("greedy", "horizon", "beam:16", "random", "max-degree", "min-degree")
 """Agents that the page offers."""

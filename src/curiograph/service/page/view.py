@@ -16,12 +16,11 @@ from nicegui import events, ui
 from nicegui.client import ClientConnectionTimeout
 from starlette.datastructures import QueryParams
 
-from curiograph.centrality.recommend import CandidateSet, Recommendations
 from curiograph.errors import CuriographError
-from curiograph.graph.read import ENDINGS
+from curiograph.graph.io.read import ENDINGS
+from curiograph.recommendation.recommender import CandidateSet, Recommendations
 from curiograph.rewards.registry import REWARDS
-from curiograph.service.core import Service
-from curiograph.service.knowing import learn, with_room
+from curiograph.service.errors import Refusal
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
 from curiograph.service.page.drawing import growth_options, ink, subgraph_options
@@ -29,7 +28,8 @@ from curiograph.service.page.keys import KEYS, LISTEN
 from curiograph.service.page.sharing import AGENTS, address, walking_at
 from curiograph.service.page.style import CSS, shade
 from curiograph.service.page.walking import Walking, first_start
-from curiograph.service.refusals import Refusal
+from curiograph.service.prepared import learn, with_room
+from curiograph.service.state import Service
 from curiograph.service.work import Check
 
 _PAUSE = 0.8

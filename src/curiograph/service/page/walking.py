@@ -8,18 +8,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from curiograph.agents.explore import explore
 from curiograph.agents.registry import as_agent
-from curiograph.agents.running import explore
+from curiograph.arrays import Float64
 from curiograph.errors import SettingError, WalkError
-from curiograph.exploration.batch import possible_starts, start_at
-from curiograph.graph.container import Graph, require_edges
-from curiograph.graph.rows import Float64
-from curiograph.growth import Gap, Growth, measure
-from curiograph.loops import gap_loops
+from curiograph.exploration.mdp import possible_starts, start_at
+from curiograph.graph.graph import Graph, require_edges
+from curiograph.growth.gap_loops import gap_loops
+from curiograph.growth.measure import measure
+from curiograph.growth.records import Gap, Growth
 from curiograph.plotting.layout import layout
 from curiograph.service.answers import number
-from curiograph.service.looking import AHEAD, Look, look
 from curiograph.service.page.layout import beside, settled
+from curiograph.service.step_view import AHEAD, Look, look
 from curiograph.service.work import look_seconds
 
 YOU = "you"

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.datastructures import UploadFile
 
 from curiograph.errors import UnknownNameError
-from curiograph.service.computing import Answer
-from curiograph.service.core import Serving
-from curiograph.service.offers import agents_offered, rewards_offered
-from curiograph.service.refusals import Refusal, unknown
-from curiograph.service.schema import AgentList, GraphEntry, GraphList, NodeList, RewardList
+from curiograph.service.catalog import agents_offered, rewards_offered
+from curiograph.service.errors import Refusal, unknown
+from curiograph.service.schemas import AgentList, GraphEntry, GraphList, NodeList, RewardList
+from curiograph.service.state import Serving
+from curiograph.service.workers import Answer
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 

@@ -9,10 +9,9 @@ from fastapi import APIRouter, Path
 
 from curiograph.errors import SettingError
 from curiograph.service.answers import job_answer
-from curiograph.service.core import Opened, Service, Serving
+from curiograph.service.catalog import agent_named, reward_named
 from curiograph.service.jobs import Work
-from curiograph.service.offers import agent_named, reward_named
-from curiograph.service.schema import (
+from curiograph.service.schemas import (
     AskedEvaluate,
     AskedJob,
     AskedMeasures,
@@ -21,6 +20,7 @@ from curiograph.service.schema import (
     JobAnswer,
     JobList,
 )
+from curiograph.service.state import Opened, Service, Serving
 from curiograph.service.tasks import evaluate_task, measure_task, prepare_task, rank_task
 
 router = APIRouter(prefix="/api/v1", tags=["jobs"])

@@ -8,17 +8,16 @@ from typing import Any
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from curiograph.centrality.curious import curious_pagerank
+from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.history import Visited
 from curiograph.centrality.pagerank import pagerank
 from curiograph.service.answers import rank_answer
-from curiograph.service.batches import Question
-from curiograph.service.core import Service, Serving
-from curiograph.service.knowing import learn, with_room
+from curiograph.service.batching import Question
+from curiograph.service.catalog import agent_named, reward_named
 from curiograph.service.labels import JsonLabel, Labels
-from curiograph.service.offers import agent_named, reward_named
 from curiograph.service.predicting import predict_answer
-from curiograph.service.schema import (
+from curiograph.service.prepared import learn, with_room
+from curiograph.service.schemas import (
     AskedPredict,
     AskedRank,
     AskedRecommend,
@@ -27,6 +26,7 @@ from curiograph.service.schema import (
     RecommendAnswer,
     RecommendAnswers,
 )
+from curiograph.service.state import Service, Serving
 from curiograph.service.work import Check, WatchedAgent, WatchedReward
 
 router = APIRouter(prefix="/api/v1", tags=["ranking"])

@@ -7,9 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from curiograph.service.core import Serving
-from curiograph.service.refusals import Refusal
-from curiograph.service.schema import Health
+from curiograph.service.errors import Refusal
+from curiograph.service.schemas import Health
+from curiograph.service.state import Serving
 
 router = APIRouter(tags=["status"])
 

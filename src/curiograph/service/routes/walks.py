@@ -6,12 +6,10 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from curiograph.agents.running import explore
+from curiograph.agents.explore import explore
 from curiograph.service.answers import growth_answer, look_answer, walk_answer
-from curiograph.service.core import Serving
-from curiograph.service.looking import look
-from curiograph.service.offers import agent_named, reward_named
-from curiograph.service.schema import (
+from curiograph.service.catalog import agent_named, reward_named
+from curiograph.service.schemas import (
     AskedExplore,
     AskedLook,
     AskedMeasure,
@@ -20,6 +18,8 @@ from curiograph.service.schema import (
     LookAnswer,
     WalkAnswer,
 )
+from curiograph.service.state import Serving
+from curiograph.service.step_view import look
 from curiograph.service.tasks import measured
 from curiograph.service.work import Check, WatchedReward, explore_seconds, look_seconds, measure_seconds
 
