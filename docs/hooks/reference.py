@@ -17,12 +17,13 @@ GROUPS = {
     "agents": "Agents",
     "training": "Training",
     "centrality": "Ranking",
+    "recommendation": "Recommendation",
     "human": "People",
     "errors": "Errors",
 }
 """Layers that have public names, in the order of the layers, and what their pages are called."""
 
-_PAGES = {"loops": "growth", "drawing": "growth"}
+_PAGES: dict[str, str] = {}
 """Layers whose names stand on the page of another."""
 
 _BESIDE = {

@@ -29,6 +29,7 @@ def quoted(value: object) -> str:
 def type_name(value: object) -> str:
     """The type of a value with its module, which tells a networkx Graph from ours.
 
+    >>> from pathlib import Path
     >>> type_name([]), type_name(Path("a"))[:8]
     ('list', 'pathlib.')
     """

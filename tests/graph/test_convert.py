@@ -115,7 +115,7 @@ def test_networkx_cannot_hold_none():
 def test_wrong_type(convert):
     with pytest.raises(GraphError, match=r"given a list; give an? (networkx|igraph) Graph"):
         convert([(0, 1)])
-    with pytest.raises(GraphError, match=r"given a curiograph\.graph\.container\.Graph"):
+    with pytest.raises(GraphError, match=r"given a curiograph\.graph\.graph\.Graph"):
         convert(Graph.from_edges([(0, 1)]))
 
 

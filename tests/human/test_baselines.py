@@ -14,7 +14,7 @@ from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
 from curiograph.human.choices.baselines import Degree, Markov, Popularity, Uniform
-from curiograph.human.choices.choice_sets import baselines
+from curiograph.human.choices import baselines
 from curiograph.human.choices.nearest_items import ItemKnn, RP3beta
 from curiograph.human.data import incidence as incidence_module
 from curiograph.human.trajectories import Trajectories

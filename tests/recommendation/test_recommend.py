@@ -504,7 +504,7 @@ def test_a_killed_writer_leaves_the_old_file(good, tmp_path):
     file.write_bytes(good.read_bytes())
     code = (
         "import os, signal, sys, curiograph as cg\n"
-        "from curiograph.graph import storage\n"
+        "from curiograph import files as storage\n"
         "storage.os.replace = lambda *a: os.kill(os.getpid(), signal.SIGKILL)\n"
         "r = cg.CuriousRanker('max-degree'); g = cg.toys.library()\n"
         "from curiograph.recommendation.prepared_file import save_parts\n"

@@ -90,7 +90,7 @@ def hypotheses(
     missing = ""
     with progress(quiet) as say, by_whom.ready():
         how: Any = {"seed": seed, "engine": by_whom, "run": run, "progress": say}
-        motives = choosing.hypotheses(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **how)
+        motives = choosing(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **how)
         if not no_growth:
             growth, missing = _growth(g, people, steps, most, how)
     document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
