@@ -19,7 +19,7 @@ from curiograph.centrality.pagerank import pagerank
 from curiograph.centrality.push import pagerank_top
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
-from curiograph.graph.labels import RangeNames
+from curiograph.graph.labels import RangeLabels
 
 TOLERANCE = 1e-10
 NODES = 10_000
@@ -118,7 +118,7 @@ def random_graph(nodes: int, edges: int, seed: int, *, directed: bool = False, p
     chances = np.cumsum(1 / np.arange(1, nodes + 1) ** power)
     place = rng.permutation(nodes)
     ends = [place[np.searchsorted(chances, rng.random(edges) * chances[-1])] for _ in range(2)]
-    return Graph.from_arrays(*ends, directed=directed, names=RangeNames(nodes))
+    return Graph.from_arrays(*ends, directed=directed, names=RangeLabels(nodes))
 
 
 def preferential_graph(nodes: int, links: int, seed: int) -> Graph:
@@ -131,7 +131,7 @@ def preferential_graph(nodes: int, links: int, seed: int) -> Graph:
         ends[filled : filled + links] = v
         ends[filled + links : filled + 2 * links] = ends[rng.integers(0, filled, links)]
     pairs = ends.reshape(nodes, 2, links)
-    return Graph.from_arrays(pairs[:, 0].ravel(), pairs[:, 1].ravel(), names=RangeNames(nodes))
+    return Graph.from_arrays(pairs[:, 0].ravel(), pairs[:, 1].ravel(), names=RangeLabels(nodes))
 
 
 def histories(graph: Graph, count: int, seed: int) -> list[list[Any]]:

@@ -11,13 +11,13 @@ from benchmarks.centrality import random_graph, wikispeedia
 from benchmarks.learning import Row
 from benchmarks.timing import medians
 from curiograph.agents.gnn import GnnAgent
-from curiograph.agents.layers import one_thread
+from curiograph.agents.layers import limit_blas_threads
 from curiograph.agents.pretrained import load_agent
 from curiograph.arrays import Float64
 from curiograph.centrality.curious_pagerank import CuriousPageRank, curious_pagerank
 from curiograph.centrality.rank_transition import rank_transition
 from curiograph.exploration.mdp import Exploration
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.recommendation.recommender import Recommender
 from curiograph.rewards.registry import as_reward
@@ -115,7 +115,7 @@ def _twin_seconds(graph: Graph, name: str, history: list[Any], eta: CuriousPageR
     starts = graph.positions(history)
     rng = np.random.default_rng(seed)
     start = time.perf_counter()
-    with one_thread():
+    with limit_blas_threads():
         visits = np.stack([walker_visits(graph, agent, ALPHA, starts, P_G, rng) for _ in range(walkers)])
     seconds = (time.perf_counter() - start) / walkers
     top = np.argsort(-eta.scores, kind="stable")[:TOP]
@@ -127,7 +127,7 @@ def _twin_seconds(graph: Graph, name: str, history: list[Any], eta: CuriousPageR
 
 def walker_visits(graph: Graph, agent: GnnAgent, alpha: float, starts: Any, p_g: float, rng: Any) -> Float64:
     """How often a walker is at each node until it teleports: the definition, one candidate at a time."""
-    stack = Stack.of([graph])
+    stack = GraphBatch.of([graph])
     path = [int(rng.choice(starts))]
     visits = np.zeros(graph.num_nodes)
     visits[path[0]] = 1

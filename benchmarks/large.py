@@ -15,17 +15,17 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.evaluate import random_starts
+from curiograph.agents.evaluate import draw_starts
 from curiograph.agents.explore import explore
 from curiograph.agents.registry import as_agent
 from curiograph.arrays import Int32, Int64
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.push import pagerank_top
-from curiograph.exploration.mdp import begin, possible_starts
+from curiograph.exploration.mdp import begin, list_starts
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
-from curiograph.growth.compute import grow
+from curiograph.growth.compute import compute_growth
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.recommender import recommend
@@ -51,7 +51,7 @@ def opened(path: PathLike) -> dict[str, Any]:
 
 def decisions(graph: Graph, *, repeats: int = 15, seed: int = 0) -> dict[str, float]:
     """Milliseconds per decision of each agent, as the median over walks of ten nodes from random starts."""
-    starts = [graph.label(int(v)) for v in random_starts(possible_starts(graph, "frontier"), repeats, seed)]
+    starts = [graph.label(int(v)) for v in draw_starts(list_starts(graph, "frontier"), repeats, seed)]
     found = {}
     for agent, reward in WALKERS:
         made = as_agent(agent)
@@ -80,9 +80,9 @@ def recommendations(graph: Graph, *, repeats: int = 15, seed: int = 0) -> dict[s
 def measured(graph: Graph, walks: int, nodes: int, *, seed: int = 0) -> dict[str, Any]:
     """Measure random walks, igt and cpt after every step: milliseconds per walk, and of igt alone."""
     flat, offsets = walked(graph, walks, nodes, seed)
-    grow(graph, flat[: offsets[1]], offsets[:2])
-    both, _ = _timed(lambda: grow(graph, flat, offsets))
-    igt, _ = _timed(lambda: grow(graph, flat, offsets, compressibility=False))
+    compute_growth(graph, flat[: offsets[1]], offsets[:2])
+    both, _ = _timed(lambda: compute_growth(graph, flat, offsets))
+    igt, _ = _timed(lambda: compute_growth(graph, flat, offsets, compressibility=False))
     per = 1e3 / walks
     return {"walks": walks, "nodes": nodes, "milliseconds": per * both, "igt": per * igt, "peak": _peak()}
 
@@ -97,7 +97,7 @@ def judged(graph: Graph, walks: int, nodes: int, *, seed: int = 0) -> dict[str, 
 
 def walked(graph: Graph, walks: int, nodes: int, seed: int = 0) -> tuple[Int32, Int64]:
     """Random walks by position, one after another, and where each begins."""
-    starts = random_starts(possible_starts(graph, "frontier"), walks, seed)
+    starts = draw_starts(list_starts(graph, "frontier"), walks, seed)
     ended = as_agent("random").run(begin([graph], [starts], "igt", nodes, seed=seed))
     inside = np.arange(ended.nodes.shape[1]) < ended.lengths[:, None]
     return ended.nodes[inside], np.concatenate([[0], np.cumsum(ended.lengths)])

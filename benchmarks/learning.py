@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.timing import medians
 from curiograph.agents.evaluate import evaluate
-from curiograph.agents.layers import one_thread
+from curiograph.agents.layers import limit_blas_threads
 from curiograph.agents.pretrained import load_agent
 from curiograph.arrays import Int64
 from curiograph.exploration.mdp import begin
@@ -54,17 +54,17 @@ def acting(seed: int, quick: bool) -> list[Row]:
 def training(seed: int, quick: bool) -> list[Row]:
     """The published training step: 100 graphs advance one node, then one update of 32; epsilon 0.1 throughout."""
     from curiograph.rewards.registry import as_reward
-    from curiograph.training.config import made_settings
+    from curiograph.training.config import make_settings
     from curiograph.training.dqn import DqnLearner
-    from curiograph.training.trainer import torch_on_one_thread
+    from curiograph.training.trainer import use_one_torch_thread
 
     rows: list[Row] = []
-    settings: Any = made_settings("gnn", "paper", {"epsilon_first": 0.1, "warmup": 20})
+    settings: Any = make_settings("gnn", "paper", {"epsilon_first": 0.1, "warmup": 20})
     for reward, (published, target) in PUBLISHED.items():
         times = []
         for family in ("ba",) if quick else FAMILIES:
             graphs = generate_split(family, train=100, val=0, test=0, seed=seed).train
-            with torch_on_one_thread(), one_thread():
+            with use_one_torch_thread(), limit_blas_threads():
                 learner = DqnLearner(settings, graphs, as_reward(reward), seed)
                 for _ in range(40):
                     learner.step()

@@ -23,12 +23,12 @@ from urllib.request import Request, urlopen
 import numpy as np
 
 from benchmarks.centrality import random_graph, wikispeedia
-from curiograph.centrality.history import Visited
+from curiograph.centrality.history import History
 from curiograph.errors import SettingError
-from curiograph.files import replacing
+from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
-from curiograph.human.data.load import cache_folder
+from curiograph.human.data.load import get_cache_folder
 from curiograph.progress import Progress
 from curiograph.recommendation.prepared import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
@@ -154,7 +154,7 @@ def _graph(file: Path | None, seed: int) -> tuple[str, Graph]:
 
 
 def _cache() -> Path:
-    folder = cache_folder().parent / "load"
+    folder = get_cache_folder().parent / "load"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
@@ -170,7 +170,7 @@ def _prepare(recommender: Recommender, file: Path, progress: Progress) -> None:
     if file.exists():
         recommender.load(file)
     nodes = range(recommender.graph.num_nodes)
-    missing = [recommender.graph.label(v) for v in nodes if not recommender.knows(Visited.of([v]))]
+    missing = [recommender.graph.label(v) for v in nodes if not recommender.knows(History.of([v]))]
     written = time.monotonic()
     for first in range(0, len(missing), _AT_ONCE):
         progress(f"preparing node {first} of {len(missing)}, once", first / len(missing))
@@ -229,7 +229,7 @@ def _loaded(
     """What wrk found, and the memory of the server, second by second."""
     script, lines = folder / "load.lua", folder / "bodies.jsonl"
     for path, text in ((script, _SCRIPT), (lines, "\n".join(bodies) + "\n")):
-        with replacing(path) as stream:
+        with open_atomic(path) as stream:
             stream.write(text.encode())
     command = [wrk, "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", "-s", str(script), url]
     environment = os.environ | {"CURIOGRAPH_BODIES": str(lines)}

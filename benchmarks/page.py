@@ -18,7 +18,7 @@ from curiograph.agents.explore import explore
 from curiograph.errors import SettingError
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
-from curiograph.optional import require
+from curiograph.optional import import_optional
 
 COLUMNS = ("what", "median", "slowest", "promised", "as promised")
 
@@ -82,7 +82,7 @@ class Timed:
 
 def run_page(seed: int, progress: Callable[[str], None]) -> list[Timed]:
     """Open the page, step, and step again with 300 nodes on it; on Wikispeedia where CURIOGRAPH_DATA has it."""
-    driver = require("playwright.sync_api", "test", "Driving a browser")
+    driver = import_optional("playwright.sync_api", "test", "Driving a browser")
     chromium = shutil.which("chromium")
     if chromium is None:
         raise SettingError("the page is timed in chromium, which is not installed: apt install chromium.")

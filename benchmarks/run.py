@@ -24,12 +24,12 @@ from benchmarks.timing import medians
 from curiograph.agents.evaluate import evaluate
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.exploration.mdp import begin
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES, generate, generate_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
 from curiograph.paper.peers import gudhi_beta1, ripser_beta1, slow_compressibility
-from curiograph.progress import Progress, silent
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 from curiograph.warmup import warm_up
@@ -93,7 +93,7 @@ class Report:
         yield ", ".join(f"{name} {value}" for name, value in self.machine.items())
 
 
-def run(*, quick: bool = False, seed: int = 0, progress: Progress = silent) -> Report:
+def run(*, quick: bool = False, seed: int = 0, progress: Progress = no_progress) -> Report:
     """Measure everything; `quick` keeps to small sizes."""
     report = Report(_machine(), seed)
     progress("compiling kernels")
@@ -112,7 +112,7 @@ def _gaps(report: Report, quick: bool) -> None:
     for size in (10, 50) if quick else (10, 50, 200):
         graph = generate("rg", nodes=max(50, 4 * size), seed=report.seed)
         states = [_state(graph, size, report.seed + i) for i in range(5 if quick else 20)]
-        stack = Stack.of([graph])
+        stack = GraphBatch.of([graph])
         lengths = np.full(len(states), size)
         rows = np.stack([np.append(walk, -1) for walk, _ in states]).astype(np.int32)
         offsets = np.cumsum([0, *(len(candidates) for _, candidates in states)])
@@ -160,7 +160,7 @@ def _compressibility(report: Report, quick: bool) -> None:
     for size, target in ((10, 1000.0), (20, 2000.0)):
         graph = generate("rg", nodes=max(50, 4 * size), seed=report.seed)
         rows = np.stack([_state(graph, size, report.seed + i)[0] for i in range(100)])
-        tracker = CompressibilityTracker(Stack.of([graph]), rows, np.full(len(rows), size))
+        tracker = CompressibilityTracker(GraphBatch.of([graph]), rows, np.full(len(rows), size))
         matrices = [_adjacency(graph, row) for row in rows[: 2 if quick else 5]]
         batch, few = medians(tracker.values, partial(_each, slow_compressibility, matrices))
         ours, twin = batch / len(rows), few / len(matrices)
@@ -174,7 +174,7 @@ def _compressibility(report: Report, quick: bool) -> None:
     for size in (50, 100) if quick else (50, 100, 200):
         graph = generate("rg", nodes=4 * size, seed=report.seed)
         rows = np.stack([_state(graph, size, report.seed + i)[0] for i in range(4)])
-        tracker = CompressibilityTracker(Stack.of([graph]), rows, np.full(len(rows), size))
+        tracker = CompressibilityTracker(GraphBatch.of([graph]), rows, np.full(len(rows), size))
         times[size] = medians(tracker.values)[0] / len(rows)
         report.results.append(Result("cpt of a subgraph", f"{size} nodes", times[size]))
     largest = max(times)
@@ -288,7 +288,7 @@ def _edge_list(folder: Path, edges: int, seed: int) -> Path:
     return path
 
 
-def _from_walk(stack: Stack, rows: Int32, lengths: Int64, offsets: Int64, candidates: Int32) -> Float64:
+def _from_walk(stack: GraphBatch, rows: Int32, lengths: Int64, offsets: Int64, candidates: Int32) -> Float64:
     return GapTracker(stack, rows, lengths).candidate_values(offsets, candidates)
 
 

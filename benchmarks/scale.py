@@ -26,7 +26,7 @@ from curiograph.graph.io.read import read_graph
 from curiograph.graph.large_generators import generate_large
 from curiograph.growth.measure import measure
 from curiograph.progress import Progress
-from curiograph.validation import worker_number
+from curiograph.validation import resolve_workers
 from curiograph.warmup import warm_up
 
 COLUMNS = ("what", "measured", "promised", "as promised")
@@ -73,7 +73,7 @@ def run_scale(largest: int, quick: bool, seed: int, say: Progress) -> Scale:
     """Measure on graphs of ten thousand to `largest` nodes; `quick` measures fewer walks, and no model of costs."""
     if largest < _SMALL:
         raise SettingError(f"--nodes is {largest}; measure on graphs of {_SMALL:,} nodes or more.")
-    scale = Scale({"processors": worker_number(None), "walks": _WALKS // (50 if quick else 1), "seed": seed})
+    scale = Scale({"processors": resolve_workers(None), "walks": _WALKS // (50 if quick else 1), "seed": seed})
     say("compiling kernels")
     warm_up()
     say("what engines cost")

@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import curiograph as cg
-from curiograph.paper.experiment import redraw
-from curiograph.plotting import COLOURS
+from curiograph.paper.experiment import redraw_figures
+from curiograph.plotting import COLORS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -73,7 +73,7 @@ def test_reference_has_every_public_name() -> None:
 
 def test_site_has_the_colours_of_the_pictures() -> None:
     sheet = hook("colours").style_sheet()
-    assert all(f": {colour};" in sheet for colour in COLOURS.values())
+    assert all(f": {colour};" in sheet for colour in COLORS.values())
     used = set(re.findall(r"var\(--((?!md-)[\w-]+)\)", (DOCS / "stylesheets" / "site.css").read_text()))
     assert {"igt", "cpt", "human"} <= used <= set(re.findall(r"--([\w-]+):", sheet))
 
@@ -118,7 +118,7 @@ def test_stored_runs_are_drawn_as_they_were_found(tmp_path: Path, monkeypatch: p
     drawn: list[Any] = []
     monkeypatch.setattr("curiograph.paper.table1.save_plot", lambda cells, path: drawn.extend(cells))
     (tmp_path / "table1.json").write_text((DOCS / "results" / "table1.json").read_text())
-    assert list(redraw(tmp_path)) == ["table1"]
+    assert list(redraw_figures(tmp_path)) == ["table1"]
     for cell, kept in zip(drawn, json.loads((tmp_path / "table1.json").read_text())["cells"], strict=True):
         for name, result in cell.results.items():
             assert result.mean == pytest.approx(kept["results"][name]["mean"])

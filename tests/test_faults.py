@@ -230,7 +230,7 @@ def test_an_empty_cache_folder_is_none(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
-    assert kernels.jit.cache_folder.__wrapped__().parent == tmp_path / "mine" / "curiograph"
+    assert kernels.jit.get_cache_folder.__wrapped__().parent == tmp_path / "mine" / "curiograph"
 
 
 def test_somebody_without_a_home(monkeypatch, tmp_path, run):
@@ -241,10 +241,10 @@ def test_somebody_without_a_home(monkeypatch, tmp_path, run):
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     kernels.jit._warn.cache_clear()
     with pytest.warns(UserWarning, match="cannot write its kernel cache"):
-        assert kernels.jit.cache_folder.__wrapped__() is None
+        assert kernels.jit.get_cache_folder.__wrapped__() is None
     kernels.jit._warn.cache_clear()
     with pytest.raises(SettingError, match="no home folder"):
-        load.cache_folder()
+        load.get_cache_folder()
     refused = run("explore", "wikispeedia")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "no home folder" in refused.err

@@ -6,12 +6,12 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from curiograph.plotting import COLOURS
+from curiograph.plotting import COLORS
 
 
 def style_sheet() -> str:
     """A variable for each colour, such as `--igt`, by names that CSS allows."""
-    lines = [f"  --{name.replace('+', '-')}: {colour};" for name, colour in COLOURS.items()]
+    lines = [f"  --{name.replace('+', '-')}: {colour};" for name, colour in COLORS.items()]
     return "\n".join([":root {", *lines, "}", ""])
 
 

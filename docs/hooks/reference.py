@@ -28,7 +28,7 @@ _PAGES: dict[str, str] = {}
 
 _BESIDE = {
     "graph": ["curiograph.graph.toys"],
-    "training": ["curiograph.training.config.DqnSettings", "curiograph.training.config.PlanSettings"],
+    "training": ["curiograph.training.config.DqnSettings", "curiograph.training.config.ExpertIterationSettings"],
 }
 """What a page shows beside the public names: the toys, and the settings that `train` takes by name."""
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import BinaryIO
 
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.messages import in_units, quoted, shortened
+from curiograph.messages import format_bytes, quote_value, shorten_text
 
 PathLike = str | os.PathLike[str]
 
-LARGEST_WHOLE = 2**28
+MAX_FILE_BYTES = 2**28
 """Most bytes of a file that is read whole; edge lists and .npz are not."""
 
 _HEAD = 4096
@@ -45,7 +45,7 @@ def as_path(path: PathLike) -> Path:
         return Path(path)
     except TypeError:
         raise FileFormatError(
-            f"the path is {quoted(path)}; give the name of a file, as text or as a pathlib.Path."
+            f"the path is {quote_value(path)}; give the name of a file, as text or as a pathlib.Path."
         ) from None
 
 
@@ -84,7 +84,7 @@ def check_start(path: Path, head: bytes, kind: str) -> None:
         )
 
 
-def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_WHOLE) -> bytes:
+def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> bytes:
     """All bytes of a text file of any encoding; `kind` is JSON, GraphML or GML where it has to begin like that."""
     path = check_file(path)
     try:
@@ -96,7 +96,7 @@ def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_
             size = os.fstat(stream.fileno()).st_size
             if size > limit:
                 raise FileFormatError(
-                    f"{path}: is {in_units(size)}; files of this format are read whole, at most {in_units(limit)}: "
+                    f"{path}: is {format_bytes(size)}; files of this format are read whole, at most {format_bytes(limit)}: "
                     "split it, or for a graph use an edge list or .npz."
                 )
             stream.seek(0)
@@ -105,43 +105,45 @@ def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
 
 
-def read_text(path: PathLike, kind: str | None = None, *, limit: int = LARGEST_WHOLE) -> str:
+def read_text(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> str:
     """A whole UTF-8 file, without a byte order mark; `kind` and `limit` as for `read_bytes`."""
     data = read_bytes(path, kind, limit=limit)
     place = data.find(b"\0")
     if place >= 0:
-        raise FileFormatError(f"{path}, line {line_of(data, place)}: holds a NUL byte; this looks like a binary file.")
+        raise FileFormatError(
+            f"{path}, line {get_line_number(data, place)}: holds a NUL byte; this looks like a binary file."
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = line_of(data, error.start)
+        line = get_line_number(data, error.start)
         raise FileFormatError(f"{path}, line {line}: is not UTF-8; save the file with the encoding UTF-8.") from None
 
 
-def line_of(data: bytes, place: int) -> int:
+def get_line_number(data: bytes, place: int) -> int:
     """Line number of a position in a text."""
     return data.count(b"\n", 0, place) + 1
 
 
 @contextmanager
-def usable(path: PathLike, kind: str) -> Iterator[None]:
+def wrap_parse_errors(path: PathLike, kind: str) -> Iterator[None]:
     """Turn whatever a library stumbles over in a malformed file into one FileFormatError."""
     try:
         yield
     except MemoryError:
         raise FileFormatError(f"{path}: asks for more memory than there is, so it is not read as {kind}.") from None
     except Exception as error:
-        reason = shortened(error, 200) or type(error).__name__
+        reason = shorten_text(error, 200) or type(error).__name__
         raise FileFormatError(f"{path}: is not a usable {kind} file ({reason}).") from error
 
 
 @contextmanager
-def replacing(path: PathLike) -> Iterator[BinaryIO]:
+def open_atomic(path: PathLike) -> Iterator[BinaryIO]:
     """A stream whose content becomes the file `path` all at once, when the block ends without an error.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replacing(Path(folder) / "a.txt") as stream:
+    ...     with open_atomic(Path(folder) / "a.txt") as stream:
     ...         _ = stream.write(b"whole or not at all")
     ...     [entry.name for entry in Path(folder).iterdir()]
     ['a.txt']

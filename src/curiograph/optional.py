@@ -8,10 +8,10 @@ from typing import Any
 from curiograph.errors import MissingExtraError
 
 
-def require(package: str, extra: str, purpose: str) -> Any:
+def import_optional(package: str, extra: str, purpose: str) -> Any:
     """Import `package` for `purpose`, or say which extra brings it.
 
-    >>> require("no_such_package", "plot", "Pictures")
+    >>> import_optional("no_such_package", "plot", "Pictures")
     Traceback (most recent call last):
     curiograph.errors.MissingExtraError: Pictures need no_such_package, which is not installed: ...
     """

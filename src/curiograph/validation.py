@@ -19,10 +19,10 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
-def whole_number(name: str, value: Any, least: int, meaning: str, most: int | None = None) -> int:
+def check_integer(name: str, value: Any, least: int, meaning: str, most: int | None = None) -> int:
     """`value` as an int, or a sentence with what was given and what is meant.
 
-    >>> whole_number("steps", 0, 1, "a walk visits 1 node or more")
+    >>> check_integer("steps", 0, 1, "a walk visits 1 node or more")
     Traceback (most recent call last):
     curiograph.errors.SettingError: steps is 0; a walk visits 1 node or more.
     """
@@ -32,13 +32,13 @@ def whole_number(name: str, value: Any, least: int, meaning: str, most: int | No
     return int(value)
 
 
-def seed_number(seed: Any) -> int:
+def check_seed(seed: Any) -> int:
     """A seed: a whole number of up to 64 bits."""
-    return whole_number("seed", seed, 0, "a seed is a whole number, zero or above, below 2**64", most=2**64 - 1)
+    return check_integer("seed", seed, 0, "a seed is a whole number, zero or above, below 2**64", most=2**64 - 1)
 
 
-def worker_number(workers: Any) -> int:
+def resolve_workers(workers: Any) -> int:
     """Threads or processes to use: as many as asked for, or one per processor that this process may use."""
     if workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return whole_number("workers", workers, 1, "give a whole number of workers, 1 or more, or None for all processors")
+    return check_integer("workers", workers, 1, "give a whole number of workers, 1 or more, or None for all processors")

@@ -15,8 +15,8 @@ import curiograph as cg
 from curiograph import kernels
 from curiograph.agents import pretrained
 from curiograph.cli import checks, packages
-from curiograph.cli.checks import Checkup
-from curiograph.cli.packages import PURPOSES, installed
+from curiograph.cli.checks import DoctorReport
+from curiograph.cli.packages import PURPOSES, read_installed
 from curiograph.paper.peers import slow_compressibility
 
 REQUIRES = [
@@ -60,12 +60,12 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in ("CURIOGRAPH_DATA", *checks._THREADS):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("curiograph.human.data.load.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("curiograph.human.data.load.get_cache_folder", lambda: tmp_path / "cache")
 
 
-def found_packages() -> Checkup:
-    found = Checkup()
-    checks.check_packages(found, installed())
+def found_packages() -> DoctorReport:
+    found = DoctorReport()
+    checks.check_packages(found, read_installed())
     return found
 
 
@@ -116,7 +116,7 @@ def test_more_threads_than_cores(monkeypatch):
     monkeypatch.setattr(checks, "_usable_cores", lambda: 2)
     for text, problems in (("2", 0), ("3", 1), ("many", 0)):
         monkeypatch.setenv("OMP_NUM_THREADS", text)
-        found = Checkup()
+        found = DoctorReport()
         checks.check_machine(found)
         assert len(found.problems) == problems
     assert found.machine["threads"]["OMP_NUM_THREADS"] == "many"
@@ -131,15 +131,15 @@ def unknown_cache(monkeypatch):
     """The folder of compiled kernels is looked for again, and again afterwards; kernels keep the one they have."""
     assert kernels.csr
     monkeypatch.setattr(checks, "_computed", lambda: (checks._GAPS, checks._BITS))
-    kernels.jit.cache_folder.cache_clear()
+    kernels.jit.get_cache_folder.cache_clear()
     yield
-    kernels.jit.cache_folder.cache_clear()
+    kernels.jit.get_cache_folder.cache_clear()
 
 
 def test_a_kernel_cache_that_cannot_be_written(monkeypatch, tmp_path, unknown_cache):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    found = Checkup()
+    found = DoctorReport()
     checks.check_kernels(found)
     (problem,) = found.problems
     assert str(tmp_path / "file") in problem
@@ -152,7 +152,7 @@ def test_a_cold_cache_is_a_remark(monkeypatch, tmp_path, unknown_cache):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("CURIOGRAPH_QUIET", "1")
     monkeypatch.setattr(kernels.csr, "has_edge", type("Kernel", (), {"stats": type("S", (), {"cache_path": tmp_path})}))
-    found = Checkup()
+    found = DoctorReport()
     checks.check_kernels(found)
     assert found.kernels["folder"].startswith(str(tmp_path))
     assert (found.problems, found.kernels["compiled"]) == ([], 0)
@@ -161,7 +161,7 @@ def test_a_cold_cache_is_a_remark(monkeypatch, tmp_path, unknown_cache):
 
 def test_kernels_that_compute_nonsense_or_do_not_run(monkeypatch):
     monkeypatch.setattr(checks, "_computed", lambda: (3, 0.5))
-    found = Checkup()
+    found = DoctorReport()
     checks.check_kernels(found)
     assert "3 gaps and 0.500000 bits for toy:library instead of 2 and 0.890813" in found.problems[0]
 
@@ -169,7 +169,7 @@ def test_kernels_that_compute_nonsense_or_do_not_run(monkeypatch):
         raise ImportError("Numba needs NumPy 2.3 or less")
 
     monkeypatch.setattr(checks, "_computed", fails)
-    found = Checkup()
+    found = DoctorReport()
     checks.check_kernels(found)
     assert found.problems[0].startswith("kernels do not run (ImportError: Numba needs NumPy 2.3 or less)")
     assert not found.kernels["correct"]
@@ -182,8 +182,8 @@ def test_what_kernels_should_compute():
     assert slow_compressibility(graph.to_scipy().toarray()) == pytest.approx(checks._BITS, abs=1e-9)
 
 
-def looked_at_data() -> Checkup:
-    found = Checkup()
+def looked_at_data() -> DoctorReport:
+    found = DoctorReport()
     checks.check_data(found)
     return found
 
@@ -215,11 +215,11 @@ def test_data_folders_that_are_not_there_or_cannot_be_written(monkeypatch, tmp_p
 
 def test_a_broken_agent_and_none_at_all(monkeypatch, tmp_path):
     monkeypatch.setattr(pretrained, "_shelf", lambda: tmp_path)
-    found = Checkup()
+    found = DoctorReport()
     checks.check_agents(found)
     assert found.problems == ["there is no shipped agent: pip install --force-reinstall curiograph."]
     (tmp_path / "igt-rg.safetensors").write_bytes(b"half a fi")
-    found = Checkup()
+    found = DoctorReport()
     checks.check_agents(found)
     assert found.agents == {"shipped": 1, "broken": ["igt-rg"]}
     assert found.problems[0].startswith("shipped agent igt-rg is broken: ")

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.toys import complete, cycle, grid, library
-from curiograph.growth.compute import grow
+from curiograph.growth.compute import compute_growth
 from curiograph.growth.measure import _joined as joined
 from curiograph.growth.measure import _Measured as Measured
 from curiograph.growth.measure import _measured as measured
@@ -211,7 +211,7 @@ def test_a_walk_does_not_know_what_is_measured_with_it(data):
     graph = cg.generate("er", nodes=30, seed=data.draw(st.integers(0, 3)))
     walk = st.lists(st.integers(0, 29), min_size=1, max_size=25)
     visits = visits_of(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
-    whole = grow(graph, visits.nodes, visits.offsets)
+    whole = compute_growth(graph, visits.nodes, visits.offsets)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(whole)), max_size=4)) | {0, len(whole)})
     parts = joined(visits, [measured(Measured(graph, visits, 1, True), (a, b)) for a, b in pairwise(cuts)])
     for name, array in vars(whole).items():
@@ -222,7 +222,7 @@ def test_a_walk_does_not_know_what_is_measured_with_it(data):
 def test_a_step_has_the_bits_that_the_reward_gives():
     graph = cg.generate("er", nodes=60, seed=0)
     walk = np.random.default_rng(0).permutation(60)[:40].astype(np.int32)
-    stack, expected = Stack.of([graph]), []
+    stack, expected = GraphBatch.of([graph]), []
     for t in range(1, 41):
         expected += CompressibilityTracker(stack, walk[None, :t], np.array([t])).values().tolist()
     assert cg.measure(graph, walk.tolist()).compressibility.tolist() == expected

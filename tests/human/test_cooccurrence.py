@@ -13,7 +13,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNameError, WalkError
-from curiograph.graph.labels import RangeNames
+from curiograph.graph.labels import RangeLabels
 from curiograph.human.data import incidence as incidence_module
 from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.human.trajectories import Trajectories
@@ -39,9 +39,9 @@ def walks_of(pairs):
     return Trajectories.from_arrays(
         np.array([item for _, walk in pairs for item in walk], np.int32),
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        RangeNames(ITEMS),
+        RangeLabels(ITEMS),
         np.array([user for user, _ in pairs], np.int64),
-        RangeNames(USERS),
+        RangeLabels(USERS),
     )
 
 

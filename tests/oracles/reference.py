@@ -362,7 +362,7 @@ def is_loose(joined: nx.Graph, walk: Sequence[int], u: int, v: int) -> bool:
 
 def flags(joined: nx.Graph, walk: Sequence[int], options: Sequence[int], ahead: int, v: int) -> np.ndarray:
     """What the walk has to do with node v."""
-    row = np.zeros(where.FLAGS)
+    row = np.zeros(where.NUM_FLAGS)
     recent = where.LINKED - where.AGES
     age = {u: len(walk) - 1 - t for t, u in enumerate(walk)}
     tied = joined.subgraph(set(joined[v]) & set(walk))

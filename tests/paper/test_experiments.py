@@ -15,7 +15,7 @@ from curiograph.agents import pretrained
 from curiograph.errors import FileFormatError, SettingError
 from curiograph.graph.generators import FAMILIES
 from curiograph.paper import comparison, curves, lengths, sizes, table1, walltime
-from curiograph.paper.experiment import redraw
+from curiograph.paper.experiment import redraw_figures
 from support.small_agents import fill_shelf
 
 SMALL = table1.Settings(episodes=2, beam_episodes=1, graphs=2, nodes=20, steps=4)
@@ -49,30 +49,30 @@ def evaluation(*by_graph: float) -> cg.Evaluation:
 
 
 def test_columns_mean_the_shipped_agents(shelf: Path) -> None:
-    named = comparison.agents_for(table1.COLUMNS, "cpt", "ws")
+    named = comparison.find_agents(table1.COLUMNS, "cpt", "ws")
     assert list(named) == list(table1.COLUMNS)
     assert named["gnn-paper"] == "cpt-ws-paper"
     assert named["horizon+beam"] == "cpt-ws-horizon+beam:8"
-    assert comparison.left_out(table1.COLUMNS) == ""
+    assert comparison.describe_missing(table1.COLUMNS) == ""
 
 
 def test_what_is_not_shipped_is_left_out_in_one_line(empty_shelf: Path) -> None:
-    assert list(comparison.agents_for(table1.COLUMNS, "igt", "rg")) == [*table1.BASELINES, "beam"]
-    assert comparison.left_out(("greedy", "gnn")) == "Left out, no such agent is shipped: gnn."
+    assert list(comparison.find_agents(table1.COLUMNS, "igt", "rg")) == [*table1.BASELINES, "beam"]
+    assert comparison.describe_missing(("greedy", "gnn")) == "Left out, no such agent is shipped: gnn."
     fill_shelf(empty_shelf)
     (empty_shelf / "igt-rg.safetensors").unlink()
-    assert comparison.left_out(("greedy", "gnn")) == "Left out, no such agent is shipped: gnn for igt rg."
+    assert comparison.describe_missing(("greedy", "gnn")) == "Left out, no such agent is shipped: gnn for igt rg."
 
 
 def test_error_of_a_ratio_forgets_what_both_share() -> None:
     bottom = np.array([1.0, 5.0, 9.0, 3.0])
-    assert comparison.ratio_of_means(3 * bottom, bottom) == (3.0, 0.0)
+    assert comparison.compute_ratio_of_means(3 * bottom, bottom) == (3.0, 0.0)
     noise = np.array([1.0, -1.0, -1.0, 1.0])
-    ratio, error = comparison.ratio_of_means(3 * bottom + noise, bottom)
+    ratio, error = comparison.compute_ratio_of_means(3 * bottom + noise, bottom)
     assert ratio == 3.0
     assert error == pytest.approx(noise.std(ddof=1) / 2 / bottom.mean())
-    assert math.isnan(comparison.ratio_of_means(bottom, np.zeros(4))[0])
-    assert math.isnan(comparison.ratio_of_means(bottom[:1], bottom[:1])[1])
+    assert math.isnan(comparison.compute_ratio_of_means(bottom, np.zeros(4))[0])
+    assert math.isnan(comparison.compute_ratio_of_means(bottom[:1], bottom[:1])[1])
 
 
 # Table 1
@@ -255,7 +255,7 @@ def test_stored_results_are_drawn_again(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr(kind, "save_plot", lambda rows, path: drawn.update({path.name: len(rows)}))
         stored = Path(__file__).parents[2] / "docs" / "results" / f"{name}.json"
         (tmp_path / f"{name}.json").write_text(stored.read_text())
-    assert list(redraw(tmp_path)) == ["lengths", "walltime"]
+    assert list(redraw_figures(tmp_path)) == ["lengths", "walltime"]
     assert drawn == {
         "lengths.png": len(json.loads((tmp_path / "lengths.json").read_text())["points"]),
         "walltime.png": len(json.loads((tmp_path / "walltime.json").read_text())["timings"]),
@@ -266,5 +266,5 @@ def test_stored_results_are_drawn_again(tmp_path: Path, monkeypatch: pytest.Monk
 def test_stored_results_that_are_none_get_a_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "table1.json").write_text(text)
     with pytest.raises(FileFormatError, match=r"table1\.json"):
-        list(redraw(tmp_path))
+        list(redraw_figures(tmp_path))
     assert not (tmp_path / "table1.png").exists()

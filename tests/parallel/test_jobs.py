@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from curiograph.errors import JobError, JobStopped, SettingError
-from curiograph.parallel import Job, as_engine, complete, local, worker
-from curiograph.parallel.serialization import packed, unpacked
+from curiograph.parallel import Job, local, resolve_engine, run_job, worker
+from curiograph.parallel.serialization import pack_result, unpack_result
 from support.some_jobs import SHARED, a_job, drawn, faulty, in_bytes
 
 
@@ -30,32 +30,35 @@ def test_results_do_not_depend_on_the_number_of_workers(
     workers: int, kept: bool, tmp_path: Path, expected: list[bytes]
 ) -> None:
     run = tmp_path if kept else None
-    assert in_bytes(complete(a_job(), as_engine(workers=workers), run)) == expected
-    assert in_bytes(complete(a_job(), as_engine(workers=workers), run)) == expected  # found where it was kept
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=workers), run)) == expected
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=workers), run)) == expected  # found where it was kept
 
 
 def test_processes_are_asked_once_they_pay_off(monkeypatch: pytest.MonkeyPatch, expected: list[bytes]) -> None:
     asked = []
-    inner = local.in_processes
+    inner = local.run_in_processes
 
     def noted(function: Any, value: Any, tasks: Any, which: Any, workers: int) -> Any:
         asked.extend(which)
         return inner(function, value, tasks, which, 2)
 
-    monkeypatch.setattr(local, "in_processes", noted)
-    monkeypatch.setattr("curiograph.parallel.job.worker_number", lambda workers: 2)
-    assert in_bytes(complete(a_job(), as_engine(workers=None))) == expected
+    monkeypatch.setattr(local, "run_in_processes", noted)
+    monkeypatch.setattr("curiograph.parallel.job.resolve_workers", lambda workers: 2)
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=None))) == expected
     assert asked == []  # twelve quick tasks are done before a process has started
     monkeypatch.setattr(local, "_TRIAL", -1.0)
     monkeypatch.setattr(local, "_PAYS_OFF", 0.0)
-    assert in_bytes(complete(a_job(), as_engine(workers=None))) == expected
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=None))) == expected
     assert asked == list(range(1, 12))
 
 
 def test_progress_counts_to_the_end(tmp_path: Path) -> None:
     told: list[tuple[str, float | None]] = []
-    complete(
-        a_job(unit="draws"), as_engine(workers=2), tmp_path, lambda message, share=None: told.append((message, share))
+    run_job(
+        a_job(unit="draws"),
+        resolve_engine(workers=2),
+        tmp_path,
+        lambda message, share=None: told.append((message, share)),
     )
     assert [share for _, share in told] == [done / 12 for done in range(13)]
     assert told[0][0] == "draws: 0 of 12 draws"
@@ -63,19 +66,19 @@ def test_progress_counts_to_the_end(tmp_path: Path) -> None:
     for path in sorted(tmp_path.glob("draws-*/*.task"))[:5]:
         path.unlink()
     told.clear()
-    complete(a_job(), as_engine(workers=1), tmp_path, lambda message, share=None: told.append((message, share)))
+    run_job(a_job(), resolve_engine(workers=1), tmp_path, lambda message, share=None: told.append((message, share)))
     assert told[0] == ("draws: 7 of 12 tasks (7 found in the run folder)", 7 / 12)
     assert len(told) == 6
 
 
 def test_a_job_without_tasks_has_no_results(tmp_path: Path) -> None:
-    for engine in (as_engine(workers=1), as_engine(workers=2), as_engine()):
-        assert complete(a_job(tasks=[]), engine) == []
-        assert complete(a_job(tasks=[]), engine, tmp_path) == []
+    for engine in (resolve_engine(workers=1), resolve_engine(workers=2), resolve_engine()):
+        assert run_job(a_job(tasks=[]), engine) == []
+        assert run_job(a_job(tasks=[]), engine, tmp_path) == []
 
 
 SCRIPT = """
-from curiograph.parallel import Job, as_engine, complete
+from curiograph.parallel import Job, resolve_engine, run_job
 
 class Agent:
     def __init__(self, step): self.step = step
@@ -83,7 +86,7 @@ class Agent:
 
 if __name__ == "__main__":
     job = Job("acts", lambda agent, task: {"value": agent.act(task)}, Agent(3), [1, 2, 3], dict)
-    print([result["value"] for result in complete(job, as_engine(workers=2))])
+    print([result["value"] for result in run_job(job, resolve_engine(workers=2))])
 """
 
 
@@ -98,11 +101,11 @@ def test_lambdas_and_classes_of_a_script_are_sent(tmp_path: Path) -> None:
 
 def test_what_cannot_be_sent_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = {"lock": threading.Lock(), **SHARED}
-    expected = in_bytes(complete(a_job(shared=shared), as_engine(workers=1)))
+    expected = in_bytes(run_job(a_job(shared=shared), resolve_engine(workers=1)))
     monkeypatch.setattr(local, "_TRIAL", -1.0)
     monkeypatch.setattr(local, "_PAYS_OFF", 0.0)
-    monkeypatch.setattr("curiograph.parallel.job.worker_number", lambda workers: 2)
-    assert in_bytes(complete(a_job(shared=shared), as_engine())) == expected
+    monkeypatch.setattr("curiograph.parallel.job.resolve_workers", lambda workers: 2)
+    assert in_bytes(run_job(a_job(shared=shared), resolve_engine())) == expected
 
 
 @pytest.mark.parametrize("where", ["shared", "task"])
@@ -112,7 +115,7 @@ def test_what_cannot_be_sent_is_refused_where_processes_are_asked_for(where: str
     with pytest.raises(
         SettingError, match=r"^this job cannot be given to other processes \(.*\); use workers=1"
     ) as told:
-        complete(job, as_engine(workers=2))
+        run_job(job, resolve_engine(workers=2))
     assert "\n" not in str(told.value)
 
 
@@ -120,9 +123,9 @@ def failures(tasks: list[str], tmp_path: Path, workers: int = 1, run: Path | Non
     marks = tmp_path / "marks"
     marks.mkdir(exist_ok=True)
     with pytest.raises(JobError) as told:
-        complete(
+        run_job(
             a_job(faulty, tasks, "faults", shared={"marks": str(marks)}, describe=str),
-            as_engine(workers=workers),
+            resolve_engine(workers=workers),
             run or tmp_path / "run",
         )
     assert "\n" not in str(told.value)
@@ -144,7 +147,7 @@ def test_a_task_that_fails_is_named_and_the_others_are_done(tmp_path: Path) -> N
 
 def test_an_error_names_a_few_and_counts_the_rest(tmp_path: Path) -> None:
     with pytest.raises(JobError) as told:
-        complete(a_job(faulty, [f"raises {i}" for i in range(9)], describe=str), as_engine(workers=1), tmp_path)
+        run_job(a_job(faulty, [f"raises {i}" for i in range(9)], describe=str), resolve_engine(workers=1), tmp_path)
     assert str(told.value).startswith(
         "9 of 9 tasks of draws failed: raises 0: RuntimeError: no luck at all (3 times); "
     )
@@ -190,8 +193,8 @@ def test_numbers_come_back_to_the_bit() -> None:
         "bools": np.array([True, False]),
         "float16": np.arange(3, dtype=np.float16),
     }
-    back = unpacked(packed(result))
-    assert packed(back) == packed(result)
+    back = unpack_result(pack_result(result))
+    assert pack_result(back) == pack_result(result)
     for name, value in result.items():
         assert type(back[name]) is type(value)
         np.testing.assert_array_equal(back[name], value)
@@ -201,7 +204,7 @@ def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
     (tmp_path / "marks").mkdir()
     tasks = ["good 1", "dies-once", *(f"good {number}" for number in range(2, 6))]
     job = a_job(faulty, tasks, shared={"marks": str(tmp_path / "marks")})
-    results = complete(job, as_engine(workers=2))
+    results = run_job(job, resolve_engine(workers=2))
     assert [result["value"] for result in results] == tasks
 
 
@@ -219,25 +222,25 @@ def interrupted(shared: Any, task: int) -> dict[str, Any]:
 
 def test_an_interrupt_in_a_task_stops_the_job_and_says_how_to_go_on(tmp_path: Path) -> None:
     with pytest.raises(JobStopped) as told:
-        complete(a_job(interrupted, range(4)), as_engine(workers=1), tmp_path)
+        run_job(a_job(interrupted, range(4)), resolve_engine(workers=1), tmp_path)
     assert str(told.value) == (
         f"stopped after 2 of 4 tasks of draws; they are kept in {tmp_path}: run the same again to go on"
     )
     with pytest.raises(JobStopped, match="nothing is kept; with a run folder"):
-        complete(a_job(interrupted, range(4)), as_engine(workers=2))
-    assert not worker.within_task()
+        run_job(a_job(interrupted, range(4)), resolve_engine(workers=2))
+    assert not worker.is_inside_task()
 
 
 def nested(shared: Any, task: int) -> dict[str, Any]:
     """A task that has a job of its own."""
-    inner = complete(Job("inner", drawn, SHARED, range(3), dict), as_engine(workers=4))
+    inner = run_job(Job("inner", drawn, SHARED, range(3), dict), resolve_engine(workers=4))
     return {"sum": float(sum(result["mean"] for result in inner)), "pid": os.getpid()}
 
 
 @pytest.mark.long
 def test_a_job_within_a_task_runs_there() -> None:
-    here = complete(a_job(nested, range(2)), as_engine(workers=1))
-    there = complete(a_job(nested, range(2)), as_engine(workers=2))
+    here = run_job(a_job(nested, range(2)), resolve_engine(workers=1))
+    there = run_job(a_job(nested, range(2)), resolve_engine(workers=2))
     assert [result["sum"] for result in there] == [result["sum"] for result in here]
     assert os.getpid() not in {result["pid"] for result in there}
 
@@ -249,9 +252,9 @@ def test_the_clock_may_jump(kept: bool, tmp_path: Path, monkeypatch: pytest.Monk
     jumps = iter(range(10**9, 0, -(10**5)))
     monkeypatch.setattr(time, "time", lambda: float(next(jumps)))
     run = tmp_path if kept else None
-    assert in_bytes(complete(a_job(), as_engine(workers=2), run)) == expected
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=2), run)) == expected
     for number, path in enumerate(sorted(tmp_path.rglob("*"))):
         os.utime(path, (10**9 * (number % 5), 10**9 * (number % 3)))  # 1970 to 2096
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.task")}
-    assert in_bytes(complete(a_job(), as_engine(workers=2), run)) == expected
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=2), run)) == expected
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.task")} == before

@@ -15,9 +15,9 @@ import pytest
 
 import curiograph as cg
 from curiograph.errors import GraphError, SettingError
-from curiograph.parallel import alone_in, as_engine, complete, run_folder
+from curiograph.parallel import lock_run_folder, resolve_engine, run_folder, run_job
 from curiograph.parallel.journal import Journal
-from curiograph.parallel.serialization import packed
+from curiograph.parallel.serialization import pack_result
 from support.some_jobs import a_job, in_bytes
 
 RESULT = {"numbers": np.arange(3.0), "note": "fine"}
@@ -76,7 +76,13 @@ def test_an_entry_of_another_task_or_job_is_damage(tmp_path: Path) -> None:
 
 def test_bytes_that_are_no_result_are_damage_though_their_checksum_fits(tmp_path: Path) -> None:
     journal = a_journal(tmp_path)
-    for data in (b"", b"\xff" * 8 + b"{}", (2**62).to_bytes(8, "little") + b"{}", packed(RESULT)[:-3], b"\0" * 100):
+    for data in (
+        b"",
+        b"\xff" * 8 + b"{}",
+        (2**62).to_bytes(8, "little") + b"{}",
+        pack_result(RESULT)[:-3],
+        b"\0" * 100,
+    ):
         journal._path(2).write_bytes(b"curiograph task 1 " + journal._checksum(2, data) + b"\n" + data)
         assert is_damaged(journal, 2), data
 
@@ -98,13 +104,13 @@ def test_a_file_larger_than_memory_is_said(tmp_path: Path) -> None:
 
 
 def test_damaged_tasks_are_computed_again_and_the_result_is_the_same(tmp_path: Path) -> None:
-    expected = in_bytes(complete(a_job(), as_engine(workers=1), tmp_path))
+    expected = in_bytes(run_job(a_job(), resolve_engine(workers=1), tmp_path))
     entries = sorted(tmp_path.glob("draws-*/*.task"))
     before = [path.read_bytes() for path in entries]
     entries[3].write_bytes(before[3][:50])
     entries[5].write_bytes(before[6])
     with pytest.warns(UserWarning, match="is damaged; the task is computed again") as told:
-        assert in_bytes(complete(a_job(), as_engine(workers=1), tmp_path)) == expected
+        assert in_bytes(run_job(a_job(), resolve_engine(workers=1), tmp_path)) == expected
     assert len(told) == 2
     assert [path.read_bytes() for path in entries] == before
 
@@ -144,8 +150,8 @@ def test_an_entry_that_cannot_be_written_leaves_nothing_and_says_what_is_kept(
 
 HOLD = """
 import sys, time
-from curiograph.parallel import alone_in
-with alone_in(sys.argv[1]):
+from curiograph.parallel import lock_run_folder
+with lock_run_folder(sys.argv[1]):
     print("held", flush=True)
     time.sleep(60)
 """
@@ -163,16 +169,16 @@ def test_a_second_job_in_a_folder_is_refused_until_the_first_is_gone(
         other.stdout.readline()
         try:
             with pytest.raises(SettingError) as told:
-                complete(a_job(), as_engine(workers=1), tmp_path)
+                run_job(a_job(), resolve_engine(workers=1), tmp_path)
             assert f"process {other.pid} on " in str(told.value)
             assert str(told.value).endswith(" is working there; wait for it to end, or choose another folder.")
         finally:
             other.kill()
-    assert len(complete(a_job(), as_engine(workers=1), tmp_path)) == 12  # a killed process holds nothing
+    assert len(run_job(a_job(), resolve_engine(workers=1), tmp_path)) == 12  # a killed process holds nothing
 
 
 def test_the_same_work_may_hold_a_folder_twice(tmp_path: Path) -> None:
-    with alone_in(tmp_path), alone_in(tmp_path) as inner:
+    with lock_run_folder(tmp_path), lock_run_folder(tmp_path) as inner:
         assert inner == tmp_path
 
 
@@ -180,4 +186,4 @@ def test_the_same_work_may_hold_a_folder_twice(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here")
     with pytest.raises(SettingError, match=r"cannot work in .*; choose another folder"):
-        complete(a_job(), as_engine(workers=1), tmp_path / "file" / "run")
+        run_job(a_job(), resolve_engine(workers=1), tmp_path / "file" / "run")

@@ -11,7 +11,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.paper import table1
-from curiograph.parallel import as_engine
+from curiograph.parallel import resolve_engine
 from support.ray_cluster import missing, on_cluster
 
 WALKS = [[(start + 7 * step) % 400 for step in range(12)] for start in range(40)]
@@ -164,7 +164,7 @@ print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=told)
 
 
 def whole_table(engine: Any = "local", address: str | None = None, workers: int | None = None, **how: Any) -> str:
-    by_whom = as_engine(engine, workers, address)
+    by_whom = resolve_engine(engine, workers, address)
     cells = table1.run(table1.Settings(episodes=10, beam_episodes=3, graphs=4), engine=by_whom, **how)
     return json.dumps(table1.to_dict(cells, table1.Settings()), sort_keys=True)
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.centrality.mixture import unit_weights
+from curiograph.centrality.mixture import normalize_weights
 from curiograph.recommendation.rankers import AdaptedRanker
 from curiograph.recommendation.recommender import as_ranker
 
@@ -49,7 +49,7 @@ def test_other_rankers_keep_the_contract(ranker):
 
 
 def test_by_local_push_too(monkeypatch):
-    monkeypatch.setattr("curiograph.recommendation.rankers.SOLVED_WHOLE", 0)
+    monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
     cg.check_ranker("pagerank")
 
 
@@ -202,7 +202,7 @@ def test_components_are_rankers_by_name(components):
 
 @given(st.dictionaries(st.sampled_from("abc"), st.floats(-100, 100).filter(lambda w: abs(w) > 1e-3), min_size=1))
 def test_weights_come_to_lie_on_the_unit_sphere(weights):
-    unit = unit_weights("abc", weights)
+    unit = normalize_weights("abc", weights)
     assert sum(w * w for w in unit.values()) == pytest.approx(1)
     for name in "abc":
         assert np.sign(unit[name]) == np.sign(weights.get(name, 0))

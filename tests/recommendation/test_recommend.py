@@ -17,9 +17,9 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 import curiograph as cg
-from curiograph.centrality.history import visited
+from curiograph.centrality.history import parse_history
 from curiograph.recommendation.prepared_file import load_parts
-from curiograph.recommendation.reasons import RECENT, explain
+from curiograph.recommendation.reasons import MAX_RECENT_NODES, explain_recommendations
 from support.small_graphs import graphs, histories
 
 BY_DEGREE = cg.CuriousRanker("max-degree", p_g=0.5, name="degree")
@@ -255,13 +255,13 @@ def test_whoever_comes_back_has_opened_nothing_anew():
 
 
 def test_reasons_look_at_the_last_nodes_of_a_long_history():
-    g = cg.toys.cycle(3 * RECENT)
-    history = [*range(2 * RECENT), 0]
+    g = cg.toys.cycle(3 * MAX_RECENT_NODES)
+    history = [*range(2 * MAX_RECENT_NODES), 0]
     top = cg.recommend(g, history, k=1, candidates="last", ranker="pagerank")
     (reason,) = top.reasons
-    assert reason.node == 3 * RECENT - 1
+    assert reason.node == 3 * MAX_RECENT_NODES - 1
     assert reason.links == (0,)
-    assert explain(g, visited(g, history), np.empty(0, np.int32), {}, 0) == []
+    assert explain_recommendations(g, parse_history(g, history), np.empty(0, np.int32), {}, 0) == []
 
 
 def test_a_result_as_plain_values_and_as_a_picture():
@@ -286,16 +286,16 @@ def test_what_is_prepared_changes_nothing(tmp_path):
     g = cg.generate("ws", nodes=30, seed=0)
     fresh, prepared, loaded = recommender(g), recommender(g), recommender(g)
     prepared.prepare()
-    assert prepared.known == 30
+    assert prepared.num_prepared == 30
     prepared.save(tmp_path / "parts.safetensors")
     loaded.load(tmp_path / "parts.safetensors")
-    assert loaded.known == 30
+    assert loaded.num_prepared == 30
     for history in ([0, 5], [29], [3, 4, 3]):
         wanted = fresh.recommend(history)
         for other in (prepared.recommend(history), loaded.recommend(history)):
             assert other == wanted
             assert other.reasons == wanted.reasons
-    assert fresh.known == 5
+    assert fresh.num_prepared == 5
 
 
 def test_the_same_parts_are_the_same_bytes(tmp_path):
@@ -311,7 +311,7 @@ def test_components_within_components_are_prepared_too(tmp_path):
     inner = cg.MixtureRanker({"degree": cg.CuriousRanker("max-degree"), "pagerank": cg.PageRankRanker()})
     made = cg.Recommender(cg.toys.cycle(5), cg.MixtureRanker({"inner": inner, "pagerank": cg.PageRankRanker()}))
     made.prepare([0, 1])
-    assert made.known == 2
+    assert made.num_prepared == 2
     made.save(tmp_path / "parts.safetensors")
     made.load(tmp_path / "parts.safetensors")
 
@@ -327,13 +327,13 @@ def test_a_file_keeps_what_others_wrote_into_it(tmp_path):
     one.save(file)
     again = cg.Recommender(g)
     again.load(file)
-    assert again.known == 3
+    assert again.num_prepared == 3
     fresh = cg.Recommender(g)
     fresh.prepare(["dance"])
     fresh.save(file)  # not loaded before: what the file holds stays
     again = cg.Recommender(g)
     again.load(file)
-    assert again.known == 5
+    assert again.num_prepared == 5
     other = cg.Recommender(cg.toys.cycle(5), "cpt")
     other.prepare([0])
     before = file.read_bytes()
@@ -394,7 +394,7 @@ def refused(file: Path, made: cg.Recommender | None = None) -> str:
     message = str(caught.value)
     assert message.startswith(f"{file}: ")
     assert "\n" not in message
-    assert made.known == 0
+    assert made.num_prepared == 0
     return message
 
 
@@ -515,7 +515,7 @@ def test_a_killed_writer_leaves_the_old_file(good, tmp_path):
     assert file.read_bytes() == good.read_bytes()
     made = recommender()
     made.load(file)
-    assert made.known == 2
+    assert made.num_prepared == 2
 
 
 def test_rankers_without_parts_have_nothing_to_save(tmp_path):
@@ -539,7 +539,7 @@ def test_local_push_offers_what_the_whole_solution_does(monkeypatch, directed, w
     g = cg.Graph.from_edges(np.column_stack([rng.integers(0, 3000, 12000), hubs]), directed=directed)
     many = [g.labels[i : i + 3] for i in range(0, 60, 3)]
     whole = cg.recommend(g, many, k=5, candidates=which, ranker="pagerank")
-    monkeypatch.setattr("curiograph.recommendation.rankers.SOLVED_WHOLE", 0)
+    monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
     monkeypatch.setattr("curiograph.recommendation.rankers._EDGES", 1000)
     around = cg.recommend(g, many, k=5, candidates=which, ranker="pagerank")
     for exact, close in zip(map(dict, whole), map(dict, around), strict=True):
@@ -549,7 +549,7 @@ def test_local_push_offers_what_the_whole_solution_does(monkeypatch, directed, w
 
 
 def test_local_push_does_not_offer_what_cannot_be_reached(monkeypatch):
-    monkeypatch.setattr("curiograph.recommendation.rankers.SOLVED_WHOLE", 0)
+    monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
     for directed in (False, True):
         g = cg.Graph.from_edges([(0, 1), (1, 2), (3, 4)], directed=directed)
         assert set(names(cg.recommend(g, [0], ranker="pagerank"))) == {1, 2}

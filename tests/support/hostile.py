@@ -27,7 +27,7 @@ from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.trajectories import Trajectories
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
-from curiograph.training.facts import read_facts
+from curiograph.training.facts import read_run_file
 from curiograph.training.logging import read_log
 
 LONGEST_MESSAGE = 700
@@ -265,7 +265,7 @@ READERS = {
     "agent": Reader("agent.safetensors", _agents, sound_agent),
     "parts": Reader("parts.safetensors", _parts, _load_parts),
     "checkpoint": Reader("checkpoint.safetensors", _checkpoints, _load_checkpoint),
-    "run": Reader("run.json", _texts('{"agent": "gnn", "seed": 0, "settings": {"batch": 32}}'), read_facts),
+    "run": Reader("run.json", _texts('{"agent": "gnn", "seed": 0, "settings": {"batch": 32}}'), read_run_file),
     "log": Reader("log.jsonl", _texts(_LOG), _read_log),
 }  # fmt: skip
 """Everything that reads a file which might come from elsewhere, or be damaged, by name."""

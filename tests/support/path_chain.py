@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.exploration.mdp import Exploration
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.rewards.registry import as_reward
 
 
 def by_paths(graph, agent, reward, alpha, history, p_g, *, fallback="frontier", remember="path"):
     """Share of time at each node in the long run."""
-    stack, reward = Stack.of([graph]), as_reward(reward)
+    stack, reward = GraphBatch.of([graph]), as_reward(reward)
     starts = [(*[h for h in history if h != s and remember == "history"], s) for s in history]
     states, todo, moves = {}, list(starts), {}
     while todo:

@@ -15,7 +15,7 @@ from typing import Any
 
 from curiograph.service.app import create_app
 from curiograph.service.config import Limits
-from curiograph.service.graph_store import Shelf
+from curiograph.service.graph_store import GraphStore
 
 with warnings.catch_warnings():  # the test client is about to change the library it stands on
     warnings.simplefilter("ignore")
@@ -29,7 +29,7 @@ def client(limits: Limits | None = None, token: str | None = None, **settings: A
     """A client of a service that is ready at once."""
     made = limits or Limits()
     settings = {"warm": lambda: None, **settings}
-    app = create_app(Shelf(made, data=settings.pop("data", None)), made, token, **settings)
+    app = create_app(GraphStore(made, data=settings.pop("data", None)), made, token, **settings)
     with TestClient(app, base_url=HOST, raise_server_exceptions=False) as found:
         yield found
 

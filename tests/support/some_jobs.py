@@ -16,7 +16,7 @@ import numpy as np
 
 from curiograph.errors import GraphError
 from curiograph.parallel import Job
-from curiograph.parallel.serialization import Result, packed
+from curiograph.parallel.serialization import Result, pack_result
 
 
 def drawn(shared: Any, task: int) -> Result:
@@ -41,7 +41,7 @@ def a_job(function: Any = drawn, tasks: Any = range(12), name: str = "draws", sh
 
 
 def in_bytes(results: list[Result]) -> list[bytes]:
-    return [packed(result) for result in results]
+    return [pack_result(result) for result in results]
 
 
 def seen(shared: Any, task: int) -> Result:
@@ -114,13 +114,13 @@ def main(folder: str, tasks: int, workers: int, engine: str = "local", address: 
     """A driver: completes a job of slow tasks and prints the digest of all results."""
     import hashlib
 
-    from curiograph.parallel import as_engine, complete
+    from curiograph.parallel import resolve_engine, run_job
 
     def told(message: str, share: float | None = None) -> None:
         print(json.dumps({"message": message}), flush=True)
 
-    made = as_engine(engine, workers, address or None)
-    results = complete(a_job(slow, range(tasks), unit="draws"), made, Path(folder), told)
+    made = resolve_engine(engine, workers, address or None)
+    results = run_job(a_job(slow, range(tasks), unit="draws"), made, Path(folder), told)
     print(hashlib.sha256(b"".join(in_bytes(results))).hexdigest())
 
 

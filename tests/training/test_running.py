@@ -21,8 +21,8 @@ from curiograph.parallel import run_folder
 from curiograph.rewards.registry import as_reward
 from curiograph.training import logging, trainer
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
-from curiograph.training.config import made_settings
-from curiograph.training.facts import facts_of
+from curiograph.training.config import make_settings
+from curiograph.training.facts import describe_run
 from curiograph.training.logging import read_log
 from curiograph.training.trainer import as_split
 
@@ -168,10 +168,10 @@ def test_a_reward_of_ones_own_that_has_changed_is_another(tmp_path):
 
 
 def test_directions_and_weights_tell_graphs_apart():
-    edges, settings = [(0, 1), (1, 0), (1, 2), (2, 1)], made_settings("gnn", "best", {})
+    edges, settings = [(0, 1), (1, 0), (1, 2), (2, 1)], make_settings("gnn", "best", {})
 
     def told(graph):
-        return facts_of(as_split(graph), as_reward("igt"), "gnn", settings, 0, None)["graphs"]["sha256"]
+        return describe_run(as_split(graph), as_reward("igt"), "gnn", settings, 0, None)["graphs"]["sha256"]
 
     plain, directed = (cg.Graph.from_edges(edges, directed=way) for way in (False, True))
     weighted = cg.Graph(plain.indptr, plain.indices, np.array([1.0, 1.0, 2.0, 2.0]))

@@ -32,11 +32,11 @@ class Agent(ABC):
     def run(self, exploration: Exploration) -> Exploration:
         """Walk to the end."""
         while not exploration.finished:
-            exploration = exploration.step(exploration.best(checked_scores(self, exploration)))
+            exploration = exploration.step(exploration.best(score_candidates(self, exploration)))
         return exploration
 
 
-def checked_scores(agent: Any, exploration: Exploration) -> Float64:
+def score_candidates(agent: Any, exploration: Exploration) -> Float64:
     """The agent's scores, or an `AgentError` that says what is wrong with them."""
     name = getattr(agent, "name", type(agent).__name__)
     scores = agent.scores(exploration)

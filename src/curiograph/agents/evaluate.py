@@ -12,14 +12,14 @@ from curiograph import kernels
 from curiograph.agents.base import Agent
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int64
-from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, possible_starts, step_number
+from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, check_steps, list_starts
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.parallel import Engine, EngineName, Job, Need, Result, as_engine, complete
-from curiograph.parallel.fingerprint import digest, fingerprint, graph_digest
-from curiograph.progress import Progress, silent
+from curiograph.parallel import Engine, EngineName, Job, Need, Result, resolve_engine, run_job
+from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike
-from curiograph.validation import seed_number, whole_number
+from curiograph.validation import check_integer, check_seed
 
 Episodes = int | Literal["all"]
 
@@ -92,7 +92,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True, eq=False)
-class Walks:
+class Rollouts:
     """Walks to take: by whom, and from where."""
 
     agent: Agent
@@ -114,9 +114,9 @@ class Walks:
         episodes: Episodes = 100,
         fallback: Fallback = "frontier",
         seed: int = 0,
-    ) -> Walks:
+    ) -> Rollouts:
         """What `evaluate` takes, checked."""
-        listed, steps = as_graphs(graphs), step_number(steps)
+        listed, steps = as_graphs(graphs), check_steps(steps)
         starts = [_starts(graph, episodes, seed, k, fallback) for k, graph in enumerate(listed)]
         made = as_agent(agent)
         ready = begin(listed, starts, reward, steps, fallback=fallback, seed=seed)
@@ -138,8 +138,8 @@ class Walks:
     def about(self) -> list[Any]:
         """What tells these walks from any others."""
         who = [fingerprint("agent", self.agent), fingerprint("reward", self.ready.reward)]
-        graphs = [graph_digest(graph) for graph in self.ready.stack.graphs]
-        where = [graphs, self.counts.tolist(), digest(self.ready.nodes[:, 0])]
+        graphs = [hash_graph(graph) for graph in self.ready.stack.graphs]
+        where = [graphs, self.counts.tolist(), hash_values(self.ready.nodes[:, 0])]
         return [*who, self.steps, self.ready.fallback, self.seed, *where]
 
 
@@ -156,7 +156,7 @@ def evaluate(
     workers: int | None = None,
     address: str | None = None,
     run: PathLike | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Evaluation:
     """Returns of an agent over many walks.
 
@@ -172,15 +172,15 @@ def evaluate(
     >>> evaluate("random", [cycle(5), cycle(6)], reward="igt", steps=5, episodes="all").mean
     0.4545...
     """
-    walks = Walks.of(agent, graphs, reward, steps, episodes, fallback, seed)
-    return evaluate_all([walks], as_engine(engine, workers, address), run, progress)[0]
+    walks = Rollouts.of(agent, graphs, reward, steps, episodes, fallback, seed)
+    return evaluate_all([walks], resolve_engine(engine, workers, address), run, progress)[0]
 
 
 def evaluate_all(
-    several: Sequence[Walks],
+    several: Sequence[Rollouts],
     engine: Engine,
     run: PathLike | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     name: str = "evaluate",
 ) -> list[Evaluation]:
     """Many evaluations as one job."""
@@ -204,19 +204,19 @@ def evaluate_all(
         "walks",
         [last - first for _, first, last in tasks],
     )
-    results = complete(job, engine, run, progress)
+    results = run_job(job, engine, run, progress)
     mine: list[list[Result]] = [[] for _ in several]
     for (number, _, _), result in zip(tasks, results, strict=True):
         mine[number].append(result)
     return [walks.evaluation(found) for walks, found in zip(several, mine, strict=True)]
 
 
-def _taken(several: Sequence[Walks], task: tuple[int, int, int]) -> Result:
+def _taken(several: Sequence[Rollouts], task: tuple[int, int, int]) -> Result:
     number, first, last = task
     return several[number].taken(first, last)
 
 
-def _described(walks: Walks, first: int, last: int) -> str:
+def _described(walks: Rollouts, first: int, last: int) -> str:
     who = f"{walks.agent.name} for {walks.ready.reward.name}"
     graphs = walks.ready.graph_of[[first, last - 1]]
     return f"{who}, walks {first} to {last - 1} (graphs {graphs[0]} to {graphs[1]})"
@@ -224,13 +224,13 @@ def _described(walks: Walks, first: int, last: int) -> str:
 
 def _starts(graph: Graph, episodes: Episodes, seed: int, task: int, fallback: Fallback) -> Int64:
     if episodes == "all":
-        return possible_starts(graph, fallback)
-    count = whole_number("episodes", episodes, 1, "give a whole number, 1 or more, or 'all'")
-    return random_starts(possible_starts(graph, fallback), count, seed, task)
+        return list_starts(graph, fallback)
+    count = check_integer("episodes", episodes, 1, "give a whole number, 1 or more, or 'all'")
+    return draw_starts(list_starts(graph, fallback), count, seed, task)
 
 
-def random_starts(possible: Int64, count: int, seed: int, task: int = 0) -> Int64:
+def draw_starts(possible: Int64, count: int, seed: int, task: int = 0) -> Int64:
     """`count` positions drawn from the possible ones, each alike: one per stream of the task."""
-    streams = kernels.random.streams(np.uint64(seed_number(seed)), task, count)
-    draws = kernels.random.uniform(streams, np.full(count, _START), np.zeros(count, np.uint64))
+    streams = kernels.random.make_streams(np.uint64(check_seed(seed)), task, count)
+    draws = kernels.random.draw_uniforms(streams, np.full(count, _START), np.zeros(count, np.uint64))
     return possible[np.asarray(draws * len(possible), np.int64)]

@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from curiograph.agents.evaluate import random_starts
+from curiograph.agents.evaluate import draw_starts
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.errors import WalkError
-from curiograph.exploration.mdp import Fallback, begin, possible_starts, start_at, step_number
+from curiograph.exploration.mdp import Fallback, begin, check_steps, list_starts, locate_start
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.growth.measure import measure
 from curiograph.growth.plots import animate_walk, plot_walk
 from curiograph.growth.records import Growth
-from curiograph.progress import Progress, silent
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike, as_reward
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class Walk(Sequence[Hashable]):
         """Draw the visited subgraph in order of visit; gaps are outlined while open, and filled once closed."""
         return plot_walk(self.graph, self, ax)
 
-    def animate(self, path: PathLike, *, progress: Progress = silent) -> None:
+    def animate(self, path: PathLike, *, progress: Progress = no_progress) -> None:
         """Write a .gif in which the walk grows node by node, and its growth below."""
         animate_walk(self.graph, self, path, progress=progress)
 
@@ -125,12 +125,12 @@ def explore(
     >>> explore(library(), agent="beam", reward="igt", start="music", steps=10, seed=0).total
     7.0
     """
-    steps = step_number(steps)
+    steps = check_steps(steps)
     require_edges(as_graph(graph))
     if start is None:
-        first = int(random_starts(possible_starts(graph, fallback), 1, seed)[0])
+        first = int(draw_starts(list_starts(graph, fallback), 1, seed)[0])
     else:
-        first = start_at(graph, start, fallback)
+        first = locate_start(graph, start, fallback)
     made = as_agent(agent)
     made_reward = as_reward(reward)
     ended = made.run(begin([graph], [[first]], made_reward, steps, fallback=fallback, seed=seed))

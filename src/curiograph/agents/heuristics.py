@@ -43,4 +43,4 @@ class GreedyAgent(Agent):
     name = "greedy"
 
     def scores(self, exploration: Exploration) -> Float64:
-        return exploration.without_noise(exploration.candidate_values)
+        return exploration.round_scores(exploration.candidate_values)

@@ -19,9 +19,9 @@ from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.layers import Weights
 from curiograph.errors import CuriographError, FileFormatError, SettingError, UnknownNameError
-from curiograph.files import replacing
+from curiograph.files import open_atomic
 from curiograph.graph.features import Float32
-from curiograph.messages import quoted, shortened
+from curiograph.messages import quote_value, shorten_text
 
 TrainedAgent = GnnAgent | HorizonAgent
 
@@ -31,7 +31,7 @@ _KINDS: dict[str, tuple[type[TrainedAgent], type[Any]]] = {
     "horizon": (HorizonAgent, HorizonShape),
 }
 _OTHERS = dict.fromkeys(("width", "nodes", "fan", "lookahead", "near", "far_lookahead"), 4096)
-LARGEST = {"layers": 64, "hops": 64} | _OTHERS
+SHAPE_LIMITS = {"layers": 64, "hops": 64} | _OTHERS
 """Of the numbers in a shape: no file makes us reserve or read more."""
 _SUFFIX = ".safetensors"
 AGENT_FILE = f"agent{_SUFFIX}"
@@ -60,11 +60,11 @@ def load_agent(source: str | Path) -> TrainedAgent:
     curiograph.errors.UnknownNameError: there is no shipped agent and no file 'igt-rgg'; ...
     """
     if not isinstance(source, (str, Path)):
-        raise SettingError(f"an agent is loaded from a name or a path, not from {quoted(source)}.")
+        raise SettingError(f"an agent is loaded from a name or a path, not from {quote_value(source)}.")
     if isinstance(source, str) and source in shipped_agents():
         with resources.as_file(_shelf() / f"{source}{_SUFFIX}") as file:
             return read_agent(file)
-    path = agent_file(source)
+    path = find_agent_file(source)
     if path is None:
         raise UnknownNameError(
             f"there is no shipped agent and no file {str(source)!r}; shipped are {', '.join(shipped_agents())}."
@@ -72,7 +72,7 @@ def load_agent(source: str | Path) -> TrainedAgent:
     return read_agent(path)
 
 
-def agent_file(source: str | Path) -> Path | None:
+def find_agent_file(source: str | Path) -> Path | None:
     """The file that a path means: itself, or the agent in a folder of a training run; None if there is none."""
     path = Path(source)
     try:
@@ -94,7 +94,7 @@ def read_agent(path: Path) -> TrainedAgent:
             _check_names(path, kind, set(file.keys()), set(wanted))
             weights = {name: _weights(path, file, name, size) for name, size in wanted.items()}
     except (SafetensorError, OSError, UnicodeDecodeError, TypeError) as error:
-        reason = shortened(error, 120)
+        reason = shorten_text(error, 120)
         raise FileFormatError(
             f"{path}: is not a usable safetensors file ({reason}); an agent is saved by curiograph train."
         ) from None
@@ -111,7 +111,7 @@ def _card(path: Path, text: str | None) -> tuple[str, Any, dict[str, Any]]:
         kind, given = card["kind"], card["shape"]
         if card["format"] != _FORMAT:
             raise FileFormatError(
-                f"{path}: is an agent of format {quoted(card['format'])}; this version reads format {_FORMAT}."
+                f"{path}: is an agent of format {quote_value(card['format'])}; this version reads format {_FORMAT}."
             )
         shape_type = _KINDS[kind][1]
         shape = shape_type(**given)
@@ -119,7 +119,7 @@ def _card(path: Path, text: str | None) -> tuple[str, Any, dict[str, Any]]:
         raise
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileFormatError(
-            f"{path}: its card cannot be read ({type(error).__name__}: {shortened(error, 80)})."
+            f"{path}: its card cannot be read ({type(error).__name__}: {shorten_text(error, 80)})."
         ) from None
     for field in fields(shape_type):
         _check_setting(path, field.name, getattr(shape, field.name), getattr(shape_type(), field.name))
@@ -130,18 +130,18 @@ def _check_setting(path: Path, name: str, value: Any, example: Any) -> None:
     if isinstance(example, bool):
         right = isinstance(value, bool)
     elif isinstance(example, int):
-        right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= LARGEST[name]
+        right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= SHAPE_LIMITS[name]
     else:
         right = value in ("mean", "sum")
     if not right:
-        raise FileFormatError(f"{path}: its card says {name} = {quoted(value)}, which no agent of ours has.")
+        raise FileFormatError(f"{path}: its card says {name} = {quote_value(value)}, which no agent of ours has.")
 
 
 def _check_names(path: Path, kind: str, found: set[str], wanted: set[str]) -> None:
     if found != wanted:
         odd = sorted(found ^ wanted)[0]
         how = "lacks" if odd in wanted else "has an unknown"
-        raise FileFormatError(f"{path}: is not a whole {kind} agent: it {how} array {shortened(odd, 60)!r}.")
+        raise FileFormatError(f"{path}: is not a whole {kind} agent: it {how} array {shorten_text(odd, 60)!r}.")
 
 
 def _weights(path: Path, file: Any, name: str, wanted: tuple[int, ...]) -> Any:
@@ -161,10 +161,10 @@ def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | 
     from safetensors.numpy import save
 
     if not isinstance(agent, TrainedAgent):
-        raise SettingError(f"cannot save {quoted(agent)}: it is not a trained agent.")
+        raise SettingError(f"cannot save {quote_value(agent)}: it is not a trained agent.")
     target = Path(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else Path()
     if target.suffix != _SUFFIX:
-        raise SettingError(f"cannot save an agent to {quoted(path)}: give a file name that ends in {_SUFFIX}.")
+        raise SettingError(f"cannot save an agent to {quote_value(path)}: give a file name that ends in {_SUFFIX}.")
     kind = next(name for name, (made, _) in _KINDS.items() if isinstance(agent, made))
     given = dict(agent.card if card is None else card)
     whole = given | {"format": _FORMAT, "kind": kind, "shape": asdict(agent.shape), "name": agent.name}
@@ -176,9 +176,9 @@ def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | 
     wrong = [name for name, size in agent.shape.weights().items() if not _whole(weights.get(name), size)]
     if wrong:
         raise SettingError(f"cannot save agent {agent.name!r}: its array {wrong[0]!r} is missing, odd or not finite.")
-    with replacing(target) as stream:
+    with open_atomic(target) as stream:
         stream.write(save(weights, metadata={"curiograph": text}))
-    with replacing(target.with_suffix(".json")) as stream:
+    with open_atomic(target.with_suffix(".json")) as stream:
         stream.write(f"{text}\n".encode())
     return replace(agent, card=whole)
 
@@ -187,6 +187,6 @@ def _whole(array: Float32 | None, size: tuple[int, ...]) -> bool:
     return array is not None and array.shape == size and bool(np.all(np.isfinite(array)))
 
 
-def frozen_weights(network: Weights) -> Weights:
+def copy_weights(network: Weights) -> Weights:
     """A copy that later training does not change."""
     return {name: np.array(array, np.float32) for name, array in network.items()}

@@ -13,22 +13,28 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.centrality.history import Teleport, are_many, discount, teleport_or_anywhere, teleports
-from curiograph.centrality.rank_transition import greediness
-from curiograph.centrality.scores import by_label, plot_best, top_nodes
-from curiograph.centrality.swarm import Bias, Reach, States, simulate
-from curiograph.centrality.visits import Visits, combined
+from curiograph.centrality.history import (
+    Teleport,
+    check_alpha,
+    is_history_batch,
+    make_teleport_or_uniform,
+    make_teleports,
+)
+from curiograph.centrality.rank_transition import check_p_g
+from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
+from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
+from curiograph.centrality.visits import Visits, combine_visits
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.exploration.mdp import Fallback, Streams, fallback_rule
+from curiograph.exploration.mdp import Fallback, Streams, check_fallback
 from curiograph.files import PathLike
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.messages import quoted
-from curiograph.parallel import HERE, Engine, EngineName, Job, Need, Result, as_engine, complete
-from curiograph.parallel.fingerprint import digest, fingerprint, graph_digest
-from curiograph.progress import Progress, silent
+from curiograph.messages import quote_value
+from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Need, Result, resolve_engine, run_job
+from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import is_number, seed_number, whole_number, worker_number
+from curiograph.validation import check_integer, check_seed, is_number, resolve_workers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,11 +75,11 @@ class CuriousPageRank:
 
     def top(self, k: int = 10) -> Any:
         """The `k` best nodes as (label, score), best first; lists of such lists for several histories or alphas."""
-        return top_nodes(self.graph, self.scores, k)
+        return find_top_nodes(self.graph, self.scores, k)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Bars of the best scores with standard errors; for several alphas, the best scores against alpha."""
-        return plot_best(self.graph, self.scores, self.stderr, self.alpha, self.agent, ax)
+        return plot_top_scores(self.graph, self.scores, self.stderr, self.alpha, self.agent, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, scores by label."""
@@ -85,8 +91,8 @@ class CuriousPageRank:
             "exact": self.exact,
             "walks": self.walks,
             "paths": self.paths,
-            "scores": by_label(self.graph, self.scores),
-            "stderr": by_label(self.graph, self.stderr),
+            "scores": label_scores(self.graph, self.scores),
+            "stderr": label_scores(self.graph, self.stderr),
         }
 
 
@@ -110,7 +116,7 @@ def curious_pagerank(
     workers: int | None = None,
     address: str | None = None,
     run: PathLike | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> CuriousPageRank:
     """PageRank walked by an agent: walkers remember their path, and prefer the candidates that the agent prefers.
 
@@ -147,26 +153,28 @@ def curious_pagerank(
     ('music', True, 1.0)
     """
     require_edges(as_graph(graph))
-    made, by_whom = as_agent(agent), as_engine(engine, workers, address)
+    made, by_whom = as_agent(agent), resolve_engine(engine, workers, address)
     alphas = _alphas(alpha)
     if remember not in get_args(Memory):
-        raise UnknownNameError(f"remember is {quoted(remember)}; the choices are {', '.join(get_args(Memory))}.")
+        raise UnknownNameError(f"remember is {quote_value(remember)}; the choices are {', '.join(get_args(Memory))}.")
     if remember == "history" and history is None:
         raise SettingError("remember is 'history' but there is no history; give one, or remember the path.")
-    many = are_many(graph, history)
-    threads = 1 if many else worker_number(workers)
+    many = is_history_batch(graph, history)
+    threads = 1 if many else resolve_workers(workers)
     how = _Simulation(
-        Bias(Stack.of([graph]), made, as_reward(reward), greediness(p_g), fallback_rule(fallback), threads),
+        WalkerPolicy(
+            GraphBatch.of([graph]), made, as_reward(reward), check_p_g(p_g), check_fallback(fallback), threads
+        ),
         alphas,
         _tolerance(tolerance),
-        whole_number("top", top, 1, "give the number of scores whose error counts, 1 or more"),
-        whole_number("max_walks", max_walks, 1, "give the most walkers to draw, 1 or more"),
+        check_integer("top", top, 1, "give the number of scores whose error counts, 1 or more"),
+        check_integer("max_walks", max_walks, 1, "give the most walkers to draw, 1 or more"),
         exact,
         remember,
-        seed_number(seed),
+        check_seed(seed),
     )
-    starts = teleports(graph, history, weights) if many else [teleport_or_anywhere(graph, history, weights)]
-    found = _answers(how, starts, by_whom if many else HERE, run, progress)
+    starts = make_teleports(graph, history, weights) if many else [make_teleport_or_uniform(graph, history, weights)]
+    found = _answers(how, starts, by_whom if many else IN_PROCESS, run, progress)
     shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     converged = np.stack([f.converged for f in found]).reshape(shape[:-1])
     return CuriousPageRank(
@@ -194,7 +202,9 @@ def _answers(
         _answered,
         how,
         starts,
-        lambda: how.about() | {"histories": [[len(q.nodes), digest(q.nodes, q.chances, q.visited)] for q in starts]},
+        lambda: (
+            how.about() | {"histories": [[len(q.nodes), hash_values(q.nodes, q.chances, q.visited)] for q in starts]}
+        ),
         Need(
             task=_SWARM,
             results=2 * 8 * len(starts) * len(how.alphas) * num_nodes,
@@ -203,10 +213,10 @@ def _answers(
             way_out="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every "
             "node",
         ),
-        lambda q: f"the history {quoted([graph.label(int(v)) for v in q.visited])}",
+        lambda q: f"the history {quote_value([graph.label(int(v)) for v in q.visited])}",
         "histories",
     )
-    return [_Answer(**result) for result in complete(job, engine, run, progress)]
+    return [_Answer(**result) for result in run_job(job, engine, run, progress)]
 
 
 def _answered(how: _Simulation, q: Teleport) -> Result:
@@ -239,7 +249,7 @@ def _everywhere(found: Sequence[_Answer], name: str, num_nodes: int) -> Float64:
 class _Simulation:
     """How to answer for any history."""
 
-    bias: Bias
+    bias: WalkerPolicy
     alphas: Float64
     tolerance: float
     top: int
@@ -252,7 +262,7 @@ class _Simulation:
         """What tells its answers from those of any other."""
         bias = self.bias
         return {
-            "graph": graph_digest(bias.stack.graphs[0]),
+            "graph": hash_graph(bias.stack.graphs[0]),
             "agent": fingerprint("agent", bias.agent),
             "reward": fingerprint("reward", bias.reward),
             "settings": [bias.p_g, bias.fallback, self.tolerance, self.top, self.max_walks, self.exact],
@@ -267,25 +277,25 @@ class _Simulation:
         Errors fall at least like one over the root of the walkers, which says how many more it takes; but at most half
         as many again at a time: a large error is often that of a node that got among the highest by chance.
         """
-        states = start_states(q.nodes, self.seed, q.visited if self.remember == "history" else None)
+        states = make_start_states(q.nodes, self.seed, q.visited if self.remember == "history" else None)
         seed = int(_mixed(self.seed, q.nodes))
-        from_history = partial(simulate, self.bias, states, q.chances)
+        from_history = partial(simulate_swarm, self.bias, states, q.chances)
         largest = float(self.alphas.max())
         if self.exact:
-            reach = Reach(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
+            reach = SwarmLimits(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
             visits = [from_history(reach, _streams(seed, 0))]
-            return _answer(*combined(visits, self.alphas), np.ones(len(self.alphas), bool), visits)
+            return _answer(*combine_visits(visits, self.alphas), np.ones(len(self.alphas), bool), visits)
         visits, left, size = [], self.max_walks, FIRST_SIZE
         while True:
-            reach = Reach(min(size, max(1, left // Reach.groups)), largest, tail=self.tolerance / 50)
+            reach = SwarmLimits(min(size, max(1, left // SwarmLimits.groups)), largest, tail=self.tolerance / 50)
             visits.append(from_history(reach, _streams(seed, len(visits))))
             left -= visits[-1].walks
             # where the last one followed all paths, those before have nothing to add but their errors
             counted = visits if visits[-1].drawn else visits[-1:]
-            nodes, scores, stderr = combined(counted, self.alphas)
+            nodes, scores, stderr = combine_visits(counted, self.alphas)
             excess = self._errors(scores, stderr) / self.tolerance
             largest_excess = float(excess[self.alphas.argmax()])
-            if largest_excess <= 1 or left < Reach.groups:
+            if largest_excess <= 1 or left < SwarmLimits.groups:
                 return _answer(nodes, scores, stderr, excess <= 1, visits)
             size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 0.5))
 
@@ -305,7 +315,7 @@ def _answer(
 
 
 def _streams(seed: int, task: int) -> Streams:
-    streams: Streams = kernels.random.streams(np.uint64(seed), task, Reach.groups)
+    streams: Streams = kernels.random.make_streams(np.uint64(seed), task, SwarmLimits.groups)
     return streams
 
 
@@ -313,13 +323,13 @@ def _mixed(seed: int, nodes: Int32) -> np.uint64:
     """A seed for a history, so that errors for different users are independent."""
     mixed = np.asarray([seed], np.uint64)
     for place, node in enumerate(nodes):
-        mixed = kernels.random.branched(mixed, np.uint64(place), np.asarray([node]))
+        mixed = kernels.random.branch_streams(mixed, np.uint64(place), np.asarray([node]))
     return np.uint64(mixed[0])
 
 
-def start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> States:
+def make_start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> States:
     """The states in which walkers start: one per node, which stands last in it, after what else counts as visited."""
-    streams = kernels.random.branched(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
+    streams = kernels.random.branch_streams(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
     if visited is None:
         return States(nodes[:, None], streams)
     rows = [np.append(visited[visited != node], node) for node in nodes]
@@ -328,13 +338,13 @@ def start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> State
 
 def _alphas(alpha: Any) -> Float64:
     if np.ndim(alpha) == 0:
-        return np.asarray([discount(alpha)])
+        return np.asarray([check_alpha(alpha)])
     if np.ndim(alpha) > 1 or len(alpha) == 0:
-        raise SettingError(f"alpha is {quoted(alpha)}; give one number, or a list of them.")
-    return np.asarray([discount(each) for each in alpha])
+        raise SettingError(f"alpha is {quote_value(alpha)}; give one number, or a list of them.")
+    return np.asarray([check_alpha(each) for each in alpha])
 
 
 def _tolerance(tolerance: Any) -> float:
     if not is_number(tolerance) or not 0 < tolerance < 1:
-        raise SettingError(f"tolerance is {quoted(tolerance)}; give the relative error to allow, such as 0.05.")
+        raise SettingError(f"tolerance is {quote_value(tolerance)}; give the relative error to allow, such as 0.05.")
     return float(tolerance)

@@ -9,8 +9,8 @@ import numpy as np
 from curiograph import kernels
 from curiograph.arrays import Float64
 from curiograph.errors import SettingError
-from curiograph.messages import quoted
-from curiograph.validation import is_number, seed_number
+from curiograph.messages import quote_value
+from curiograph.validation import check_seed, is_number
 
 
 def rank_transition(scores: Any, p_g: float, *, seed: int | None = None) -> Float64:
@@ -28,25 +28,27 @@ def rank_transition(scores: Any, p_g: float, *, seed: int | None = None) -> Floa
     try:
         values = np.asarray(scores, np.float64)
     except (TypeError, ValueError):
-        raise SettingError(f"the scores are {quoted(scores)}; give one number per candidate.") from None
+        raise SettingError(f"the scores are {quote_value(scores)}; give one number per candidate.") from None
     if values.ndim != 1 or np.any(np.isnan(values)):
-        raise SettingError(f"the scores are {quoted(scores)}; give one number per candidate, none of them NaN.")
+        raise SettingError(f"the scores are {quote_value(scores)}; give one number per candidate, none of them NaN.")
     if seed is not None:
-        luck = np.random.default_rng(seed_number(seed)).permutation(len(values))
+        luck = np.random.default_rng(check_seed(seed)).permutation(len(values))
         order = np.lexsort((luck, values))
         values = np.empty(len(values))
         values[order] = np.arange(len(values))
-    chances: Float64 = kernels.rank_transition.transition(np.array([0, len(values)]), values, greediness(p_g))
+    chances: Float64 = kernels.rank_transition.compute_probabilities(np.array([0, len(values)]), values, check_p_g(p_g))
     return chances
 
 
-def greediness(p_g: Any) -> float:
+def check_p_g(p_g: Any) -> float:
     """p_g, a number in [0, 1].
 
-    >>> greediness(1.5)
+    >>> check_p_g(1.5)
     Traceback (most recent call last):
     curiograph.errors.SettingError: p_g is 1.5; give a number from 0 (always the best) to 1 (any candidate alike).
     """
     if not is_number(p_g) or not 0 <= p_g <= 1:
-        raise SettingError(f"p_g is {quoted(p_g)}; give a number from 0 (always the best) to 1 (any candidate alike).")
+        raise SettingError(
+            f"p_g is {quote_value(p_g)}; give a number from 0 (always the best) to 1 (any candidate alike)."
+        )
     return float(p_g)

@@ -62,7 +62,7 @@ class Visits:
         return np.ascontiguousarray(table.T).reshape(len(alphas), self.groups, len(self.touched))
 
 
-def combined(several: Sequence[Visits], alphas: Float64) -> tuple[Int64, Float64, Float64]:
+def combine_visits(several: Sequence[Visits], alphas: Float64) -> tuple[Int64, Float64, Float64]:
     """Nodes that were reached, ascending; their scores (visits as a share of all) and standard errors, alphas x nodes.
 
     Simulations of different size count in proportion to it. The error of a share of a total that itself varies is taken

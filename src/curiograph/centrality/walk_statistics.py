@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.centrality.rank_transition import greediness
-from curiograph.centrality.walkers import Starts, biased_walks, start_positions, unbiased_walks
+from curiograph.centrality.rank_transition import check_p_g
+from curiograph.centrality.walkers import Starts, choose_starts, simulate_biased_walks, simulate_unbiased_walks
 from curiograph.errors import SettingError
-from curiograph.exploration.mdp import Fallback, begin, step_number
-from curiograph.graph.batch import Stack
+from curiograph.exploration.mdp import Fallback, begin, check_steps
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.messages import quoted
-from curiograph.optional import require
+from curiograph.messages import quote_value
+from curiograph.optional import import_optional
 from curiograph.rewards.igt import GapTracker
 from curiograph.rewards.registry import RewardLike
-from curiograph.validation import whole_number
+from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -103,7 +103,7 @@ class WalkStatistics:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per step as a pandas frame (`pip install curiograph[frame]`)."""
-        return require("pandas", "frame", "Frames").DataFrame(self.columns())
+        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def plot(self) -> Figure:
         """A figure with a panel for each curve, with bands of one standard error."""
@@ -137,7 +137,7 @@ class WalkComparison(Mapping[str, WalkStatistics]):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per kind of walker and step; the column `walker` says which kind."""
-        pandas = require("pandas", "frame", "Frames")
+        pandas = import_optional("pandas", "frame", "Frames")
         frames = {name: found.to_frame() for name, found in self.items()}
         return pandas.concat(frames, names=["walker"]).reset_index("walker").reset_index(drop=True)
 
@@ -201,14 +201,14 @@ def walk_statistics(
     [0.0, 0.0, 0.34]
     """
     require_edges(as_graph(graph))
-    steps, p_g = step_number(steps), greediness(p_g)
-    walks = whole_number("walks", walks, 1, "let a whole number of walkers go, 1 or more")
-    first = start_positions(graph, starts, walks, seed)
+    steps, p_g = check_steps(steps), check_p_g(p_g)
+    walks = check_integer("walks", walks, 1, "let a whole number of walkers go, 1 or more")
+    first = choose_starts(graph, starts, walks, seed)
     walkers = begin([graph], [first], reward, steps, fallback=fallback, seed=seed)
     if agent is None:
-        return _statistics(UNBIASED, None, walkers.stack, unbiased_walks(walkers, steps))
+        return _statistics(UNBIASED, None, walkers.stack, simulate_unbiased_walks(walkers, steps))
     made = as_agent(agent)
-    return _statistics(made.name, p_g, walkers.stack, biased_walks(walkers, made, p_g, steps))
+    return _statistics(made.name, p_g, walkers.stack, simulate_biased_walks(walkers, made, p_g, steps))
 
 
 def compare_walks(
@@ -236,7 +236,7 @@ def compare_walks(
     """
     if not isinstance(agents, Mapping) or not agents:
         raise SettingError(
-            f"agents is {quoted(agents)}; give an agent, or None, for each name, as in {{'igt': agent}}."
+            f"agents is {quote_value(agents)}; give an agent, or None, for each name, as in {{'igt': agent}}."
         )
     found = {}
     for name, agent in agents.items():
@@ -255,7 +255,7 @@ def compare_walks(
     return WalkComparison(found)
 
 
-def _statistics(name: str, p_g: float | None, stack: Stack, walks: Int32) -> WalkStatistics:
+def _statistics(name: str, p_g: float | None, stack: GraphBatch, walks: Int32) -> WalkStatistics:
     going, new = walks >= 0, _first_visits(walks)
     far = _distances(stack, walks)
     back = walks == walks[:, :1]
@@ -296,13 +296,13 @@ def _first_visits(walks: Int32) -> NDArray[np.bool_]:
     return first
 
 
-def _distances(stack: Stack, walks: Int32) -> Int32:
+def _distances(stack: GraphBatch, walks: Int32) -> Int32:
     order = np.argsort(walks[:, 0], kind="stable")
-    far: Int32 = kernels.shortest_paths.distances(stack.out.indptr, stack.out.indices, walks, order)
+    far: Int32 = kernels.shortest_paths.compute_distances(stack.out.indptr, stack.out.indices, walks, order)
     return far
 
 
-def _gaps(stack: Stack, visits: Int32) -> Int64:
+def _gaps(stack: GraphBatch, visits: Int32) -> Int64:
     """beta_1 of each walk after every step; `visits` holds first visits only, -1 between them."""
     gaps = np.empty(visits.shape, np.int64)
     size = max(1, _ENTRIES // visits.shape[1])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import curiograph
-from curiograph.cli.packages import Installed, installed
+from curiograph.cli.packages import Installed, read_installed
 from curiograph.errors import CuriographError
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -20,7 +20,7 @@ _GAPS, _BITS = 2, 0.8908126465984033  # of the toy graph `library`, by the slow 
 
 
 @dataclass
-class Checkup:
+class DoctorReport:
     """What was found."""
 
     versions: dict[str, str | None] = field(default_factory=dict)
@@ -41,10 +41,10 @@ class Checkup:
         return asdict(self)
 
 
-def check_up() -> Checkup:
+def run_checks() -> DoctorReport:
     """Look at everything; slow only where kernels have to be compiled."""
-    found = Checkup()
-    check_packages(found, installed())
+    found = DoctorReport()
+    check_packages(found, read_installed())
     check_machine(found)
     check_kernels(found)
     check_data(found)
@@ -52,7 +52,7 @@ def check_up() -> Checkup:
     return found
 
 
-def check_packages(found: Checkup, about: Installed | None) -> None:
+def check_packages(found: DoctorReport, about: Installed | None) -> None:
     """Versions and extras; nothing of it is imported."""
     found.versions = {"python": platform.python_version(), "curiograph": curiograph.__version__}
     if about is None:
@@ -83,7 +83,7 @@ def check_packages(found: Checkup, about: Installed | None) -> None:
         found.extras.append(row | {"install": extra.install})
 
 
-def check_machine(found: Checkup) -> None:
+def check_machine(found: DoctorReport) -> None:
     """Platform, cores, memory, and threads that are more than the cores."""
     cores = _usable_cores()
     found.machine = {
@@ -113,7 +113,7 @@ def _memory() -> int | None:
         return None
 
 
-def check_kernels(found: Checkup) -> None:
+def check_kernels(found: DoctorReport) -> None:
     """Where compiled kernels are kept, whether they are there yet, and whether they compute what they should."""
     found.kernels = {"folder": None, "bytes": 0, "compiled": 0, "older_folders": 0, "correct": False}
     with warnings.catch_warnings(record=True) as said:
@@ -147,7 +147,7 @@ def check_kernels(found: Checkup) -> None:
 def _kernel_cache() -> dict[str, Any]:
     from curiograph import kernels
 
-    folder = kernels.jit.cache_folder()
+    folder = kernels.jit.get_cache_folder()
     if folder is None:
         return {}
     ours = Path(kernels.csr.has_edge.stats.cache_path)  # numba makes a folder in it for each copy of the sources
@@ -172,14 +172,14 @@ def _computed() -> tuple[int, float]:
     return int(betti(library(), dim=1)), float(compressibility(library()))
 
 
-def check_data(found: Checkup) -> None:
+def check_data(found: DoctorReport) -> None:
     """Folders that data sets are looked for in, and what is there."""
-    from curiograph.human.data.load import cache_folder, find_dataset
-    from curiograph.human.data.registry import KINDS, SOURCES
+    from curiograph.human.data.load import find_dataset, get_cache_folder
+    from curiograph.human.data.registry import READERS, SOURCES
 
     given = os.environ.get("CURIOGRAPH_DATA")
     try:
-        cache = cache_folder()
+        cache = get_cache_folder()
     except CuriographError as error:
         found.data = {"CURIOGRAPH_DATA": given, "cache": None, "writable": False, "found": {}}
         found.problems.append(str(error))
@@ -192,7 +192,7 @@ def check_data(found: Checkup) -> None:
             f"data sets cannot be kept in {cache}, which cannot be written to: set XDG_CACHE_HOME to a folder that "
             "can, or give one with curiograph data get --cache DIR."
         )
-    for name in dict.fromkeys([*KINDS, *SOURCES]):
+    for name in dict.fromkeys([*READERS, *SOURCES]):
         try:
             place = find_dataset(name)
         except CuriographError as error:
@@ -208,7 +208,7 @@ def _writable(folder: Path) -> bool:
     return present is not None and present.is_dir() and os.access(present, os.W_OK)
 
 
-def check_agents(found: Checkup) -> None:
+def check_agents(found: DoctorReport) -> None:
     """Whether the shipped agents can be read."""
     from curiograph.agents.pretrained import load_agent, shipped_agents
 

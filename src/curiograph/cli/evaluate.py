@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import completion, options
-from curiograph.cli.output import check_folder, check_out, progress, show_json, show_table, write_result
+from curiograph.cli.output import check_folder, check_out, show_json, show_progress, show_table, write_result
 from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 def evaluate(
     agent: Annotated[
-        list[str], typer.Option(help="As for explore; may be repeated.", autocompletion=completion.agents)
+        list[str], typer.Option(help="As for explore; may be repeated.", autocompletion=completion.complete_agents)
     ] = ["greedy"],  # noqa: B006
     reward: options.Reward = "igt",
     family: Annotated[
         str | None,
-        typer.Option(help="Generated test graphs: rg, ws, ba or er.", autocompletion=completion.families),
+        typer.Option(help="Generated test graphs: rg, ws, ba or er.", autocompletion=completion.complete_families),
     ] = None,
     graph: options.GraphFile = None,
     environments: Annotated[Path | None, typer.Option(help="Test graphs of a published environment file.")] = None,
@@ -45,18 +45,18 @@ def evaluate(
 
     [bold]curiograph evaluate --family rg --agent greedy --agent beam:64 --reward igt --episodes 20[/bold]
     """
-    from curiograph.agents.evaluate import Walks, evaluate_all
-    from curiograph.parallel import as_engine
+    from curiograph.agents.evaluate import Rollouts, evaluate_all
+    from curiograph.parallel import resolve_engine
 
     check_out(out, (".json", ".csv"))
     if run is not None:
         check_folder(run, "--run")
-    by_whom = as_engine(engine, workers, address)
+    by_whom = resolve_engine(engine, workers, address)
     tested = _graphs(family, graph, environments, graphs, nodes, seed, directed)
     count: Any = episodes if episodes == "all" else _whole(episodes)
     kept: Any = fallback
-    several = [Walks.of(name, tested, reward, steps, count, kept, seed) for name in agent]
-    with progress(quiet) as say:
+    several = [Rollouts.of(name, tested, reward, steps, count, kept, seed) for name in agent]
+    with show_progress(quiet) as say:
         results = evaluate_all(several, by_whom, run, say)
     documents = [result.to_dict() for result in results]
     document = documents[0] if len(documents) == 1 else {"results": documents}

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import ANIMATIONS, PICTURES, check_out, progress, show_json, show_table, write_result
+from curiograph.cli.output import ANIMATIONS, PICTURES, check_out, show_json, show_progress, show_table, write_result
 
 
 def explore(
@@ -43,7 +43,7 @@ def explore(
     write_result(out, walk.to_dict(), lambda: (columns, rows), walk.plot)
     write_result(plot, walk.to_dict(), plot=walk.plot)
     if animate is not None:
-        with progress(quiet) as say:
+        with show_progress(quiet) as say:
             walk.animate(animate, progress=say)
     if json:
         show_json(walk.to_dict())

@@ -28,7 +28,7 @@ from curiograph.cli import (
     tools,
     train,
 )
-from curiograph.cli.output import remark
+from curiograph.cli.output import print_remark
 from curiograph.errors import CuriographError, JobStopped
 
 _STOPPED = 130
@@ -42,7 +42,7 @@ class _Group(TyperGroup):
             return super().invoke(context)
         except KeyboardInterrupt as stop:
             quiet = bool(os.environ.get("CURIOGRAPH_QUIET")) and not isinstance(stop, JobStopped)
-            remark(str(stop) or "stopped", quiet)
+            print_remark(str(stop) or "stopped", quiet)
             sys.exit(_STOPPED)
 
 
@@ -105,7 +105,7 @@ def main() -> None:
     except CuriographError as error:
         _refuse(str(error))
     except (KeyboardInterrupt, typer.Abort):  # at a question, or before any command
-        remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
+        print_remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
         sys.exit(_STOPPED)
     except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -17,15 +17,15 @@ from curiograph.cli.output import (
     PICTURES,
     check_folder,
     check_out,
-    progress,
-    remark,
+    format_json,
+    print_remark,
     show_json,
+    show_progress,
     show_table,
-    to_json,
     write_result,
 )
 from curiograph.errors import SettingError
-from curiograph.files import replacing
+from curiograph.files import open_atomic
 
 if TYPE_CHECKING:
     from curiograph.growth.records import Growth, Growths
@@ -75,7 +75,7 @@ def measure(
     g = options.open_graph(graph, directed)
     reader = options.LabelReader(g)
     labels = [reader.walk(walk)] if walk is not None else reader.walks(walks or Path())
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         who: Any = {"engine": engine, "workers": workers, "address": address, "run": run, "progress": say}
         growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility, **who)
     if walks is not None:
@@ -84,7 +84,7 @@ def measure(
         write_result(out, growths[0].to_dict(), lambda: _rows(growths), lambda: growths[0].plot())
     write_result(plot, None, plot=lambda: plot_walk(g, labels[0]))
     if animate is not None:
-        with progress(quiet) as say:
+        with show_progress(quiet) as say:
             animate_walk(g, labels[0], animate, progress=say)
     if json:
         if walk is not None:
@@ -94,7 +94,7 @@ def measure(
         return
     revisits = int(growths.revisits.sum())
     if revisits:
-        remark(f"revisits left out, since the first visit counts: {revisits}", quiet)
+        print_remark(f"revisits left out, since the first visit counts: {revisits}", quiet)
     if walk is not None:
         columns, rows = _rows(growths)
         show_table("", columns[1:], [row[1:] for row in rows])
@@ -102,7 +102,7 @@ def measure(
     else:
         show_table("", _SUMMARY, [_summary(i, growth) for i, growth in enumerate(growths[:_SHOWN])])
         if len(growths) > _SHOWN:
-            remark(f"and {len(growths) - _SHOWN:,} more walks; --out FILE.csv or FILE.json holds all", quiet)
+            print_remark(f"and {len(growths) - _SHOWN:,} more walks; --out FILE.csv or FILE.json holds all", quiet)
 
 
 def _write_many(out: Path | None, growths: Growths) -> None:
@@ -111,7 +111,7 @@ def _write_many(out: Path | None, growths: Growths) -> None:
         write_result(out, None, plot=growths.plot)
         return
     pieces = _csv_lines(growths) if out.suffix.lower() == ".csv" else _documents(growths)
-    with replacing(out) as stream:
+    with open_atomic(out) as stream:
         stream.writelines(piece.encode() for piece in pieces)
 
 
@@ -119,7 +119,7 @@ def _documents(growths: Growths) -> Iterator[str]:
     """One JSON document, in pieces."""
     yield '{"walks": [\n'
     for number, growth in enumerate(growths):
-        yield (",\n" if number else "") + to_json(growth.to_dict())
+        yield (",\n" if number else "") + format_json(growth.to_dict())
     yield "\n]}\n"
 
 

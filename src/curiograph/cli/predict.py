@@ -14,9 +14,9 @@ from curiograph.cli.output import (
     PICTURES,
     check_folder,
     check_out,
-    progress,
-    remark,
+    print_remark,
     show_json,
+    show_progress,
     show_table,
     write_result,
 )
@@ -35,7 +35,7 @@ def predict(
             help="wikispeedia, movielens, books; or a folder with the files of one of them; or a table "
             "user,item,time; or a file with one walk per line.",
             show_default=False,
-            autocompletion=completion.datasets,
+            autocompletion=completion.complete_datasets,
         ),
     ],
     source: Annotated[
@@ -45,7 +45,7 @@ def predict(
         str | None,
         typer.Option(
             help="What people walked on; without it, items that the same people visited are linked.",
-            autocompletion=completion.graphs,
+            autocompletion=completion.complete_graphs,
         ),
     ] = None,
     directed: options.Directed = False,
@@ -56,10 +56,12 @@ def predict(
     mean_degree: Annotated[float | None, typer.Option(help="Of the graph that is made.")] = None,
     item_users: Annotated[int | None, typer.Option(help="Users that an item of it needs.", min=1)] = None,
     igt: Annotated[
-        str | None, typer.Option(help="Agent for igt, instead of training one.", autocompletion=completion.agents)
+        str | None,
+        typer.Option(help="Agent for igt, instead of training one.", autocompletion=completion.complete_agents),
     ] = None,
     cpt: Annotated[
-        str | None, typer.Option(help="Agent for cpt, instead of training one.", autocompletion=completion.agents)
+        str | None,
+        typer.Option(help="Agent for cpt, instead of training one.", autocompletion=completion.complete_agents),
     ] = None,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -79,12 +81,12 @@ def predict(
     from curiograph.human.prediction.predict import FULL, QUICK
     from curiograph.human.prediction.predict import predict as predict_choices
     from curiograph.human.prediction.protocol import RECIPES, Recipe
-    from curiograph.parallel import as_engine
+    from curiograph.parallel import resolve_engine
 
     check_out(out, (".json", ".csv", *PICTURES))
     if run is not None:
         check_folder(run, "--run")
-    by_whom = as_engine(engine, workers, address)
+    by_whom = resolve_engine(engine, workers, address)
     if (igt is None) != (cpt is None):
         raise SettingError("give agents for both, --igt and --cpt, or for none of them.")
     found = _opened(data, source, graph, directed, lenient, quiet)
@@ -96,7 +98,7 @@ def predict(
     changes: Any = {name: wish for name, wish in wishes.items() if wish is not None}
     recipe = replace(RECIPES.get(found.name, Recipe()), **changes)
     agents = None if igt is None or cpt is None else {"igt": igt, "cpt": cpt}
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         prediction = predict_choices(
             found, agents=agents, recipe=recipe, effort=effort, seed=seed, engine=by_whom, run=run, progress=say
         )
@@ -112,11 +114,11 @@ def _opened(data: str, source: Path | None, graph: str | None, directed: bool, l
 
     found = load_dataset(data, source, lenient=lenient)
     if found.skipped.count:
-        remark(f"bad rows skipped: {found.skipped.count:,}", quiet)
+        print_remark(f"bad rows skipped: {found.skipped.count:,}", quiet)
     if graph is None:
         return found
     walked = options.open_graph(graph, directed)
-    return replace(found, graph=walked, walks=options.on_graph(found.walks, walked, data, lenient))
+    return replace(found, graph=walked, walks=options.place_on_graph(found.walks, walked, data, lenient))
 
 
 def show(prediction: Prediction) -> None:
@@ -127,9 +129,9 @@ def show(prediction: Prediction) -> None:
 
 
 def _title(outcome: Outcome) -> str:
-    from curiograph.human.prediction.results import WHERE
+    from curiograph.human.prediction.results import CANDIDATE_LABELS
 
-    return f"{len(outcome.users):,} choices among {WHERE[outcome.among]}; 1 is best, r is over PageRank"
+    return f"{len(outcome.users):,} choices among {CANDIDATE_LABELS[outcome.among]}; 1 is best, r is over PageRank"
 
 
 def _methods(outcome: Outcome) -> tuple[list[str], list[list[Any]]]:

@@ -15,9 +15,9 @@ from curiograph.cli.output import (
     PICTURES,
     check_folder,
     check_out,
-    progress,
-    remark,
+    print_remark,
     show_json,
+    show_progress,
     show_table,
     write_result,
 )
@@ -49,7 +49,7 @@ def rank(
         str | None,
         typer.Option(
             help="Let this agent walk (greedy, igt-rg, ...); plain PageRank without it.",
-            autocompletion=completion.agents,
+            autocompletion=completion.complete_agents,
         ),
     ] = None,
     reward: options.Reward = "igt",
@@ -92,7 +92,7 @@ def rank(
     reader = options.LabelReader(g)
     labels = reader.walks(histories) if histories else None if history is None else reader.walk(history)
     weights = None if history_weights is None else _numbers("--history-weights", history_weights)
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         say("ranking")
         if agent is None:
             from curiograph.centrality.pagerank import pagerank
@@ -123,7 +123,7 @@ def rank(
         return
     show_table("", columns, rows)
     if not about.get("converged", True):
-        remark(f"the standard errors are above {tolerance:g} of the scores; raise --max-walks.", quiet)
+        print_remark(f"the standard errors are above {tolerance:g} of the scores; raise --max-walks.", quiet)
 
 
 def _check_plain(given: dict[str, bool]) -> None:
@@ -164,16 +164,16 @@ def recommend(
         str, typer.Option(help="all unvisited nodes, or neighbours of the last or of history.")
     ] = "all",
     by: Annotated[
-        str, typer.Option(help="mixture, pagerank, igt or cpt.", autocompletion=completion.rankers)
+        str, typer.Option(help="mixture, pagerank, igt or cpt.", autocompletion=completion.complete_rankers)
     ] = "mixture",
     weights: Annotated[
         str | None, typer.Option(help="Of the mixture, as in pagerank=1,igt=0.5,cpt=0.5; equal without it.")
     ] = None,
     igt_agent: Annotated[
-        str, typer.Option(help="The agent that walks for igt.", autocompletion=completion.agents)
+        str, typer.Option(help="The agent that walks for igt.", autocompletion=completion.complete_agents)
     ] = "greedy",
     cpt_agent: Annotated[
-        str, typer.Option(help="The agent that walks for cpt.", autocompletion=completion.agents)
+        str, typer.Option(help="The agent that walks for cpt.", autocompletion=completion.complete_agents)
     ] = "greedy",
     alpha: Alpha = 0.85,
     p_g: Greediness = 0.5,
@@ -195,11 +195,11 @@ def recommend(
 
     [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
     """
-    from curiograph.recommendation.recommender import Recommender, candidate_choice
-    from curiograph.validation import whole_number
+    from curiograph.recommendation.recommender import Recommender, check_candidate_set
+    from curiograph.validation import check_integer
 
     _check_files(history, histories, parts, prepare, out)
-    chosen, k = candidate_choice(candidates), whole_number("-k", k, 1, "ask for 1 recommendation or more")
+    chosen, k = check_candidate_set(candidates), check_integer("-k", k, 1, "ask for 1 recommendation or more")
     g = options.open_graph(graph, directed)
     reader = options.LabelReader(g)
     users = [reader.walk(history)] if history is not None else reader.walks(histories) if histories else []
@@ -208,13 +208,13 @@ def recommend(
         raise SettingError("--parts keeps what curious walkers find out; --by pagerank has none.")
     if parts is not None and parts.exists():
         made.load(parts)
-    known = made.known
-    with progress(quiet) as say:
+    known = made.num_prepared
+    with show_progress(quiet) as say:
         if prepare and parts is not None:
             _prepare(made, parts, say)
         say(f"recommending to {len(users)} users")
         found = made.recommend(users, k, candidates=chosen) if users else []
-    if parts is not None and made.known > known:
+    if parts is not None and made.num_prepared > known:
         made.save(parts)
     if not users:
         document = {"parts": str(parts), "nodes": g.num_nodes}
@@ -222,7 +222,7 @@ def recommend(
         if json:
             show_json(document)
         else:
-            remark(f"{parts}: the parts of {g.num_nodes} nodes", quiet)
+            print_remark(f"{parts}: the parts of {g.num_nodes} nodes", quiet)
         return
     document = {"users": [top.to_dict() for top in found]} if history is None else found[0].to_dict()
     write_result(out, document, lambda: _table(found), found[0].plot)
@@ -233,7 +233,7 @@ def recommend(
     for number, top in enumerate(found):
         if len(top) < k:
             who = f"user {number}: " if history is None else ""
-            remark(f"{who}{len(top)} of {k} recommendations: no other candidate can be reached", quiet)
+            print_remark(f"{who}{len(top)} of {k} recommendations: no other candidate can be reached", quiet)
 
 
 def _check_files(

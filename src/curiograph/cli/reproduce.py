@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import completion, options, predict
-from curiograph.cli.output import check_folder, progress, remark, show_json, show_table, to_json, write_text
+from curiograph.cli.output import (
+    check_folder,
+    format_json,
+    print_remark,
+    show_json,
+    show_progress,
+    show_table,
+    write_text,
+)
 from curiograph.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
@@ -34,7 +42,7 @@ Source = Annotated[Path | None, typer.Option("--from", help="Folder with the dat
 Only = Annotated[
     list[str] | None,
     typer.Option(
-        "--only", help="movielens, books or wikispeedia; may be repeated.", autocompletion=completion.published
+        "--only", help="movielens, books or wikispeedia; may be repeated.", autocompletion=completion.complete_published
     ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Few choices, short trainings and fits.")]
@@ -69,7 +77,7 @@ def table1(
     """Table 1: all agents, two rewards, four families, beside the paper's figures."""
     from curiograph.paper import table1 as experiment
     from curiograph.paper.comparison import REWARDS
-    from curiograph.parallel import as_engine
+    from curiograph.parallel import resolve_engine
 
     _check(out, run)
     settings = experiment.Settings(
@@ -79,8 +87,8 @@ def table1(
         seeds=seeds,
         seed=seed,
     )
-    with progress(quiet) as say:
-        cells = experiment.run(settings, environments or (), say, as_engine(engine, workers, address), run)
+    with show_progress(quiet) as say:
+        cells = experiment.run(settings, environments or (), say, resolve_engine(engine, workers, address), run)
     document = experiment.to_dict(cells, settings)
     _write("table1", out, document, experiment.to_markdown(cells), lambda path: experiment.save_plot(cells, path))
     if json:
@@ -111,11 +119,11 @@ def lengths(
 ) -> None:
     """Walks of 5 to 50 nodes on 50-node graphs."""
     from curiograph.paper import lengths as experiment
-    from curiograph.parallel import as_engine
+    from curiograph.parallel import resolve_engine
 
     places = tuple(length for length in experiment.LENGTHS if length <= longest)
     settings = experiment.Settings(graphs, episodes, beam_episodes, seed, places)
-    _curves("lengths", experiment, settings, as_engine(engine, workers, address), run, out, json, quiet)
+    _curves("lengths", experiment, settings, resolve_engine(engine, workers, address), run, out, json, quiet)
 
 
 @app.command("sizes")
@@ -135,17 +143,17 @@ def sizes(
 ) -> None:
     """10-node walks on graphs of 10 to 5,000 nodes."""
     from curiograph.paper import sizes as experiment
-    from curiograph.parallel import as_engine
+    from curiograph.parallel import resolve_engine
 
     places = tuple(size for size in experiment.SIZES if size <= largest)
     settings = experiment.Settings(graphs, episodes, beam_episodes, seed, places)
-    _curves("sizes", experiment, settings, as_engine(engine, workers, address), run, out, json, quiet)
+    _curves("sizes", experiment, settings, resolve_engine(engine, workers, address), run, out, json, quiet)
 
 
 @app.command("walltime")
 def walltime(
     family: Annotated[
-        str, typer.Option(help="Family of the graph: rg, ws, ba or er.", autocompletion=completion.families)
+        str, typer.Option(help="Family of the graph: rg, ws, ba or er.", autocompletion=completion.complete_families)
     ] = "rg",
     largest: Annotated[int, typer.Option(help="Leave out longer walks.", min=5, max=200)] = 200,
     walks: Annotated[int, typer.Option(help="Walks that decide at once, in the batch.", min=1)] = 100,
@@ -162,7 +170,7 @@ def walltime(
     _check(out)
     places = tuple(size for size in experiment.SIZES if size <= largest)
     settings = experiment.Settings(family=family, sizes=places, walks=walks, repeats=repeats, seed=seed)
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         timings = experiment.run(settings, _peers(), say)
     document = experiment.to_dict(timings, settings)
     text = experiment.to_markdown(timings, settings)
@@ -193,12 +201,12 @@ def table2(
 ) -> None:
     """Table 2 and Figure 4B: people's choices on three datasets, beside the paper's figures and honest baselines."""
     from curiograph.paper import table2 as experiment
-    from curiograph.parallel import as_engine
+    from curiograph.parallel import resolve_engine
 
     settings = _people(only, quick, seed, splits)
     _check(out, run)
-    with progress(quiet) as say:
-        found = experiment.run(settings, source, run, as_engine(engine, workers, address), say)
+    with show_progress(quiet) as say:
+        found = experiment.run(settings, source, run, resolve_engine(engine, workers, address), say)
     document = experiment.to_dict(found, settings)
     _write("table2", out, document, experiment.to_markdown(found), lambda path: experiment.save_plot(found, path))
     if json:
@@ -228,12 +236,12 @@ def diffusion(
 ) -> None:
     """Figure 4C: how far unbiased and curious walkers get from the start on the three graphs."""
     from curiograph.paper import diffusion as experiment
-    from curiograph.parallel import as_engine
+    from curiograph.parallel import resolve_engine
 
     settings, walking = _people(only, quick, seed), experiment.Walking(walks, steps)
     _check(out, run)
-    with progress(quiet) as say:
-        found = experiment.run(settings, walking, source, run, as_engine(engine, workers, address), say)
+    with show_progress(quiet) as say:
+        found = experiment.run(settings, walking, source, run, resolve_engine(engine, workers, address), say)
     document = experiment.to_dict(found, settings, walking)
     text = experiment.to_markdown(found, walking)
     _write("diffusion", out, document, text, lambda path: experiment.save_plot(found, path))
@@ -261,12 +269,12 @@ def examples(
 ) -> None:
     """Paths of real people with titles, and what PageRank and curious PageRank would have offered next."""
     from curiograph.paper import examples as experiment
-    from curiograph.parallel import as_engine
+    from curiograph.parallel import resolve_engine
 
     settings = _people(only, quick, seed)
     _check(out, run)
-    with progress(quiet) as say:
-        found = experiment.run(settings, count, source, run, as_engine(engine, workers, address), say)
+    with show_progress(quiet) as say:
+        found = experiment.run(settings, count, source, run, resolve_engine(engine, workers, address), say)
     document = experiment.to_dict(found, settings)
     text = experiment.to_markdown(found)
     _write("examples", out, document, text, lambda path: experiment.save_plot(found, path))
@@ -323,9 +331,9 @@ def _people(only: list[str] | None, quick: bool, seed: int, splits: int | None =
 
 def _check(out: Path, run: Path | None = None) -> None:
     """Raise before the work is done if its result could not be drawn or written."""
-    from curiograph.optional import require
+    from curiograph.optional import import_optional
 
-    require("matplotlib.figure", "plot", "Pictures")
+    import_optional("matplotlib.figure", "plot", "Pictures")
     check_folder(out)
     if run is not None:
         check_folder(run, "--run")
@@ -333,15 +341,15 @@ def _check(out: Path, run: Path | None = None) -> None:
 
 def _write(name: str, out: Path, document: Any, text: str, draw: Callable[[Path], None]) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / f"{name}.json", to_json(document) + "\n")
+    write_text(out / f"{name}.json", format_json(document) + "\n")
     write_text(out / f"{name}.md", text)
     draw(out / f"{name}.png")
 
 
 def _conclude(name: str, out: Path, remarks: Iterable[str], quiet: bool) -> None:
     for line in remarks:
-        remark(line, quiet)
-    remark(f"wrote {name}.md, {name}.json and {name}.png to {out}", quiet)
+        print_remark(line, quiet)
+    print_remark(f"wrote {name}.md, {name}.json and {name}.png to {out}", quiet)
 
 
 def _curves(
@@ -351,7 +359,7 @@ def _curves(
     from curiograph.paper.curves import table
 
     _check(out, run)
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         points = experiment.run(settings, say, engine, run)
     document = experiment.to_dict(points, settings)
     text = experiment.to_markdown(points, settings)
@@ -392,13 +400,13 @@ def _paper_text(cell: Cell, name: str) -> str:
 
 def _shares(cells: Sequence[Cell]) -> tuple[list[str], list[list[str]]]:
     """Head and rows of the table of shares: a row for each agent, a column for each cell and mean."""
-    from curiograph.paper.comparison import percent
+    from curiograph.paper.comparison import format_percent
     from curiograph.paper.table1 import share_rows
 
     parts = share_rows(cells)
-    rows = [[column, *(percent(part.shares[column][0]) for part in parts)] for column in parts[0].shares]
+    rows = [[column, *(format_percent(part.shares[column][0]) for part in parts)] for column in parts[0].shares]
     paper = {"paper's greedy": "greedy", "paper's GNN": "gnn"}
-    rows += [[title, *(percent(part.paper[name]) for part in parts)] for title, name in paper.items()]
+    rows += [[title, *(format_percent(part.paper[name]) for part in parts)] for title, name in paper.items()]
     return ["agent", *(f"{part.reward} {part.family}" for part in parts)], rows
 
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import check_out, remark, show_json
+from curiograph.cli.output import check_out, print_remark, show_json
 from curiograph.errors import FileFormatError, SettingError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from curiograph.service.config import Limits
-    from curiograph.service.graph_store import Shelf
+    from curiograph.service.graph_store import GraphStore
 
 
 def serve(
@@ -64,12 +64,12 @@ def serve(
 
     [bold]curiograph serve --port 8000 --graph links=links.npz[/bold]
     """
-    from curiograph.optional import require
+    from curiograph.optional import import_optional
 
     for package in ("fastapi", "uvicorn", "nicegui", "prometheus_client", "orjson", "python_multipart"):
-        require(package, "web", "The service and its page")
-    from curiograph.service.graph_store import Shelf
-    from curiograph.service.server import address_of, is_loopback, listening, run
+        import_optional(package, "web", "The service and its page")
+    from curiograph.service.graph_store import GraphStore
+    from curiograph.service.server import format_url, is_loopback, open_socket, run_server
 
     limits = _limits(limit or [])
     files = _files("--graph", graph or [])
@@ -86,27 +86,27 @@ def serve(
         )
     if prepare and not kept:
         raise SettingError("--prepare needs --parts NAME=FILE to keep what it computes.")
-    app = _app(Shelf(limits, files, data, directed), kept, prepare, token, host)
-    bound = listening(host, port)
-    address = address_of(bound)
+    app = _app(GraphStore(limits, files, data, directed), kept, prepare, token, host)
+    bound = open_socket(host, port)
+    address = format_url(bound)
 
     def ready() -> None:
         if json:
             show_json({"address": address, "pid": os.getpid()})
         else:
-            remark(f"serving on {address} (Ctrl-C stops)", quiet)
+            print_remark(f"serving on {address} (Ctrl-C stops)", quiet)
 
-    run(app, bound, ready)
+    run_server(app, bound, ready)
 
 
-def _app(shelf: Shelf, kept: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
+def _app(shelf: GraphStore, kept: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
     """The application, which reads its parts before it says that it is ready."""
     from curiograph.service.app import create_app
     from curiograph.service.page.mount import add_page
-    from curiograph.service.security import LOOPBACK
+    from curiograph.service.security import LOOPBACK_HOSTS
     from curiograph.service.server import is_loopback
-    from curiograph.service.tasks import prepare_task
-    from curiograph.service.warming import warm_up
+    from curiograph.service.tasks import prepare_recommendations
+    from curiograph.service.warmup import warm_up
 
     def warm() -> None:
         warm_up(shelf)
@@ -114,11 +114,15 @@ def _app(shelf: Shelf, kept: dict[str, Path], prepare: bool, token: str | None, 
             recommender = shelf.recommender(name)
             if path.exists():
                 recommender.load(path)
-                recommender.prepare_known()
+                recommender.prepare_loaded()
             if prepare:
-                app.state.service.jobs.start("prepare", name, partial(prepare_task, recommender, None, file=path))
+                app.state.service.jobs.start(
+                    "prepare", name, partial(prepare_recommendations, recommender, None, file=path)
+                )
 
-    app = create_app(shelf, shelf.limits, token, hosts=(*LOOPBACK, host) if is_loopback(host) else None, warm=warm)
+    app = create_app(
+        shelf, shelf.limits, token, hosts=(*LOOPBACK_HOSTS, host) if is_loopback(host) else None, warm=warm
+    )
     add_page(app)
     return app
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import completion, options
-from curiograph.cli.output import check_folder, progress, remark, show_json, show_table
+from curiograph.cli.output import check_folder, print_remark, show_json, show_progress, show_table
 from curiograph.errors import SettingError
 
 if TYPE_CHECKING:
@@ -28,19 +28,21 @@ def train(
         list[str],
         typer.Option(
             help="gnn (the paper's) or horizon (reads the graph around the walk); may be repeated.",
-            autocompletion=completion.learners,
+            autocompletion=completion.complete_learners,
         ),
     ] = ["gnn"],  # noqa: B006
     reward: Annotated[
         list[str],
         typer.Option(
-            help="igt (information gaps) or cpt (compressibility); may be repeated.", autocompletion=completion.rewards
+            help="igt (information gaps) or cpt (compressibility); may be repeated.",
+            autocompletion=completion.complete_rewards,
         ),
     ] = ["igt"],  # noqa: B006
     family: Annotated[
         list[str] | None,
         typer.Option(
-            help="Generated graphs: rg, ws, ba or er; may be repeated; or all.", autocompletion=completion.families
+            help="Generated graphs: rg, ws, ba or er; may be repeated; or all.",
+            autocompletion=completion.complete_families,
         ),
     ] = None,
     graph: options.GraphFile = None,
@@ -48,12 +50,15 @@ def train(
     preset: Annotated[
         list[str],
         typer.Option(
-            help="best, or for gnn paper: the published setting; may be repeated.", autocompletion=completion.presets
+            help="best, or for gnn paper: the published setting; may be repeated.",
+            autocompletion=completion.complete_presets,
         ),
     ] = ["best"],  # noqa: B006
     start: Annotated[
         str | None,
-        typer.Option(help="A trained agent of the same shape to go on from.", autocompletion=completion.agents),
+        typer.Option(
+            help="A trained agent of the same shape to go on from.", autocompletion=completion.complete_agents
+        ),
     ] = None,
     train_steps: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
     change: Annotated[
@@ -112,7 +117,7 @@ def train(
 def _train_one(sets: Split, reward: str, given: dict[str, Any], json: bool, quiet: bool) -> None:
     from curiograph.training.trainer import train as train_agent
 
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         say(_FIRST)
         trained = train_agent(sets, reward, progress=lambda report: _tell(report, say, quiet), **given)
     folder = given["out"]
@@ -122,13 +127,13 @@ def _train_one(sets: Split, reward: str, given: dict[str, Any], json: bool, quie
         return
     row = (trained.name, trained.card["validation"]["return"], trained.card["validation"]["step"])
     show_table("Trained", ("agent", "validation return", "at step"), [row])
-    remark(f"the agent, its log and its curves are in {folder}; use it as --agent {folder}", quiet)
+    print_remark(f"the agent, its log and its curves are in {folder}; use it as --agent {folder}", quiet)
 
 
 def _train_several(sets: Split, reward: list[str], given: dict[str, Any], json: bool, quiet: bool) -> None:
     from curiograph.training.sweep import train_many
 
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         say(_FIRST)
         found = train_many(sets, reward, progress=_teller(say, quiet), **given)
     folder = given["out"]
@@ -142,7 +147,9 @@ def _train_several(sets: Split, reward: list[str], given: dict[str, Any], json: 
     if any(len(mean.returns) > 1 for mean in found.means):
         means = [mean.to_dict() for mean in found.means]
         show_table("Over seeds", list(means[0]), [tuple(mean.values()) for mean in means])
-    remark(f"the agents, their logs and their curves are in {folder}; use one as --agent {found[0].folder}", quiet)
+    print_remark(
+        f"the agents, their logs and their curves are in {folder}; use one as --agent {found[0].folder}", quiet
+    )
 
 
 def _command() -> str:

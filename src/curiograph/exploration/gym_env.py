@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
-from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, possible_starts, start_at
+from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, list_starts, locate_start
 from curiograph.graph.graph import Graph
-from curiograph.optional import require
+from curiograph.optional import import_optional
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import whole_number
+from curiograph.validation import check_integer
 
 Observation: TypeAlias = dict[str, Any]
 
@@ -88,7 +88,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
             raise UnknownNameError(
                 f"render_mode is {render_mode!r}; the choices are None, {', '.join(self.metadata['render_modes'])}."
             )
-        self.steps = whole_number("steps", steps, 2, "an episode visits 2 nodes or more, the start included")
+        self.steps = check_integer("steps", steps, 2, "an episode visits 2 nodes or more, the start included")
         self.fallback: Fallback = fallback
         self.render_mode = render_mode
         self._size = size = max(g.num_nodes for g in self.graphs)
@@ -174,8 +174,8 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
 
     def _picture(self) -> NDArray[np.uint8]:
         """Visited nodes dark to light in order of visit, the last one ringed, candidates in orange, the rest grey."""
-        figures = require("matplotlib.figure", "plot", "Pictures")
-        agg = require("matplotlib.backends.backend_agg", "plot", "Pictures")
+        figures = import_optional("matplotlib.figure", "plot", "Pictures")
+        agg = import_optional("matplotlib.backends.backend_agg", "plot", "Pictures")
         figure = figures.Figure(figsize=(_PIXELS / 100, _PIXELS / 100), dpi=100)
         canvas = agg.FigureCanvasAgg(figure)  # no pyplot: it would keep every figure
         axes = figure.add_axes((0, 0, 1, 1))
@@ -236,9 +236,9 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
 
     def _drawn_start(self, index: int, label: Hashable | None) -> int:
         if label is not None:
-            return start_at(self.graphs[index], label, self.fallback)
+            return locate_start(self.graphs[index], label, self.fallback)
         if index not in self._starts:
-            self._starts[index] = possible_starts(self.graphs[index], self.fallback)
+            self._starts[index] = list_starts(self.graphs[index], self.fallback)
         return int(self.np_random.choice(self._starts[index]))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
-ID = "curiograph/Exploration-v0"
+ENV_ID = "curiograph/Exploration-v0"
 
 
 def register() -> None:
@@ -28,9 +28,9 @@ def register() -> None:
     """
     import gymnasium
 
-    if ID not in gymnasium.registry:
+    if ENV_ID not in gymnasium.registry:
         # a string: gymnasium loads the module, and numba with it, when the first environment is made
-        gymnasium.register(id=ID, entry_point="curiograph.exploration.gym_env:ExplorationEnv")
+        gymnasium.register(id=ENV_ID, entry_point="curiograph.exploration.gym_env:ExplorationEnv")
 
 
 def register_when_imported() -> None:

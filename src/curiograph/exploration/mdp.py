@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.rewards.base import Reward, Tracker
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import seed_number, whole_number
+from curiograph.validation import check_integer, check_seed
 
 Fallback = Literal["frontier", "anywhere"]
 Streams = NDArray[np.uint64]
@@ -61,7 +61,7 @@ class Exploration:
     [[0, 1], [1, 2]]
     """
 
-    stack: Stack
+    stack: GraphBatch
     reward: Reward
     steps: int
     """Most nodes a walk visits, the start included."""
@@ -93,7 +93,7 @@ class Exploration:
         rows = self.stack.out
         mode = kernels.candidates.FRONTIER if self.fallback == "frontier" else kernels.candidates.ANYWHERE
         return Candidates(
-            *kernels.candidates.candidates(rows.indptr, rows.indices, self.nodes, active, low, high, mode)
+            *kernels.candidates.find_candidates(rows.indptr, rows.indices, self.nodes, active, low, high, mode)
         )
 
     @cached_property
@@ -161,7 +161,7 @@ class Exploration:
             _kept=[],
         )
 
-    def without_noise(self, scores: Float64) -> Float64:
+    def round_scores(self, scores: Float64) -> Float64:
         """Scores of candidates with nine digits each, relative to the largest of the same walk.
 
         Values that are equal on paper may differ in the last bits of a float, which must not break a tie.
@@ -174,7 +174,7 @@ class Exploration:
         scale = largest[candidates.walks]
         return (scores / scale).round(9) * scale
 
-    def with_ties(self, scores: Float64, tolerance: float) -> Float64:
+    def merge_ties(self, scores: Float64, tolerance: float) -> Float64:
         """Scores in which those of one walk that lie next to each other within `tolerance`, relative to its largest,
         are the same.
 
@@ -203,7 +203,9 @@ class Exploration:
     def best(self, scores: Float64) -> Int64:
         """The candidate with the highest score of each walk, ties uniformly at random; -1 where there is none."""
         return np.asarray(
-            kernels.candidates.best(self.candidates.offsets, self.candidates.nodes, scores, self.streams, self.lengths)
+            kernels.candidates.select_best(
+                self.candidates.offsets, self.candidates.nodes, scores, self.streams, self.lengths
+            )
         )
 
     def _check(self, chosen: Int64) -> None:
@@ -229,18 +231,20 @@ def begin(
     seed: int = 0,
 ) -> Exploration:
     """A batch of walks of one node each: `starts[k]` are positions (not labels) on graph k, one walk per entry."""
-    steps = step_number(steps)
-    fallback = fallback_rule(fallback)
+    steps = check_steps(steps)
+    fallback = check_fallback(fallback)
     graphs = as_graphs(graphs)
     steps = min(steps, max(graph.num_nodes for graph in graphs))  # room is reserved for every step
     _check_starts(graphs, starts)
-    stack = Stack.of(graphs)
+    stack = GraphBatch.of(graphs)
     counts = [len(s) for s in starts]
     graph_of = np.repeat(np.arange(len(graphs)), counts)
     first = np.concatenate([np.asarray(s, np.int64) for s in starts]) + stack.starts[graph_of]
     nodes = np.full((len(first), steps), -1, np.int32)
     nodes[:, 0] = first
-    streams = np.concatenate([kernels.random.streams(np.uint64(seed_number(seed)), k, n) for k, n in enumerate(counts)])
+    streams = np.concatenate(
+        [kernels.random.make_streams(np.uint64(check_seed(seed)), k, n) for k, n in enumerate(counts)]
+    )
     return Exploration(
         stack,
         as_reward(reward),
@@ -281,12 +285,12 @@ def _check_starts(graphs: Sequence[Graph], starts: Sequence[Sequence[int]] | Seq
                 )
 
 
-def possible_starts(graph: Graph, fallback: Fallback) -> Int64:
+def list_starts(graph: Graph, fallback: Fallback) -> Int64:
     """Positions from which a walk can go anywhere at all."""
     return graph.leavable if fallback == "frontier" else np.arange(graph.num_nodes)
 
 
-def start_at(graph: Graph, label: Hashable, fallback: Fallback) -> int:
+def locate_start(graph: Graph, label: Hashable, fallback: Fallback) -> int:
     """Position of the start called `label`, which must have somewhere to go."""
     start = graph.position(label)
     if fallback == "frontier" and graph.indptr[start] == graph.indptr[start + 1]:
@@ -297,7 +301,7 @@ def start_at(graph: Graph, label: Hashable, fallback: Fallback) -> int:
     return start
 
 
-def fallback_rule(fallback: Any) -> Fallback:
+def check_fallback(fallback: Any) -> Fallback:
     """What a walk does at a dead end, checked."""
     if fallback not in get_args(Fallback):
         raise UnknownNameError(f"fallback is {fallback!r}; the choices are {', '.join(get_args(Fallback))}.")
@@ -305,6 +309,6 @@ def fallback_rule(fallback: Any) -> Fallback:
     return rule
 
 
-def step_number(steps: int) -> int:
+def check_steps(steps: int) -> int:
     """The number of nodes that a walk visits, checked."""
-    return whole_number("steps", steps, 1, "a walk visits a whole number of nodes, 1 or more")
+    return check_integer("steps", steps, 1, "a walk visits a whole number of nodes, 1 or more")

@@ -11,17 +11,17 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError
 
 
-def slots(begins: NDArray[Any], counts: NDArray[Any]) -> Int64:
+def concatenate_ranges(begins: NDArray[Any], counts: NDArray[Any]) -> Int64:
     """Places of several runs, one after another: `counts[i]` of them from `begins[i]` on.
 
-    >>> slots(np.array([7, 0]), np.array([2, 3])).tolist()
+    >>> concatenate_ranges(np.array([7, 0]), np.array([2, 3])).tolist()
     [7, 8, 0, 1, 2]
     """
     places: Int64 = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
     return places
 
 
-def compressed(
+def build_csr(
     source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, size: int
 ) -> tuple[Int64, Int32, Float64 | None]:
     """Sorted rows with each edge once; weights of merged edges are summed."""
@@ -49,7 +49,7 @@ def _summed(weights: NDArray[Any], first: NDArray[np.bool_]) -> Float64:
     return sums
 
 
-def mirrored(indptr: Int64, indices: Int32, weights: Float64 | None) -> tuple[Int64, Int32, Float64 | None]:
+def symmetrize_csr(indptr: Int64, indices: Int32, weights: Float64 | None) -> tuple[Int64, Int32, Float64 | None]:
     """Put every edge of an upper triangle into both rows, still sorted: transposing a CSR matrix sorts its rows."""
     import scipy.sparse
 
@@ -64,7 +64,7 @@ def mirrored(indptr: Int64, indices: Int32, weights: Float64 | None) -> tuple[In
     return both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False), weights[both.data - 1]
 
 
-def frozen(array: NDArray[Any]) -> Any:
+def freeze_array(array: NDArray[Any]) -> Any:
     """A contiguous view of `array` that cannot be written to."""
     view = np.ascontiguousarray(array).view(np.ndarray)
     view.flags.writeable = False

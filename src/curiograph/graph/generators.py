@@ -25,9 +25,9 @@ import numpy as np
 from curiograph.arrays import Int64
 from curiograph.errors import UnknownNameError
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import RangeNames
+from curiograph.graph.labels import RangeLabels
 from curiograph.graph.splits import Split
-from curiograph.validation import seed_number, whole_number
+from curiograph.validation import check_integer, check_seed
 
 _SIZE = 50
 _RADIUS = 0.25
@@ -50,7 +50,7 @@ def generate(family: str, nodes: int = 50, *, seed: int = 0) -> Graph:
     >>> generate("ws", nodes=50, seed=0)
     Graph(50 nodes, 100 edges, undirected)
     """
-    return _draw(family, nodes, np.random.SeedSequence(seed_number(seed)))
+    return _draw(family, nodes, np.random.SeedSequence(check_seed(seed)))
 
 
 def generate_split(
@@ -64,8 +64,8 @@ def generate_split(
     """
     parts = []
     for part, count in enumerate((train, val, test)):
-        number = whole_number("the number of graphs", count, 0, "a split holds whole numbers of graphs, zero or above")
-        sequences = [np.random.SeedSequence(seed_number(seed), spawn_key=(part, i)) for i in range(number)]
+        number = check_integer("the number of graphs", count, 0, "a split holds whole numbers of graphs, zero or above")
+        sequences = [np.random.SeedSequence(check_seed(seed), spawn_key=(part, i)) for i in range(number)]
         parts.append([_draw(family, nodes, sequence) for sequence in sequences])
     return Split(*parts)
 
@@ -73,7 +73,7 @@ def generate_split(
 def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
     if not isinstance(family, str) or family not in FAMILIES:
         raise UnknownNameError(f"there is no family {family!r}; the families are {', '.join(FAMILIES)}.")
-    size = whole_number(
+    size = check_integer(
         "nodes",
         nodes,
         _FEWEST,
@@ -91,7 +91,7 @@ def _until_connected(draw: Callable[[np.random.Generator], nx.Graph], rng: np.ra
 
 
 def _as_graph(edges: Int64, nodes: int) -> Graph:
-    return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeNames(nodes))
+    return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(nodes))
 
 
 def _watts_strogatz(nodes: int, rng: np.random.Generator) -> Graph:

@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.graph.csr import check_weights, compressed, frozen, mirrored
-from curiograph.graph.edges import each, list_edges
-from curiograph.graph.features import Float32, local_degree_profile
-from curiograph.graph.labels import Names, RangeNames, as_names
-from curiograph.graph.suggestions import unknown_node
+from curiograph.graph.csr import build_csr, check_weights, freeze_array, symmetrize_csr
+from curiograph.graph.edges import check_iterable, index_edges
+from curiograph.graph.features import Float32, compute_degree_profile
+from curiograph.graph.labels import Labels, RangeLabels, as_labels
+from curiograph.graph.suggestions import make_unknown_node_error
 from curiograph.graph.transition import Transition
-from curiograph.messages import quoted, type_name
+from curiograph.messages import get_type_name, quote_value
 
 if TYPE_CHECKING:
     import networkx
@@ -68,15 +68,15 @@ class Graph:
         weights: Float64 | None = None,
         *,
         directed: bool = False,
-        names: Names | None = None,
+        names: Labels | None = None,
         cleaning: Cleaning | None = None,
         skeleton: Graph | None = None,
     ) -> None:
-        self.indptr: Int64 = frozen(indptr)
-        self.indices: Int32 = frozen(indices)
-        self.weights: Float64 | None = None if weights is None else frozen(weights)
+        self.indptr: Int64 = freeze_array(indptr)
+        self.indices: Int32 = freeze_array(indices)
+        self.weights: Float64 | None = None if weights is None else freeze_array(weights)
         self.directed = directed
-        self.names: Names = RangeNames(len(indptr) - 1) if names is None else names
+        self.names: Labels = RangeLabels(len(indptr) - 1) if names is None else names
         if skeleton is not None:
             self._skeleton = skeleton
         self.cleaning = cleaning or Cleaning()  # last: from here on `__setattr__` refuses
@@ -112,7 +112,7 @@ class Graph:
         >>> Graph.from_edges([("b", "a", 2.0), ("c", "a", 0.5)], nodes=["a", "b", "c", "alone"]).labels
         ['a', 'b', 'c', 'alone']
         """
-        listed = list_edges(edges, nodes)
+        listed = index_edges(edges, nodes)
         return cls.from_arrays(listed.source, listed.target, listed.weights, directed=directed, names=listed.names)
 
     @classmethod
@@ -123,12 +123,12 @@ class Graph:
         weights: NDArray[Any] | None = None,
         *,
         directed: bool = False,
-        names: Names,
+        names: Labels,
     ) -> Graph:
         """Build a graph from positions: drop self-loops, merge parallel edges, sort rows.
 
-        >>> from curiograph.graph.labels import RangeNames
-        >>> Graph.from_arrays(np.array([0, 1]), np.array([1, 0]), names=RangeNames(2)).cleaning.parallel_edges
+        >>> from curiograph.graph.labels import RangeLabels
+        >>> Graph.from_arrays(np.array([0, 1]), np.array([1, 0]), names=RangeLabels(2)).cleaning.parallel_edges
         1
         """
         directed = as_flag(directed)
@@ -145,10 +145,10 @@ class Graph:
             weights = None if weights is None else weights[keep]
         if not directed:
             source, target = np.minimum(source, target), np.maximum(source, target)
-        indptr, indices, merged = compressed(source, target, weights, size)
+        indptr, indices, merged = build_csr(source, target, weights, size)
         parallel = len(source) - len(indices)
         if not directed:
-            indptr, indices, merged = mirrored(indptr, indices, merged)
+            indptr, indices, merged = symmetrize_csr(indptr, indices, merged)
         return cls(indptr, indices, merged, directed=directed, names=names, cleaning=Cleaning(self_loops, parallel))
 
     @classmethod
@@ -223,7 +223,7 @@ class Graph:
             return self.names[operator.index(position)]
         except (IndexError, TypeError):
             raise UnknownNodeError(
-                f"the graph has no node at position {quoted(position)}; its {self.num_nodes} nodes stand at whole "
+                f"the graph has no node at position {quote_value(position)}; its {self.num_nodes} nodes stand at whole "
                 "numbers from 0 on."
             ) from None
 
@@ -237,11 +237,11 @@ class Graph:
         try:
             return self.names.index(label)
         except (KeyError, TypeError):
-            raise unknown_node(label, self.names) from None
+            raise make_unknown_node_error(label, self.names) from None
 
     def positions(self, labels: Iterable[Hashable]) -> Int32:
         """Positions of several labels."""
-        listed = list(each(labels, "labels", "a list of labels"))
+        listed = list(check_iterable(labels, "labels", "a list of labels"))
         try:
             return self.names.indices(listed)
         except (KeyError, TypeError):  # one by one, for the error that says which
@@ -252,13 +252,13 @@ class Graph:
     @cached_property
     def degrees(self) -> Int64:
         """Number of neighbours of every node (out-neighbours in a directed graph)."""
-        degrees: Int64 = frozen(np.diff(self.indptr))
+        degrees: Int64 = freeze_array(np.diff(self.indptr))
         return degrees
 
     @cached_property
     def leavable(self) -> Int64:
         """Positions of the nodes that have (out-)neighbours."""
-        positions: Int64 = frozen(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
+        positions: Int64 = freeze_array(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
         return positions
 
     @cached_property
@@ -269,10 +269,10 @@ class Graph:
         """
         rows = self.skeleton
         parts = [
-            local_degree_profile(rows.indptr, rows.indices, np.arange(a, min(a + _AT_ONCE, self.num_nodes)))
+            compute_degree_profile(rows.indptr, rows.indices, np.arange(a, min(a + _AT_ONCE, self.num_nodes)))
             for a in range(0, max(1, self.num_nodes), _AT_ONCE)
         ]
-        profile: Float32 = frozen(np.concatenate(parts))
+        profile: Float32 = freeze_array(np.concatenate(parts))
         return profile
 
     @cached_property
@@ -283,7 +283,7 @@ class Graph:
     @cached_property
     def log_degree_profile(self) -> Float32:
         """Logarithm of 1 + the local degree profile of every node."""
-        profile: Float32 = frozen(np.log1p(self.degree_profile))
+        profile: Float32 = freeze_array(np.log1p(self.degree_profile))
         return profile
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
@@ -332,7 +332,7 @@ class Graph:
             place[keep].astype(np.int32),
             None if self.weights is None else self.weights[slots[keep]],
             directed=self.directed,
-            names=as_names([self.names[int(p)] for p in positions]),
+            names=as_labels([self.names[int(p)] for p in positions]),
         )
 
     def save(self, path: str) -> None:
@@ -385,17 +385,17 @@ def as_graph(value: object) -> Graph:
     """
     if isinstance(value, Graph):
         return value
-    name = type_name(value)
+    name = get_type_name(value)
     for base in type(value).__mro__:  # a class of one's own may derive from theirs
         package = base.__module__.partition(".")[0]
         if package in _CONVERTERS:
             raise GraphError(f"this is a {name}, not a curiograph Graph; make one with {_CONVERTERS[package]}.")
     way = "cg.read_graph(path)" if isinstance(value, (str, os.PathLike)) else "cg.Graph.from_edges(...)"
-    raise GraphError(f"{quoted(value)} is a {name}, not a curiograph Graph; make one with {way}.")
+    raise GraphError(f"{quote_value(value)} is a {name}, not a curiograph Graph; make one with {way}.")
 
 
-def _same_names(names: Names, others: Names) -> bool:
-    if isinstance(names, RangeNames) and isinstance(others, RangeNames):
+def _same_names(names: Labels, others: Labels) -> bool:
+    if isinstance(names, RangeLabels) and isinstance(others, RangeLabels):
         return True  # of the same length
     return all(a == b for a, b in zip(names, others, strict=True))
 
@@ -404,7 +404,7 @@ def as_flag(directed: object) -> bool:
     """Whether a graph is directed; raises GraphError for anything but True and False."""
     if isinstance(directed, (bool, np.bool_)):
         return bool(directed)
-    raise GraphError(f"directed is {quoted(directed)}; give True or False.")
+    raise GraphError(f"directed is {quote_value(directed)}; give True or False.")
 
 
 def require_edges(graph: Graph) -> None:
@@ -420,7 +420,7 @@ def _restored(
     indices: Int32,
     weights: Float64 | None,
     directed: bool,
-    names: Names,
+    names: Labels,
     cleaning: Cleaning,
     skeleton: Graph | None,
 ) -> Graph:

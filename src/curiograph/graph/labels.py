@@ -21,7 +21,7 @@ _NAMES_AT_A_TIME = 65_536
 _FEW = 32  # labels up to which looking up one by one is faster
 
 
-class Names(Protocol):
+class Labels(Protocol):
     """Labels by position. `index` and `indices` raise KeyError for a label that is not there."""
 
     def __len__(self) -> int: ...
@@ -31,10 +31,10 @@ class Names(Protocol):
     def indices(self, labels: Sequence[Hashable]) -> Int32: ...
 
 
-class RangeNames:
+class RangeLabels:
     """Nodes called 0, 1, ..., n - 1.
 
-    >>> RangeNames(3).index(2)
+    >>> RangeLabels(3).index(2)
     2
     """
 
@@ -62,10 +62,10 @@ class RangeNames:
         return numbers.astype(np.int32)
 
 
-class ListNames:
+class ListLabels:
     """Nodes called by any hashable label.
 
-    >>> ListNames(["a", ("b", 1)]).index(("b", 1))
+    >>> ListLabels(["a", ("b", 1)]).index(("b", 1))
     1
     """
 
@@ -92,10 +92,10 @@ class ListNames:
         return np.asarray([self._positions[label] for label in labels], np.int32)
 
 
-class IntegerNames:
+class IntegerLabels:
     """Nodes called by whole numbers of 64 bits, held as one array.
 
-    >>> IntegerNames(np.array([70, -3, 12])).index(12)
+    >>> IntegerLabels(np.array([70, -3, 12])).index(12)
     2
     """
 
@@ -117,7 +117,7 @@ class IntegerNames:
             yield from self.values[first : first + _NAMES_AT_A_TIME].tolist()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return IntegerNames, (np.asarray(self.values),)
+        return IntegerLabels, (np.asarray(self.values),)
 
     def index(self, label: Hashable) -> int:
         if isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
@@ -136,7 +136,7 @@ class IntegerNames:
         return places.astype(np.int32)
 
 
-class TextNames:
+class TextLabels:
     """Nodes called by text, held as one UTF-8 blob and decoded on demand.
 
     A label is found by bisection in the sorted hashes of the names, so neither opening nor looking up builds a
@@ -149,7 +149,7 @@ class TextNames:
     hashes : the 64-bit hashes of the names, sorted.
     order : the position of the name that each hash belongs to.
 
-    >>> names = TextNames.from_labels(["apple", "pear", "fig"])
+    >>> names = TextLabels.from_labels(["apple", "pear", "fig"])
     >>> names[1], names.index("fig")
     ('pear', 2)
     """
@@ -163,7 +163,7 @@ class TextNames:
             self.sorted_hashes = _frozen(hashes, np.uint64), _frozen(order, np.int32)
 
     @classmethod
-    def from_labels(cls, labels: Sequence[str]) -> TextNames:
+    def from_labels(cls, labels: Sequence[str]) -> TextLabels:
         """Hold `labels`, which must be text that UTF-8 can encode."""
         encoded = [label.encode() for label in labels]
         offsets = np.zeros(len(encoded) + 1, np.int64)
@@ -193,7 +193,7 @@ class TextNames:
 
     def __reduce__(self) -> tuple[Any, ...]:
         known: tuple[Any, Any] = self.__dict__.get("sorted_hashes", (None, None))
-        return TextNames, (self.blob, self.offsets, *known)
+        return TextLabels, (self.blob, self.offsets, *known)
 
     def index(self, label: Hashable) -> int:
         if not isinstance(label, str):
@@ -203,7 +203,7 @@ class TextNames:
         except UnicodeEncodeError:
             raise KeyError(label) from None
         hashes, order = self.sorted_hashes
-        key = text_hash(wanted)
+        key = hash_text(wanted)
         place = int(np.searchsorted(hashes, np.uint64(key)))
         while place < len(hashes) and hashes[place] == key:
             position = int(order[place])
@@ -216,7 +216,7 @@ class TextNames:
         if len(labels) < _FEW or len(self) == 0 or set(map(type, labels)) != {str}:
             return _one_by_one(self, labels)
         try:
-            wanted = TextNames.from_labels(labels)  # type: ignore[arg-type]
+            wanted = TextLabels.from_labels(labels)  # type: ignore[arg-type]
         except UnicodeEncodeError:
             return _one_by_one(self, labels)
         hashes, order = self.sorted_hashes
@@ -231,7 +231,7 @@ class TextNames:
         return self.blob[self.offsets[position] : self.offsets[position + 1]].tobytes()
 
 
-def _same_text(names: TextNames, positions: Int32, wanted: TextNames) -> NDArray[np.bool_]:
+def _same_text(names: TextLabels, positions: Int32, wanted: TextLabels) -> NDArray[np.bool_]:
     """Whether the name at each of some positions is the one that is wanted there."""
     lengths = np.diff(wanted.offsets)
     begins = names.offsets[positions]
@@ -257,14 +257,14 @@ def _whole_numbers(labels: Sequence[Hashable]) -> Int64 | None:
         return None
 
 
-def _one_by_one(names: Names, labels: Sequence[Hashable]) -> Int32:
+def _one_by_one(names: Labels, labels: Sequence[Hashable]) -> Int32:
     return np.asarray([names.index(label) for label in labels], np.int32)
 
 
-def text_hash(encoded: bytes) -> int:
+def hash_text(encoded: bytes) -> int:
     """The hash of `kernels.text.hash_name`, without loading numba for one look-up.
 
-    >>> hex(text_hash(b"a"))
+    >>> hex(hash_text(b"a"))
     '0xaf63dc4c296230c0'
     """
     key = 0xCBF29CE484222325
@@ -273,10 +273,10 @@ def text_hash(encoded: bytes) -> int:
     return key ^ (key >> 32)
 
 
-def as_names(labels: list[Hashable]) -> Names:
+def as_labels(labels: list[Hashable]) -> Labels:
     """The lightest container for `labels`: a range where they are 0, 1, ..., n - 1 in order."""
     plain = all(type(label) is int and label == position for position, label in enumerate(labels))
-    return RangeNames(len(labels)) if plain else ListNames(labels)
+    return RangeLabels(len(labels)) if plain else ListLabels(labels)
 
 
 def _checked(position: int, size: int) -> int:

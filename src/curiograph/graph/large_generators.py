@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError, SettingError, UnknownNameError
-from curiograph.graph.csr import mirrored, slots
+from curiograph.graph.csr import concatenate_ranges, symmetrize_csr
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import RangeNames
-from curiograph.messages import in_units
-from curiograph.validation import seed_number, whole_number
+from curiograph.graph.labels import RangeLabels
+from curiograph.messages import format_bytes
+from curiograph.validation import check_integer, check_seed
 
 _MOST_ENDS = 2**31 - 1  # of edges: scipy counts them in 32 bits
 _REWIRED = 0.1
@@ -50,33 +50,33 @@ def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: 
     >>> generate_large("ws", 10_000, mean_degree=10, seed=0)
     Graph(10000 nodes, 49996 edges, undirected)
     """
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise UnknownNameError(f"there is no large graph {kind!r}; the kinds are {', '.join(KINDS)}.")
-    mean = whole_number("mean_degree", mean_degree, 2, "give an even number, 2 or more")
+    if not isinstance(kind, str) or kind not in LARGE_KINDS:
+        raise UnknownNameError(f"there is no large graph {kind!r}; the kinds are {', '.join(LARGE_KINDS)}.")
+    mean = check_integer("mean_degree", mean_degree, 2, "give an even number, 2 or more")
     if mean % 2:
         raise SettingError(f"mean_degree is {mean}; give an even number, 2 or more.")
-    size = whole_number(
+    size = check_integer(
         "nodes", nodes, 10 * mean, f"give a whole number, ten times the mean degree ({10 * mean}) or more"
     )
-    most = whole_number(
+    most = check_integer(
         "max_degree", max_degree, 2 * mean, f"give a whole number, twice the mean degree ({2 * mean}) or more"
     )
     if size * mean > _MOST_ENDS:
         raise SettingError(f"{size} nodes of mean degree {mean} are too many edges; at most {_MOST_ENDS // 2} fit.")
-    rng = np.random.default_rng(np.random.SeedSequence(seed_number(seed)))
+    rng = np.random.default_rng(np.random.SeedSequence(check_seed(seed)))
     try:
-        return _from_keys(KINDS[kind](size, mean, min(most, size - 1), rng), size)
+        return _from_keys(LARGE_KINDS[kind](size, mean, min(most, size - 1), rng), size)
     except MemoryError:
         raise GraphError(
-            f"{size:,} nodes of mean degree {mean} need about {in_units(bytes_of_large(kind, size, mean))} of memory, "
+            f"{size:,} nodes of mean degree {mean} need about {format_bytes(estimate_large_bytes(kind, size, mean))} of memory, "
             "which is not there; draw fewer nodes, or a lower mean_degree."
         ) from None
 
 
-def bytes_of_large(kind: str, nodes: int, mean_degree: int) -> int:
+def estimate_large_bytes(kind: str, nodes: int, mean_degree: int) -> int:
     """Bytes of memory that `generate_large` takes at most, nearly.
 
-    >>> bytes_of_large("ws", 10_000_000, 20) / 1e9
+    >>> estimate_large_bytes("ws", 10_000_000, 20) / 1e9
     4.7
     """
     pairs = _AT_ONCE if kind == "rg" else 0
@@ -95,8 +95,8 @@ def _from_keys(keys: Int64, size: int) -> Graph:
     for a in range(0, len(keys), _AT_ONCE):
         indices[a : a + _AT_ONCE] = keys[a : a + _AT_ONCE] % size
     del keys, first
-    indptr, indices, _ = mirrored(indptr, indices, None)
-    return Graph(indptr, indices, names=RangeNames(size))
+    indptr, indices, _ = symmetrize_csr(indptr, indices, None)
+    return Graph(indptr, indices, names=RangeLabels(size))
 
 
 def _keys(u: NDArray[np.integer], v: NDArray[np.integer], size: int) -> Int64:
@@ -143,7 +143,7 @@ def _pairs(cells: Int64, begins: Int64, side: int) -> Iterator[tuple[Int64, Int6
             begin = points + 1 if down == right == 0 else begins[other]
             counts = begins[other + 1] - begin
             u = np.repeat(points, counts)
-            yield u, slots(begin, counts)
+            yield u, concatenate_ranges(begin, counts)
 
 
 def _near(places: Float64, u: Int64, v: Int64, radius: float, size: int) -> Int64:
@@ -195,7 +195,7 @@ def _mean_above(least: float, most: int) -> float:
     return float((most**heavy - least**heavy) / heavy * tail / (most**tail - least**tail))
 
 
-KINDS: dict[str, Callable[[int, int, int, np.random.Generator], Int64]] = {
+LARGE_KINDS: dict[str, Callable[[int, int, int, np.random.Generator], Int64]] = {
     "ws": _ring,
     "rg": _torus,
     "pl": _power_law,

@@ -9,8 +9,8 @@ from typing import Any
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.graph.io.node_link import from_node_link, load_json
-from curiograph.messages import quoted, shortened
+from curiograph.graph.io.node_link import from_node_link, read_json
+from curiograph.messages import quote_value, shorten_text
 
 PARTS = ("train", "val", "test")
 
@@ -40,9 +40,11 @@ def read_split(path: PathLike) -> Split:
     ...     read_split(path).train
     [Graph(2 nodes, 1 edges, undirected)]
     """
-    document = load_json(path)
+    document = read_json(path)
     if not isinstance(document, dict) or not all(part in document for part in PARTS):
-        found = ", ".join(map(quoted, list(document)[:5])) if isinstance(document, dict) else type(document).__name__
+        found = (
+            ", ".join(map(quote_value, list(document)[:5])) if isinstance(document, dict) else type(document).__name__
+        )
         raise FileFormatError(
             f"{path}: is not an environment file: expected an object with train, val and test, found {found}; "
             "for a single graph use read_graph."
@@ -56,4 +58,4 @@ def _graphs(part: Any, where: str) -> list[Graph]:
     ids = list(part)
     if all(re.fullmatch("[0-9]{1,18}", name) for name in ids):
         ids.sort(key=int)
-    return [from_node_link(part[name], f"{where} graph {shortened(name)}") for name in ids]
+    return [from_node_link(part[name], f"{where} graph {shorten_text(name)}") for name in ids]

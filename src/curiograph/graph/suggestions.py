@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import UnknownNodeError
-from curiograph.graph.labels import Names, RangeNames, TextNames
-from curiograph.messages import quoted
+from curiograph.graph.labels import Labels, RangeLabels, TextLabels
+from curiograph.messages import quote_value
 
 _COMPARE_ALL = 2_000
 _COMPARE_AT_MOST = 1_000
@@ -23,28 +23,28 @@ _LONGEST = 200
 _LETTERS_AT_EACH_END = 24
 
 
-def unknown_node(label: object, names: Names) -> UnknownNodeError:
+def make_unknown_node_error(label: object, names: Labels) -> UnknownNodeError:
     """The error for a label that is not among `names`: one sentence, with the nearest names where there are any."""
-    missing = f"the graph has no node {quoted(label)}"
+    missing = f"the graph has no node {quote_value(label)}"
     if len(names) == 0:
         return UnknownNodeError(f"{missing}; it is empty.")
     if isinstance(label, str) and re.fullmatch("-?[0-9]{1,19}", label) and _holds(names, int(label)):
         return UnknownNodeError(f"{missing}, but it has the number {int(label)}; give it without quotes.")
-    near = [quoted(name) for name in nearest_names(label, names)]
+    near = [quote_value(name) for name in suggest_labels(label, names)]
     if near:
         return UnknownNodeError(f"{missing}; the nearest names are {', '.join(near)}.")
-    first = ", ".join(quoted(names[position]) for position in range(min(3, len(names))))
+    first = ", ".join(quote_value(names[position]) for position in range(min(3, len(names))))
     return UnknownNodeError(f"{missing}; its {len(names)} nodes start with {first}.")
 
 
-def nearest_names(label: object, names: Names, count: int = 3) -> list[Hashable]:
+def suggest_labels(label: object, names: Labels, count: int = 3) -> list[Hashable]:
     """Up to `count` names that look like `label`, the most similar first; none for nodes called 0 to n - 1.
 
-    >>> nearest_names("aple", TextNames.from_labels(["pear", "apple", "maple"]))
+    >>> suggest_labels("aple", TextLabels.from_labels(["pear", "apple", "maple"]))
     ['maple', 'apple']
     """
     wanted = _shown(label)
-    if isinstance(names, RangeNames) or not 0 < len(wanted) <= _LONGEST:
+    if isinstance(names, RangeLabels) or not 0 < len(wanted) <= _LONGEST:
         return []
     shown = {_shown(names[position]): names[position] for position in _worth_comparing(wanted, names)}
     near = difflib.get_close_matches(wanted, shown, n=count)
@@ -54,7 +54,7 @@ def nearest_names(label: object, names: Names, count: int = 3) -> list[Hashable]
     return [shown[text] for text in near]
 
 
-def _worth_comparing(wanted: str, names: Names) -> list[int]:
+def _worth_comparing(wanted: str, names: Labels) -> list[int]:
     """Positions of the names that share the most characters with `wanted` at both ends, in the order of the graph."""
     if len(names) <= _COMPARE_ALL:
         return list(range(len(names)))
@@ -70,9 +70,9 @@ def _worth_comparing(wanted: str, names: Names) -> list[int]:
     return [int(position) for position in np.sort(alike)]
 
 
-def _as_codes(wanted: str, names: Names) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.integer]]:
+def _as_codes(wanted: str, names: Labels) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.integer]]:
     """All names in one array of character codes, where each begins and ends, and the codes of `wanted`."""
-    if isinstance(names, TextNames):
+    if isinstance(names, TextLabels):
         return names.blob, names.offsets, np.frombuffer(wanted.encode(errors="replace"), np.uint8)
     texts = [_shown(name) for name in names]
     offsets = np.zeros(len(texts) + 1, np.int64)
@@ -104,7 +104,7 @@ def _small(codes: NDArray[np.integer]) -> NDArray[np.integer]:
     return np.where((codes >= 65) & (codes <= 90), codes | 32, codes)
 
 
-def _holds(names: Names, label: Hashable) -> bool:
+def _holds(names: Labels, label: Hashable) -> bool:
     try:
         names.index(label)
     except KeyError:

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.rewards.cpt import growing_compressibility
 from curiograph.rewards.igt import GapTracker
-from curiograph.rewards.topology import persistence
+from curiograph.rewards.topology import compute_persistence
 
 OPEN = -1
 """Stands for the step at which a gap was closed that was not."""
@@ -21,7 +21,7 @@ _ENTRIES = 2**17  # walks times nodes measured together: bounds the memory, does
 
 
 @dataclass(frozen=True, eq=False)
-class Grown:
+class GrowthArrays:
     """Steps of walks one after another: those of walk i stand at `offsets[i]:offsets[i + 1]` of the other arrays.
 
     Nothing of a walk depends on what else was measured with it.
@@ -44,22 +44,24 @@ class Grown:
         return len(self.offsets) - 1
 
 
-def grow(graph: Graph, nodes: Int32, offsets: Int64, *, max_dim: int = 1, compressibility: bool = True) -> Grown:
+def compute_growth(
+    graph: Graph, nodes: Int32, offsets: Int64, *, max_dim: int = 1, compressibility: bool = True
+) -> GrowthArrays:
     """Measure walks given by the positions of their first visits; walk i is `nodes[offsets[i]:offsets[i + 1]]`.
 
     >>> from curiograph.graph.toys import cycle
-    >>> grown = grow(cycle(4), np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 4, 5]))
+    >>> grown = compute_growth(cycle(4), np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 4, 5]))
     >>> grown.betti[:, 1].tolist(), grown.gaps.tolist()
     ([0, 0, 0, 1, 0], [[0, 1, 3, -1]])
     """
-    stack = Stack.of([graph])
+    stack = GraphBatch.of([graph])
     betti = np.zeros((len(nodes), max_dim + 1), np.int64)
     edges = np.zeros(len(nodes), np.int64)
     gaps = [_grow_together(stack, nodes, offsets, walks, betti, edges) for walks in _alike(np.diff(offsets))]
     if max_dim > 1:
         gaps += [_higher(graph, walk, nodes, offsets, betti) for walk in range(len(offsets) - 1)]
     bits = growing_compressibility(stack, nodes, offsets) if compressibility else np.full(len(nodes), np.nan)
-    return Grown(offsets, nodes, betti, edges, bits, _in_order(gaps))
+    return GrowthArrays(offsets, nodes, betti, edges, bits, _in_order(gaps))
 
 
 def _alike(lengths: Int64) -> Iterator[Int64]:
@@ -74,7 +76,7 @@ def _alike(lengths: Int64) -> Iterator[Int64]:
         first += len(some)
 
 
-def _grow_together(stack: Stack, flat: Int32, offsets: Int64, walks: Int64, betti: Int64, edges: Int64) -> Int64:
+def _grow_together(stack: GraphBatch, flat: Int32, offsets: Int64, walks: Int64, betti: Int64, edges: Int64) -> Int64:
     """Fill in what some walks grew, longest first, and return their gaps of dimension 1."""
     begins, lengths = offsets[walks], offsets[walks + 1] - offsets[walks]
     nodes = np.full((len(walks), int(lengths[0])), -1, np.int32)
@@ -97,7 +99,7 @@ def _higher(graph: Graph, walk: int, flat: Int32, offsets: Int64, betti: Int64) 
     """Fill in the Betti numbers of dimension 2 and above of one walk, and return its gaps of these dimensions."""
     nodes, into = flat[offsets[walk] : offsets[walk + 1]], betti[offsets[walk] : offsets[walk + 1]]
     rows = []
-    for dim, pairs in persistence(graph.skeleton, nodes, betti.shape[1] - 1).items():
+    for dim, pairs in compute_persistence(graph.skeleton, nodes, betti.shape[1] - 1).items():
         for opened, closed in pairs:
             into[opened:closed, dim] += 1
             rows.append((walk, dim, opened, OPEN if closed is None else closed))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Int32
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.growth.measure import by_opening, first_visits
 from curiograph.rewards.igt import GapTracker
@@ -38,7 +38,7 @@ def gap_loops(graph: Graph, walk: Sequence[Hashable]) -> list[list[Hashable]]:
 
 def _lives(graph: Graph, visits: Int32) -> Iterator[tuple[Loop, int, int | None]]:
     """Of every gap a loop, as steps of the walk, the step that opened it and the step that closed it."""
-    tracker = GapTracker(Stack.of([graph]), visits[None, :], np.zeros(1, np.int64))
+    tracker = GapTracker(GraphBatch.of([graph]), visits[None, :], np.zeros(1, np.int64))
     visited: dict[int, list[int]] = {}
     alive: dict[int, list[Loop]] = {}
     for step, links in enumerate(_links(graph, visits)):
@@ -54,7 +54,7 @@ def _lives(graph: Graph, visits: Int32) -> Iterator[tuple[Loop, int, int | None]
                 alive[opened] = left
         count = int(tracker.values()[0]) - before + closed.total()
         if count:
-            alive[step] = list(islice(opened_loops(visited, links, step), count))
+            alive[step] = list(islice(find_opened_loops(visited, links, step), count))
         visited[step] = links
         for u in links:
             visited[u].append(step)
@@ -92,7 +92,7 @@ def _independent(loops: list[Loop], tracker: GapTracker, opened: int) -> list[Lo
     return left
 
 
-def opened_loops(visited: Neighbours, links: Sequence[int], v: int) -> Iterator[Loop]:
+def find_opened_loops(visited: Neighbours, links: Sequence[int], v: int) -> Iterator[Loop]:
     """A loop for each gap that `v` opens: from one part of its neighbourhood to another, the short way round.
 
     `visited` holds the visited neighbours of every visited node, `links` those of `v`. Links that are connected among

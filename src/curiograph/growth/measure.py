@@ -13,13 +13,13 @@ from curiograph.arrays import Int32, Int64
 from curiograph.errors import UnknownNodeError, WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
-from curiograph.growth.compute import Grown, grow
+from curiograph.growth.compute import GrowthArrays, compute_growth
 from curiograph.growth.records import Growth, Growths
-from curiograph.parallel import HERE, Engine, EngineName, Job, Need, Result, as_engine, complete
-from curiograph.parallel.chunks import parts
-from curiograph.parallel.fingerprint import digest, graph_digest
-from curiograph.progress import Progress, silent
-from curiograph.validation import whole_number
+from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Need, Result, resolve_engine, run_job
+from curiograph.parallel.chunks import split_by_size
+from curiograph.parallel.fingerprint import hash_graph, hash_values
+from curiograph.progress import Progress, no_progress
+from curiograph.validation import check_integer
 
 _AT_ONCE = 2_000  # walks whose labels are looked up together
 _TASK = 1.0
@@ -29,7 +29,7 @@ _COMPRESSING = 2e-8
 _STEP = 3e-6
 """Seconds for the gaps of a step."""
 _TASK_MEMORY = 2**27
-"""Bytes that a task takes at most: those of `grow`, which bounds them."""
+"""Bytes that a task takes at most: those of `compute_growth`, which bounds them."""
 
 
 @overload
@@ -57,7 +57,7 @@ def measure(
     workers: int | None = None,
     address: str | None = None,
     run: PathLike | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Any:
     """Measure how a walk grows: gaps opened and closed, components, compressibility, after every step.
 
@@ -79,13 +79,13 @@ def measure(
     [0, 0, 0, 0, 0, 0, 1]
     """
     as_graph(graph)
-    max_dim = whole_number("max_dim", max_dim, 1, "give 1 or a higher whole number")
+    max_dim = check_integer("max_dim", max_dim, 1, "give 1 or a higher whole number")
     walk = getattr(walk, "nodes", walk)
     _check_walk(walk)
     many = len(walk) > 0 and _is_walk(graph, walk[0])
     visits = visits_of(graph, walk if many else [walk], many)
-    by_whom = as_engine(engine, workers, address)
-    found = complete(_job(graph, visits, max_dim, compressibility), by_whom if many else HERE, run, progress)
+    by_whom = resolve_engine(engine, workers, address)
+    found = run_job(_job(graph, visits, max_dim, compressibility), by_whom if many else IN_PROCESS, run, progress)
     growths = Growths(graph, _joined(visits, found), visits.revisits)
     return growths if many else growths[0]
 
@@ -103,7 +103,7 @@ class _Measured:
 def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
     seconds = lengths**3 * _COMPRESSING * compressibility + lengths * _STEP
-    tasks = list(parts(seconds, _TASK))
+    tasks = list(split_by_size(seconds, _TASK))
     rows = graph.skeleton
     nodes, each = len(visits.nodes), 8 * (max_dim + 3) + 16  # bytes of a step and its gaps
     return Job(
@@ -112,8 +112,8 @@ def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> J
         _Measured(Graph(rows.indptr, rows.indices), visits, max_dim, compressibility),
         tasks,
         lambda: {
-            "graph": graph_digest(rows),
-            "walks": digest(visits.nodes, visits.offsets),
+            "graph": hash_graph(rows),
+            "walks": hash_values(visits.nodes, visits.offsets),
             "max_dim": max_dim,
             "compressibility": compressibility,
         },
@@ -133,17 +133,17 @@ def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> J
 
 def _measured(what: _Measured, task: tuple[int, int]) -> Result:
     nodes, offsets = what.visits.part(*task)
-    grown = grow(what.graph, nodes, offsets, max_dim=what.max_dim, compressibility=what.compressibility)
+    grown = compute_growth(what.graph, nodes, offsets, max_dim=what.max_dim, compressibility=what.compressibility)
     return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
 
 
-def _joined(visits: Visits, results: Sequence[Result]) -> Grown:
+def _joined(visits: Visits, results: Sequence[Result]) -> GrowthArrays:
     """All walks, from the results of all tasks in order."""
     walks = np.cumsum([0, *(result["walks"] for result in results)])
     gaps = np.concatenate([result["gaps"] for result in results])
     gaps[:, 0] += np.repeat(walks[:-1], [len(result["gaps"]) for result in results]).astype(np.int32)
     betti, edges, bits = (np.concatenate([result[name] for result in results]) for name in ("betti", "edges", "bits"))
-    return Grown(visits.offsets, visits.nodes, betti, edges, bits, gaps)
+    return GrowthArrays(visits.offsets, visits.nodes, betti, edges, bits, gaps)
 
 
 @dataclass(frozen=True, eq=False)

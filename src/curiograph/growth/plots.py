@@ -10,7 +10,7 @@ from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
-from curiograph.progress import Progress, silent
+from curiograph.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,14 +39,14 @@ def plot_walk(graph: Graph, walk: Sequence[Hashable], ax: Axes | None = None) ->
     return draw_walk(_drawn(graph, walk), ax)
 
 
-def animate_walk(graph: Graph, walk: Sequence[Hashable], path: PathLike, *, progress: Progress = silent) -> None:
+def animate_walk(graph: Graph, walk: Sequence[Hashable], path: PathLike, *, progress: Progress = no_progress) -> None:
     """Write a .gif in which a walk grows node by node, and its growth below; `walk` as for `plot_walk`.
 
     A walk of more than 60 nodes has 60 frames.
     """
-    from curiograph.plotting import film_walk
+    from curiograph.plotting import save_animation
 
-    film_walk(_drawn(graph, walk), as_path(path), progress)
+    save_animation(_drawn(graph, walk), as_path(path), progress)
 
 
 def _drawn(graph: Graph, walk: Sequence[Hashable]) -> DrawnWalk:

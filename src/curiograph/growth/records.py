@@ -10,8 +10,8 @@ import numpy as np
 
 from curiograph.arrays import Float64, Int64
 from curiograph.graph.graph import Graph
-from curiograph.growth.compute import OPEN, Grown
-from curiograph.optional import require
+from curiograph.growth.compute import OPEN, GrowthArrays
+from curiograph.optional import import_optional
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,7 +92,7 @@ class Growth:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per step as a pandas frame (`pip install curiograph[frame]`)."""
-        return require("pandas", "frame", "Frames").DataFrame(self.columns())
+        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Gaps and compressibility over the steps; on a figure of its own, the life of every gap below."""
@@ -121,7 +121,7 @@ class Growths(Sequence[Growth]):
     [2, 3]
     """
 
-    def __init__(self, graph: Graph, grown: Grown, revisits: Int64, which: range | None = None) -> None:
+    def __init__(self, graph: Graph, grown: GrowthArrays, revisits: Int64, which: range | None = None) -> None:
         self.graph = graph
         self.grown = grown
         """What all walks grew, as plain arrays; a slice shares them."""
@@ -159,7 +159,7 @@ class Growths(Sequence[Growth]):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per walk and step; the column `walk` counts from 0."""
-        pandas = require("pandas", "frame", "Frames")
+        pandas = import_optional("pandas", "frame", "Frames")
         if len(self) == 0:
             return pandas.DataFrame()
         walks = np.asarray(self._which)

@@ -13,19 +13,19 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.exploration.mdp import begin
 from curiograph.files import PathLike
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.bootstrap import Estimate, estimates, resampled_means, summed
-from curiograph.human.choices.choice_sets import placed
+from curiograph.human.choices.bootstrap import Estimate, estimate_means, resample_means, sum_by_user
+from curiograph.human.choices.choice_sets import align_walks
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
-from curiograph.optional import require
-from curiograph.parallel import Engine, EngineName, Job, Need, Result, as_engine, complete
-from curiograph.parallel.fingerprint import digest, graph_digest
-from curiograph.progress import Progress, silent
+from curiograph.messages import quote_value
+from curiograph.optional import import_optional
+from curiograph.parallel import Engine, EngineName, Job, Need, Result, resolve_engine, run_job
+from curiograph.parallel.fingerprint import hash_graph, hash_values
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
-from curiograph.validation import seed_number, whole_number
+from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,7 +137,7 @@ class GrowthComparison(Mapping[str, NullModel]):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per null model and step as a pandas frame (`pip install curiograph[frame]`)."""
-        return require("pandas", "frame", "Frames").DataFrame(self.columns())
+        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def plot(self) -> Figure:
         """A panel for gaps and one for compressibility, with a line for people and one for each null model."""
@@ -170,7 +170,7 @@ def compare_growth(
     workers: int | None = None,
     address: str | None = None,
     run: PathLike | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> GrowthComparison:
     """Compare how walks of people grow with null models, walk by walk.
 
@@ -194,13 +194,13 @@ def compare_growth(
     >>> compare_growth(library(), walks, nulls=["unbiased"], steps=4).walks
     1
     """
-    steps = whole_number("steps", steps, 2, "measure walks of 2 nodes or more")
-    most = whole_number("most", most, 1, "measure 1 walk or more")
-    replicates = whole_number("replicates", replicates, 1, "draw each null model once or more")
-    by_whom = as_engine(engine, workers, address)
+    steps = check_integer("steps", steps, 2, "measure walks of 2 nodes or more")
+    most = check_integer("most", most, 1, "measure 1 walk or more")
+    replicates = check_integer("replicates", replicates, 1, "draw each null model once or more")
+    by_whom = resolve_engine(engine, workers, address)
     _check_names(nulls)
-    visits, users = _first_visits(placed(graph, walks), steps)
-    rng = np.random.default_rng(seed_number(seed))
+    visits, users = _first_visits(align_walks(graph, walks), steps)
+    rng = np.random.default_rng(check_seed(seed))
     drawn = np.sort(rng.choice(len(visits), min(most, len(visits)), replace=False))
     visits = visits[drawn]
     people, user_of = np.unique(users[drawn], return_inverse=True)
@@ -208,7 +208,7 @@ def compare_growth(
         (HUMAN, 0),
         *((name, each) for place, name in enumerate(nulls) for each in _seeds(seed, place, replicates)),
     ]
-    human, *drawn_walks = complete(_job(graph, visits, tasks), by_whom, run, progress)
+    human, *drawn_walks = run_job(_job(graph, visits, tasks), by_whom, run, progress)
     found = {}
     for place, name in enumerate(nulls):
         mine = drawn_walks[place * replicates : (place + 1) * replicates]
@@ -220,7 +220,7 @@ def compare_growth(
 
 def _seeds(seed: int, place: int, replicates: int) -> list[int]:
     """Of the replicates of a null model."""
-    made: list[int] = np.random.SeedSequence([seed_number(seed), place]).generate_state(replicates, np.uint64).tolist()
+    made: list[int] = np.random.SeedSequence([check_seed(seed), place]).generate_state(replicates, np.uint64).tolist()
     return made
 
 
@@ -231,7 +231,7 @@ def _job(graph: Graph, visits: Int32, tasks: Sequence[tuple[str, int]]) -> Job:
         _measured,
         (graph, visits),
         tasks,
-        lambda: {"graph": graph_digest(graph), "visits": digest(visits), "tasks": tasks},
+        lambda: {"graph": hash_graph(graph), "visits": hash_values(visits), "tasks": tasks},
         Need(
             task=visits.size * _VISIT + 4 * graph.skeleton.indices.nbytes,
             results=3 * len(tasks) * visits.size * np.dtype(float).itemsize,
@@ -245,15 +245,17 @@ def _job(graph: Graph, visits: Int32, tasks: Sequence[tuple[str, int]]) -> Job:
 
 def _measured(shared: tuple[Graph, Int32], task: tuple[str, int]) -> Result:
     (graph, visits), (name, seed) = shared, task
-    return grown(graph, visits) if name == HUMAN else grown(*NULLS[name](graph, visits, seed))
+    return measure_growth(graph, visits) if name == HUMAN else measure_growth(*NULL_MODELS[name](graph, visits, seed))
 
 
 def _check_names(nulls: Any) -> None:
     if isinstance(nulls, str) or not isinstance(nulls, Sequence) or not nulls:
-        raise SettingError(f"nulls is {quoted(nulls)}; give a list of null models, at least one.")
+        raise SettingError(f"nulls is {quote_value(nulls)}; give a list of null models, at least one.")
     for name in nulls:
-        if name not in NULLS:
-            raise UnknownNameError(f"there is no null model {quoted(name)}; the null models are {', '.join(NULLS)}.")
+        if name not in NULL_MODELS:
+            raise UnknownNameError(
+                f"there is no null model {quote_value(name)}; the null models are {', '.join(NULL_MODELS)}."
+            )
 
 
 def _first_visits(walks: Trajectories, steps: int) -> tuple[Int32, Int64]:
@@ -269,16 +271,16 @@ def _first_visits(walks: Trajectories, steps: int) -> tuple[Int32, Int64]:
     return np.asarray(rows, np.int32), np.asarray(users, np.int64)
 
 
-def grown(graph: Graph, visits: Int32) -> Grown:
+def measure_growth(graph: Graph, visits: Int32) -> Grown:
     """Gaps and bits of walks (walks x steps, positions, -1 beyond the end) after every step.
 
     A walk that had nowhere to go stays as it is.
 
     >>> from curiograph.graph.toys import cycle
-    >>> grown(cycle(4), np.array([[0, 1, 2, 3], [0, 1, -1, -1]], np.int32))["gaps"].tolist()
+    >>> measure_growth(cycle(4), np.array([[0, 1, 2, 3], [0, 1, -1, -1]], np.int32))["gaps"].tolist()
     [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]
     """
-    stack = Stack.of([graph])
+    stack = GraphBatch.of([graph])
     gaps, bits = np.empty(visits.shape), np.empty(visits.shape)
     lengths = np.count_nonzero(visits >= 0, axis=1)
     tracker = GapTracker(stack, np.full_like(visits, -1), np.zeros(len(visits), np.int64))
@@ -290,8 +292,8 @@ def grown(graph: Graph, visits: Int32) -> Grown:
 
 
 def _curve(values: Float64, user_of: Int64, seed: int) -> Curve:
-    sums, counts = summed(values, user_of, int(user_of.max()) + 1), np.bincount(user_of)
-    return Curve(values.mean(axis=0), resampled_means(sums, counts, seed).std(axis=0))
+    sums, counts = sum_by_user(values, user_of, int(user_of.max()) + 1), np.bincount(user_of)
+    return Curve(values.mean(axis=0), resample_means(sums, counts, seed).std(axis=0))
 
 
 def _compared(name: str, human: Grown, null: Grown, user_of: Int64, seed: int) -> NullModel:
@@ -300,7 +302,7 @@ def _compared(name: str, human: Grown, null: Grown, user_of: Int64, seed: int) -
     for quantity in _QUANTITIES:
         more = human[quantity] - null[quantity]
         columns = np.column_stack([more, more.mean(axis=1)])
-        *excess[quantity], area[quantity] = estimates(summed(columns, user_of, len(counts)), counts, seed)
+        *excess[quantity], area[quantity] = estimate_means(sum_by_user(columns, user_of, len(counts)), counts, seed)
     curves = {quantity: _curve(null[quantity], user_of, seed) for quantity in _QUANTITIES}
     return NullModel(name, curves, excess, area)
 
@@ -308,44 +310,44 @@ def _compared(name: str, human: Grown, null: Grown, user_of: Int64, seed: int) -
 # ---- null models: from a graph, walks and a seed to the graph and the walks to measure -----------------------------
 
 
-def rewired(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
+def rewire_graph(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
     """The same nodes on a graph with other edges but the same degrees.
 
     >>> from curiograph.graph.toys import library
-    >>> other, _ = rewired(library(), np.empty((0, 2), np.int32), seed=0)
+    >>> other, _ = rewire_graph(library(), np.empty((0, 2), np.int32), seed=0)
     >>> bool(np.all(other.degrees == library().degrees)), other == library()
     (True, False)
     """
     rows = graph.skeleton
-    swapped = kernels.rewire.swapped(rows.indptr, rows.indices, _SWAPS * rows.num_edges, np.uint64(seed))
+    swapped = kernels.rewire.swap_edges(rows.indptr, rows.indices, _SWAPS * rows.num_edges, np.uint64(seed))
     return Graph(rows.indptr, swapped, names=graph.names), visits
 
 
-def degree_matched(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
+def walk_degree_matched(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
     """Walks from the same starts to candidates whose degree is like that of the nodes that people went to."""
-    groups = degree_groups(graph)
+    groups = group_by_degree(graph)
     return graph, _walked(graph, visits, seed, lambda nodes, theirs: -np.abs(groups[nodes] - groups[theirs]))
 
 
-def unbiased(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
+def walk_unbiased(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
     """Walks from the same starts to any candidate."""
     return graph, _walked(graph, visits, seed, lambda nodes, theirs: np.zeros(len(nodes)))
 
 
-def shuffled(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
+def shuffle_walks(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
     """The same nodes in random order."""
     return graph, np.random.default_rng(seed).permuted(visits, axis=1)
 
 
-NULLS: dict[str, Callable[[Graph, Int32, int], tuple[Graph, Int32]]] = {
-    "rewired": rewired,
-    "random-walk": degree_matched,
-    "unbiased": unbiased,
-    "shuffled": shuffled,
+NULL_MODELS: dict[str, Callable[[Graph, Int32, int], tuple[Graph, Int32]]] = {
+    "rewired": rewire_graph,
+    "random-walk": walk_degree_matched,
+    "unbiased": walk_unbiased,
+    "shuffled": shuffle_walks,
 }
 
 
-def degree_groups(graph: Graph) -> Int64:
+def group_by_degree(graph: Graph) -> Int64:
     """The tenth of all nodes, by degree in either direction, that each belongs to; equal degrees stay together."""
     degrees = graph.skeleton.degrees
     bounds = np.quantile(degrees, np.arange(1, _GROUPS) / _GROUPS)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import map_clear, map_get, map_put, map_size, room, sort
+from curiograph.kernels.csr import get_map_size, map_clear, map_get, map_put, reserve, sort_range
 from curiograph.kernels.jit import kernel
-from curiograph.kernels.random import draw
+from curiograph.kernels.random import draw_bits
 
 FRONTIER = 0
 ANYWHERE = 1
 
 
 @kernel
-def candidates(indptr, indices, nodes, lengths, low, high, fallback):
+def find_candidates(indptr, indices, nodes, lengths, low, high, fallback):
     """Unvisited out-neighbours of each last node; where there are none, what `fallback` says.
 
     `low[i]` and `high[i]` bound the nodes of the graph that walk i is on (a batch may span several graphs). A walk of
@@ -26,7 +26,7 @@ def candidates(indptr, indices, nodes, lengths, low, high, fallback):
     count = nodes.shape[0]
     offsets = np.zeros(count + 1, np.int64)
     out = np.empty(16 * count + 16, np.int32)
-    visited = np.empty((map_size(nodes.shape[1]), 2), np.int32)
+    visited = np.empty((get_map_size(nodes.shape[1]), 2), np.int32)
     filled = 0
     for i in range(count):
         length = lengths[i]
@@ -35,16 +35,16 @@ def candidates(indptr, indices, nodes, lengths, low, high, fallback):
             for t in range(length):
                 map_put(visited, nodes[i, t], t)
             last = nodes[i, length - 1]
-            out = room(out, filled, indptr[last + 1] - indptr[last])
+            out = reserve(out, filled, indptr[last + 1] - indptr[last])
             end = _append_row(indptr, indices, last, visited, out, filled)
             if end == filled and fallback == FRONTIER:
                 for t in range(length):
                     u = nodes[i, t]
-                    out = room(out, end, indptr[u + 1] - indptr[u])
+                    out = reserve(out, end, indptr[u + 1] - indptr[u])
                     end = _append_row(indptr, indices, u, visited, out, end)
                 end = _sort_unique(out, filled, end)
             elif end == filled:
-                out = room(out, filled, high[i] - low[i])
+                out = reserve(out, filled, high[i] - low[i])
                 for v in range(low[i], high[i]):
                     if map_get(visited, v) == -1:
                         out[end] = v
@@ -66,7 +66,7 @@ def _append_row(indptr, indices, u, visited, out, end):
 
 @kernel
 def _sort_unique(out, start, end):
-    sort(out, start, end)
+    sort_range(out, start, end)
     kept = start
     for c in range(start, end):
         if kept == start or out[kept - 1] != out[c]:
@@ -76,7 +76,7 @@ def _sort_unique(out, start, end):
 
 
 @kernel
-def best(offsets, nodes, scores, streams, steps):
+def select_best(offsets, nodes, scores, streams, steps):
     """Index of the best candidate of each walk, ties uniformly at random from its stream; -1 where there is none."""
     count = offsets.shape[0] - 1
     chosen = np.full(count, -1, np.int64)
@@ -85,7 +85,7 @@ def best(offsets, nodes, scores, streams, steps):
         for c in range(offsets[i], offsets[i + 1]):
             if chosen[i] != -1 and scores[c] < scores[chosen[i]]:
                 continue
-            luck = draw(streams[i], steps[i], nodes[c])
+            luck = draw_bits(streams[i], steps[i], nodes[c])
             if chosen[i] == -1 or scores[c] > scores[chosen[i]] or luck > top:
                 chosen[i] = c
                 top = luck

@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import has_edge, sort
+from curiograph.kernels.csr import has_edge, sort_range
 from curiograph.kernels.jit import kernel
 
 
 @kernel
-def table(size, bits):
+def build_entropy_table(size, bits):
     """f(x) = x log2(x) for x < size, in units of 2**-bits."""
     log = np.zeros(size, np.int64)
     factor = np.zeros(size, np.int64)
@@ -40,7 +40,7 @@ def table(size, bits):
 
 
 @kernel
-def workspace(n):
+def allocate_workspace(n):
     """Scratch for graphs of up to n nodes; the caller fills the first array, the counts."""
     return (
         np.empty((n, n), np.int32),  # counts between clusters
@@ -52,7 +52,7 @@ def workspace(n):
 
 
 @kernel
-def curve(n, f, work, rates, merges):
+def compute_curve(n, f, work, rates, merges):
     """Greedy merging of the counts in `work[0][:n, :n]` (destroyed).
 
     Fills `rates` (R times total, in table units; `rates[k]` after k merges) and `merges` (the two clusters joined, each
@@ -199,13 +199,13 @@ def _area(n, rates, total, unit):
 
 
 @kernel
-def candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
+def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
     """Compressibility, with self-loops, of S + v for every candidate v of every walk.
 
     Nodes are taken in ascending order, so the value depends on the set alone and not on the order of the walk.
     """
     most = nodes.shape[1] + 1
-    work = workspace(most)
+    work = allocate_workspace(most)
     rates = np.empty(most, np.int64)
     merges = np.empty((most, 2), np.int64)
     inner = np.empty((most, most), np.int8)
@@ -219,16 +219,16 @@ def candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidat
         for c in range(offsets[i], offsets[i + 1]):
             v = candidates[c]
             _fill(indptr, indices, walk, inner, v, work[0])
-            total = curve(length + 1, f, work, rates, merges)
+            total = compute_curve(length + 1, f, work, rates, merges)
             out[c] = _area(length + 1, rates, total, unit)
     return out
 
 
 @kernel
-def walk_compressibility(indptr, indices, nodes, lengths, f, unit):
+def compute_walk_compressibility(indptr, indices, nodes, lengths, f, unit):
     """Compressibility, with self-loops, of the subgraph of every walk."""
     most = nodes.shape[1]
-    work = workspace(most)
+    work = allocate_workspace(most)
     rates = np.empty(most, np.int64)
     merges = np.empty((most, 2), np.int64)
     inner = np.empty((most, most), np.int8)
@@ -242,19 +242,19 @@ def walk_compressibility(indptr, indices, nodes, lengths, f, unit):
         for s in range(length):
             for t in range(length):
                 work[0][s, t] = inner[s, t]
-        total = curve(length, f, work, rates, merges)
+        total = compute_curve(length, f, work, rates, merges)
         out[i] = _area(length, rates, total, unit)
     return out
 
 
 @kernel
-def growing_compressibility(indptr, indices, nodes, offsets, least, most, f, unit, out):
+def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, f, unit, out):
     """Compressibility, with self-loops, of every walk after each of its steps from `least` to `most` nodes, into `out`.
 
     Walk i stands at `offsets[i]:offsets[i + 1]` of `nodes`, as its values do in `out`. Its edges are looked up once: a
     subgraph of fewer nodes is a part of that of the last step.
     """
-    work = workspace(most)
+    work = allocate_workspace(most)
     rates = np.empty(most, np.int64)
     merges = np.empty((most, 2), np.int64)
     inner = np.empty((most, most), np.int8)
@@ -280,7 +280,7 @@ def growing_compressibility(indptr, indices, nodes, offsets, least, most, f, uni
             for s in range(length):
                 for t in range(length):
                     work[0][s, t] = inner[kept[s], kept[t]]
-            total = curve(length, f, work, rates, merges)
+            total = compute_curve(length, f, work, rates, merges)
             out[begin + length - 1] = _area(length, rates, total, unit)
 
 
@@ -289,7 +289,7 @@ def _ascending(nodes, length):
     out = np.empty(length, np.int32)
     for t in range(length):
         out[t] = nodes[t]
-    sort(out, 0, length)
+    sort_range(out, 0, length)
     return out
 
 

@@ -31,7 +31,7 @@ from curiograph.kernels.jit import kernel
 
 NODES = 0
 EDGES = 1
-PARTS = 2
+COMPONENTS = 2
 GAPS = 3
 
 HEAD = 0
@@ -41,7 +41,7 @@ NEXT = 1
 
 
 @kernel
-def candidate_gaps(indptr, indices, nodes, places, local, lists, marks, counts, offsets, candidates):
+def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, counts, offsets, candidates):
     """beta_1 of S + v for every candidate v of every walk."""
     out = np.empty(candidates.shape[0], np.float64)
     mark, queue, sums, basis, pivot, group, link = _scratch(local.shape[1], marks.shape[2])
@@ -56,7 +56,7 @@ def candidate_gaps(indptr, indices, nodes, places, local, lists, marks, counts, 
 
 
 @kernel
-def grow(indptr, indices, nodes, lengths, places, local, lists, marks, born, counts):
+def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, born, counts):
     """Let the state of every walk catch up with its first `lengths[i]` nodes.
 
     Returns the gaps closed, as rows (walk, step opened, step closed), and the number of edges and of bits for gaps that
@@ -165,7 +165,7 @@ def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, p
                     rank = _reduce(sums, u, w, marks, slot >> 1, words, basis, pivot, rank)
                 slot = lists[slot, NEXT]
     opened = roots - 1
-    if counts[PARTS] > 1 and roots > 1:
+    if counts[COMPONENTS] > 1 and roots > 1:
         opened = roots - _distinct_parts(link, size, local, mark)
     for k in range(size):
         mark[link[k]] = 0
@@ -270,7 +270,7 @@ def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums
     map_put(places, v, step)
     local[step, HEAD] = -1
     local[step, PART] = step if size == 0 else local[link[0], PART]
-    counts[PARTS] += size == 0
+    counts[COMPONENTS] += size == 0
     free = 0
     for k in range(1, size):
         u = link[k]
@@ -283,7 +283,7 @@ def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums
             sums[u, free >> 6] |= np.uint64(1) << np.uint64(free & 63)
         else:
             _unite(local, step, local[u, PART], local[step, PART])
-            counts[PARTS] -= 1
+            counts[COMPONENTS] -= 1
     for k in range(size):
         u = link[k]
         edge = counts[EDGES]

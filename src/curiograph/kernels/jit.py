@@ -25,7 +25,7 @@ Kernel = Callable[..., Any]
 def kernel(function: Kernel) -> Any:
     """Compile `function` on its first call; later processes read the machine code from the cache."""
     dispatcher: Any = numba.njit(nogil=True)(function)
-    folder = cache_folder()
+    folder = get_cache_folder()
     if folder is None:
         return dispatcher
     config: Any = numba.config
@@ -76,7 +76,7 @@ def _warn(folder: Path) -> None:
 
 
 @cache
-def cache_folder() -> Path | None:
+def get_cache_folder() -> Path | None:
     """Folder of the compiled kernels, or None where nothing can be written: they then compile in every process."""
     base = os.environ.get("NUMBA_CACHE_DIR")
     if not base:  # empty means unset

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from curiograph.kernels.csr import has_edge, map_clear, map_get, map_put, map_size, room
+from curiograph.kernels.csr import get_map_size, has_edge, map_clear, map_get, map_put, reserve
 from curiograph.kernels.jit import kernel
 
 VISITED = 0
@@ -24,7 +24,7 @@ AHEAD = 6
 LENGTH = 7
 AGES = 8
 LINKED = 18
-FLAGS = 28
+NUM_FLAGS = 28
 
 _RECENT = 10  # last nodes of the walk that are told apart: by a flag of their own, and by one of their neighbours
 
@@ -32,7 +32,7 @@ _SCALE = 0.1  # of counts of steps, so that a ten-node walk spans one unit
 
 
 @kernel
-def read(indptr, indices, nodes, lengths, offsets, candidates, ahead, hops, most, fan):
+def read_neighborhood(indptr, indices, nodes, lengths, offsets, candidates, ahead, hops, most, fan):
     """The nodes read around every walk, the edges among them, and their flags.
 
     Parameters
@@ -47,7 +47,7 @@ def read(indptr, indices, nodes, lengths, offsets, candidates, ahead, hops, most
     starts, links : neighbours of node k among the nodes read (places in the list): `links[starts[k]:starts[k + 1]]`.
     loose : for every link, whether its ends have no neighbour in common among the last 64 nodes visited: if both are
         tied to the walk, to visit one after the other closes a loop.
-    flags : a row of `FLAGS` numbers for every node.
+    flags : a row of `NUM_FLAGS` numbers for every node.
     """
     count = lengths.shape[0]
     bounds = np.zeros(count + 1, np.int64)
@@ -56,7 +56,7 @@ def read(indptr, indices, nodes, lengths, offsets, candidates, ahead, hops, most
         here = lengths[i] + offsets[i + 1] - offsets[i]
         longest = max(longest, here)
         bounds[i + 1] = bounds[i] + here + most
-    table = np.empty((map_size(longest + most), 2), np.int32)
+    table = np.empty((get_map_size(longest + most), 2), np.int32)
     places = np.empty(bounds[count], np.int32)
     starts = np.zeros(bounds[count] + 1, np.int64)
     links = np.empty(16 * bounds[count] + 16, np.int32)
@@ -71,7 +71,7 @@ def read(indptr, indices, nodes, lengths, offsets, candidates, ahead, hops, most
             links, edges = _connect(indptr, indices, table, places, filled, end, starts, links, edges)
             filled = end
     bounds[count] = filled
-    flags = np.zeros((filled, FLAGS), np.float32)
+    flags = np.zeros((filled, NUM_FLAGS), np.float32)
     for i in range(count):
         if bounds[i + 1] > bounds[i]:
             _flag(starts, links, bounds[i], bounds[i + 1], lengths[i], offsets[i + 1] - offsets[i], ahead[i], flags)
@@ -149,7 +149,7 @@ def _connect(indptr, indices, table, places, start, end, starts, links, edges):
     size = end - start
     for k in range(start, end):
         u = places[k]
-        links = room(links, edges, size)
+        links = reserve(links, edges, size)
         starts[k] = edges
         if indptr[u + 1] - indptr[u] > 4 * size:
             for other in range(start, end):
@@ -204,7 +204,7 @@ def _flag(starts, links, first, last, length, candidates, ahead, flags):
 
 
 @kernel
-def gather(bounds, starts, links, loose, lengths, hidden, out):
+def gather_messages(bounds, starts, links, loose, lengths, hidden, out):
     """Every node's state beside three messages: the mean over its neighbours, the sum over those visited, and a
     quarter of the sum over unvisited ones across a loose link. `out` has 4 d columns."""
     width = hidden.shape[1]
@@ -233,8 +233,8 @@ def gather(bounds, starts, links, loose, lengths, hidden, out):
 
 
 @kernel
-def gather_back(bounds, starts, links, loose, lengths, gradient, out):
-    """Write the gradient of the states, from that of what `gather` gave, into `out`.
+def gather_gradients(bounds, starts, links, loose, lengths, gradient, out):
+    """Write the gradient of the states, from that of what `gather_messages` gave, into `out`.
 
     Links go both ways and are loose from both sides, so what a node gave to its neighbours comes back from them.
     """
@@ -258,7 +258,7 @@ def gather_back(bounds, starts, links, loose, lengths, gradient, out):
 
 
 @kernel
-def walk_mean(bounds, lengths, hidden):
+def compute_walk_mean(bounds, lengths, hidden):
     """The mean state of the nodes of every walk; zeros for a walk around which nothing was read."""
     out = np.zeros((lengths.shape[0], hidden.shape[1]), np.float32)
     for i in range(lengths.shape[0]):

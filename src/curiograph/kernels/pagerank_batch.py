@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.jit import kernel
-from curiograph.kernels.pagerank import WINDOW, latest, mixture
+from curiograph.kernels.pagerank import WINDOW, select_latest, solve_mixture
 
 RIDGE = 1e-6
 
 
 @kernel
-def sweep(indptr, indices, weights, share, alpha, q, z, out, feed):
+def run_sweep(indptr, indices, weights, share, alpha, q, z, out, feed):
     """`out` = q + alpha times what flows in from z; with `feed` z follows at once, as Gauss and Seidel have it.
 
     Inner loops are short and write one array each: the compiler does not vectorise others.
@@ -53,7 +53,7 @@ def sweep(indptr, indices, weights, share, alpha, q, z, out, feed):
 
 
 @kernel
-def noted(x, swept, change, place, moved, total, products):
+def record_change(x, swept, change, place, moved, total, products):
     """Changes from x to the latest sweep, their sizes, and their inner products with those before."""
     n, columns = x.shape
     f = np.empty(columns, x.dtype)
@@ -75,7 +75,7 @@ def noted(x, swept, change, place, moved, total, products):
 
 
 @kernel
-def mixed(swept, share, parts, z):
+def mix_sweeps(swept, share, parts, z):
     """z of the mixture of the noted sweeps, each column with its own shares."""
     n, columns = z.shape
     x = np.empty(columns, z.dtype)
@@ -90,7 +90,7 @@ def mixed(swept, share, parts, z):
 
 
 @kernel
-def many_sweeps(indptr, indices, weights, share, alpha, q, x, z, change, swept, enough, most):
+def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, x, z, change, swept, enough, most):
     """y of every column of q, into `x`: of two sweeps, the second is combined with those noted before it.
 
     Ends when a sweep changes no column by more than its share `enough` of the column's sum. The other arrays are room
@@ -108,10 +108,10 @@ def many_sweeps(indptr, indices, weights, share, alpha, q, x, z, change, swept, 
     swept[:] = 0
     steps, count, place = 0, 0, 0
     while True:
-        sweep(indptr, indices, weights, share, alpha, q, z, x, True)
-        sweep(indptr, indices, weights, share, alpha, q, z, swept[place], True)
+        run_sweep(indptr, indices, weights, share, alpha, q, z, x, True)
+        run_sweep(indptr, indices, weights, share, alpha, q, z, swept[place], True)
         steps += 2
-        noted(x, swept, change, place, moved, total, products)
+        record_change(x, swept, change, place, moved, total, products)
         if steps >= most or np.all(moved <= enough * total):
             x[:] = swept[place]
             return steps
@@ -119,23 +119,23 @@ def many_sweeps(indptr, indices, weights, share, alpha, q, x, z, change, swept, 
         for j in range(columns):
             for i in range(WINDOW):
                 gram[j, i, place] = gram[j, place, i] = products[i, j]
-            if products[place, j] <= 0 or not mixture(gram[j], count, RIDGE, shares):
-                latest(shares, place)
+            if products[place, j] <= 0 or not solve_mixture(gram[j], count, RIDGE, shares):
+                select_latest(shares, place)
             for i in range(count):
                 parts[i, j] = shares[i]
-        mixed(swept, share, parts, z)
+        mix_sweeps(swept, share, parts, z)
         place = (place + 1) % WINDOW
 
 
 @kernel
-def shortfalls(indptr, indices, weights, share, alpha, q, y, z, out):
+def compute_residuals(indptr, indices, weights, share, alpha, q, y, z, out):
     """`out` = q + alpha P^T y - y, in double precision; its absolute sum and the sum of y, of every column."""
     n, columns = y.shape
     missing, total = np.zeros(columns), np.zeros(columns)
     for v in range(n):
         for j in range(columns):
             z[v, j] = y[v, j] * share[v]
-    sweep(indptr, indices, weights, share, alpha, q, z, out, False)
+    run_sweep(indptr, indices, weights, share, alpha, q, z, out, False)
     for v in range(n):
         for j in range(columns):
             out[v, j] -= y[v, j]
@@ -147,7 +147,7 @@ def shortfalls(indptr, indices, weights, share, alpha, q, y, z, out):
 
 
 @kernel
-def normalised(q, y, missing, scores):
+def normalize_scores(q, y, missing, scores):
     """Rows of `scores` from columns of y, and the residual of each by the definition, from what is `missing` in y.
 
     With y' = y / sum(y), and what dangles going to q: y' - (1 - alpha + alpha dangling) q - alpha P^T y' is

@@ -14,7 +14,7 @@ from curiograph.kernels.jit import kernel
 
 
 @kernel
-def transition(offsets, scores, p_g):
+def compute_probabilities(offsets, scores, p_g):
     """Chance of every candidate; those of walk i stand at `offsets[i]:offsets[i + 1]` and add up to 1."""
     chances = np.empty(scores.shape[0], np.float64)
     longest = 0

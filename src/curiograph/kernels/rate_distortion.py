@@ -14,7 +14,7 @@ _EQUAL = 1e-13  # merges closer than this are equal: the order of summation alon
 
 
 @kernel
-def rate(w, p):
+def compute_rate(w, p):
     """Information rate of the chain with these joint probabilities: sum f(p) - sum f(w), f(x) = x log2 x."""
     total = 0.0
     for i in range(w.shape[0]):
@@ -25,7 +25,7 @@ def rate(w, p):
 
 
 @kernel
-def cheapest(first, second, alive, w, p):
+def find_best_merge(first, second, alive, w, p):
     """The pair (first[c], second[c]) whose merging lowers the rate most, and by how much; of equal ones the lowest."""
     a, b, least = -1, -1, np.inf
     for c in range(first.shape[0]):
@@ -37,7 +37,7 @@ def cheapest(first, second, alive, w, p):
 
 
 @kernel
-def linked(alive, w):
+def find_linked_pairs(alive, w):
     """The pairs of clusters that the walk steps between, lower name first, and how often it does."""
     count = 0
     for s in range(alive.shape[0]):
@@ -59,7 +59,7 @@ def linked(alive, w):
 
 
 @kernel
-def join(a, b, alive, w, p):
+def merge_clusters(a, b, alive, w, p):
     """Merge cluster b into a; `alive` no longer holds b."""
     for s in range(alive.shape[0]):
         k = alive[s]
@@ -71,9 +71,9 @@ def join(a, b, alive, w, p):
 
 
 @kernel
-def lower_rates(joint, p, merges, lower):
+def compute_lower_rates(joint, p, merges, lower):
     """Lower bound on the rate: the entropy of the next cluster given the node; `joint` rows are nodes (destroyed)."""
-    lower[0] = rate(joint, p)
+    lower[0] = compute_rate(joint, p)
     for k in range(lower.shape[0] - 1):
         a, b = merges[k, 0], merges[k, 1]
         lower[k + 1] = lower[k]

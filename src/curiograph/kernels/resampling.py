@@ -13,7 +13,7 @@ from curiograph.kernels.jit import kernel
 
 
 @kernel
-def branch(bounds, states, weights, offsets, chances, wanted, luck):
+def branch_walkers(bounds, states, weights, offsets, chances, wanted, luck):
     """Branch the walkers of each group and keep about `wanted` of the branches.
 
     Walkers of group g stand at `bounds[g]:bounds[g + 1]`: their state and their weight. `luck[g]` is a number in

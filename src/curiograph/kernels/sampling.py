@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.jit import kernel
-from curiograph.kernels.random import chance, draw
+from curiograph.kernels.random import draw_bits, draw_uniform
 
 _MOVE = np.uint64(2**64 - 1)  # the item of the draw that moves a walker; items of the draws that break ties are nodes
 
 
 @kernel
-def by_rank(offsets, nodes, scores, streams, steps, p_g):
+def sample_by_rank(offsets, nodes, scores, streams, steps, p_g):
     """Index of a candidate of each walk: rank r of n has the chance (1 - p_g) p_g^(r - 1) / (1 - p_g^n).
 
     The highest score ranks first, equal ones in random order from the walk's stream: with p_g = 0 the choice is that of
@@ -31,14 +31,14 @@ def by_rank(offsets, nodes, scores, streams, steps, p_g):
             continue
         for c in range(size):
             order[c] = c
-            luck[c] = draw(streams[i], steps[i], nodes[first + c])
-        place = geometric(chance(streams[i], steps[i], _MOVE), p_g, size)
+            luck[c] = draw_bits(streams[i], steps[i], nodes[first + c])
+        place = sample_geometric(draw_uniform(streams[i], steps[i], _MOVE), p_g, size)
         chosen[i] = first + _placed(scores, first, luck, order, size, place)
     return chosen
 
 
 @kernel
-def geometric(luck, p_g, count):
+def sample_geometric(luck, p_g, count):
     """The place, 0 to count - 1, at which the cumulative chances of the rank transition pass `luck` from [0, 1)."""
     if p_g == 0.0:
         return 0
@@ -85,7 +85,7 @@ def _before(scores, first, luck, a, b):
 
 
 @kernel
-def markov(indptr, indices, weights, starts, streams, steps):
+def sample_markov_walks(indptr, indices, weights, starts, streams, steps):
     """Walks of up to `steps` nodes along out-links, each in proportion to its weight (all alike if there are none).
 
     Nodes may come again. A walk ends where no link, or none with a weight, leads on; -1 beyond.
@@ -94,7 +94,7 @@ def markov(indptr, indices, weights, starts, streams, steps):
     for i in range(starts.shape[0]):
         nodes[i, 0] = starts[i]
         for t in range(1, steps):
-            slot = _link(indptr, weights, nodes[i, t - 1], chance(streams[i], t, _MOVE))
+            slot = _link(indptr, weights, nodes[i, t - 1], draw_uniform(streams[i], t, _MOVE))
             if slot < 0:
                 break
             nodes[i, t] = indices[slot]

@@ -8,7 +8,7 @@ from curiograph.kernels.jit import kernel
 
 
 @kernel
-def distances(indptr, indices, walks, order):
+def compute_distances(indptr, indices, walks, order):
     """Links from the first node of each walk to each of its nodes; -1 where no path leads, and beyond the end.
 
     `order` lists the walks with equal first nodes next to each other: these share a search, which goes no further than

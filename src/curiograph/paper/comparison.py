@@ -20,10 +20,10 @@ _TRAINED = {
 }
 
 
-def agent_for(column: str, reward: str, family: str) -> str | None:
+def find_agent(column: str, reward: str, family: str) -> str | None:
     """The name of the agent that a column means: one trained for the reward and the family; None if none is shipped.
 
-    >>> agent_for("beam", "igt", "rg")
+    >>> find_agent("beam", "igt", "rg")
     'beam'
     """
     if column not in _TRAINED:
@@ -32,64 +32,64 @@ def agent_for(column: str, reward: str, family: str) -> str | None:
     return name if name.partition("+")[0] in shipped_agents() else None
 
 
-def agents_for(columns: Iterable[str], reward: str, family: str) -> dict[str, str]:
+def find_agents(columns: Iterable[str], reward: str, family: str) -> dict[str, str]:
     """The agents of all columns that are there."""
-    named = {column: agent_for(column, reward, family) for column in columns}
+    named = {column: find_agent(column, reward, family) for column in columns}
     return {column: name for column, name in named.items() if name is not None}
 
 
-def present(columns: Iterable[str], results: Sequence[Mapping[str, object]]) -> list[str]:
+def select_present(columns: Iterable[str], results: Sequence[Mapping[str, object]]) -> list[str]:
     """The columns that any of the results has something for."""
     return [column for column in columns if any(column in result for result in results)]
 
 
-def left_out(columns: Iterable[str], families: Iterable[str] = tuple(FAMILIES)) -> str:
+def describe_missing(columns: Iterable[str], families: Iterable[str] = tuple(FAMILIES)) -> str:
     """A line that says which columns, or cells of them, have no shipped agent; empty if all have one."""
     parts = []
     cells = [(reward, family) for family in families for reward in REWARDS]
     for column in columns:
-        missing = [f"{reward} {family}" for reward, family in cells if agent_for(column, reward, family) is None]
+        missing = [f"{reward} {family}" for reward, family in cells if find_agent(column, reward, family) is None]
         if missing:
             parts.append(column if len(missing) == len(cells) else f"{column} for {', '.join(missing)}")
     return f"Left out, no such agent is shipped: {'; '.join(parts)}." if parts else ""
 
 
-def ratio_of_means(top: Float64, bottom: Float64) -> tuple[float, float]:
+def compute_ratio_of_means(top: Float64, bottom: Float64) -> tuple[float, float]:
     """Mean of `top` divided by mean of `bottom`, and its standard error; both hold one number per graph.
 
     The error is that of the ratio to first order, so what the graphs do to both alike cancels out. NaN where there is
     nothing to divide by.
 
     >>> import numpy as np
-    >>> ratio_of_means(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
+    >>> compute_ratio_of_means(np.array([2.0, 4.0]), np.array([1.0, 2.0]))
     (2.0, 0.0)
     """
     whole = float(bottom.mean())
     if whole == 0:
         return math.nan, math.nan
     ratio = float(top.mean()) / whole
-    return ratio, mean_with_error(top - ratio * bottom)[1] / abs(whole)
+    return ratio, compute_mean_and_error(top - ratio * bottom)[1] / abs(whole)
 
 
-def mean_with_error(values: Float64) -> tuple[float, float]:
+def compute_mean_and_error(values: Float64) -> tuple[float, float]:
     """Mean and its standard error, which is NaN for a single value."""
     error = float(values.std(ddof=1)) / math.sqrt(len(values)) if len(values) > 1 else math.nan
     return float(values.mean()), error
 
 
-def number(value: float, digits: int = 2) -> str:
+def format_number(value: float, digits: int = 2) -> str:
     """A number with so many digits behind the point; a dash for NaN."""
     return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def percent(value: float, error: float = math.nan) -> str:
+def format_percent(value: float, error: float = math.nan) -> str:
     """A share, with its error if there is one."""
     if math.isnan(value):
         return "-"
     return f"{100 * value:.0f} %" if math.isnan(error) else f"{100 * value:.0f} ± {100 * error:.0f} %"
 
 
-def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+def format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """The lines of a markdown table."""
     head = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
     return [*head, *(f"| {' | '.join(map(str, row))} |" for row in rows)]

@@ -19,17 +19,17 @@ from curiograph.paper.comparison import (
     PLANNERS,
     REWARDS,
     TITLES,
-    agents_for,
-    left_out,
-    markdown_table,
-    mean_with_error,
-    number,
-    present,
-    ratio_of_means,
+    compute_mean_and_error,
+    compute_ratio_of_means,
+    describe_missing,
+    find_agents,
+    format_number,
+    format_table,
+    select_present,
 )
-from curiograph.parallel import HERE, Engine, Job, Result, complete
+from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import fingerprint
-from curiograph.plotting import figure, plot_lines, save_figure
+from curiograph.plotting import create_figure, plot_lines, save_figure
 from curiograph.progress import Progress
 
 COLUMNS = ("random", "greedy", "gnn", "horizon", "beam")
@@ -88,11 +88,11 @@ class Point:
         """Return divided by that of another column, and its standard error over graphs; NaN where that is nothing."""
         if column not in self.results:
             return math.nan, math.nan
-        return ratio_of_means(self.results[column].by_graph, self.results[to].by_graph)
+        return compute_ratio_of_means(self.results[column].by_graph, self.results[to].by_graph)
 
     def above_greedy(self, column: str) -> tuple[float, float]:
         """Return minus greedy's from the same starts, and its standard error over graphs."""
-        return mean_with_error(self.results[column].by_graph - self.results["greedy"].by_graph)
+        return compute_mean_and_error(self.results[column].by_graph - self.results["greedy"].by_graph)
 
 
 Value = Callable[[Point, str], tuple[float, float]]
@@ -104,12 +104,12 @@ def run(
     settings: Settings,
     places: Sequence[Place],
     progress: Progress,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
     home: PathLike | None = None,
 ) -> list[Point]:
     """All points: by reward, family and place."""
     tasks = [(reward, family, place) for reward in REWARDS for family in FAMILIES for place in places]
-    columns = {task[:2]: agents_for(COLUMNS, *task[:2]) for task in tasks}
+    columns = {task[:2]: find_agents(COLUMNS, *task[:2]) for task in tasks}
     job = Job(
         name,
         _walked,
@@ -123,7 +123,7 @@ def run(
         describe=lambda task: f"{task[0]} on {task[1]} at {task[2].at}",
         unit="points",
     )
-    results = complete(job, engine, home, progress)
+    results = run_job(job, engine, home, progress)
     return [_point(*task, result) for task, result in zip(tasks, results, strict=True)]
 
 
@@ -160,7 +160,7 @@ def _point(reward: str, family: str, place: Place, found: Result) -> Point:
 
 def columns_of(points: Sequence[Point]) -> list[str]:
     """The columns that any point has a result for."""
-    return present(COLUMNS, [point.results for point in points])
+    return select_present(COLUMNS, [point.results for point in points])
 
 
 def table(points: Sequence[Point], along: str) -> tuple[list[str], list[list[str]]]:
@@ -177,8 +177,8 @@ def _return_text(point: Point, column: str) -> str:
     if column not in point.results:
         return "-"
     mean, error = point.mean(column)
-    text = f"{mean:.2f} ± {number(error)}"
-    return text if column == "greedy" else f"{text} ({number(point.ratio(column, 'greedy')[0])})"
+    text = f"{mean:.2f} ± {format_number(error)}"
+    return text if column == "greedy" else f"{text} ({format_number(point.ratio(column, 'greedy')[0])})"
 
 
 def to_markdown(points: Sequence[Point], along: str, intro: str, remarks: Sequence[str]) -> str:
@@ -190,7 +190,7 @@ def to_markdown(points: Sequence[Point], along: str, intro: str, remarks: Sequen
         f"of the planner {counts['beam'].episodes}.",
         *(line for remark in remarks for line in ("", remark)),
         "",
-        *markdown_table(*table(points, along)),
+        *format_table(*table(points, along)),
     ]
     return "\n".join(lines) + "\n"
 
@@ -212,12 +212,12 @@ def against_greedy(points: Sequence[Point], what: str) -> Iterator[str]:
 
 def _gap_text(point: Point, column: str) -> str:
     mean, error = point.above_greedy(column)
-    return f"{point.where}, {mean:+.2f} ± {number(error)}"
+    return f"{point.where}, {mean:+.2f} ± {format_number(error)}"
 
 
 def missing_line(points: Sequence[Point]) -> list[str]:
     """The line that says what is left out, if anything is."""
-    line = left_out(COLUMNS, sorted({point.family for point in points}))
+    line = describe_missing(COLUMNS, sorted({point.family for point in points}))
     return [line] if line else []
 
 
@@ -249,7 +249,7 @@ def save_plot(
     points: Sequence[Point], value: Value, title: str, along: str, path: str | Path, *, log: bool = False
 ) -> None:
     """A value of every agent, with bands; a row of panels for each reward, a column for each family."""
-    made, panels = figure(13.0, 6.0, columns=len(FAMILIES), rows=len(REWARDS))
+    made, panels = create_figure(13.0, 6.0, columns=len(FAMILIES), rows=len(REWARDS))
     for row, reward in zip(panels, REWARDS, strict=True):
         for panel, (family, model) in zip(row, FAMILIES.items(), strict=True):
             some = [point for point in points if (point.reward, point.family) == (reward, family)]

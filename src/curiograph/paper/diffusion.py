@@ -10,11 +10,11 @@ from typing import Any
 from curiograph.centrality.walk_statistics import UNBIASED, WalkComparison, walk_statistics
 from curiograph.files import PathLike
 from curiograph.human.prediction.predict import REWARDS
-from curiograph.paper.comparison import markdown_table
-from curiograph.paper.people import TITLES, Settings, jobs
-from curiograph.parallel import HERE, Engine
-from curiograph.plotting import COLOURS, figure, save_figure
-from curiograph.progress import Progress, silent
+from curiograph.paper.comparison import format_table
+from curiograph.paper.people import TITLES, Settings, prepare_predictions
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.plotting import COLORS, create_figure, save_figure
+from curiograph.progress import Progress, no_progress
 
 Spread = Mapping[str, WalkComparison]
 """By dataset: unbiased walkers, trained ones and greedy ones for either reward."""
@@ -36,12 +36,12 @@ def run(
     walking: Walking,
     folder: PathLike | None,
     home: Path,
-    engine: Engine = HERE,
-    progress: Progress = silent,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
 ) -> dict[str, WalkComparison]:
     """Walkers of every kind on every graph, all from the same starts; agents come from the run folder of Table 2."""
     found = {}
-    for job in jobs(settings, folder, home, engine, progress):
+    for job in prepare_predictions(settings, folder, home, engine, progress):
         graph, how = job.study.graph, {**asdict(walking), "seed": settings.seed}
         progress(f"{job.study.name}: unbiased walkers")
         walkers = {UNBIASED: walk_statistics(graph, None, **how)}
@@ -83,7 +83,7 @@ def to_markdown(spread: Spread, walking: Walking) -> str:
         f"{walking.steps} nodes, p_g {walking.p_g}. Unbiased walkers are PageRank's and may come back; curious ones "
         "(igt, cpt: agents trained on the graph; greedy: the exact reward of the next step) remember their path.",
         "",
-        *markdown_table(*table(spread)),
+        *format_table(*table(spread)),
         "",
         *(f"- {line}" for line in remarks(spread)),
         "",
@@ -104,13 +104,13 @@ def to_dict(spread: Spread, settings: Settings, walking: Walking) -> dict[str, A
 
 def save_plot(spread: Spread, path: Path) -> None:
     """A panel for each dataset: distance against steps."""
-    _, cells = figure(4.4 * len(spread), 3.8, columns=len(spread))
+    _, cells = create_figure(4.4 * len(spread), 3.8, columns=len(spread))
     panels = list(getattr(cells, "flat", [cells]))
     styles = {UNBIASED: ("pagerank", "-"), "igt": ("igt", "-"), "cpt": ("cpt", "-"), "greedy igt": ("igt", ":"),
               "greedy cpt": ("cpt", ":")}  # fmt: skip
     for ax, (name, walkers) in zip(panels, spread.items(), strict=True):
         for kind, found in walkers.items():
-            colour, dash = COLOURS[styles[kind][0]], styles[kind][1]
+            colour, dash = COLORS[styles[kind][0]], styles[kind][1]
             mean, error = found.distance.mean, found.distance.stderr
             ax.plot(mean, dash, color=colour, label=kind, linewidth=2)
             ax.fill_between(range(len(mean)), mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)

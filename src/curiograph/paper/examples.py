@@ -12,13 +12,13 @@ import numpy as np
 from curiograph.arrays import Float64
 from curiograph.files import PathLike
 from curiograph.human.prediction.components import PAGERANK, Components
-from curiograph.human.prediction.predict import Prepared, mix_of
+from curiograph.human.prediction.predict import PredictionRun, mixture_from_dict
 from curiograph.human.prediction.results import Prediction
-from curiograph.paper.comparison import markdown_table
-from curiograph.paper.people import TITLES, Settings, jobs
-from curiograph.parallel import HERE, Engine
-from curiograph.plotting import MARKERS, colour_of, figure, save_figure
-from curiograph.progress import Progress, silent
+from curiograph.paper.comparison import format_table
+from curiograph.paper.people import TITLES, Settings, prepare_predictions
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.plotting import MARKERS, create_figure, get_color, save_figure
+from curiograph.progress import Progress, no_progress
 
 _OFFERED = 5
 
@@ -42,22 +42,22 @@ def run(
     count: int,
     folder: PathLike | None,
     home: Path,
-    engine: Engine = HERE,
-    progress: Progress = silent,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
 ) -> list[Example]:
     """So many choices of each dataset, drawn at random among those that the first split tests."""
     found = []
-    for job in jobs(settings, folder, home, engine, progress):
+    for job in prepare_predictions(settings, folder, home, engine, progress):
         prediction = job.complete()
         found += list(_examples(job, prediction, count))
     return found
 
 
-def _examples(job: Prepared, prediction: Prediction, count: int) -> Iterator[Example]:
+def _examples(job: PredictionRun, prediction: Prediction, count: int) -> Iterator[Example]:
     scored, outcome = job.scored["last"], prediction["last"]
     tested = np.flatnonzero(job.study.split(0, scored.windows.users) & (scored.candidates.counts > _OFFERED))
     drawn = np.random.default_rng(job.seed).choice(tested, min(count, len(tested)), replace=False)
-    mixes = {name: mix_of(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
+    mixes = {name: mixture_from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
     scores = {name: scored.scores(mix) for name, mix in mixes.items()}
     ranks = {name: scored.ranks(mix).percentile for name, mix in mixes.items()}
     for window in np.sort(drawn).tolist():
@@ -65,7 +65,7 @@ def _examples(job: Prepared, prediction: Prediction, count: int) -> Iterator[Exa
 
 
 def _example(
-    job: Prepared, scored: Components, scores: dict[str, Float64], percentiles: dict[str, float], window: int
+    job: PredictionRun, scored: Components, scores: dict[str, Float64], percentiles: dict[str, float], window: int
 ) -> Example:
     names, windows = job.study.graph.names, scored.windows
     mine = slice(scored.candidates.offsets[window], scored.candidates.offsets[window + 1])
@@ -96,7 +96,7 @@ def to_markdown(examples: Sequence[Example]) -> str:
     for name in dict.fromkeys(example.dataset for example in examples):
         rows = [_row(example) for example in examples if example.dataset == name]
         head = ["visited", "went to", "candidates", "PageRank offers", "percentile", "igt+cpt offers", "percentile"]
-        lines += [f"## {TITLES[name]}", "", *markdown_table(head, rows), ""]
+        lines += [f"## {TITLES[name]}", "", *format_table(head, rows), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -120,12 +120,12 @@ def to_dict(examples: Sequence[Example], settings: Settings) -> dict[str, Any]:
 
 def save_plot(examples: Sequence[Example], path: Path) -> None:
     """The percentile of every true choice: by PageRank on the left, by igt+cpt on the right."""
-    _, ax = figure(6.4, 0.45 * len(examples) + 1.2)
+    _, ax = create_figure(6.4, 0.45 * len(examples) + 1.2)
     for row, example in enumerate(examples):
         ax.plot(list(example.percentiles.values()), [row, row], color="#AAAAAA", zorder=1)
     for name, marker in zip(examples[0].percentiles, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
         ranks = [example.percentiles[name] for example in examples]
-        ax.scatter(ranks, range(len(examples)), marker=marker, color=colour_of(name), label=name)
+        ax.scatter(ranks, range(len(examples)), marker=marker, color=get_color(name), label=name)
     ax.set_yticks(range(len(examples)), [f"{TITLES[e.dataset]}: {e.choice[:40]}" for e in examples], fontsize=7)
     ax.invert_yaxis()
     ax.set_xlabel("percentile rank of the true choice")

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.evaluate import Evaluation
-from curiograph.files import usable
-from curiograph.graph.io.node_link import load_json
+from curiograph.files import wrap_parse_errors
+from curiograph.graph.io.node_link import read_json
 from curiograph.paper import examples, lengths, sizes, table1, walltime
 from curiograph.paper.curves import Point
 
 Document = dict[str, Any]
 
 
-def redraw(folder: Path) -> Iterator[str]:
+def redraw_figures(folder: Path) -> Iterator[str]:
     """Draw the picture of every run in a folder that can be drawn from what is stored; yields their names.
 
     `table2` and `diffusion` are not among them: the first shows every single choice, of which only means are stored.
@@ -26,8 +26,8 @@ def redraw(folder: Path) -> Iterator[str]:
     for name, draw in _PICTURES.items():
         stored = folder / f"{name}.json"
         if stored.exists():
-            document = load_json(stored)
-            with usable(stored, "results"):
+            document = read_json(stored)
+            with wrap_parse_errors(stored, "results"):
                 draw(document, folder / f"{name}.png")
             yield name
 

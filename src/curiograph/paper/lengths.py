@@ -10,8 +10,8 @@ from typing import Any
 from curiograph.files import PathLike
 from curiograph.paper import curves
 from curiograph.paper.curves import Place, Point
-from curiograph.parallel import HERE, Engine
-from curiograph.progress import Progress, silent
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.progress import Progress, no_progress
 
 ALONG = "nodes of the walk"
 LENGTHS = (5, 10, 15, 20, 30, 40, 50)
@@ -27,7 +27,7 @@ class Settings(curves.Settings):
 
 
 def run(
-    settings: Settings, progress: Progress = silent, engine: Engine = HERE, home: PathLike | None = None
+    settings: Settings, progress: Progress = no_progress, engine: Engine = IN_PROCESS, home: PathLike | None = None
 ) -> list[Point]:
     """All points."""
     places = [Place(n, settings.nodes, n, _planner(n)) for n in settings.lengths]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from curiograph.files import PathLike
 from curiograph.human.data.load import load_dataset
-from curiograph.human.prediction.predict import FULL, Effort, Prepared, holding, prepared
+from curiograph.human.prediction.predict import FULL, Effort, PredictionRun, hold_run_folder, prepare_run
 from curiograph.parallel import Engine
 from curiograph.progress import Progress
 
@@ -32,12 +32,12 @@ class Settings:
     seed: int = 0
 
 
-def jobs(
+def prepare_predictions(
     settings: Settings, folder: PathLike | None, run: Path, engine: Engine, progress: Progress
-) -> Iterator[Prepared]:
+) -> Iterator[PredictionRun]:
     """A prepared prediction of each dataset, each with a run folder of its own. All data is looked for first."""
     found = [load_dataset(name, folder) for name in settings.datasets]
     with engine.ready():
         for data in found:
-            with holding(run / data.name) as home:
-                yield prepared(data, None, None, settings.effort, settings.seed, engine, home, progress)
+            with hold_run_folder(run / data.name) as home:
+                yield prepare_run(data, None, None, settings.effort, settings.seed, engine, home, progress)

@@ -9,10 +9,10 @@ from typing import Any
 
 from curiograph.files import PathLike
 from curiograph.paper import curves
-from curiograph.paper.comparison import markdown_table, number
+from curiograph.paper.comparison import format_number, format_table
 from curiograph.paper.curves import Place, Point
-from curiograph.parallel import HERE, Engine
-from curiograph.progress import Progress, silent
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.progress import Progress, no_progress
 
 ALONG = "nodes of the graph"
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
@@ -28,7 +28,7 @@ class Settings(curves.Settings):
 
 
 def run(
-    settings: Settings, progress: Progress = silent, engine: Engine = HERE, home: PathLike | None = None
+    settings: Settings, progress: Progress = no_progress, engine: Engine = IN_PROCESS, home: PathLike | None = None
 ) -> list[Point]:
     """All points."""
     places = [Place(n, n, settings.steps) for n in settings.sizes]
@@ -65,7 +65,7 @@ def to_markdown(points: Sequence[Point], settings: Settings) -> str:
     )
     columns = curves.columns_of(points)
     times = [
-        [p.reward, p.family.upper(), p.at, *(number(p.milliseconds.get(c, float("nan"))) for c in columns)]
+        [p.reward, p.family.upper(), p.at, *(format_number(p.milliseconds.get(c, float("nan"))) for c in columns)]
         for p in points
     ]
     lines = [
@@ -73,7 +73,7 @@ def to_markdown(points: Sequence[Point], settings: Settings) -> str:
         "Milliseconds per walk, all walks of a point at once, timed once; with them the rewards that are earned on the "
         "way, which gnn and horizon need not know to act.",
         "",
-        *markdown_table(["reward", "family", ALONG, *columns], times),
+        *format_table(["reward", "family", ALONG, *columns], times),
     ]
     return curves.to_markdown(points, ALONG, intro, remarks(points)) + "\n".join(lines) + "\n"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.evaluate import Episodes, Evaluation, Walks, evaluate_all
+from curiograph.agents.evaluate import Episodes, Evaluation, Rollouts, evaluate_all
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Fallback
@@ -22,19 +22,19 @@ from curiograph.paper.comparison import (
     PLANNERS,
     REWARDS,
     TITLES,
-    agents_for,
-    left_out,
-    markdown_table,
-    percent,
-    present,
-    ratio_of_means,
+    compute_ratio_of_means,
+    describe_missing,
+    find_agents,
+    format_percent,
+    format_table,
+    select_present,
 )
 from curiograph.paper.published import GRAPHS as PAPER_GRAPHS
 from curiograph.paper.published import PAPER, PublishedTies
-from curiograph.parallel import HERE, Engine
-from curiograph.plotting import figure, plot_bars, save_figure
-from curiograph.progress import Progress, silent
-from curiograph.validation import whole_number
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.plotting import create_figure, plot_bars, save_figure
+from curiograph.progress import Progress, no_progress
+from curiograph.validation import check_integer
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
 COLUMNS = (*BASELINES, "gnn-paper", "gnn", "horizon", "horizon+beam", "beam")
@@ -82,7 +82,7 @@ class Cell:
         if column not in self.results:
             return math.nan, math.nan
         random = self.results["random"].by_graph
-        return ratio_of_means(self.results[column].by_graph - random, self.results["beam"].by_graph - random)
+        return compute_ratio_of_means(self.results[column].by_graph - random, self.results["beam"].by_graph - random)
 
     def paper_share(self, name: str) -> float:
         """The same for an agent of the paper, from its figures and what our planner shows to be attainable."""
@@ -107,9 +107,9 @@ class _Tests:
 
     def walks(
         self, agent: AgentLike, reward: str, steps: int, episodes: Episodes, fallback: Fallback = "frontier"
-    ) -> list[Walks]:
+    ) -> list[Rollouts]:
         """Walks on each set."""
-        return [Walks.of(agent, graphs, reward, steps, episodes, fallback, seed) for seed, graphs in self.sets]
+        return [Rollouts.of(agent, graphs, reward, steps, episodes, fallback, seed) for seed, graphs in self.sets]
 
     def pooled(self, parts: Sequence[Evaluation]) -> Evaluation:
         """All sets together; walks on the same graph stay together, since they are alike."""
@@ -124,12 +124,12 @@ class _Tests:
 def run(
     settings: Settings,
     environments: Sequence[str | Path] = (),
-    progress: Progress = silent,
-    engine: Engine = HERE,
+    progress: Progress = no_progress,
+    engine: Engine = IN_PROCESS,
     home: PathLike | None = None,
 ) -> list[Cell]:
     """All cells, on generated graphs or on published environment files."""
-    whole_number("seeds", settings.seeds, 1, "a whole number of sets of test graphs, 1 or more")
+    check_integer("seeds", settings.seeds, 1, "a whole number of sets of test graphs, 1 or more")
     asked = list(_asked(settings, environments))
     counts = [len(each.walks) for each in asked]
     found = evaluate_all([walks for each in asked for walks in each.walks], engine, home, progress, "table1")
@@ -148,7 +148,7 @@ class _Asked:
     tests: _Tests
     reward: str
     column: str
-    walks: list[Walks]
+    walks: list[Rollouts]
     published: bool = False
     """By the rules of the published code."""
 
@@ -160,7 +160,7 @@ class _Asked:
 def _asked(settings: Settings, environments: Sequence[str | Path]) -> Iterator[_Asked]:
     for tests in _test_graphs(settings, environments):
         for reward in REWARDS:
-            for column, agent in agents_for(COLUMNS, reward, tests.family).items():
+            for column, agent in find_agents(COLUMNS, reward, tests.family).items():
                 episodes = settings.beam_episodes if column in PLANNERS else settings.episodes
                 yield _Asked(tests, reward, column, tests.walks(agent, reward, settings.steps, episodes))
                 if column in BASELINES[1:]:
@@ -203,7 +203,7 @@ def _family_of(path: str | Path) -> str:
 
 def columns_of(cells: Sequence[Cell]) -> list[str]:
     """The columns that any cell has a result for."""
-    return present(COLUMNS, [cell.results for cell in cells])
+    return select_present(COLUMNS, [cell.results for cell in cells])
 
 
 def to_markdown(cells: Sequence[Cell]) -> str:
@@ -220,7 +220,7 @@ def to_markdown(cells: Sequence[Cell]) -> str:
         f"Graphs per family: {_listed(counts)} ({'; '.join(sorted({c.source for c in cells}))}); walks per family: "
         f"{_listed(walks)}, of the planners ({' and '.join(PLANNERS)}): {_listed(planned)}.",
         "",
-        *markdown_table(["reward", "family", *columns, "paper's GNN"], rows),
+        *format_table(["reward", "family", *columns, "paper's GNN"], rows),
         "",
         *_shares_markdown(cells),
         "",
@@ -292,14 +292,14 @@ def _shares_markdown(cells: Sequence[Cell]) -> Iterator[str]:
     yield "Share of the attainable: (agent - random) / (beam - random), ± standard error over graphs; the paper's from"
     yield "its own figures, with our beam as the attainable."
     yield ""
-    yield from markdown_table(
+    yield from format_table(
         ["reward", "family", *rows[0].shares, "paper's greedy", "paper's GNN"],
         [
             [
                 row.reward,
                 row.family,
-                *(percent(*share) for share in row.shares.values()),
-                *(f"*{percent(share)}*" for share in row.paper.values()),
+                *(format_percent(*share) for share in row.shares.values()),
+                *(f"*{format_percent(share)}*" for share in row.paper.values()),
             ]
             for row in rows
         ],
@@ -326,10 +326,10 @@ def remarks(cells: Sequence[Cell]) -> Iterator[str]:
             least = min(known, key=known.__getitem__)
             mean = sum(known.values()) / len(known)
             yield (
-                f"{column} reaches {percent(mean)} of the attainable on average, "
-                f"{percent(known[least])} in the worst cell ({least})."
+                f"{column} reaches {format_percent(mean)} of the attainable on average, "
+                f"{format_percent(known[least])} in the worst cell ({least})."
             )
-    missing = left_out(COLUMNS, sorted({cell.family for cell in cells}))
+    missing = describe_missing(COLUMNS, sorted({cell.family for cell in cells}))
     if missing:
         yield missing
 
@@ -338,7 +338,7 @@ def _rules_markdown(cells: Sequence[Cell]) -> Iterator[str]:
     yield "How much of a difference the rules make: ties at random and dead ends to the frontier (ours), against"
     yield "ties in the order of a Python set and dead ends anywhere (the published code)."
     yield ""
-    yield from markdown_table(
+    yield from format_table(
         ["reward", "family", "agent", "our rules", "z", "published rules", "z", "paper"],
         [_rules_row(cell, name) for cell in cells for name in BASELINES],
     )
@@ -397,7 +397,7 @@ def _share_dict(shares: dict[str, tuple[float, float]]) -> dict[str, dict[str, f
 
 def save_plot(cells: Sequence[Cell], path: str | Path) -> None:
     """Bars for every agent, a panel for each reward, the paper's figures as diamonds."""
-    made, panels = figure(13.0, 4.2, columns=2)
+    made, panels = create_figure(13.0, 4.2, columns=2)
     columns = columns_of(cells)
     for panel, reward in zip(panels, REWARDS, strict=True):
         rows = [cell for cell in cells if cell.reward == reward]

@@ -10,12 +10,12 @@ from typing import Any
 
 from curiograph.files import PathLike
 from curiograph.human.choices.bootstrap import Estimate
-from curiograph.human.prediction.results import MEMORY, WHERE, Outcome, Prediction
-from curiograph.paper.comparison import markdown_table
-from curiograph.paper.people import DATASETS, PAPER, THEORIES, TITLES, Settings, jobs
-from curiograph.parallel import HERE, Engine
-from curiograph.plotting import COLOURS, colour_of, figure, save_figure
-from curiograph.progress import Progress, silent
+from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Outcome, Prediction
+from curiograph.paper.comparison import format_table
+from curiograph.paper.people import DATASETS, PAPER, THEORIES, TITLES, Settings, prepare_predictions
+from curiograph.parallel import IN_PROCESS, Engine
+from curiograph.plotting import COLORS, create_figure, get_color, save_figure
+from curiograph.progress import Progress, no_progress
 
 DIFFERENCES = (
     "What differs from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
@@ -35,11 +35,11 @@ def run(
     settings: Settings,
     folder: PathLike | None,
     home: Path,
-    engine: Engine = HERE,
-    progress: Progress = silent,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
 ) -> list[Prediction]:
     """Predict the choices of each dataset."""
-    return [job.complete() for job in jobs(settings, folder, home, engine, progress)]
+    return [job.complete() for job in prepare_predictions(settings, folder, home, engine, progress)]
 
 
 def summary(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[str]]]:
@@ -91,7 +91,7 @@ def to_markdown(predictions: Sequence[Prediction]) -> str:
         "r: by how much the percentile ranks of people's choices are higher than by PageRank, among the "
         "out-neighbours of the last node; ± over splits (95 % interval over users).",
         "",
-        *markdown_table(*summary(predictions)),
+        *format_table(*summary(predictions)),
         "",
         *(f"- {line}" for line in remarks(predictions)),
         "",
@@ -100,7 +100,12 @@ def to_markdown(predictions: Sequence[Prediction]) -> str:
     for prediction in predictions:
         lines += [f"## {TITLES[prediction.name]}", "", _about(prediction), ""]
         for outcome in prediction.outcomes.values():
-            lines += [f"Among {WHERE[outcome.among]}, {len(outcome.users):,} choices:", "", *_methods(outcome), ""]
+            lines += [
+                f"Among {CANDIDATE_LABELS[outcome.among]}, {len(outcome.users):,} choices:",
+                "",
+                *_methods(outcome),
+                "",
+            ]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -120,7 +125,7 @@ def _methods(outcome: Outcome) -> list[str]:
     for method in outcome:
         means = [f"{value:.3f}" for value in outcome.mean(method).values()]
         rows.append([method, *means, str(outcome.improvement(method))])
-    return markdown_table(["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r"], rows)
+    return format_table(["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r"], rows)
 
 
 def to_dict(predictions: Sequence[Prediction], settings: Settings) -> dict[str, Any]:
@@ -135,7 +140,7 @@ def to_dict(predictions: Sequence[Prediction], settings: Settings) -> dict[str, 
 
 def save_plot(predictions: Sequence[Prediction], path: Path) -> None:
     """r with intervals beside the paper's, and every choice of each dataset by PageRank and by igt+cpt."""
-    _, cells = figure(4.2 * (1 + len(predictions)), 4.0, columns=1 + len(predictions))
+    _, cells = create_figure(4.2 * (1 + len(predictions)), 4.0, columns=1 + len(predictions))
     bars, *choices = cells.flat
     width = 0.8 / (len(THEORIES) + 1)
     for place, theory in enumerate((*THEORIES, MEMORY)):
@@ -143,11 +148,11 @@ def save_plot(predictions: Sequence[Prediction], path: Path) -> None:
         x = [row + (place - 1.5) * width for row in range(len(predictions))]
         ends = [[r.value - r.low for r in found], [r.high - r.value for r in found]]
         bars.bar(x, [r.value for r in found], width, yerr=[[max(0, e) for e in end] for end in ends], label=theory,
-                 color=colour_of(theory), ecolor="#555555", capsize=2)  # fmt: skip
+                 color=get_color(theory), ecolor="#555555", capsize=2)  # fmt: skip
         if theory != MEMORY:
             marks = [PAPER[prediction.name][theory][0] for prediction in predictions]
-            bars.plot(x, marks, "D", color=COLOURS["paper"], markersize=4, markeredgecolor="white", zorder=3)
-    bars.plot([], [], "D", color=COLOURS["paper"], markersize=4, label="paper")
+            bars.plot(x, marks, "D", color=COLORS["paper"], markersize=4, markeredgecolor="white", zorder=3)
+    bars.plot([], [], "D", color=COLORS["paper"], markersize=4, label="paper")
     bars.set_xticks(range(len(predictions)), [TITLES[prediction.name] for prediction in predictions])
     bars.axhline(0, color="#555555", linewidth=0.8)
     bars.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")

@@ -22,9 +22,9 @@ from curiograph.arrays import Float64, Int32
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Exploration, begin
 from curiograph.graph.generators import generate_split
-from curiograph.paper.comparison import REWARDS, TITLES, agents_for, left_out, markdown_table
-from curiograph.plotting import figure, plot_lines, save_figure
-from curiograph.progress import Progress, silent
+from curiograph.paper.comparison import REWARDS, TITLES, describe_missing, find_agents, format_table
+from curiograph.plotting import create_figure, plot_lines, save_figure
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import as_reward
 
@@ -73,7 +73,7 @@ class Timing:
     """Per decision, or per call; nothing for what would take too long."""
 
 
-def run(settings: Settings, peers: Peers | None = None, progress: Progress = silent) -> list[Timing]:
+def run(settings: Settings, peers: Peers | None = None, progress: Progress = no_progress) -> list[Timing]:
     """All timings. `peers` has those of `PEERS` that are installed."""
     if max(settings.sizes) >= settings.nodes:
         raise SettingError(f"walks of {max(settings.sizes)} nodes leave no candidates on {settings.nodes} nodes.")
@@ -82,7 +82,7 @@ def run(settings: Settings, peers: Peers | None = None, progress: Progress = sil
     total = len(settings.sizes) * len(REWARDS) * len(WAYS)
     for size, batch in _states(settings):
         for reward in REWARDS:
-            agents = {c: as_agent(n) for c, n in agents_for(TRAINED, reward, settings.family).items()}
+            agents = {c: as_agent(n) for c, n in find_agents(TRAINED, reward, settings.family).items()}
             known = {PEERS[reward]: peers[PEERS[reward]]} if peers and PEERS[reward] in peers else {}
             alone = batch.rows(np.array([_typical(batch)]))
             work = {
@@ -241,7 +241,7 @@ def _of(timings: Sequence[Timing], reward: str, way: str) -> list[Timing]:
 
 def remarks(timings: Sequence[Timing], settings: Settings) -> Iterator[str]:
     """What is not in the table."""
-    missing = left_out(TRAINED, [settings.family])
+    missing = describe_missing(TRAINED, [settings.family])
     if missing:
         yield missing
     for reward, peer in PEERS.items():
@@ -279,12 +279,12 @@ def to_markdown(timings: Sequence[Timing], settings: Settings) -> str:
         "",
         "Where the trained agents are faster than exact evaluation, and where not:",
         "",
-        *markdown_table(*verdicts(timings)),
+        *format_table(*verdicts(timings)),
     ]
     for line in remarks(timings, settings):
         lines += ["", line]
     for reward in REWARDS:
-        lines += ["", f"{TITLES[reward]}, milliseconds:", "", *markdown_table(*table(timings, reward))]
+        lines += ["", f"{TITLES[reward]}, milliseconds:", "", *format_table(*table(timings, reward))]
     return "\n".join(lines) + "\n"
 
 
@@ -306,7 +306,7 @@ def to_dict(timings: Sequence[Timing], settings: Settings) -> dict[str, Any]:
 
 def save_plot(timings: Sequence[Timing], path: str | Path) -> None:
     """Times against nodes visited, a row of panels for each reward, a column for each kind of work."""
-    made, panels = figure(13.0, 6.5, columns=len(WAYS), rows=len(REWARDS))
+    made, panels = create_figure(13.0, 6.5, columns=len(WAYS), rows=len(REWARDS))
     handles: dict[str, Any] = {}
     for row, reward in zip(panels, REWARDS, strict=True):
         for panel, way in zip(row, WAYS, strict=True):

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-def parts(sizes: NDArray[Any], most: float) -> Iterator[tuple[int, int]]:
+def split_by_size(sizes: NDArray[Any], most: float) -> Iterator[tuple[int, int]]:
     """Bounds of runs of neighbours whose sizes add up to at most `most`; one that is larger stands alone.
 
-    >>> list(parts(np.array([3, 3, 3, 9, 1]), most=6))
+    >>> list(split_by_size(np.array([3, 3, 3, 9, 1]), most=6))
     [(0, 2), (2, 3), (3, 4), (4, 5)]
     """
     totals = np.cumsum(sizes)

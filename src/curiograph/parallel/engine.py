@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.messages import quoted
-from curiograph.validation import worker_number
+from curiograph.messages import quote_value
+from curiograph.validation import resolve_workers
 
 EngineName = Literal["local", "ray"]
 
@@ -18,7 +18,7 @@ EngineName = Literal["local", "ray"]
 class Engine:
     """Who works, and how many of them.
 
-    >>> as_engine("local", workers=2)
+    >>> resolve_engine("local", workers=2)
     Engine(name='local', workers=2, address=None)
     """
 
@@ -35,30 +35,32 @@ class Engine:
         if self.name == "local":
             yield
             return
-        from curiograph.parallel.ray_backend import connected
+        from curiograph.parallel.ray_backend import connect_cluster
 
-        with connected(self.address, self.workers):
+        with connect_cluster(self.address, self.workers):
             yield
 
 
-HERE = Engine("local", 1)
+IN_PROCESS = Engine("local", 1)
 """In this process, one task after another."""
 
 
-def as_engine(engine: Any = "local", workers: int | None = None, address: str | None = None) -> Engine:
+def resolve_engine(engine: Any = "local", workers: int | None = None, address: str | None = None) -> Engine:
     """An engine from what a user gives, checked: is everything that it needs installed?"""
     if isinstance(engine, Engine):
         if workers is not None or address is not None:
             raise SettingError("the engine says who works; leave workers and address out.")
         return engine
     if not isinstance(engine, str) or engine not in get_args(EngineName):
-        raise UnknownNameError(f"the engine is {quoted(engine)}; the engines are {', '.join(get_args(EngineName))}.")
+        raise UnknownNameError(
+            f"the engine is {quote_value(engine)}; the engines are {', '.join(get_args(EngineName))}."
+        )
     if workers is not None:
-        worker_number(workers)
+        resolve_workers(workers)
     if address is not None and engine != "ray":
-        raise SettingError(f"address is {quoted(address)}, but the engine is {engine}; only ray has an address.")
+        raise SettingError(f"address is {quote_value(address)}, but the engine is {engine}; only ray has an address.")
     if address is not None and (not isinstance(address, str) or not address.strip()):
-        raise SettingError(f"address is {quoted(address)}; give that of a cluster, such as 10.0.0.1:6379.")
+        raise SettingError(f"address is {quote_value(address)}; give that of a cluster, such as 10.0.0.1:6379.")
     if engine == "ray":
         from curiograph.parallel.ray_backend import ray_itself
 

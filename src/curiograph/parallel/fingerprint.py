@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from curiograph.errors import SettingError
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import IntegerNames, Names, RangeNames, TextNames
+from curiograph.graph.labels import IntegerLabels, Labels, RangeLabels, TextLabels
 
 
-def digest(*arrays: NDArray[Any] | None) -> str:
+def hash_values(*arrays: NDArray[Any] | None) -> str:
     """A short name for the content of arrays.
 
-    >>> digest(np.arange(3)) == digest(np.array([0, 1, 2])), digest(np.arange(3)) == digest(np.arange(4))
+    >>> hash_values(np.arange(3)) == hash_values(np.array([0, 1, 2])), hash_values(np.arange(3)) == hash_values(np.arange(4))
     (True, False)
     """
     made = hashlib.sha256()
@@ -25,18 +25,18 @@ def digest(*arrays: NDArray[Any] | None) -> str:
     return made.hexdigest()[:16]
 
 
-def graph_digest(graph: Graph) -> str:
+def hash_graph(graph: Graph) -> str:
     """A short name for a graph: its edges and weights, and its labels, which agents and rewards of one's own see."""
     directed = np.asarray([graph.directed])
-    return digest(directed, graph.indptr, graph.indices, graph.weights, *_labels(graph.names))
+    return hash_values(directed, graph.indptr, graph.indices, graph.weights, *_labels(graph.names))
 
 
-def _labels(names: Names) -> list[NDArray[Any]]:
-    if isinstance(names, RangeNames):
+def _labels(names: Labels) -> list[NDArray[Any]]:
+    if isinstance(names, RangeLabels):
         return []
-    if isinstance(names, IntegerNames):
+    if isinstance(names, IntegerLabels):
         return [names.values]
-    if isinstance(names, TextNames):
+    if isinstance(names, TextLabels):
         return [names.offsets, names.blob]
     made = hashlib.sha256()
     for label in names:
@@ -67,4 +67,4 @@ def fingerprint(kind: str, thing: Any) -> str:
     if not hasattr(thing, "network"):
         return str(thing.name)
     arrays = [thing.network[name] for name in sorted(thing.network)]  # a file may hold them in another order
-    return f"{thing.name} {thing.shape} {digest(*arrays)}"
+    return f"{thing.name} {thing.shape} {hash_values(*arrays)}"

@@ -12,17 +12,17 @@ import numpy as np
 
 from curiograph.errors import JobError, JobStopped
 from curiograph.files import PathLike
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 from curiograph.parallel import local
-from curiograph.parallel.engine import HERE, Engine
-from curiograph.parallel.fingerprint import digest
+from curiograph.parallel.engine import IN_PROCESS, Engine
+from curiograph.parallel.fingerprint import hash_values
 from curiograph.parallel.journal import Journal
 from curiograph.parallel.memory import Need, check_disk, check_memory, fitting_workers
-from curiograph.parallel.run_folder import alone_in
+from curiograph.parallel.run_folder import lock_run_folder
 from curiograph.parallel.serialization import Result
-from curiograph.parallel.worker import Function, Outcome, attempt, plainly, within_task
-from curiograph.progress import Progress, silent
-from curiograph.validation import worker_number
+from curiograph.parallel.worker import Function, Outcome, is_inside_task, run_once, run_with_retries
+from curiograph.progress import Progress, no_progress
+from curiograph.validation import resolve_workers
 
 _LARGE, _LONG = 2**30, 60.0  # bytes and seconds from which on what a job takes is told before it begins
 _NAMED = 5  # failed tasks that an error names
@@ -32,9 +32,9 @@ _NAMED = 5  # failed tasks that an error names
 class Job:
     """What is to be done: `function(shared, task)` for each of the tasks.
 
-    >>> from curiograph.parallel.engine import as_engine
+    >>> from curiograph.parallel.engine import resolve_engine
     >>> job = Job("lengths", len_of_word, shared=["a", "bc"], tasks=[1, 0], about=dict)
-    >>> complete(job, as_engine("local", workers=1))
+    >>> run_job(job, resolve_engine("local", workers=1))
     [{'length': 2}, {'length': 1}]
     """
 
@@ -47,7 +47,7 @@ class Job:
     about: Callable[[], Mapping[str, Any]]
     """What tells the job from any other, as JSON: its results are found again by it. Asked where they are kept."""
     need: Need = field(default_factory=Need)
-    describe: Callable[[Any], str] = quoted
+    describe: Callable[[Any], str] = quote_value
     """Names a task that failed."""
     unit: str = "tasks"
     sizes: Sequence[int] = field(default=(), repr=False)
@@ -63,19 +63,19 @@ def len_of_word(words: list[str], number: int) -> Result:
     return {"length": len(words[number])}
 
 
-def complete(job: Job, engine: Engine, run: PathLike | None = None, progress: Progress = silent) -> list[Result]:
+def run_job(job: Job, engine: Engine, run: PathLike | None = None, progress: Progress = no_progress) -> list[Result]:
     """The results of all tasks, in their order; the same whatever the engine and the number of workers.
 
     With a folder `run` finished tasks are kept there: a job that was killed goes on where it stopped, and one that was
     completed is only read. A task that fails does not keep the others from being done; at the end `JobError` names it.
     What is done in this process without such a folder is a plain loop: the first error ends it, as it is.
     """
-    if within_task():
-        engine, run = HERE, None
+    if is_inside_task():
+        engine, run = IN_PROCESS, None
     if run is None:
         return _done(job, engine, None, progress)
-    with alone_in(run) as home:
-        about = {"sizes": digest(np.asarray(job.sizes)), **job.about()}  # of tasks: how the work was divided
+    with lock_run_folder(run) as home:
+        about = {"sizes": hash_values(np.asarray(job.sizes)), **job.about()}  # of tasks: how the work was divided
         return _done(job, engine, Journal(home, job.name, about, len(job.tasks)), progress)
 
 
@@ -92,7 +92,7 @@ def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress)
     clock = _Clock(job, found, progress, _estimate(job, engine, missing))
     with (
         _stoppable(job, found, journal),
-        closing(_outcomes(job, engine, missing, attempt if journal else plainly)) as outcomes,
+        closing(_outcomes(job, engine, missing, run_with_retries if journal else run_once)) as outcomes,
     ):
         for index, outcome in outcomes:
             if outcome.result is None:
@@ -111,21 +111,23 @@ def _outcomes(job: Job, engine: Engine, missing: Sequence[int], here: local.Do) 
     if not missing:
         return
     if engine.name == "ray":
-        from curiograph.parallel.ray_backend import on_cluster
+        from curiograph.parallel.ray_backend import run_on_cluster
 
         check_memory(replace(job.need, task=0, shared=0), 1)  # what gathers here
-        yield from on_cluster(job.function, job.shared, job.tasks, missing, engine.workers, engine.address, job.need)
+        yield from run_on_cluster(
+            job.function, job.shared, job.tasks, missing, engine.workers, engine.address, job.need
+        )
         return
-    workers = min(worker_number(engine.workers), len(missing))
+    workers = min(resolve_workers(engine.workers), len(missing))
     if engine.workers is None:  # nobody asked for more than fit
         workers = fitting_workers(job.need, workers)
     check_memory(job.need, workers)
     if workers == 1:
         yield from ((index, here(job.function, job.shared, job.tasks[index])) for index in missing)
     elif engine.workers is None:
-        yield from local.as_they_pay_off(job.function, job.shared, job.tasks, missing, workers, here)
+        yield from local.run_adaptively(job.function, job.shared, job.tasks, missing, workers, here)
     else:
-        yield from local.in_processes(job.function, job.shared, job.tasks, missing, workers)
+        yield from local.run_in_processes(job.function, job.shared, job.tasks, missing, workers)
 
 
 def _estimate(job: Job, engine: Engine, missing: Sequence[int]) -> str:
@@ -133,7 +135,7 @@ def _estimate(job: Job, engine: Engine, missing: Sequence[int]) -> str:
         return ""
     share = len(missing) / len(job.tasks)
     need = replace(job.need, seconds=None if job.need.seconds is None else share * job.need.seconds)
-    workers = min(worker_number(engine.workers), len(missing))
+    workers = min(resolve_workers(engine.workers), len(missing))
     worth_telling = need.total(workers) > _LARGE or (need.seconds or 0) / workers > _LONG
     return f"; {need.estimate(workers)}" if worth_telling else ""
 

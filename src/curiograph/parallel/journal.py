@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from curiograph.errors import GraphError
-from curiograph.files import replacing
-from curiograph.parallel.serialization import Result, packed, unpacked
+from curiograph.files import open_atomic
+from curiograph.parallel.serialization import Result, pack_result, unpack_result
 
 _FORMAT = b"curiograph task 1 "
 _DIGITS = 64  # of a checksum
@@ -45,14 +45,14 @@ class Journal:
         for part in self.folder.glob(".*.part"):  # what a killed process was writing
             part.unlink(missing_ok=True)
         if not (self.folder / "job.json").is_file():
-            with replacing(self.folder / "job.json") as stream:
+            with open_atomic(self.folder / "job.json") as stream:
                 stream.write(json.dumps(facts, indent=1).encode())
 
     def write(self, index: int, result: Result) -> None:
         """Keep the result of a task."""
-        data = packed(result)
+        data = pack_result(result)
         try:
-            with replacing(self._path(index)) as stream:
+            with open_atomic(self._path(index)) as stream:
                 stream.write(_FORMAT + self._checksum(index, data) + b"\n" + data)
         except GraphError as error:
             raise GraphError(f"{error} What was finished before is kept: mend this and run the same again.") from None
@@ -71,7 +71,7 @@ class Journal:
         body = data[begin:]
         try:
             if data[:begin] == _FORMAT + self._checksum(index, body) + b"\n":
-                return unpacked(body)
+                return unpack_result(body)
         except Exception:  # whatever the libraries say of bytes that nobody wrote by accident
             pass
         warnings.warn(f"{path}: is damaged; the task is computed again.", stacklevel=2)

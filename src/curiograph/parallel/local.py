@@ -14,8 +14,8 @@ from contextlib import closing, contextmanager
 from multiprocessing import resource_tracker
 from typing import Any
 
-from curiograph.parallel.shared_arrays import Shared, SharingError, not_sharable, shared
-from curiograph.parallel.worker import Function, Outcome, attempt, begin_work
+from curiograph.parallel.shared_arrays import Shared, SharingError, describe_sharing_error, share
+from curiograph.parallel.worker import Function, Outcome, initialize_worker, run_with_retries
 
 Outcomes = Iterator[tuple[int, Outcome]]
 Do = Callable[[Function, Any, Any], Outcome]
@@ -27,8 +27,8 @@ _DROPPED = r"\d+ tasks (have been successfully executed|which were still being p
 _BREAKS = 2  # deaths of workers that a task may have had a hand in before it runs alone
 
 
-def as_they_pay_off(
-    function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], most: int, here: Do = attempt
+def run_adaptively(
+    function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], most: int, here: Do = run_with_retries
 ) -> Outcomes:
     """Outcomes by the task's number: here at first, and on all processors once that is shown to pay off."""
     begun, done = time.monotonic(), 0
@@ -43,19 +43,21 @@ def as_they_pay_off(
     if done == len(which):
         return
     try:
-        yield from in_processes(function, value, tasks, which[done:], most)
+        yield from run_in_processes(function, value, tasks, which[done:], most)
     except SharingError:  # nobody asked for processes
         yield from ((index, here(function, value, tasks[index])) for index in which[done:])
 
 
-def in_processes(function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], workers: int) -> Outcomes:
+def run_in_processes(
+    function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], workers: int
+) -> Outcomes:
     """Outcomes by the task's number, as they come. When a worker dies, its tasks go to others.
 
     Nobody can say which of the tasks that were under way killed it: those that had a hand in several deaths run alone,
     and one that then kills its worker again has failed.
     """
     left, deaths = dict.fromkeys(which), Counter[int]()
-    with shared((function, value)) as handle:
+    with share((function, value)) as handle:
         while left:
             alone = next((index for index in left if deaths[index] >= _BREAKS), None)
             some = list(left) if alone is None else [alone]
@@ -67,7 +69,7 @@ def in_processes(function: Function, value: Any, tasks: Sequence[Any], which: Se
                         del left[index]
                         yield index, outcome
             except pickle.PicklingError as error:
-                raise SharingError(not_sharable(error)) from None
+                raise SharingError(describe_sharing_error(error)) from None
             except BrokenProcessPool:
                 if alone is not None and alone in left:
                     del left[alone]
@@ -92,7 +94,7 @@ def _pool(
         pre_dispatch=2 * workers,
         max_nbytes=None,  # no files of its own: what is large is shared
         return_as="generator_unordered",
-        initializer=begin_work,
+        initializer=initialize_worker,
         initargs=(os.getpid(),),
     )
     warnings.filterwarnings("ignore", _DROPPED)  # the job says better what is kept
@@ -118,4 +120,4 @@ def _undisturbed() -> Iterator[None]:
 
 def _task(handle: Shared, index: int, task: Any) -> tuple[int, Outcome]:
     function, value = handle.value()
-    return index, attempt(function, value, task)
+    return index, run_with_retries(function, value, task)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curiograph.errors import SettingError
-from curiograph.messages import in_units
-from curiograph.progress import in_time
+from curiograph.messages import format_bytes
+from curiograph.progress import format_seconds
 
 PROCESS = 220 * 2**20
 """Bytes that a worker takes before its first task: Python, numpy, scipy and compiled kernels."""
@@ -45,8 +45,10 @@ class Need:
         >>> Need(task=2**30, seconds=600).estimate(workers=2)
         'about 5 min with 2 workers, 2.4 GiB of memory at most'
         """
-        took = "" if self.seconds is None else f"about {in_time(self.seconds / workers)} "
-        return f"{took}with {workers} worker{'s' * (workers > 1)}, {in_units(self.total(workers))} of memory at most"
+        took = "" if self.seconds is None else f"about {format_seconds(self.seconds / workers)} "
+        return (
+            f"{took}with {workers} worker{'s' * (workers > 1)}, {format_bytes(self.total(workers))} of memory at most"
+        )
 
 
 def check_memory(need: Need, workers: int) -> None:
@@ -59,7 +61,7 @@ def check_memory(need: Need, workers: int) -> None:
     way_out = fewer if need.total(fitting) <= free else need.way_out
     by = "" if workers == 1 else f" with {workers} workers"
     raise SettingError(
-        f"this needs about {in_units(need.total(workers))} of memory{by}, and {in_units(free)} are free; {way_out}."
+        f"this needs about {format_bytes(need.total(workers))} of memory{by}, and {format_bytes(free)} are free; {way_out}."
     )
 
 
@@ -76,7 +78,7 @@ def check_disk(need: Need, folder: Path, share: float = 1.0) -> None:
     free = shutil.disk_usage(folder).free
     if size > free:
         raise SettingError(
-            f"{folder}: about {in_units(size)} more would be kept there, and only {in_units(free)} are free; make "
+            f"{folder}: about {format_bytes(size)} more would be kept there, and only {format_bytes(free)} are free; make "
             "room, or choose a folder on a larger disk."
         )
 

@@ -13,12 +13,12 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from curiograph.errors import SettingError
-from curiograph.messages import in_units, quoted, shortened
-from curiograph.optional import require
+from curiograph.messages import format_bytes, quote_value, shorten_text
+from curiograph.optional import import_optional
 from curiograph.parallel.local import Outcomes
 from curiograph.parallel.memory import Need
-from curiograph.parallel.shared_arrays import SharingError, not_sharable, opened
-from curiograph.parallel.worker import Function, Outcome, attempt
+from curiograph.parallel.shared_arrays import SharingError, describe_sharing_error, get_cached
+from curiograph.parallel.worker import Function, Outcome, run_with_retries
 
 _RETRIES = 3  # of a task whose worker or machine died
 _PATIENCE = 10.0  # seconds until an address has to answer
@@ -29,7 +29,7 @@ _SETTINGS = {  # read when Ray is imported
 }
 
 
-def on_cluster(
+def run_on_cluster(
     function: Function,
     value: Any,
     tasks: Sequence[Any],
@@ -39,14 +39,14 @@ def on_cluster(
     need: Need,
 ) -> Outcomes:
     """Outcomes by the task's number, as they come. Ray gives the tasks of a dead machine to others."""
-    with connected(address, workers) as ray:
+    with connect_cluster(address, workers) as ray:
         _check_store(ray, need)
         try:
             handle = [
                 ray.put((function, value))
             ]  # in a list, Ray leaves it to the task to open it: once in every process
         except TypeError as error:
-            raise SharingError(not_sharable(error)) from None
+            raise SharingError(describe_sharing_error(error)) from None
         remote = ray.remote(_task).options(max_retries=_RETRIES, num_cpus=1, scheduling_strategy="SPREAD")
         waiting = list(reversed(which))
         running: dict[Any, int] = {}
@@ -73,30 +73,34 @@ def _outcome(ray: Any, reference: Any) -> Outcome:
     try:
         outcome: Outcome = ray.get(reference)
         return outcome
-    except ray.exceptions.RayTaskError as error:  # not of the task itself, which `attempt` turns into an outcome
-        cause = f"{type(error.cause).__name__}: {shortened(error.cause, 200)}"
+    except (
+        ray.exceptions.RayTaskError
+    ) as error:  # not of the task itself, which `run_with_retries` turns into an outcome
+        cause = f"{type(error.cause).__name__}: {shorten_text(error.cause, 200)}"
         return Outcome(None, f"its worker cannot open it ({cause}); install the same packages there as here")
     except ray.exceptions.RayError as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        return Outcome(None, f"its worker died {_RETRIES + 1} times ({type(error).__name__}: {shortened(reason, 200)})")
+        return Outcome(
+            None, f"its worker died {_RETRIES + 1} times ({type(error).__name__}: {shorten_text(reason, 200)})"
+        )
 
 
 def _task(handle: list[Any], task: Any) -> Outcome:
     import ray
 
-    function, value = opened(handle[0].hex(), lambda: ray.get(handle[0]))
-    return attempt(function, value, task)
+    function, value = get_cached(handle[0].hex(), lambda: ray.get(handle[0]))
+    return run_with_retries(function, value, task)
 
 
 def ray_itself() -> Any:
     """Ray, imported, which says nothing about itself to anybody."""
     for name, value in _SETTINGS.items():
         os.environ.setdefault(name, value)
-    return require("ray", "ray", "Clusters")
+    return import_optional("ray", "ray", "Clusters")
 
 
 @contextmanager
-def connected(address: str | None, workers: int | None) -> Iterator[Any]:
+def connect_cluster(address: str | None, workers: int | None) -> Iterator[Any]:
     """Ray, connected; left as it was found. Jobs within one such block share a cluster that was started for them."""
     ray = ray_itself()
     if ray.is_initialized():  # by whoever called us
@@ -111,9 +115,11 @@ def connected(address: str | None, workers: int | None) -> Iterator[Any]:
         with _silent_core():
             ray.init(**where, **quiet)
     except Exception as error:  # Ray has many ways to say that nobody is there
-        said = "a cluster cannot be started here" if address is None else f"no cluster answers at {quoted(address)}"
+        said = (
+            "a cluster cannot be started here" if address is None else f"no cluster answers at {quote_value(address)}"
+        )
         raise SettingError(
-            f"{said} ({type(error).__name__}: {shortened(error, 160)}); start one with ray start --head and give its "
+            f"{said} ({type(error).__name__}: {shorten_text(error, 160)}); start one with ray start --head and give its "
             "address, with the same RAY_AUTH_MODE and RAY_AUTH_TOKEN_PATH as there, or use engine='local'."
         ) from None
     if callable(on_end) and threading.current_thread() is threading.main_thread():  # Ray has put its own in its place
@@ -164,6 +170,6 @@ def _check_store(ray: Any, need: Need) -> None:
     room = ray.cluster_resources().get("object_store_memory", 0)
     if need.shared > room:
         raise SettingError(
-            f"the graph takes {in_units(need.shared)} and the object store of the cluster has {in_units(room)}; start "
+            f"the graph takes {format_bytes(need.shared)} and the object store of the cluster has {format_bytes(room)}; start "
             "its machines with a larger --object-store-memory."
         )

@@ -13,7 +13,7 @@ from typing import IO
 
 from curiograph.errors import SettingError
 from curiograph.files import PathLike, as_path
-from curiograph.messages import shortened
+from curiograph.messages import shorten_text
 
 _LOCK = "lock"
 _PATIENCE = 3.0  # seconds in which the workers of a killed job notice that it is gone
@@ -21,11 +21,11 @@ _held: set[tuple[str, int]] = set()
 
 
 @contextmanager
-def alone_in(folder: PathLike) -> Iterator[Path]:
+def lock_run_folder(folder: PathLike) -> Iterator[Path]:
     """Make a folder and hold it: a second job in it is refused. What holds it already may hold it again.
 
     >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as made, alone_in(made) as folder:
+    >>> with tempfile.TemporaryDirectory() as made, lock_run_folder(made) as folder:
     ...     sorted(path.name for path in folder.iterdir())
     ['lock']
     """
@@ -61,7 +61,7 @@ def _hold(lock: IO[str], folder: Path) -> None:
         except BlockingIOError:
             if time.monotonic() - begun > _PATIENCE:
                 lock.seek(0)
-                who = shortened(lock.read(200)) or "another process"
+                who = shorten_text(lock.read(200)) or "another process"
                 raise SettingError(
                     f"{folder}: {who} is working there; wait for it to end, or choose another folder."
                 ) from None

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.errors import SettingError
-from curiograph.messages import quoted, type_name
+from curiograph.messages import get_type_name, quote_value
 
 Result = Mapping[str, Any]
 """Arrays, and anything else that JSON can hold, by name."""
@@ -17,10 +17,10 @@ Result = Mapping[str, Any]
 _PLAIN = "plain values"
 
 
-def packed(result: Result) -> bytes:
+def pack_result(result: Result) -> bytes:
     """A result as bytes; the same result gives the same bytes.
 
-    >>> unpacked(packed({"scores": np.array([0.5, 1.0]), "walks": 3}))
+    >>> unpack_result(pack_result({"scores": np.array([0.5, 1.0]), "walks": 3}))
     {'walks': 3, 'scores': array([0.5, 1. ])}
     """
     from safetensors.numpy import save
@@ -39,11 +39,15 @@ def check_result(result: Any) -> None:
     curiograph.errors.SettingError: its result['best'] is (3, 4), of type tuple, which JSON does not give back; ...
     """
     if not isinstance(result, Mapping):
-        raise SettingError(f"its result is {quoted(result)}; a task gives arrays and plain values by name, in a dict.")
+        raise SettingError(
+            f"its result is {quote_value(result)}; a task gives arrays and plain values by name, in a dict."
+        )
     for name, value in result.items():
         if isinstance(value, np.ndarray) and isinstance(name, str) and name != _PLAIN:
             if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8 or not value.dtype.isnative:
-                raise SettingError(f"its result[{quoted(name)}] is an array of {value.dtype}; give arrays of numbers.")
+                raise SettingError(
+                    f"its result[{quote_value(name)}] is an array of {value.dtype}; give arrays of numbers."
+                )
         else:
             _check_plain({name: value}, "its result")
 
@@ -53,19 +57,21 @@ def _check_plain(value: Any, place: str) -> None:
     if isinstance(value, dict):
         for key, inner in value.items():
             if not isinstance(key, str):
-                raise SettingError(f"{place} has the key {quoted(key)}, which is no text; JSON keeps texts as keys.")
-            _check_plain(inner, f"{place}[{quoted(key)}]")
+                raise SettingError(
+                    f"{place} has the key {quote_value(key)}, which is no text; JSON keeps texts as keys."
+                )
+            _check_plain(inner, f"{place}[{quote_value(key)}]")
     elif isinstance(value, list):
         for inner in value:
             _check_plain(inner, place)
     elif value is not None and not isinstance(value, bool | int | float | str):
         raise SettingError(
-            f"{place} is {quoted(value)}, of type {type_name(value)}, which JSON does not give back; give arrays, "
+            f"{place} is {quote_value(value)}, of type {get_type_name(value)}, which JSON does not give back; give arrays, "
             "lists, dicts, texts, numbers of Python or None."
         )
 
 
-def unpacked(data: bytes) -> dict[str, Any]:
+def unpack_result(data: bytes) -> dict[str, Any]:
     """The result that some bytes hold."""
     from safetensors.numpy import load
 

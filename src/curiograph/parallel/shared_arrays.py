@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import GraphError, SettingError
-from curiograph.messages import shortened
+from curiograph.messages import shorten_text
 
 _ALIGNMENT = 64
 _KEPT = 2  # things that a worker holds at a time
@@ -30,7 +30,7 @@ _KEPT = 2  # things that a worker holds at a time
 _opened: OrderedDict[str, Any] = OrderedDict()
 
 
-def opened(token: str, make: Callable[[], Any]) -> Any:
+def get_cached(token: str, make: Callable[[], Any]) -> Any:
     """What stands for a token in this process: made once, and let go of when newer things have come."""
     if token not in _opened:
         _opened[token] = make()
@@ -60,7 +60,7 @@ class Shared:
 
     def value(self) -> Any:
         """What is shared; made once in every process."""
-        return opened(self.token, self._made)
+        return get_cached(self.token, self._made)
 
     def _made(self) -> Any:
         *arrays, head = self._parts()
@@ -73,14 +73,14 @@ class Shared:
 
 
 @contextmanager
-def shared(value: Any) -> Iterator[Shared]:
+def share(value: Any) -> Iterator[Shared]:
     """Share something for as long as the block lasts; raises SharingError for what stays in its process."""
     buffers: list[pickle.PickleBuffer] = []
     head = io.BytesIO()
     try:
         _pickler(head, buffers).dump(value)
     except Exception as error:  # whatever keeps an object from being sent: a lock, an open file, its own refusal
-        raise SharingError(not_sharable(error)) from None
+        raise SharingError(describe_sharing_error(error)) from None
     with ExitStack() as stack:
         try:
             path, stream = stack.enter_context(_file())
@@ -93,9 +93,9 @@ def shared(value: Any) -> Iterator[Shared]:
         yield Shared(secrets.token_hex(8), path, bounds)
 
 
-def not_sharable(error: Exception) -> str:
+def describe_sharing_error(error: Exception) -> str:
     """What to say where something cannot be sent to another process."""
-    reason = f"{type(error).__name__}: {shortened(error, 160)}"
+    reason = f"{type(error).__name__}: {shorten_text(error, 160)}"
     return f"this job cannot be given to other processes ({reason}); use workers=1 with engine='local'."
 
 

@@ -13,7 +13,7 @@ from traceback import format_exc
 from typing import Any
 
 from curiograph.errors import CuriographError
-from curiograph.messages import shortened
+from curiograph.messages import shorten_text
 from curiograph.parallel.serialization import Result, check_result
 
 Function = Callable[[Any, Any], Result]
@@ -34,7 +34,7 @@ class Outcome:
     """The lines of code that led to an error that nobody raised on purpose."""
 
 
-def attempt(function: Function, shared: Any, task: Any) -> Outcome:
+def run_with_retries(function: Function, shared: Any, task: Any) -> Outcome:
     """Do a task; one that fails is tried again, unless its error was raised on purpose."""
     with _working():
         for _ in range(_ATTEMPTS):
@@ -45,11 +45,11 @@ def attempt(function: Function, shared: Any, task: Any) -> Outcome:
             except CuriographError as error:
                 return Outcome(None, str(error))
             except (Exception, SystemExit) as error:  # a task that leaves the program ends itself, not the job
-                said, where = f"{type(error).__name__}: {shortened(error, 300)}", format_exc()
+                said, where = f"{type(error).__name__}: {shorten_text(error, 300)}", format_exc()
         return Outcome(None, f"{said} ({_ATTEMPTS} times)", where)
 
 
-def plainly(function: Function, shared: Any, task: Any) -> Outcome:
+def run_once(function: Function, shared: Any, task: Any) -> Outcome:
     """Do a task; an error ends everything, as it is."""
     with _working():
         return Outcome(function(shared, task))
@@ -57,7 +57,7 @@ def plainly(function: Function, shared: Any, task: Any) -> Outcome:
 
 @contextmanager
 def _working() -> Iterator[None]:
-    before = within_task()
+    before = is_inside_task()
     _busy.working = True
     try:
         yield
@@ -65,12 +65,12 @@ def _working() -> Iterator[None]:
         _busy.working = before
 
 
-def within_task() -> bool:
+def is_inside_task() -> bool:
     """Whether this is called from a task: then whatever it does happens right here."""
     return getattr(_busy, "working", False)
 
 
-def begin_work(driver: int) -> None:
+def initialize_worker(driver: int) -> None:
     """Prepare a new process of this machine: Ctrl-C is for the driver, and a driver that is gone ends everything."""
     with suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)

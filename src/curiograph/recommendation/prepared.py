@@ -13,20 +13,20 @@ import numpy as np
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32
-from curiograph.centrality.curious_pagerank import start_states
-from curiograph.centrality.history import discount
-from curiograph.centrality.rank_transition import greediness
-from curiograph.centrality.swarm import Bias, Reach, simulate
+from curiograph.centrality.curious_pagerank import make_start_states
+from curiograph.centrality.history import check_alpha
+from curiograph.centrality.rank_transition import check_p_g
+from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.errors import SettingError
-from curiograph.exploration.mdp import Candidates, Fallback, fallback_rule
-from curiograph.graph.batch import Stack
+from curiograph.exploration.mdp import Candidates, Fallback, check_fallback
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
-from curiograph.messages import quoted
-from curiograph.parallel.fingerprint import digest, fingerprint
-from curiograph.recommendation.rankers import Ranker, looked_up
+from curiograph.messages import quote_value
+from curiograph.parallel.fingerprint import fingerprint, hash_values
+from curiograph.recommendation.rankers import Ranker, look_up_values
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import seed_number, whole_number, worker_number
+from curiograph.validation import check_integer, check_seed, resolve_workers
 
 _VERSION = 1
 """Of the way parts are computed: those of another are not used."""
@@ -78,11 +78,11 @@ class CuriousRanker(Ranker):
     """What is known so far, by graph and position."""
 
     def __post_init__(self) -> None:
-        discount(self.alpha)
-        greediness(self.p_g)
-        fallback_rule(self.fallback)
-        seed_number(self.seed)
-        whole_number("walks", self.walks, 1, "give the walkers per node, 1 or more")
+        check_alpha(self.alpha)
+        check_p_g(self.p_g)
+        check_fallback(self.fallback)
+        check_seed(self.seed)
+        check_integer("walks", self.walks, 1, "give the walkers per node, 1 or more")
         object.__setattr__(self, "agent", as_agent(self.agent))
         object.__setattr__(self, "reward", as_reward(self.reward))
 
@@ -109,7 +109,7 @@ class CuriousRanker(Ranker):
             if _DENSE * len(wanted) > graph.num_nodes and any(len(wanted) > len(nodes) for nodes, _ in pairs):
                 found = _added(pairs, power, graph.num_nodes)[wanted]
             else:
-                values = [looked_up(*pair, wanted) for pair in pairs]
+                values = [look_up_values(*pair, wanted) for pair in pairs]
                 found = np.asarray(sum(values if power == 1 else [each**power for each in values]))
             sums[a:b] = found / sum(part.total for part in some) ** power
         return sums
@@ -117,24 +117,24 @@ class CuriousRanker(Ranker):
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> int:
         """Compute the parts of these nodes ahead of time; returns how many parts there are now."""
         if isinstance(labels, (str, bytes)):
-            raise SettingError(f"the labels to prepare are {quoted(labels)}; give a list of them.")
+            raise SettingError(f"the labels to prepare are {quote_value(labels)}; give a list of them.")
         return len(self._parts(graph, np.unique(graph.positions(labels)).astype(np.int32)))
 
     def _parts(self, graph: Graph, nodes: Int32) -> dict[int, Part]:
         known = self.kept.setdefault(graph, {})
         missing = [v for v in nodes.tolist() if v not in known]
         if missing:
-            agent, reward, workers = as_agent(self.agent), as_reward(self.reward), worker_number(self.workers)
-            bias = Bias(Stack.of([graph]), agent, reward, self.p_g, self.fallback, workers)
+            agent, reward, workers = as_agent(self.agent), as_reward(self.reward), resolve_workers(self.workers)
+            bias = WalkerPolicy(GraphBatch.of([graph]), agent, reward, self.p_g, self.fallback, workers)
             known.update((v, self._part(bias, v)) for v in missing)
         return known
 
-    def _part(self, bias: Bias, node: int) -> Part:
+    def _part(self, bias: WalkerPolicy, node: int) -> Part:
         """Let walkers start at a node: all paths where they are few, otherwise drawn ones."""
-        start = start_states(np.asarray([node], np.int32), self.seed)
-        reach = Reach(-(-self.walks // _GROUPS), self.alpha, _TAIL, _GROUPS)
-        streams = kernels.random.streams(start.streams[0], 0, _GROUPS)
-        visits = simulate(bias, start, np.ones(1), reach, streams)
+        start = make_start_states(np.asarray([node], np.int32), self.seed)
+        reach = SwarmLimits(-(-self.walks // _GROUPS), self.alpha, _TAIL, _GROUPS)
+        streams = kernels.random.make_streams(start.streams[0], 0, _GROUPS)
+        visits = simulate_swarm(bias, start, np.ones(1), reach, streams)
         table = visits.expected(np.asarray([self.alpha]))[0]
         mean = table.mean(axis=0)
         errors = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if visits.drawn else np.zeros(len(mean))
@@ -147,7 +147,7 @@ class CuriousRanker(Ranker):
         kind, weights = np.array([graph.num_nodes, graph.directed]), graph.weights
         return {
             "version": _VERSION,
-            "graph": digest(kind, graph.indptr, graph.indices, *([] if weights is None else [weights])),
+            "graph": hash_values(kind, graph.indptr, graph.indices, *([] if weights is None else [weights])),
             "agent": fingerprint("agent", as_agent(self.agent)),
             "reward": fingerprint("reward", as_reward(self.reward)),
             "alpha": self.alpha,

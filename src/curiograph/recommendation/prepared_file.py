@@ -13,9 +13,9 @@ from safetensors import safe_open
 from safetensors.numpy import save
 
 from curiograph.errors import FileFormatError
-from curiograph.files import PathLike, as_path, check_file, replacing, usable
+from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
 from curiograph.graph.graph import Graph
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 from curiograph.recommendation.prepared import CuriousRanker, Part
 
 _KINDS = {
@@ -41,14 +41,14 @@ def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
     arrays = {name: _packed(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
     for name, (others, group) in _there(path).items():
         if others == about.get(name):
-            with usable(path, "parts"):
+            with wrap_parse_errors(path, "parts"):
                 arrays[name] = _packed(_unpacked(graph, group) | rankers[name].kept.get(graph, {}))
         else:
             wanted = about.get(name) or {"graph": next(iter(about.values()))["graph"]}
             _check_about(as_path(path), name, others, wanted)
             about[name], arrays[name] = others, group
     flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
-    with replacing(path) as stream:
+    with open_atomic(path) as stream:
         stream.write(save(flat, metadata={_KEY: json.dumps(about, sort_keys=True)}))
 
 
@@ -61,7 +61,7 @@ def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
     found = {}
     for name, (about, arrays) in groups.items():
         _check_about(path, name, about, rankers[name].about(graph))
-        with usable(path, "parts"):
+        with wrap_parse_errors(path, "parts"):
             found[name] = _unpacked(graph, arrays)
     for name, parts in found.items():
         rankers[name].kept.setdefault(graph, {}).update(parts)
@@ -79,7 +79,7 @@ def _there(path: PathLike) -> dict[str, tuple[dict[str, Any], Arrays]]:
 
 def _read(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """Of every component in a file what its parts depend on, and their arrays."""
-    with usable(path, "parts"), safe_open(path, framework="numpy") as file:
+    with wrap_parse_errors(path, "parts"), safe_open(path, framework="numpy") as file:
         header = file.metadata() or {}
         if _KEY not in header:
             raise ValueError("its header does not say what its parts are of")
@@ -93,7 +93,7 @@ def _check_about(path: Path, name: str, given: dict[str, Any], wanted: dict[str,
     """Raise where a file is about something else."""
     for what, value in wanted.items():
         if given.get(what) != value:
-            known = quoted(given.get(what))
+            known = quote_value(given.get(what))
             raise FileFormatError(f"{path}: its parts for {name!r} are of {what} {known}, not {value!r}; {_WAY_OUT}.")
 
 

@@ -13,9 +13,9 @@ from curiograph.errors import RankerError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid, library
-from curiograph.recommendation.rankers import Ranker, checked_ranks
-from curiograph.recommendation.recommender import RankerLike, as_ranker, candidate_set
-from curiograph.validation import seed_number
+from curiograph.recommendation.rankers import Ranker, score_candidates
+from curiograph.recommendation.recommender import RankerLike, as_ranker, find_candidates
+from curiograph.validation import check_seed
 
 _CLOSE = 1e-6  # relative to the largest score: rankers may compute in single precision
 
@@ -30,7 +30,7 @@ def check_ranker(ranker: RankerLike, graph: Graph | None = None, *, seed: int = 
     >>> check_ranker("pagerank")
     """
     made = as_ranker(ranker)
-    rng = np.random.default_rng(seed_number(seed))
+    rng = np.random.default_rng(check_seed(seed))
     for g in [as_graph(graph)] if graph is not None else [library(), _one_way(grid(3, 3))]:
         require_edges(g)
         starts = np.flatnonzero(g.degrees > 0)
@@ -38,18 +38,18 @@ def check_ranker(ranker: RankerLike, graph: Graph | None = None, *, seed: int = 
             rng.permutation(starts)[: int(rng.integers(1, min(4, len(starts)) + 1))].astype(np.int32) for _ in range(4)
         ]
         for which in ("last", "history", "all"):
-            _check(made, g, histories, candidate_set(g, histories, which))
+            _check(made, g, histories, find_candidates(g, histories, which))
 
 
 def _check(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> None:
     given: list[NDArray[Any]] = [*histories, candidates.offsets, candidates.nodes]
     before = [array.copy() for array in given]
-    scores = checked_ranks(ranker, graph, histories, candidates)
+    scores = score_candidates(ranker, graph, histories, candidates)
     if not all(np.array_equal(a, b) for a, b in zip(before, given, strict=True)):
         raise RankerError(f"ranker {ranker.name!r} writes into what it is given; it must leave that as it was.")
-    if not np.array_equal(scores, checked_ranks(ranker, graph, histories, candidates)):
+    if not np.array_equal(scores, score_candidates(ranker, graph, histories, candidates)):
         raise RankerError(f"ranker {ranker.name!r} changes its mind: asked twice, it scores the same differently.")
-    parts = {name: checked_ranks(part, graph, histories, candidates) for name, part in ranker.parts().items()}
+    parts = {name: score_candidates(part, graph, histories, candidates) for name, part in ranker.parts().items()}
     if not _close(np.asarray(ranker.joined(parts)), scores):
         raise RankerError(f"ranker {ranker.name!r} joins the scores of its parts to others than its own.")
     for user, history in enumerate(histories):
@@ -64,7 +64,7 @@ def _check(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates:
 
 
 def _alone(ranker: Ranker, graph: Graph, history: Int32, nodes: Int32) -> Float64:
-    return checked_ranks(ranker, graph, [history], Candidates(np.array([0, len(nodes)]), nodes))
+    return score_candidates(ranker, graph, [history], Candidates(np.array([0, len(nodes)]), nodes))
 
 
 def _close(some: Float64, others: Float64) -> bool:

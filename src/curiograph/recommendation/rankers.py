@@ -12,20 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32
-from curiograph.centrality.history import discount, uniform
-from curiograph.centrality.mixture import unit_weights
-from curiograph.centrality.pagerank import flow_scales, pagerank_rows
-from curiograph.centrality.push import MOST_EDGES, push
+from curiograph.centrality.history import check_alpha, make_uniform_teleport
+from curiograph.centrality.mixture import normalize_weights
+from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
+from curiograph.centrality.push import MAX_EDGES, push_scores
 from curiograph.errors import RankerError, SettingError
 from curiograph.exploration.mdp import Candidates
-from curiograph.graph.csr import slots
+from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 
 _STEP = 1e-10  # PageRanks closer than this are equal: far above its errors, which depend on who is solved together
-SOLVED_WHOLE = 50_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
+MAX_EXACT_NODES = 50_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
 _PUSHED = 64  # nodes whose scores are made as good as they get there
-_EDGES = MOST_EDGES  # read for that at most
+_EDGES = MAX_EDGES  # read for that at most
 _AT_ONCE = 64  # histories solved together: bounds the memory
 _KEPT = 2**25  # numbers that are kept of the nodes of a graph: a quarter of a gigabyte
 
@@ -66,19 +66,19 @@ class Ranker(ABC):
         return scores[self.name]
 
 
-def checked_ranks(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+def score_candidates(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
     """The ranker's scores, or a `RankerError` that says what is wrong with them."""
-    return checked(ranker, ranker.scores(graph, histories, candidates), candidates)
+    return check_ranker_scores(ranker, ranker.scores(graph, histories, candidates), candidates)
 
 
-def checked(ranker: Ranker, given: Any, candidates: Candidates) -> Float64:
+def check_ranker_scores(ranker: Ranker, given: Any, candidates: Candidates) -> Float64:
     """What a ranker gave, if that is one finite number per candidate."""
     wanted = (len(candidates.nodes),)
     try:
         scores = np.asarray(given, np.float64)
     except (TypeError, ValueError):
         raise RankerError(
-            f"ranker {ranker.name!r} gave {quoted(given)}; it must give one number per candidate."
+            f"ranker {ranker.name!r} gave {quote_value(given)}; it must give one number per candidate."
         ) from None
     if scores.shape != wanted:
         raise RankerError(f"ranker {ranker.name!r} gave scores of shape {scores.shape}; it must give {wanted}.")
@@ -107,39 +107,41 @@ class PageRankRanker(Ranker):
     zero_is_unreached = True
 
     def __post_init__(self) -> None:
-        discount(self.alpha)
+        check_alpha(self.alpha)
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         wanted = [candidates.nodes[a:b] for a, b in pairwise(candidates.offsets)]
-        if graph.num_nodes > SOLVED_WHOLE:
+        if graph.num_nodes > MAX_EXACT_NODES:
             return _joined([self._around(graph, *each) for each in zip(histories, wanted, strict=True)])
         kept = self._kept.get(graph, {})
         scores = [_summed(kept, *each) for each in zip(histories, wanted, strict=True)]
         missing = [user for user, found in enumerate(scores) if found is None]
         for first in range(0, len(missing), _AT_ONCE):
             some = missing[first : first + _AT_ONCE]
-            rows = pagerank_rows(graph, self.alpha, [uniform(histories[user]) for user in some])
+            rows = compute_pagerank_rows(graph, self.alpha, [make_uniform_teleport(histories[user]) for user in some])
             for user, row in zip(some, rows, strict=True):
                 scores[user] = row[wanted[user]]
         return _stepped(_joined([found for found in scores if found is not None]))
 
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> None:
         """Solve ahead for single nodes, as many as there is memory for; histories of such nodes need no solving."""
-        if graph.num_nodes > SOLVED_WHOLE:
+        if graph.num_nodes > MAX_EXACT_NODES:
             return
         kept = self._kept.setdefault(graph, {})
         new = [v for v in dict.fromkeys(graph.positions(labels).tolist()) if v not in kept]
         new = new[: max(0, _KEPT // graph.num_nodes - len(kept))]
         for first in range(0, len(new), _AT_ONCE):
             some = new[first : first + _AT_ONCE]
-            rows = pagerank_rows(graph, self.alpha, [uniform(np.asarray([v], np.int32)) for v in some])
-            totals = flow_scales(graph, self.alpha, rows)
+            rows = compute_pagerank_rows(
+                graph, self.alpha, [make_uniform_teleport(np.asarray([v], np.int32)) for v in some]
+            )
+            totals = compute_flow_scales(graph, self.alpha, rows)
             rows *= totals[:, None]
             kept.update((v, _Flow(*flow)) for v, *flow in zip(some, rows, totals.tolist(), strict=True))
 
     def _around(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
         """Scores of some nodes; reads no more of the graph than what is around the history and around them."""
-        found = push(graph, uniform(history), self.alpha, _PUSHED, max_edges=_EDGES)
+        found = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSHED, max_edges=_EDGES)
         order = np.argsort(found.nodes)
         nodes = found.nodes[order]
         missing = max(0.0, 1 - found.scores.sum())  # what still waits is spread by then, so it ends up as from anywhere
@@ -147,24 +149,24 @@ class PageRankRanker(Ranker):
         worth = np.ones(len(wanted), bool) if len(wanted) <= len(nodes) else np.isin(wanted, nodes)
         some = wanted[worth]
         scores = np.zeros(len(wanted))
-        scores[worth] = np.maximum(looked_up(nodes, known, some), _arriving(graph, self.alpha, nodes, known, some))
+        scores[worth] = np.maximum(look_up_values(nodes, known, some), _arriving(graph, self.alpha, nodes, known, some))
         return scores
 
     def _from_anywhere(self, graph: Graph, nodes: Int32) -> Float64:
         """PageRank of some nodes for a walker who has long forgotten where it started."""
         steps = graph.transition
         if not graph.directed:
-            return steps.strength_of(nodes) / max(steps.total, 1e-300)
-        if self.alpha not in steps.from_anywhere:  # solved once for a graph
-            everyone = uniform(np.arange(graph.num_nodes, dtype=np.int32))
-            steps.from_anywhere[self.alpha] = pagerank_rows(graph, self.alpha, [everyone])[0]
-        return steps.from_anywhere[self.alpha][nodes]
+            return steps.get_strength(nodes) / max(steps.total, 1e-300)
+        if self.alpha not in steps.pagerank_by_alpha:  # solved once for a graph
+            everyone = make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))
+            steps.pagerank_by_alpha[self.alpha] = compute_pagerank_rows(graph, self.alpha, [everyone])[0]
+        return steps.pagerank_by_alpha[self.alpha][nodes]
 
 
-def looked_up(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> Float64:
+def look_up_values(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> Float64:
     """The values of some nodes, given those of others in ascending order: zero where there is none.
 
-    >>> looked_up(np.array([2, 5]), np.array([0.25, 0.5], np.float32), np.array([5, 3]))
+    >>> look_up_values(np.array([2, 5]), np.array([0.25, 0.5], np.float32), np.array([5, 3]))
     array([0.5, 0. ])
     """
     if len(nodes) == 0:
@@ -185,9 +187,9 @@ def _arriving(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes: 
     indptr, indices, weights = graph.transition.rows
     starts, ends = indptr[nodes].astype(np.int64), indptr[nodes + 1].astype(np.int64)
     counts = ends - starts
-    places = slots(starts, counts)
+    places = concatenate_ranges(starts, counts)
     sources = indices[places].astype(np.int32)
-    flows = looked_up(known, scores, sources) * graph.transition.share_of(sources)
+    flows = look_up_values(known, scores, sources) * graph.transition.get_share(sources)
     if weights is not None:
         flows *= weights[places]
     return np.asarray(alpha * np.bincount(np.repeat(np.arange(len(nodes)), counts), flows, len(nodes)), np.float64)
@@ -230,14 +232,16 @@ class MixtureRanker(Ranker):
 
     def __post_init__(self) -> None:
         if not isinstance(self.components, Mapping) or not self.components:
-            raise SettingError(f"the components are {quoted(self.components)}; give rankers by name, at least one.")
+            raise SettingError(
+                f"the components are {quote_value(self.components)}; give rankers by name, at least one."
+            )
         adapted = {str(name): _adapted(name, part) for name, part in self.components.items()}
         object.__setattr__(self, "components", adapted)
-        object.__setattr__(self, "_unit", unit_weights(self.components, self.weights))
+        object.__setattr__(self, "_unit", normalize_weights(self.components, self.weights))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         parts = self.components.items()
-        return self.joined({name: checked_ranks(part, graph, histories, candidates) for name, part in parts})
+        return self.joined({name: score_candidates(part, graph, histories, candidates) for name, part in parts})
 
     def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         parts = self.components.items()
@@ -274,6 +278,6 @@ def _adapted(name: Any, part: Any) -> Ranker:
     if is_scorer(part):
         return AdaptedRanker(part)
     raise SettingError(
-        f"component {name!r} of the mixture is {quoted(part)}; give an object with a method "
+        f"component {name!r} of the mixture is {quote_value(part)}; give an object with a method "
         "scores(graph, histories, candidates), such as PageRankRanker()."
     )

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Int32
-from curiograph.centrality.history import Visited
-from curiograph.graph.batch import Stack
+from curiograph.centrality.history import History
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.growth.gap_loops import opened_loops
+from curiograph.growth.gap_loops import find_opened_loops
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 
-RECENT = 50
+MAX_RECENT_NODES = 50
 """Visited nodes that reasons look at, the last ones: compressibility costs the cube of their number."""
 
 
@@ -63,15 +63,21 @@ class Reason:
         return asdict(self)
 
 
-def explain(graph: Graph, seen: Visited, nodes: Int32, ranks: Mapping[str, Any], candidates: int) -> list[Reason]:
+def explain_recommendations(
+    graph: Graph, seen: History, nodes: Int32, ranks: Mapping[str, Any], candidates: int
+) -> list[Reason]:
     """A reason for each of `nodes`, given what was visited and each node's place by each component."""
-    recent = seen.nodes if len(seen.nodes) <= RECENT else seen.nodes[np.isin(seen.nodes, seen.ending[-RECENT:])]
+    recent = (
+        seen.nodes
+        if len(seen.nodes) <= MAX_RECENT_NODES
+        else seen.nodes[np.isin(seen.nodes, seen.nodes_last_at_end[-MAX_RECENT_NODES:])]
+    )
     count, length = len(nodes), len(recent)
     if count == 0:
         return []
     walks = np.full((count, length + 1), -1, np.int32)
     walks[:, :length] = recent
-    stack, lengths = Stack.of([graph]), np.full(count, length)
+    stack, lengths = GraphBatch.of([graph]), np.full(count, length)
     after = CompressibilityTracker(stack, walks, lengths).candidate_values(np.arange(count + 1), nodes)
     before = CompressibilityTracker(stack, walks[:1], lengths[:1]).values()[0]
     closed = _closed(stack, walks, lengths, nodes)
@@ -85,7 +91,7 @@ def explain(graph: Graph, seen: Visited, nodes: Int32, ranks: Mapping[str, Any],
                 {name: int(places[i]) for name, places in ranks.items()},
                 candidates,
                 _labels(graph, links),
-                tuple(_labels(graph, loop) for loop in opened_loops(visited, links, v)),
+                tuple(_labels(graph, loop) for loop in find_opened_loops(visited, links, v)),
                 _labels(graph, [int(recent[step]) for step in closed[i]]),
                 float(after[i] - before),
             )
@@ -97,7 +103,7 @@ def _labels(graph: Graph, positions: list[int]) -> tuple[Hashable, ...]:
     return tuple(graph.label(v) for v in positions)
 
 
-def _closed(stack: Stack, walks: Int32, lengths: Any, nodes: Int32) -> list[list[int]]:
+def _closed(stack: GraphBatch, walks: Int32, lengths: Any, nodes: Int32) -> list[list[int]]:
     """Of every new node the gaps that it closes, each by the step that opened it."""
     gaps = GapTracker(stack, walks, lengths)
     gaps.closed.clear()  # what the history closed itself

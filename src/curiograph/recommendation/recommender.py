@@ -12,24 +12,24 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.centrality.history import Visited, are_many, visited, visited_each
+from curiograph.centrality.history import History, is_history_batch, parse_histories, parse_history
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 from curiograph.recommendation.prepared import CuriousRanker
 from curiograph.recommendation.rankers import (
     AdaptedRanker,
     MixtureRanker,
     PageRankRanker,
     Ranker,
-    checked,
-    checked_ranks,
+    check_ranker_scores,
     is_scorer,
+    score_candidates,
 )
-from curiograph.recommendation.reasons import Reason, explain
-from curiograph.validation import whole_number
+from curiograph.recommendation.reasons import Reason, explain_recommendations
+from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -61,7 +61,7 @@ def as_ranker(
     """
     if weights is not None and not (isinstance(ranker, str) and ranker == "mixture"):
         raise SettingError(
-            f"weights are for the mixture; the ranker is {quoted(ranker)} (a MixtureRanker has weights of its own)."
+            f"weights are for the mixture; the ranker is {quote_value(ranker)} (a MixtureRanker has weights of its own)."
         )
     if isinstance(ranker, Ranker):
         return ranker
@@ -69,7 +69,7 @@ def as_ranker(
         return AdaptedRanker(ranker)
     if not isinstance(ranker, str):
         raise UnknownNameError(
-            f"the ranker is {quoted(ranker)}; give {', '.join(RANKERS)}, or an object with a method "
+            f"the ranker is {quote_value(ranker)}; give {', '.join(RANKERS)}, or an object with a method "
             "scores(graph, histories, candidates)."
         )
     if ranker == "pagerank":
@@ -79,7 +79,7 @@ def as_ranker(
     if ranker == "mixture":
         return MixtureRanker({name: as_ranker(name, alpha=alpha, seed=seed) for name in RANKERS[1:]}, weights)
     raise UnknownNameError(
-        f"there is no ranker {quoted(ranker)}; the rankers are {', '.join(RANKERS)}, or an object with a method "
+        f"there is no ranker {quote_value(ranker)}; the rankers are {', '.join(RANKERS)}, or an object with a method "
         "scores(graph, histories, candidates)."
     )
 
@@ -95,7 +95,7 @@ class Recommendations(list[tuple[Hashable, float]]):
     def __init__(
         self,
         graph: Graph,
-        seen: Visited,
+        seen: History,
         nodes: Int32,
         scores: Float64,
         errors: Float64,
@@ -123,7 +123,7 @@ class Recommendations(list[tuple[Hashable, float]]):
     @cached_property
     def reasons(self) -> list[Reason]:
         """Why, for each recommendation."""
-        return explain(self.graph, self._seen, self._nodes, self._places, self.candidates)
+        return explain_recommendations(self.graph, self._seen, self._nodes, self._places, self.candidates)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, reasons included."""
@@ -139,11 +139,13 @@ class Recommendations(list[tuple[Hashable, float]]):
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw what was visited, what is recommended, and how they are linked; on a figure of its own, beside it where
         each component ranks what is recommended."""
-        from curiograph.plotting import figure, plot_places, plot_recommendations
+        from curiograph.plotting import create_figure, plot_places, plot_recommendations
 
         labels = [label for label, _ in self]
         if ax is None and len(self._places) > 1 and labels:
-            _, (ax, beside) = figure(7.6 + 1.2 * len(self._places), 5.6, columns=2, widths=(6, 1 + len(self._places)))
+            _, (ax, beside) = create_figure(
+                7.6 + 1.2 * len(self._places), 5.6, columns=2, widths=(6, 1 + len(self._places))
+            )
             together = {"mixture": range(1, len(labels) + 1), **self._places}
             plot_places([str(label) for label in labels], together, beside)
         return plot_recommendations(self.graph.skeleton, self.history, labels, ax)
@@ -190,18 +192,18 @@ class Recommender:
         for label in list(self.graph.labels if labels is None else labels)[:1]:
             _ = self.recommend([label], 1).reasons  # for what the graph itself computes once, and for compiling
 
-    def prepare_known(self) -> None:
+    def prepare_loaded(self) -> None:
         """Prepare the rest for nodes whose parts were loaded: PageRank, which no file keeps."""
         known = [set(ranker.kept.get(self.graph, {})) for ranker in self._curious.values()]
         nodes = set.intersection(*known) if known else set()
         self.prepare([self.graph.label(v) for v in sorted(nodes)])
 
     @property
-    def known(self) -> int:
+    def num_prepared(self) -> int:
         """How many parts have been computed or loaded, over all components."""
         return sum(len(ranker.kept.get(self.graph, {})) for ranker in self._curious.values())
 
-    def knows(self, seen: Visited) -> bool:
+    def knows(self, seen: History) -> bool:
         """Whether all that a user with these visits needs has been computed or loaded."""
         nodes = seen.nodes.tolist()
         kept = (ranker.kept.get(self.graph, {}) for ranker in self._curious.values())
@@ -227,14 +229,14 @@ class Recommender:
 
     def recommend(self, history: Any, k: int = 10, *, candidates: CandidateSet = "all") -> Any:
         """The `k` best candidates for a user, or a list of such lists for a list of histories."""
-        k = whole_number("k", k, 1, "ask for 1 recommendation or more")
-        candidate_choice(candidates)
-        many = are_many(self.graph, history)
-        seen = visited_each(self.graph, history) if many else [visited(self.graph, history)]
+        k = check_integer("k", k, 1, "ask for 1 recommendation or more")
+        check_candidate_set(candidates)
+        many = is_history_batch(self.graph, history)
+        seen = parse_histories(self.graph, history) if many else [parse_history(self.graph, history)]
         tops = self.recommend_visited(seen, k, candidates)
         return tops if many else tops[0]
 
-    def recommend_visited(self, seen: Sequence[Visited], k: int, candidates: CandidateSet) -> list[Recommendations]:
+    def recommend_visited(self, seen: Sequence[History], k: int, candidates: CandidateSet) -> list[Recommendations]:
         """The `k` best candidates for users whose visits are known by position."""
         at_once = max(1, _ENTRIES // self.graph.num_nodes) if candidates == "all" else _USERS
         tops: list[Recommendations] = []
@@ -242,25 +244,25 @@ class Recommender:
             tops += self._tops(seen[first : first + at_once], k, candidates)
         return tops
 
-    def _tops(self, seen: Sequence[Visited], k: int, candidates: CandidateSet) -> Iterator[Recommendations]:
-        histories = [each.ending for each in seen]
-        found = candidate_set(self.graph, histories, candidates)
+    def _tops(self, seen: Sequence[History], k: int, candidates: CandidateSet) -> Iterator[Recommendations]:
+        histories = [each.nodes_last_at_end for each in seen]
+        found = find_candidates(self.graph, histories, candidates)
         parts = self.ranker.parts()
-        by_part = {name: checked_ranks(part, self.graph, histories, found) for name, part in parts.items()}
-        scores = checked(self.ranker, self.ranker.joined(by_part), found)
+        by_part = {name: score_candidates(part, self.graph, histories, found) for name, part in parts.items()}
+        scores = check_ranker_scores(self.ranker, self.ranker.joined(by_part), found)
         if candidates == "all" and all(part.zero_is_unreached for part in parts.values()):
             offered = np.any([each != 0 for each in by_part.values()], axis=0)
         else:
             offered = np.ones(len(scores), bool)
         bounds = list(pairwise(found.offsets.tolist()))
-        best = [best_places(scores[a:b], offered[a:b], k) for a, b in bounds]
+        best = [select_top(scores[a:b], offered[a:b], k) for a, b in bounds]
         chosen = Candidates(
             np.cumsum([0, *map(len, best)]),
             np.concatenate([found.nodes[a:b][which] for (a, b), which in zip(bounds, best, strict=True)]),
         )
         errors = self.ranker.errors(self.graph, histories, chosen)
         for user, ((a, b), which, (c, d)) in enumerate(zip(bounds, best, pairwise(chosen.offsets), strict=True)):
-            places = {name: places_of(each[a:b], which) for name, each in by_part.items()}
+            places = {name: compute_ranks(each[a:b], which) for name, each in by_part.items()}
             own = scores[a:b][which]
             yield Recommendations(self.graph, seen[user], chosen.nodes[c:d], own, errors[c:d], places, b - a)
 
@@ -310,10 +312,10 @@ def _parts_of(ranker: Ranker, kind: type[Prepared], prefix: str = "") -> dict[st
     return found
 
 
-def best_places(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
+def select_top(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
     """Where the k highest of the offered scores stand, best first, equal ones in order.
 
-    >>> best_places(np.array([1.0, 3.0, 3.0, 9.0]), np.array([True, True, True, False]), 2).tolist()
+    >>> select_top(np.array([1.0, 3.0, 3.0, 9.0]), np.array([True, True, True, False]), 2).tolist()
     [1, 2]
     """
     some = np.flatnonzero(offered)
@@ -323,22 +325,24 @@ def best_places(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
     return some[np.argsort(-scores[some], kind="stable")][:k]
 
 
-def places_of(scores: Float64, which: Int64) -> Int64:
+def compute_ranks(scores: Float64, which: Int64) -> Int64:
     """The place of some scores among all, 1 for the highest; equal ones share the better place."""
     if len(which) <= _FEW:
         return np.asarray([1 + np.count_nonzero(scores > score) for score in scores[which].tolist()], np.int64)
     return np.asarray(1 + len(scores) - np.searchsorted(np.sort(scores), scores[which], side="right"))
 
 
-def candidate_choice(which: Any) -> CandidateSet:
+def check_candidate_set(which: Any) -> CandidateSet:
     """One of the sets of candidates; raises for anything else."""
     if not isinstance(which, str) or which not in get_args(CandidateSet):
-        raise UnknownNameError(f"candidates is {quoted(which)}; the choices are {', '.join(get_args(CandidateSet))}.")
+        raise UnknownNameError(
+            f"candidates is {quote_value(which)}; the choices are {', '.join(get_args(CandidateSet))}."
+        )
     choice: Any = which
     return choice  # type: ignore[no-any-return]
 
 
-def candidate_set(graph: Graph, histories: Sequence[Int32], which: CandidateSet) -> Candidates:
+def find_candidates(graph: Graph, histories: Sequence[Int32], which: CandidateSet) -> Candidates:
     """What may be recommended to each user."""
     if which == "last":
         return _next_to_last(graph, histories)
@@ -365,7 +369,7 @@ def _next_to_last(graph: Graph, histories: Sequence[Int32]) -> Candidates:
     for row, history in zip(nodes, histories, strict=True):
         row[: len(history)] = history
     low, high = np.zeros(len(lengths), np.int64), np.full(len(lengths), graph.num_nodes)
-    found = kernels.candidates.candidates(
+    found = kernels.candidates.find_candidates(
         graph.indptr, graph.indices, nodes, lengths, low, high, kernels.candidates.FRONTIER
     )
     return Candidates(*found)

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 
 
 class Tracker(ABC):
@@ -18,7 +18,7 @@ class Tracker(ABC):
     and the width of `nodes` is the most nodes a walk may reach.
     """
 
-    def __init__(self, stack: Stack, nodes: Int32, lengths: Int64) -> None:
+    def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         self.stack = stack
         self.nodes = np.array(nodes, np.int32, order="C")
         self.lengths = np.array(lengths, np.int64)
@@ -55,5 +55,5 @@ class Reward(Protocol):
     def name(self) -> str:
         """What tables and files call it."""
 
-    def track(self, stack: Stack, nodes: Int32, lengths: Int64) -> Tracker:
+    def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
         """Start valuing these walks."""

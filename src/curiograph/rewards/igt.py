@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.rewards.base import Tracker
 
 
@@ -18,15 +18,15 @@ class GapTracker(Tracker):
     """Annotated subgraphs of a batch of walks; the arrays are those of `kernels.gaps`.
 
     >>> from curiograph.graph.toys import cycle
-    >>> tracker = GapTracker(Stack.of([cycle(4)]), np.array([[0, 1, 2]]), np.array([3]))
+    >>> tracker = GapTracker(GraphBatch.of([cycle(4)]), np.array([[0, 1, 2]]), np.array([3]))
     >>> tracker.candidate_values(np.array([0, 1]), np.array([3], np.int32))
     array([1.])
     """
 
-    def __init__(self, stack: Stack, nodes: Int32, lengths: Int64) -> None:
+    def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         batch, steps = self.nodes.shape
-        self._places = np.full((batch, kernels.csr.map_size(steps), 2), -1, np.int32)
+        self._places = np.full((batch, kernels.csr.get_map_size(steps), 2), -1, np.int32)
         self._local = np.empty((batch, steps, 2), np.int32)
         self._lists = np.empty((batch, 4 * steps, 2), np.int32)
         self._marks = np.zeros((batch, 2 * steps, 1), np.uint64)
@@ -41,7 +41,7 @@ class GapTracker(Tracker):
 
     def parts(self) -> Int64:
         """beta_0: the number of components of every walk's subgraph."""
-        return self._counts[:, kernels.homology.PARTS].copy()
+        return self._counts[:, kernels.homology.COMPONENTS].copy()
 
     def edges(self) -> Int64:
         """Number of edges of every walk's subgraph."""
@@ -67,7 +67,7 @@ class GapTracker(Tracker):
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         rows = self.stack.skeleton
-        values: Float64 = kernels.homology.candidate_gaps(
+        values: Float64 = kernels.homology.count_candidate_gaps(
             rows.indptr,
             rows.indices,
             self.nodes,
@@ -91,7 +91,7 @@ class GapTracker(Tracker):
         rows = self.stack.skeleton
         short = True
         while short:
-            closed, edges, gaps = kernels.homology.grow(
+            closed, edges, gaps = kernels.homology.grow_walks(
                 rows.indptr,
                 rows.indices,
                 self.nodes,
@@ -135,5 +135,5 @@ class InformationGaps:
 
     name: str = "igt"
 
-    def track(self, stack: Stack, nodes: Int32, lengths: Int64) -> GapTracker:
+    def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> GapTracker:
         return GapTracker(stack, nodes, lengths)

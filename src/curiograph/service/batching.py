@@ -12,23 +12,23 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from curiograph.centrality.history import Visited
+from curiograph.centrality.history import History
 from curiograph.recommendation.recommender import CandidateSet, Recommender
-from curiograph.service.answers import recommend_answer
 from curiograph.service.config import Limits
-from curiograph.service.prepared import known_nodes, learn, with_room
-from curiograph.service.work import Check
-from curiograph.service.workers import Computing
+from curiograph.service.prepared import copy_if_full, find_prepared_nodes, prepare_nodes
+from curiograph.service.responses import encode_recommendations
+from curiograph.service.time_limits import StopCheck
+from curiograph.service.workers import WorkerPool
 
 _AT_ONCE = 32
 """Histories answered together: beyond, PageRank gains nothing and those at the front wait for those at the back."""
 
-Histories = Sequence[Visited]
+Histories = Sequence[History]
 Answers = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Question:
+class RecommendQuery:
     """What is the same for all histories of a batch."""
 
     recommender: Recommender
@@ -42,26 +42,26 @@ class Question:
         """An answer for each history."""
         tops = self.recommender.recommend_visited(histories, self.k, self.candidates)
         used = [None if self.known_by is None else self._used(self.known_by, seen) for seen in histories]
-        return [recommend_answer(top, self.reasons, nodes) for top, nodes in zip(tops, used, strict=True)]
+        return [encode_recommendations(top, self.reasons, nodes) for top, nodes in zip(tops, used, strict=True)]
 
-    def _used(self, recommender: Recommender, seen: Visited) -> list[Hashable]:
-        return [recommender.graph.label(node) for node in known_nodes(recommender, seen.nodes.tolist())]
+    def _used(self, recommender: Recommender, seen: History) -> list[Hashable]:
+        return [recommender.graph.label(node) for node in find_prepared_nodes(recommender, seen.nodes.tolist())]
 
-    def learn_and_answer(self, histories: Histories, most: int, check: Check) -> Answers:
+    def prepare_and_answer(self, histories: Histories, most: int, check: StopCheck) -> Answers:
         """An answer for each history, about whose nodes something is not known yet, and is kept up to a limit."""
-        made = with_room(self.recommender, most)
-        learn(made, (node for seen in histories for node in seen.nodes.tolist()), check)
+        made = copy_if_full(self.recommender, most)
+        prepare_nodes(made, (node for seen in histories for node in seen.nodes.tolist()), check)
         return replace(self, recommender=made).answer(histories)
 
 
 @dataclass(frozen=True, eq=False)
 class _Waiting:
-    question: Question
+    question: RecommendQuery
     histories: Histories
     future: asyncio.Future[Answers] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
-class Batches:
+class Batcher:
     """One thread that answers batch after batch. Used from the event loop alone.
 
     Parameters
@@ -71,16 +71,18 @@ class Batches:
     computing : has threads for what takes long.
     """
 
-    def __init__(self, limits: Limits, quick: Computing, computing: Computing) -> None:
+    def __init__(self, limits: Limits, quick: WorkerPool, computing: WorkerPool) -> None:
         self._limits, self._quick, self._computing = limits, quick, computing
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
         self._waiting: list[_Waiting] = []
         self._running = False
 
-    async def answer(self, question: Question, histories: Histories) -> Answers:
+    async def answer(self, question: RecommendQuery, histories: Histories) -> Answers:
         """The answers to some histories; those that nothing was prepared for are computed apart, as they take long."""
         if not all(question.recommender.knows(history) for history in histories):
-            return await self._computing.run_watched(partial(question.learn_and_answer, histories, self._limits.parts))
+            return await self._computing.run_with_deadline(
+                partial(question.prepare_and_answer, histories, self._limits.parts)
+            )
         self._quick.enter()
         try:
             waiting = _Waiting(question, histories)

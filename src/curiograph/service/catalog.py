@@ -8,7 +8,7 @@ from curiograph.agents.base import Agent
 from curiograph.agents.pretrained import shipped_agents
 from curiograph.agents.registry import AGENTS, as_agent
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.config import Limits
 
@@ -22,12 +22,12 @@ _REWARDS = {
 _TRAINED = {"paper": "gnn with the published setting", "horizon": "horizon"}
 
 
-def agent_named(text: str, limits: Limits) -> Agent:
+def get_agent(text: str, limits: Limits) -> Agent:
     """The agent that a client means; raises for any name that is not ours, whatever files there are.
 
-    >>> agent_named("beam:4", Limits()).name
+    >>> get_agent("beam:4", Limits()).name
     'beam:4'
-    >>> agent_named("./agent.safetensors", Limits())
+    >>> get_agent("./agent.safetensors", Limits())
     Traceback (most recent call last):
     curiograph.errors.UnknownNameError: there is no agent './agent.safetensors'; the agents are random, ...
     """
@@ -36,7 +36,7 @@ def agent_named(text: str, limits: Limits) -> Agent:
     known = guide in _plain_agents() if plus and beam else bool(beam) or text in _plain_agents()
     if not known:
         names = ", ".join([*AGENTS, "beam:WIDTH", *shipped_agents()])
-        raise UnknownNameError(f"there is no agent {quoted(text)}; the agents are {names}, HORIZON+beam:WIDTH.")
+        raise UnknownNameError(f"there is no agent {quote_value(text)}; the agents are {names}, HORIZON+beam:WIDTH.")
     width = int(beam[1] or _WIDTHS[bool(plus)]) if beam else 1
     if width > limits.beam:
         raise SettingError(
@@ -49,24 +49,24 @@ def _plain_agents() -> list[str]:
     return [*AGENTS, *shipped_agents()]
 
 
-def reward_named(text: str) -> str:
+def check_reward(text: str) -> str:
     """The reward that a client means."""
     if text not in REWARDS:
-        raise UnknownNameError(f"there is no reward {quoted(text)}; the rewards are {', '.join(REWARDS)}.")
+        raise UnknownNameError(f"there is no reward {quote_value(text)}; the rewards are {', '.join(REWARDS)}.")
     return text
 
 
-def agents_offered() -> dict[str, str]:
+def describe_agents() -> dict[str, str]:
     """What each agent does, in a line.
 
-    >>> agents_offered()["igt-rg-horizon"]
+    >>> describe_agents()["igt-rg-horizon"]
     'horizon, trained for igt on rg graphs'
     """
     built_in = {name: _first_line(made) for name, made in AGENTS.items()}
     return built_in | {name: _about(name) for name in shipped_agents()}
 
 
-def rewards_offered() -> dict[str, str]:
+def describe_rewards() -> dict[str, str]:
     """What each reward is, in a line."""
     return {name: _REWARDS[name] for name in REWARDS}
 

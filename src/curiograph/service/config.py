@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from curiograph.validation import whole_number
+from curiograph.validation import check_integer
 
 
 @dataclass(frozen=True)
@@ -47,4 +47,4 @@ class Limits:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            whole_number(each.name, getattr(self, each.name), 1, "a limit is a whole number, 1 or more")
+            check_integer(each.name, getattr(self, each.name), 1, "a limit is a whole number, 1 or more")

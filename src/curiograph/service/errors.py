@@ -14,10 +14,10 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from curiograph.errors import CuriographError
-from curiograph.messages import shortened
+from curiograph.messages import shorten_text
 from curiograph.service.graph_store import TooLargeError, UnreadableGraphError
 
-NOWHERE = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json", "/healthz", "/readyz", "/metrics")
+RESERVED_PATHS = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json", "/healthz", "/readyz", "/metrics")
 """Addresses at which programs ask, and nobody else answers: not the page, which would with HTML."""
 _LONGEST = 500
 """Characters of a message: an error may quote what a client sent."""
@@ -31,7 +31,7 @@ _MEANINGS = {
 }
 
 
-class Refusal(HTTPException):
+class ServiceError(HTTPException):
     """A request that is not answered, for a reason that is not in the library's errors."""
 
     def __init__(self, status: int, kind: str, message: str, headers: dict[str, str] | None = None) -> None:
@@ -39,24 +39,24 @@ class Refusal(HTTPException):
         self.kind = kind
 
 
-def unknown(message: str) -> Refusal:
+def not_found(message: str) -> ServiceError:
     """There is no such graph or job."""
-    return Refusal(404, "UnknownNameError", message)
+    return ServiceError(404, "UnknownNameError", message)
 
 
-def too_large(message: str) -> Refusal:
+def too_large(message: str) -> ServiceError:
     """More than the limits allow."""
-    return Refusal(413, "TooLargeError", message)
+    return ServiceError(413, "TooLargeError", message)
 
 
-def busy(message: str, seconds: int = 1) -> Refusal:
+def busy(message: str, seconds: int = 1) -> ServiceError:
     """Too much is under way."""
-    return Refusal(429, "Busy", message, {"Retry-After": str(seconds)})
+    return ServiceError(429, "Busy", message, {"Retry-After": str(seconds)})
 
 
-def too_slow(seconds: int) -> Refusal:
+def too_slow(seconds: int) -> ServiceError:
     """An answer that would take longer than a request may."""
-    return Refusal(
+    return ServiceError(
         503,
         "TooSlow",
         f"the answer takes longer than {seconds} s, the limit of a request; ask for less, or start a job.",
@@ -64,16 +64,16 @@ def too_slow(seconds: int) -> Refusal:
     )
 
 
-def refused(status: int, kind: str, message: str, headers: Any = None) -> JSONResponse:
+def build_error_response(status: int, kind: str, message: str, headers: Any = None) -> JSONResponse:
     """A refusal as a response."""
     return JSONResponse({"error": {"type": kind, "message": _plain(message)}}, status, headers)
 
 
 def _plain(message: str) -> str:
-    return shortened(message.encode("utf-8", "replace").decode(), _LONGEST)
+    return shorten_text(message.encode("utf-8", "replace").decode(), _LONGEST)
 
 
-class Nowhere:
+class NotFoundEndpoint:
     """Answers, after all routes, what none of them does: 405 where another method would be answered, otherwise 404."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
@@ -85,7 +85,7 @@ class Nowhere:
         raise HTTPException(405 if near else 404)
 
 
-def explain_refusals(app: FastAPI) -> None:
+def add_error_handlers(app: FastAPI) -> None:
     """Let an application answer every error in the one shape."""
     app.add_exception_handler(CuriographError, _from_library)
     app.add_exception_handler(RequestValidationError, _from_validation)
@@ -96,12 +96,12 @@ def explain_refusals(app: FastAPI) -> None:
 
 async def _from_library(request: Request, error: Any) -> JSONResponse:
     status = {TooLargeError: 413, UnreadableGraphError: 500}.get(type(error), 422)
-    return refused(status, type(error).__name__, str(error))
+    return build_error_response(status, type(error).__name__, str(error))
 
 
 async def _from_validation(request: Request, error: Any) -> JSONResponse:
     said = "; ".join(f"{_place(each['loc'])}: {each['msg']}" for each in error.errors()[:3])
-    return refused(422, "InvalidRequest", f"{said}.")
+    return build_error_response(422, "InvalidRequest", f"{said}.")
 
 
 def _place(location: tuple[Any, ...]) -> str:
@@ -109,9 +109,9 @@ def _place(location: tuple[Any, ...]) -> str:
 
 
 async def _from_http(request: Request, error: Any) -> JSONResponse:
-    kind = error.kind if isinstance(error, Refusal) else _MEANINGS.get(error.status_code, "Refused")
+    kind = error.kind if isinstance(error, ServiceError) else _MEANINGS.get(error.status_code, "Refused")
     headers = _allowed(request) if error.status_code == 405 else error.headers
-    return refused(error.status_code, kind, str(error.detail), headers)
+    return build_error_response(error.status_code, kind, str(error.detail), headers)
 
 
 def _allowed(request: Request) -> dict[str, str]:
@@ -122,4 +122,4 @@ def _allowed(request: Request) -> dict[str, str]:
 
 
 async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    return refused(500, "InternalError", "something went wrong on the server; its log says what.")
+    return build_error_response(500, "InternalError", "something went wrong on the server; its log says what.")

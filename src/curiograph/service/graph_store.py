@@ -16,11 +16,11 @@ from curiograph.errors import CuriographError, FileFormatError, SettingError, Un
 from curiograph.graph import toys
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph, require_edges
-from curiograph.graph.io.read import ENDINGS, read_graph
+from curiograph.graph.io.read import EXTENSIONS, read_graph
 from curiograph.human.data.load import find_dataset, load_dataset
-from curiograph.human.data.registry import KINDS
-from curiograph.human.prediction.protocol import study
-from curiograph.messages import shortened
+from curiograph.human.data.registry import READERS
+from curiograph.human.prediction.protocol import make_study
+from curiograph.messages import shorten_text
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.config import Limits
 from curiograph.service.labels import Labels
@@ -39,7 +39,7 @@ class UnreadableGraphError(CuriographError):
 
 
 @dataclass(frozen=True)
-class Shelved:
+class GraphInfo:
     """A graph on the shelf."""
 
     id: str
@@ -58,7 +58,7 @@ def _les_miserables() -> Graph:
     return Graph.from_edges(list(networkx.les_miserables_graph().edges))
 
 
-BUILT_IN: dict[str, tuple[str, Callable[[], Graph]]] = {
+BUILT_IN_GRAPHS: dict[str, tuple[str, Callable[[], Graph]]] = {
     "toy:library": ("Library: twelve subjects", toys.library),
     "les-miserables": ("Les Misérables: who appears with whom", _les_miserables),
     "rg": ("Random geometric, 50 nodes", lambda: generate("rg", nodes=50, seed=3)),
@@ -76,10 +76,10 @@ _TITLES = {
 }
 
 
-class Shelf:
+class GraphStore:
     """Graphs by id. Several threads may ask at once: each graph is read once.
 
-    >>> shelf = Shelf()
+    >>> shelf = GraphStore()
     >>> shelf.graph("toy:library")
     Graph(12 nodes, 18 edges, undirected)
     >>> shelf.add("mine.csv", b"a,b\\nb,c\\n").title
@@ -94,22 +94,22 @@ class Shelf:
         directed: bool = False,
     ) -> None:
         self.limits = limits or Limits()
-        self._makers: dict[str, Callable[[], Graph]] = {name: make for name, (_, make) in BUILT_IN.items()}
-        self._shelved = {name: Shelved(name, title, "built-in") for name, (title, _) in BUILT_IN.items()}
-        for name in KINDS:
+        self._makers: dict[str, Callable[[], Graph]] = {name: make for name, (_, make) in BUILT_IN_GRAPHS.items()}
+        self._shelved = {name: GraphInfo(name, title, "built-in") for name, (title, _) in BUILT_IN_GRAPHS.items()}
+        for name in READERS:
             if find_dataset(name, data) is not None:
-                self._put(Shelved(name, _TITLES[name], "data set"), partial(_from_data, name, data))
+                self._put(GraphInfo(name, _TITLES[name], "data set"), partial(_from_data, name, data))
         for name, path in (files or {}).items():
             if name in self._shelved:
                 raise SettingError(f"there is a graph {name!r} already; give your file another name, as in my-{name}.")
-            self._put(Shelved(name, name, "file"), partial(read_graph, path, directed=True if directed else None))
+            self._put(GraphInfo(name, name, "file"), partial(read_graph, path, directed=True if directed else None))
         self._graphs: dict[str, Graph] = {}
         self._labels: dict[str, Labels] = {}
         self._recommenders: dict[str, Recommender] = {}
         self._locks = {name: threading.Lock() for name in self._shelved}
         self._lock = threading.RLock()
 
-    def _put(self, shelved: Shelved, make: Callable[[], Graph]) -> None:
+    def _put(self, shelved: GraphInfo, make: Callable[[], Graph]) -> None:
         self._shelved[shelved.id], self._makers[shelved.id] = shelved, make
 
     @property
@@ -117,23 +117,23 @@ class Shelf:
         """The graph to show to someone who has not chosen yet."""
         return "wikispeedia" if "wikispeedia" in self._shelved else "les-miserables"
 
-    def entries(self) -> list[Shelved]:
+    def entries(self) -> list[GraphInfo]:
         """All graphs, uploads last."""
         with self._lock:
             return [self._entry(name) for name in self._shelved]
 
-    def entry(self, name: str) -> Shelved:
+    def entry(self, name: str) -> GraphInfo:
         """The graph by that id, read if need be."""
         self.graph(name)
         with self._lock:
             self._check(name)
             return self._entry(name)
 
-    def _entry(self, name: str) -> Shelved:
+    def _entry(self, name: str) -> GraphInfo:
         shelved, graph = self._shelved[name], self._graphs.get(name)
         if graph is None:
             return shelved
-        return Shelved(name, shelved.title, shelved.kind, graph.num_nodes, graph.num_edges, graph.directed)
+        return GraphInfo(name, shelved.title, shelved.kind, graph.num_nodes, graph.num_edges, graph.directed)
 
     def graph(self, name: str) -> Graph:
         """The graph by that id; raises UnknownNameError if there is none, UnreadableGraphError if it is broken."""
@@ -151,7 +151,7 @@ class Shelf:
     def _check(self, name: str) -> None:
         if name not in self._shelved:
             known = ", ".join(self._shelved)
-            raise UnknownNameError(f"there is no graph {shortened(name, 80)!r}; the graphs are {known}.")
+            raise UnknownNameError(f"there is no graph {shorten_text(name, 80)!r}; the graphs are {known}.")
 
     def labels(self, name: str) -> Labels:
         """What labels mean in a graph; on a large one, made in a second or two the first time."""
@@ -176,12 +176,12 @@ class Shelf:
                     self._recommenders[name] = known
             return known
 
-    def add(self, filename: str, content: bytes, directed: bool = False) -> Shelved:
+    def add(self, filename: str, content: bytes, directed: bool = False) -> GraphInfo:
         """Put an uploaded file on the shelf; raises FileFormatError or TooLargeError and keeps nothing if it is bad.
 
         `directed` is for edge lists, which do not say; other formats do.
         """
-        title = shortened(filename.replace("\\", "/").rpartition("/")[2] or "graph", 80)
+        title = shorten_text(filename.replace("\\", "/").rpartition("/")[2] or "graph", 80)
         graph = self._read(title, content, directed)
         name = f"upload-{secrets.token_hex(6)}"
         with self._lock:
@@ -189,16 +189,16 @@ class Shelf:
             for oldest in uploads[: max(0, len(uploads) + 1 - self.limits.uploads)]:
                 self.remove(oldest)
             self._locks[name], self._graphs[name] = threading.Lock(), graph
-            self._put(Shelved(name, title, "upload"), lambda: graph)
+            self._put(GraphInfo(name, title, "upload"), lambda: graph)
             return self._entry(name)
 
     def _read(self, title: str, content: bytes, directed: bool) -> Graph:
         if len(content) > self.limits.upload_bytes:
             raise TooLargeError(f"{title}: has {len(content):,} bytes; at most {self.limits.upload_bytes:,} are taken.")
         ending = Path(title).suffix.lower()
-        if ending not in ENDINGS:
+        if ending not in EXTENSIONS:
             raise FileFormatError(
-                f"{title}: the ending {ending!r} is not known; known endings are {', '.join(ENDINGS)}."
+                f"{title}: the ending {ending!r} is not known; known endings are {', '.join(EXTENSIONS)}."
             )
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"graph{ending}"
@@ -220,7 +220,7 @@ class Shelf:
         """Take an upload off the shelf; what the host offers stays."""
         with self._lock:
             if name not in self._shelved or self._shelved[name].kind != "upload":
-                raise UnknownNameError(f"there is no upload {shortened(name, 80)!r}; only uploads can be removed.")
+                raise UnknownNameError(f"there is no upload {shorten_text(name, 80)!r}; only uploads can be removed.")
             for kept in (self._shelved, self._makers, self._graphs, self._labels, self._recommenders, self._locks):
                 kept.pop(name, None)
 
@@ -237,4 +237,4 @@ def _made(name: str, make: Callable[[], Graph]) -> Graph:
 def _from_data(name: str, data: Path | None) -> Graph:
     """The graph of a data set: its own, or what the first half of its people rate together, as `predict` makes it."""
     dataset = load_dataset(name, data, lenient=True)
-    return study(dataset).graph if dataset.graph is None else dataset.graph
+    return make_study(dataset).graph if dataset.graph is None else dataset.graph

@@ -14,10 +14,10 @@ from curiograph.graph.graph import Graph
 from curiograph.recommendation.prepared import CuriousRanker
 from curiograph.recommendation.rankers import MixtureRanker, Ranker
 from curiograph.recommendation.recommender import Recommender
-from curiograph.service.work import Check
+from curiograph.service.time_limits import StopCheck
 
 
-def learn(recommender: Recommender, nodes: Iterable[int], check: Check) -> None:
+def prepare_nodes(recommender: Recommender, nodes: Iterable[int], check: StopCheck) -> None:
     """Find out what recommendations for these nodes (positions) need; `check` raises where that is to stop."""
     graph = recommender.graph
     for node in dict.fromkeys(nodes):
@@ -27,13 +27,13 @@ def learn(recommender: Recommender, nodes: Iterable[int], check: Check) -> None:
                 part.prepare(graph, [graph.label(node)])
 
 
-def known_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[int]:
+def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[int]:
     """Those of some nodes about which all walkers are known."""
     kept = [part.kept.get(recommender.graph, {}) for part in _curious(recommender)]
     return [node for node in nodes if all(node in parts for parts in kept)]
 
 
-def with_room(recommender: Recommender, most: int) -> Recommender:
+def copy_if_full(recommender: Recommender, most: int) -> Recommender:
     """The recommender itself while there is room to keep what it learns, `most` numbers in all; otherwise one that
     knows the same, learns for itself and is thrown away."""
     graph = recommender.graph
@@ -47,7 +47,7 @@ def with_room(recommender: Recommender, most: int) -> Recommender:
     return _mixed(recommender, copies)
 
 
-def from_known(recommender: Recommender) -> Recommender:
+def restrict_to_prepared(recommender: Recommender) -> Recommender:
     """A recommender that never lets walkers walk: it takes those nodes of a history about which all is known, and
     PageRank alone where there are none."""
     parts = {
@@ -89,7 +89,7 @@ class _KnownRanker(Ranker):
     ) -> Float64:
         found = np.zeros(len(candidates.nodes))
         for history, (a, b) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
-            known = known_nodes(self.recommender, history.tolist())
+            known = find_prepared_nodes(self.recommender, history.tolist())
             if known:
                 alone = Candidates(np.array([0, b - a]), candidates.nodes[a:b])
                 found[a:b] = ask(graph, [np.asarray(known, np.int32)], alone)

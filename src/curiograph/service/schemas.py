@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, model_validator
 
-from curiograph.service.step_view import AHEAD
+from curiograph.service.step_view import DEFAULT_AHEAD
 
 Label = Annotated[
     StrictStr | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
@@ -36,7 +36,7 @@ def _example(**values: Any) -> ConfigDict:
     return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [values]})
 
 
-class AskedMeasure(Asked):
+class MeasureRequest(Asked):
     """One walk, or several."""
 
     model_config = _example(graph="toy:library", walk=["music", "physics", "chemistry"])
@@ -46,12 +46,12 @@ class AskedMeasure(Asked):
     compressibility: bool = True
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> AskedMeasure:
+    def _one_of_two(self) -> MeasureRequest:
         check_one("walk", self.walk, "walks", self.walks)
         return self
 
 
-class AskedExplore(Asked):
+class ExploreRequest(Asked):
     """A whole walk by an agent."""
 
     model_config = _example(graph="toy:library", agent="greedy", reward="igt", start="music", steps=8, seed=0)
@@ -64,7 +64,7 @@ class AskedExplore(Asked):
     seed: Seed = 0
 
 
-class AskedLook(Asked):
+class LookRequest(Asked):
     """One step: the walk so far, and who would go on."""
 
     model_config = _example(graph="toy:library", walk=["music", "physics"], agent="greedy", reward="igt", seed=0)
@@ -72,11 +72,13 @@ class AskedLook(Asked):
     walk: Walk
     agent: AgentName = "greedy"
     reward: RewardName = "igt"
-    ahead: Annotated[int, Field(ge=1, description="Nodes still to be visited, for agents that look ahead.")] = AHEAD
+    ahead: Annotated[int, Field(ge=1, description="Nodes still to be visited, for agents that look ahead.")] = (
+        DEFAULT_AHEAD
+    )
     seed: Seed = 0
 
 
-class AskedRank(Asked):
+class RankRequest(Asked):
     """PageRank, or PageRank that an agent walks."""
 
     model_config = _example(graph="toy:library", history=["music", "logic"], agent="greedy", reward="igt", k=5)
@@ -90,7 +92,7 @@ class AskedRank(Asked):
     seed: Seed = 0
 
 
-class AskedRecommend(Asked):
+class RecommendRequest(Asked):
     """What to visit next, for one history or for several."""
 
     model_config = _example(graph="toy:library", history=["music", "physics"], k=3, candidates="last", reasons=True)
@@ -109,12 +111,12 @@ class AskedRecommend(Asked):
     ] = False
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> AskedRecommend:
+    def _one_of_two(self) -> RecommendRequest:
         check_one("history", self.history, "histories", self.histories)
         return self
 
 
-class AskedPredict(Asked):
+class PredictRequest(Asked):
     """Where someone with this history goes next; with the choice that was made, how high it stands."""
 
     model_config = _example(graph="toy:library", history=["music", "physics"], choice="mathematics", k=5)
@@ -124,7 +126,7 @@ class AskedPredict(Asked):
     k: Count = 10
 
 
-class AskedEvaluate(Asked):
+class EvaluateJobRequest(Asked):
     """A job: returns of an agent over many walks."""
 
     model_config = _example(kind="evaluate", graph="rg", agent="greedy", reward="igt", steps=10, episodes=50)
@@ -137,7 +139,7 @@ class AskedEvaluate(Asked):
     seed: Seed = 0
 
 
-class AskedMeasures(Asked):
+class MeasureJobRequest(Asked):
     """A job: what many walks grew."""
 
     model_config = _example(kind="measure", graph="toy:library", walks=[["music", "physics"], ["logic", "computing"]])
@@ -146,14 +148,14 @@ class AskedMeasures(Asked):
     walks: Walks
 
 
-class AskedRanks(AskedRank):
+class RankJobRequest(RankRequest):
     """A job: curious PageRank that may take long."""
 
     model_config = _example(kind="rank", graph="rg", history=[3, 7], agent="igt-rg-horizon", reward="igt", k=10)
     kind: Literal["rank"]
 
 
-class AskedPrepare(Asked):
+class PrepareJobRequest(Asked):
     """A job: compute ahead what recommendations for these nodes need, or for all nodes."""
 
     model_config = _example(kind="prepare", graph="toy:library")
@@ -162,7 +164,9 @@ class AskedPrepare(Asked):
     nodes: Walk | None = None
 
 
-AskedJob = Annotated[AskedEvaluate | AskedMeasures | AskedRanks | AskedPrepare, Field(discriminator="kind")]
+JobRequest = Annotated[
+    EvaluateJobRequest | MeasureJobRequest | RankJobRequest | PrepareJobRequest, Field(discriminator="kind")
+]
 
 
 def check_one(one: str, given: object, other: str, given_too: object) -> None:
@@ -171,17 +175,17 @@ def check_one(one: str, given: object, other: str, given_too: object) -> None:
         raise ValueError(f"give {one} or {other}, one of them")
 
 
-class Problem(BaseModel):
+class ErrorDetail(BaseModel):
     """Why there is no answer."""
 
     type: str
     message: str
 
 
-class Refused(BaseModel):
+class ErrorResponse(BaseModel):
     """The shape of every answer that is not one."""
 
-    error: Problem
+    error: ErrorDetail
 
 
 class GraphEntry(BaseModel):
@@ -208,7 +212,7 @@ class NodeList(BaseModel):
     total: int
 
 
-class Offer(BaseModel):
+class CatalogEntry(BaseModel):
     """An agent or a reward, and what it is."""
 
     name: str
@@ -218,16 +222,16 @@ class Offer(BaseModel):
 class AgentList(BaseModel):
     """Agents that can be named."""
 
-    agents: list[Offer]
+    agents: list[CatalogEntry]
 
 
 class RewardList(BaseModel):
     """Rewards that can be named."""
 
-    rewards: list[Offer]
+    rewards: list[CatalogEntry]
 
 
-class GapAnswer(BaseModel):
+class GapResponse(BaseModel):
     """A gap: which node opened and which closed it, after how many visited nodes."""
 
     dim: int
@@ -238,7 +242,7 @@ class GapAnswer(BaseModel):
     lifetime: int | None
 
 
-class GrowthAnswer(BaseModel):
+class GrowthResponse(BaseModel):
     """What a walk grew, an entry per distinct node in order of first visit."""
 
     step: list[int]
@@ -249,17 +253,17 @@ class GrowthAnswer(BaseModel):
     compressibility: list[float | None]
     opened: list[int]
     closed: list[int]
-    gaps: list[GapAnswer]
+    gaps: list[GapResponse]
     revisits: int
 
 
-class GrowthsAnswer(BaseModel):
+class GrowthsResponse(BaseModel):
     """What several walks grew."""
 
-    walks: list[GrowthAnswer]
+    walks: list[GrowthResponse]
 
 
-class WalkAnswer(BaseModel):
+class WalkResponse(BaseModel):
     """A walk of an agent, with the reward after every step but the start."""
 
     agent: str
@@ -278,7 +282,7 @@ class LookCandidate(BaseModel):
     score: float | None
 
 
-class LookAnswer(BaseModel):
+class LookResponse(BaseModel):
     """What a walk sees before its next step."""
 
     candidates: list[LookCandidate]
@@ -291,7 +295,7 @@ class LookAnswer(BaseModel):
     on_the_way: bool
 
 
-class Ranked(BaseModel):
+class RankedNode(BaseModel):
     """A node and its score."""
 
     rank: int
@@ -300,17 +304,17 @@ class Ranked(BaseModel):
     stderr: float | None = None
 
 
-class RankAnswer(BaseModel):
+class RankResponse(BaseModel):
     """The best nodes."""
 
     history: list[Label] | None
     agent: str | None
     alpha: float
     converged: bool
-    ranking: list[Ranked]
+    ranking: list[RankedNode]
 
 
-class Recommended(BaseModel):
+class RecommendedNode(BaseModel):
     """A node to visit next; what is below `stderr` is there where reasons were asked for."""
 
     node: Label
@@ -324,20 +328,20 @@ class Recommended(BaseModel):
     compressibility: float | None = None
 
 
-class RecommendAnswer(BaseModel):
+class RecommendResponse(BaseModel):
     """What to visit next, best first."""
 
     history: list[Label]
     candidates: int
-    recommendations: list[Recommended]
+    recommendations: list[RecommendedNode]
     used: list[Label] | None = None
     """With `prepared_only`: the nodes of the history that are prepared; PageRank counts all of it."""
 
 
-class RecommendAnswers(BaseModel):
+class RecommendManyResponse(BaseModel):
     """What to visit next, by history."""
 
-    users: list[RecommendAnswer]
+    users: list[RecommendResponse]
 
 
 class PredictedNode(BaseModel):
@@ -348,7 +352,7 @@ class PredictedNode(BaseModel):
     percentiles: dict[str, float | None]
 
 
-class PredictAnswer(BaseModel):
+class PredictResponse(BaseModel):
     """The likeliest next nodes by the mixture, and how high the choice stands."""
 
     candidates: int
@@ -356,7 +360,7 @@ class PredictAnswer(BaseModel):
     choice: PredictedNode | None
 
 
-class JobAnswer(BaseModel):
+class JobResponse(BaseModel):
     """A job: its progress and, once done, its result."""
 
     id: str
@@ -367,16 +371,16 @@ class JobAnswer(BaseModel):
     of: int
     """Units of work in all; zero before it is known, and more where more turns out to be needed."""
     result: dict[str, Any] | None
-    error: Problem | None
+    error: ErrorDetail | None
 
 
 class JobList(BaseModel):
     """All jobs that are remembered, without their results."""
 
-    jobs: list[JobAnswer]
+    jobs: list[JobResponse]
 
 
-class Health(BaseModel):
+class HealthResponse(BaseModel):
     """Whether the service is there."""
 
     status: Literal["ok"]

@@ -17,9 +17,9 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from curiograph.service.config import Limits
-from curiograph.service.errors import refused, too_large, too_slow
+from curiograph.service.errors import build_error_response, too_large, too_slow
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 OPEN = ("/healthz", "/readyz")
 """What a monitor may ask without the token."""
 API = "/api/"
@@ -36,7 +36,7 @@ _SAFE = {
 }
 
 
-class Gate:
+class SecurityMiddleware:
     """Lets in who names this service as its host, comes from no other site and has the token, where there is one."""
 
     def __init__(self, app: ASGIApp, token: str | None, hosts: Sequence[str] | None) -> None:
@@ -61,14 +61,14 @@ class Gate:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self._hosts is not None and _name(host) not in self._hosts:
-            return refused(400, "UnknownHost", "this service does not answer under that host name.")
+            return build_error_response(400, "UnknownHost", "this service does not answer under that host name.")
         origin = headers.get("origin")
         reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         if origin is not None and not reads and urlsplit(origin).netloc != host:
-            return refused(403, "OtherOrigin", "requests from pages of other sites are not answered.")
+            return build_error_response(403, "OtherOrigin", "requests from pages of other sites are not answered.")
         if self._token is None or scope["path"] in OPEN or self._knows(headers):
             return None
-        return self._with_pass(scope) or refused(
+        return self._with_pass(scope) or build_error_response(
             401,
             "TokenNeeded",
             "this service needs its token: send Authorization: Bearer TOKEN, or open the page with ?token=TOKEN.",
@@ -128,7 +128,7 @@ def _with_headers(send: Send) -> Send:
     return sending
 
 
-class Bounded:
+class BodyLimitMiddleware:
     """Counts the bytes of a body as they come, whatever its header says, and gives up on one that takes too long."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:

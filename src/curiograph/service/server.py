@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from curiograph.errors import SettingError
-from curiograph.service.security import LOOPBACK
+from curiograph.service.security import LOOPBACK_HOSTS
 from curiograph.service.state import Service
 
 _CONNECTIONS = 1000
@@ -33,14 +33,14 @@ def is_loopback(host: str) -> bool:
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
     """
-    if host in LOOPBACK:
+    if host in LOOPBACK_HOSTS:
         return True
     with suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return False
 
 
-def listening(host: str, port: int) -> socket.socket:
+def open_socket(host: str, port: int) -> socket.socket:
     """A socket that takes connections; raises in one sentence where the address cannot be had."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -56,7 +56,7 @@ def listening(host: str, port: int) -> socket.socket:
     return found
 
 
-def address_of(bound: socket.socket) -> str:
+def format_url(bound: socket.socket) -> str:
     """Where a browser finds the service."""
     host, port = bound.getsockname()[:2]
     if bound.family == socket.AF_INET6:
@@ -64,7 +64,7 @@ def address_of(bound: socket.socket) -> str:
     return f"http://{host}:{port}"
 
 
-def run(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None:
+def run_server(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None:
     """Serve until a signal comes; `ready` is called once the service has warmed up."""
     warnings.simplefilter("ignore")  # answers say what the library warns of
     config = uvicorn.Config(
@@ -102,7 +102,7 @@ class _Server(uvicorn.Server):
 
     async def _announce(self) -> None:
         try:
-            await self._service.warmed()
+            await self._service.wait_until_warm()
         except asyncio.CancelledError:
             return
         except Exception as error:
@@ -118,5 +118,5 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
     async def shutdown(self, sockets: Any = None) -> None:
-        self._service.say_goodbye()
+        self._service.begin_shutdown()
         await super().shutdown(sockets)

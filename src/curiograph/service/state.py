@@ -13,28 +13,28 @@ from fastapi import Depends, Request
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.graph.graph import Graph
 from curiograph.recommendation.recommender import Recommender
-from curiograph.service.batching import Batches
+from curiograph.service.batching import Batcher
 from curiograph.service.config import Limits
-from curiograph.service.errors import too_large, unknown
-from curiograph.service.graph_store import Shelf
-from curiograph.service.jobs import Jobs
+from curiograph.service.errors import not_found, too_large
+from curiograph.service.graph_store import GraphStore
+from curiograph.service.jobs import JobQueue
 from curiograph.service.labels import Labels
 from curiograph.service.metrics import Metrics
-from curiograph.service.prepared import from_known
-from curiograph.service.workers import Computing
+from curiograph.service.prepared import restrict_to_prepared
+from curiograph.service.workers import WorkerPool
 
 _QUICK = 2
 """Threads for what takes no time, and as many for reading graphs: neither waits for those that compute."""
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenGraph:
     """A graph that has been read, with what its labels mean and what recommends on it."""
 
     name: str
     graph: Graph
     labels: Labels
-    shelf: Shelf
+    shelf: GraphStore
 
     @property
     def recommender(self) -> Recommender:
@@ -42,27 +42,27 @@ class Opened:
         return self.shelf.recommender(self.name)
 
     @cached_property
-    def recommender_from_known(self) -> Recommender:
+    def prepared_recommender(self) -> Recommender:
         """The same, from what it knows alone."""
-        return from_known(self.recommender)
+        return restrict_to_prepared(self.recommender)
 
 
 class Service:
     """All that lives as long as the service does."""
 
-    def __init__(self, shelf: Shelf, limits: Limits) -> None:
+    def __init__(self, shelf: GraphStore, limits: Limits) -> None:
         self.shelf, self.limits = shelf, limits
-        self.computing = Computing(limits)
-        self.quick = Computing(limits, _QUICK, "quick")
-        self._reading = Computing(limits, _QUICK, "reading")
-        self.batches = Batches(limits, self.quick, self.computing)
-        self.jobs = Jobs(limits)
+        self.computing = WorkerPool(limits)
+        self.quick = WorkerPool(limits, _QUICK, "quick")
+        self._reading = WorkerPool(limits, _QUICK, "reading")
+        self.batches = Batcher(limits, self.quick, self.computing)
+        self.jobs = JobQueue(limits)
         self.metrics = Metrics(shelf, self.jobs)
         self._stage: Literal["ok", "warming up", "stopping"] = "warming up"
-        self._opened: dict[str, Opened] = {}
+        self._opened: dict[str, OpenGraph] = {}
         self._warming: asyncio.Task[None]
 
-    async def opened(self, name: str) -> Opened:
+    async def opened(self, name: str) -> OpenGraph:
         """The graph by that id; read in a thread the first time."""
         known = self._opened.get(name)
         if known is None:
@@ -70,7 +70,7 @@ class Service:
             self._opened = {each: kept for each, kept in self._opened.items() if self._on_shelf(each)} | {name: known}
         elif not self._on_shelf(name):  # an upload that has made room for another
             del self._opened[name]
-            raise unknown("this upload is no longer there; upload it again.")
+            raise not_found("this upload is no longer there; upload it again.")
         return known
 
     def _on_shelf(self, name: str) -> bool:
@@ -79,45 +79,45 @@ class Service:
         except UnknownNameError:
             return False
 
-    def _open(self, name: str) -> Opened:
+    def _open(self, name: str) -> OpenGraph:
         try:
-            return Opened(name, self.shelf.graph(name), self.shelf.labels(name), self.shelf)
+            return OpenGraph(name, self.shelf.graph(name), self.shelf.labels(name), self.shelf)
         except UnknownNameError as error:
-            raise unknown(str(error)) from None
+            raise not_found(str(error)) from None
 
     @property
     def status(self) -> Literal["ok", "warming up", "overloaded", "stopping"]:
         """Whether requests should be sent here."""
         return "overloaded" if self._stage == "ok" and self.computing.overloaded else self._stage
 
-    def start_warming(self, warm: Callable[[], object]) -> None:
+    def start_warmup(self, warm: Callable[[], object]) -> None:
         """Begin to warm up in the background."""
         self._warming = asyncio.create_task(self._warm_up(warm))
 
-    async def warmed(self) -> None:
+    async def wait_until_warm(self) -> None:
         """Wait until the service is ready; raises what went wrong."""
         await asyncio.shield(self._warming)
 
     async def _warm_up(self, warm: Callable[[], object]) -> None:
-        await self.computing.run_long(warm)
+        await self.computing.run_unbounded(warm)
         if self._stage == "warming up":
             self._stage = "ok"
 
-    def say_goodbye(self) -> None:
+    def begin_shutdown(self) -> None:
         """Take nothing new, and let jobs stop at their next step."""
         self._stage = "stopping"
         self.jobs.cancel_all()
 
     def stop(self) -> None:
         """End what still runs."""
-        self.say_goodbye()
+        self.begin_shutdown()
         self.batches.stop()
         self.jobs.stop()
         for threads in self._pools:
             threads.stop()
 
     @property
-    def _pools(self) -> tuple[Computing, ...]:
+    def _pools(self) -> tuple[WorkerPool, ...]:
         return self.computing, self.quick, self._reading
 
     @property
@@ -152,4 +152,4 @@ async def _service(request: Request) -> Service:
     return service
 
 
-Serving = Annotated[Service, Depends(_service)]
+ServiceDependency = Annotated[Service, Depends(_service)]

@@ -9,32 +9,32 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.base import Agent, checked_scores
+from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32
 from curiograph.errors import WalkError
 from curiograph.exploration.mdp import Candidates, Exploration
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.human.choices.metrics import choice_ranks
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 from curiograph.recommendation.rankers import PageRankRanker
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import seed_number, whole_number
+from curiograph.validation import check_integer, check_seed
 
-AHEAD = 9
+DEFAULT_AHEAD = 9
 """Nodes that agents look ahead, if not told otherwise."""
 _WORK = 5e7
 """Candidates times visited nodes cubed up to which compressibility is computed for all of them: about 0.1 s."""
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class StepView:
     """What a walk sees before its next step.
 
     >>> from curiograph.graph.toys import library
-    >>> seen = look(library(), ["music", "physics", "chemistry"], agent="greedy", reward="igt")
+    >>> seen = view_step(library(), ["music", "physics", "chemistry"], agent="greedy", reward="igt")
     >>> seen.nodes, seen.values["igt"].tolist(), seen.choice
     (['biology'], [0.0], 'biology')
     """
@@ -65,11 +65,13 @@ class Look:
         """How high a candidate stands by each motive: 1 is best, 0 worst, equal ones share; NaN for an only one.
 
         >>> from curiograph.graph.toys import library
-        >>> look(library(), ["music"]).percentiles("physics")["pagerank"]
+        >>> view_step(library(), ["music"]).percentiles("physics")["pagerank"]
         0.66...
         """
         if chosen not in self.nodes:
-            raise WalkError(f"{quoted(chosen)} is no candidate here; the candidates are {quoted(self.nodes)}.")
+            raise WalkError(
+                f"{quote_value(chosen)} is no candidate here; the candidates are {quote_value(self.nodes)}."
+            )
         position = self._candidates.nodes[self.nodes.index(chosen) : self.nodes.index(chosen) + 1]
         return {
             motive: float(choice_ranks(values, self._candidates, position).percentile[0])
@@ -77,15 +79,15 @@ class Look:
         }
 
 
-def look(
+def view_step(
     graph: Graph,
     walk: Sequence[Hashable],
     agent: AgentLike = "greedy",
     reward: RewardLike = "igt",
     *,
-    ahead: int = AHEAD,
+    ahead: int = DEFAULT_AHEAD,
     seed: int = 0,
-) -> Look:
+) -> StepView:
     """Look around at the end of a walk.
 
     Parameters
@@ -95,7 +97,7 @@ def look(
     seed : of ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
     """
     made, valued = as_agent(agent), as_reward(reward)
-    ahead = whole_number("ahead", ahead, 1, "plan for a whole number of nodes, 1 or more")
+    ahead = check_integer("ahead", ahead, 1, "plan for a whole number of nodes, 1 or more")
     visited = _positions(as_graph(graph), walk)
     now = _exploration(graph, visited, valued, ahead, seed)
     candidates = now.candidates
@@ -105,12 +107,12 @@ def look(
     bits = float(cpt.values[0]) if len(visited) ** 3 <= _WORK / 3 else float("nan")
     values = {"igt": igt.candidate_values}
     if len(visited) ** 3 * len(nodes) <= _WORK:
-        values["cpt"] = now.without_noise(cpt.candidate_values)
+        values["cpt"] = now.round_scores(cpt.candidate_values)
     values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if nodes else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
-    scores = None if isinstance(made, BeamAgent) else checked_scores(made, now)
+    scores = None if isinstance(made, BeamAgent) else score_candidates(made, now)
     around = graph.indices[graph.indptr[visited[-1]] : graph.indptr[visited[-1] + 1]]
-    return Look(
+    return StepView(
         nodes,
         values,
         gaps,
@@ -124,12 +126,12 @@ def look(
 
 def _positions(graph: Graph, walk: Any) -> Int32:
     if isinstance(walk, (str, bytes)) or not isinstance(walk, Sequence) or not walk:
-        raise WalkError(f"the walk is {quoted(walk)}; give a list of one label or more.")
+        raise WalkError(f"the walk is {quote_value(walk)}; give a list of one label or more.")
     visited = graph.positions(walk)
     first = np.unique(visited, return_index=True)[1]
     if len(first) < len(visited):
         again = walk[int(np.setdiff1d(np.arange(len(visited)), first)[0])]
-        raise WalkError(f"the walk visits {quoted(again)} twice; a walk visits each node once.")
+        raise WalkError(f"the walk visits {quote_value(again)} twice; a walk visits each node once.")
     return visited
 
 
@@ -138,12 +140,12 @@ def _exploration(graph: Graph, visited: Int32, reward: Any, ahead: int, seed: in
     nodes = np.full((1, min(len(visited) + ahead, graph.num_nodes)), -1, np.int32)
     nodes[0, : len(visited)] = visited
     return Exploration(
-        Stack.of([graph]),
+        GraphBatch.of([graph]),
         reward,
         nodes.shape[1],
         "frontier",
         np.zeros(1, np.int64),
-        kernels.random.streams(np.uint64(seed_number(seed)), 0, 1),
+        kernels.random.make_streams(np.uint64(check_seed(seed)), 0, 1),
         nodes,
         np.array([len(visited)]),
         np.full((1, nodes.shape[1] - 1), np.nan),

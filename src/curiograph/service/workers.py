@@ -12,13 +12,13 @@ from typing import Any, TypeVar
 
 from curiograph.service.config import Limits
 from curiograph.service.errors import busy, too_slow
-from curiograph.service.work import Check
-from curiograph.validation import worker_number
+from curiograph.service.time_limits import StopCheck
+from curiograph.validation import resolve_workers
 
 Answer = TypeVar("Answer")
 
 
-class Computing:
+class WorkerPool:
     """A few threads, and places for those who wait for one.
 
     A thread cannot be stopped from outside: a request that takes too long is answered in time, and its place is free
@@ -29,7 +29,7 @@ class Computing:
         self._limits = limits
         self._places = threading.BoundedSemaphore(limits.running)
         self._deadlines: dict[Future[Any], float] = {}
-        self._count = threads or worker_number(None) + 1
+        self._count = threads or resolve_workers(None) + 1
         self._threads = ThreadPoolExecutor(self._count, thread_name_prefix=name)
 
     async def run(self, function: Callable[..., Answer], *arguments: object) -> Answer:
@@ -40,7 +40,7 @@ class Computing:
         future.add_done_callback(self._done)
         return await self.within(asyncio.wrap_future(future))
 
-    async def run_watched(self, function: Callable[[Check], Answer]) -> Answer:
+    async def run_with_deadline(self, function: Callable[[StopCheck], Answer]) -> Answer:
         """What a function returns that calls, again and again, what it is given, which raises after the deadline."""
         deadline = time.monotonic() + self._limits.seconds
 
@@ -66,7 +66,7 @@ class Computing:
         late = [future for future, deadline in self._deadlines.copy().items() if deadline < now and future.running()]
         return len(late) >= self._count
 
-    async def run_long(self, function: Callable[[], object]) -> None:
+    async def run_unbounded(self, function: Callable[[], object]) -> None:
         """Run a function of the service's own in a thread, however long it takes."""
         future = self._threads.submit(function)
         self._deadlines[future] = math.inf

@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from curiograph.agents.gnn import GnnShape
 from curiograph.agents.horizon import HorizonShape
-from curiograph.agents.pretrained import LARGEST
+from curiograph.agents.pretrained import SHAPE_LIMITS
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.validation import whole_number
+from curiograph.validation import check_integer
 
 
 @dataclass(frozen=True)
-class Schedule:
+class TrainingSettings:
     """What every way of learning has in common."""
 
     train_steps: int
@@ -39,7 +39,7 @@ class Schedule:
 
 
 @dataclass(frozen=True)
-class DqnSettings(Schedule):
+class DqnSettings(TrainingSettings):
     """Deep Q-learning of `gnn`. A step: all training graphs advance one node, then `updates` updates."""
 
     train_steps: int = 12_000
@@ -87,7 +87,7 @@ class DqnSettings(Schedule):
 
 
 @dataclass(frozen=True)
-class PlanSettings(Schedule):
+class ExpertIterationSettings(TrainingSettings):
     """Learning of `horizon` from the planner. A step: `walks` walks advance one node, the planner values all their
     candidates, then `updates` updates."""
 
@@ -129,17 +129,17 @@ class PlanSettings(Schedule):
         return self.buffer * (4 * max(self.walk_nodes, self.far_nodes) + 8 * self.options + 24)
 
 
-def made_settings(agent: str, preset: str, changes: dict[str, Any]) -> Schedule:
+def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingSettings:
     """The settings of a preset with some changed, checked.
 
-    >>> made_settings("gnn", "paper", {"train_steps": 10}).discount
+    >>> make_settings("gnn", "paper", {"train_steps": 10}).discount
     0.75
-    >>> made_settings("gnn", "best", {"discout": 1})
+    >>> make_settings("gnn", "best", {"discout": 1})
     Traceback (most recent call last):
     curiograph.errors.SettingError: there is no setting 'discout' of gnn; the settings are train_steps, ...
     """
     presets: dict[tuple[str, str], Any] = {
-        ("gnn", "best"): DqnSettings, ("gnn", "paper"): DqnSettings.paper, ("horizon", "best"): PlanSettings,
+        ("gnn", "best"): DqnSettings, ("gnn", "paper"): DqnSettings.paper, ("horizon", "best"): ExpertIterationSettings,
     }  # fmt: skip
     if agent not in ("gnn", "horizon"):
         raise UnknownNameError(f"cannot train an agent {agent!r}; those that learn are gnn and horizon.")
@@ -156,7 +156,7 @@ def made_settings(agent: str, preset: str, changes: dict[str, Any]) -> Schedule:
         changes[name] = _checked(name, value, (known | shape)[name])
     base = replace(base, **{name: value for name, value in changes.items() if name in known})
     inner = {name: value for name, value in changes.items() if name in shape and name not in known}
-    settings: Schedule = replace(base, shape=replace(base.shape, **inner))
+    settings: TrainingSettings = replace(base, shape=replace(base.shape, **inner))
     return settings
 
 
@@ -171,8 +171,8 @@ def _checked(name: str, value: Any, example: Any) -> Any:
             raise SettingError(f"{name} is {value!r}; give True or False.")
     elif isinstance(example, int):
         least = 0 if name in _ZERO else 2 if name in ("walk_nodes", "far_nodes") else 1
-        most = LARGEST.get(name, 10**7)
-        return whole_number(name, value, least, f"give a whole number from {least} to {most}", most)
+        most = SHAPE_LIMITS.get(name, 10**7)
+        return check_integer(name, value, least, f"give a whole number from {least} to {most}", most)
     elif isinstance(example, float):
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         largest = 1 if name in _SHARES else 1_000_000

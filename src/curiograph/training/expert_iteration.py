@@ -10,27 +10,27 @@ import torch
 from torch import Tensor, nn
 
 from curiograph.agents.beam import BeamAgent
-from curiograph.agents.horizon import HorizonAgent, Surroundings
+from curiograph.agents.horizon import HorizonAgent, Neighborhoods
 from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Candidates, Exploration
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
-from curiograph.training.config import PlanSettings
+from curiograph.training.config import ExpertIterationSettings
 from curiograph.training.learner import Learner
-from curiograph.training.networks import HorizonNetwork, weights_of
+from curiograph.training.networks import HorizonNetwork, view_weights
 from curiograph.training.replay import Replay
 
 _FAR_CHANCE = 0.1  # share of the steps of long walks taken at random
 
 
-class PlanLearner(Learner):
+class ExpertIterationLearner(Learner):
     """Expert iteration: the agent walks, now and then at random or as the planner would; the planner says what each
     candidate on the way was worth; the network learns to say the same at a glance."""
 
-    settings: PlanSettings
+    settings: ExpertIterationSettings
     network: HorizonNetwork
 
-    def __init__(self, settings: PlanSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
+    def __init__(self, settings: ExpertIterationSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
         torch.manual_seed(seed)
         super().__init__(settings, HorizonNetwork(settings.shape), graphs, reward, seed)
         wide = max(settings.walk_nodes, settings.far_nodes)
@@ -41,7 +41,7 @@ class PlanLearner(Learner):
         }  # fmt: skip
         self.replay = Replay(settings.buffer, kinds)
         self.exploration = self._fresh_walks(settings.walks, settings.walk_nodes)
-        self._agent = HorizonAgent(settings.shape, weights_of(self.network))
+        self._agent = HorizonAgent(settings.shape, view_weights(self.network))
 
     @property
     def agent(self) -> HorizonAgent:
@@ -167,7 +167,7 @@ class PlanLearner(Learner):
         filled = np.arange(s.options) < rows["count"][:, None]
         offsets = np.concatenate([[0], np.cumsum(rows["count"])])
         longest = int(rows["length"].max())
-        read = Surroundings.read(
+        read = Neighborhoods.read(
             s.shape, self.exploration.stack, np.ascontiguousarray(rows["nodes"][:, :longest]), rows["length"],
             rows["ahead"], offsets, rows["options"][filled],
         )  # fmt: skip
@@ -177,7 +177,7 @@ class PlanLearner(Learner):
         self.descend(loss)
         return loss.item()
 
-    def _loss(self, values: Tensor, goals: Tensor, read: Surroundings) -> Tensor:
+    def _loss(self, values: Tensor, goals: Tensor, read: Neighborhoods) -> Tensor:
         """Huber loss of the differences between a walk's candidates, which decide, and lightly of their mean."""
         walks = torch.from_numpy(read.walks)
         count = len(read.lengths)

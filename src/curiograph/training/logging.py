@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from curiograph.errors import FileFormatError
-from curiograph.files import replacing
-from curiograph.messages import shortened
-from curiograph.plotting import COLOURS, figure, save_figure
+from curiograph.files import open_atomic
+from curiograph.messages import shorten_text
+from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.validation import is_number
 
 Report = dict[str, Any]
 
 
-class Log:
+class TrainingLog:
     """Reports of a run, in `log.jsonl` and, where the package is installed, for TensorBoard.
 
     A run that resumes at step n forgets what it had reported beyond n: it will report that again.
@@ -39,7 +39,7 @@ class Log:
             self._board.flush()
 
     def _write(self) -> None:
-        with replacing(self._path) as stream:
+        with open_atomic(self._path) as stream:
             stream.write("".join(f"{json.dumps(report)}\n" for report in self.reports).encode())
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ def read_log(path: Path) -> list[Report]:
     try:
         reports = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
     except (OSError, ValueError, RecursionError) as error:
-        raise _unusable(path, shortened(error, 120)) from None
+        raise _unusable(path, shorten_text(error, 120)) from None
     if not all(map(_is_report, reports)):
         raise _unusable(path, "a line is no report")
     return reports
@@ -83,16 +83,16 @@ def _board(folder: Path, resumed_at: int) -> Any:
 
 def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
     """Draw loss and return against the steps of training."""
-    drawn, (left, right) = figure(10, 3.6, columns=2)
+    drawn, (left, right) = create_figure(10, 3.6, columns=2)
     steps = [report["step"] for report in reports]
-    left.plot(steps, [_number(report["loss"]) for report in reports], color=COLOURS["quiet"])
+    left.plot(steps, [_number(report["loss"]) for report in reports], color=COLORS["quiet"])
     left.set_yscale("log")
     left.set_ylabel("loss")
-    right.plot(steps, [_number(report["return"]) for report in reports], "--", color=COLOURS["greedy"],
+    right.plot(steps, [_number(report["return"]) for report in reports], "--", color=COLORS["greedy"],
                label="while training")  # fmt: skip
-    right.plot(steps, [report["validation"] for report in reports], color=COLOURS["igt"], label="validation")
+    right.plot(steps, [report["validation"] for report in reports], color=COLORS["igt"], label="validation")
     best = max(reports, key=lambda report: report["validation"])
-    right.plot(best["step"], best["validation"], "o", color=COLOURS["cpt"], label=f"best: {best['validation']:.2f}")
+    right.plot(best["step"], best["validation"], "o", color=COLORS["cpt"], label=f"best: {best['validation']:.2f}")
     right.set_ylabel("mean return")
     right.legend(frameon=False)
     for panel in (left, right):

@@ -20,19 +20,19 @@ from curiograph.errors import AgentError, JobError, SettingError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
-from curiograph.messages import quoted
-from curiograph.optional import require
-from curiograph.parallel import Engine, EngineName, Job, Need, Result, alone_in, as_engine, complete
-from curiograph.parallel.fingerprint import fingerprint, graph_digest
-from curiograph.progress import Progress, silent
+from curiograph.messages import quote_value
+from curiograph.optional import import_optional
+from curiograph.parallel import Engine, EngineName, Job, Need, Result, lock_run_folder, resolve_engine, run_job
+from curiograph.parallel.fingerprint import fingerprint, hash_graph
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.training.config import Schedule, made_settings
-from curiograph.training.facts import Start, as_start, check_folder, facts_of
+from curiograph.training.config import TrainingSettings, make_settings
+from curiograph.training.facts import Start, as_start, check_run_folder, describe_run
 from curiograph.training.trainer import as_split, check_start, train
 from curiograph.training.trainings import Training, Trainings
-from curiograph.training.watching import watched
-from curiograph.validation import seed_number, worker_number
+from curiograph.training.watching import watch_logs
+from curiograph.validation import check_seed, resolve_workers
 
 _KINDS = {"gnn": GnnAgent, "horizon": HorizonAgent}
 _LEARNING = 450 * 2**20  # bytes that torch, TensorBoard, pictures and a learner take beside those of any worker
@@ -49,7 +49,7 @@ class _Task:
     """What tells it from the others: reward, agent, preset, seed, and settings that were given as lists."""
     changes: Mapping[str, Any]
     """All settings that were given."""
-    settings: Schedule
+    settings: TrainingSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ def train_many(
     engine: EngineName | Engine = "local",
     workers: int | None = None,
     address: str | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
     **changes: Any,
 ) -> Trainings:
     """Train an agent for every combination of what is given as lists, on the same graphs.
@@ -95,9 +95,9 @@ def train_many(
     progress : told how far the trainings are.
     changes : any setting by name, as for `train`, or a list of values, as `discount=[0.8, 0.9]`.
     """
-    require("torch", "train", "Training agents")
+    import_optional("torch", "train", "Training agents")
     if not isinstance(out, (str, os.PathLike)):
-        raise SettingError(f"out is {quoted(out)}; give the path of a folder.")
+        raise SettingError(f"out is {quote_value(out)}; give the path of a folder.")
     home = Path(out)
     graphs = as_split(sets)
     rewards = {made.name: made for made in map(as_reward, _as_list("reward", reward))}
@@ -115,15 +115,18 @@ def train_many(
         describe=lambda task: task.name,
         unit="trainings",
     )
-    with alone_in(home), watched([(home / task.name, task.settings.train_steps) for task in tasks], progress) as tell:
+    with (
+        lock_run_folder(home),
+        watch_logs([(home / task.name, task.settings.train_steps) for task in tasks], progress) as tell,
+    ):
         _check_folders(home, graphs, rewards, tasks, begun)
-        results = complete(job, _all_at_once(as_engine(engine, workers, address)), home, tell)
+        results = run_job(job, _all_at_once(resolve_engine(engine, workers, address)), home, tell)
         return _gathered(tasks, results, home)
 
 
 def _all_at_once(engine: Engine) -> Engine:
     """Trainings are long: there is no use in trying whether processes pay off."""
-    return replace(engine, workers=worker_number(engine.workers)) if engine.name == "local" else engine
+    return replace(engine, workers=resolve_workers(engine.workers)) if engine.name == "local" else engine
 
 
 # ---- what is trained --------------------------------------------------------------------------------------------
@@ -144,11 +147,11 @@ def _tasks(
         _as_list("agent", agent),
         _as_list("preset", preset),
         *lists.values(),
-        map(seed_number, _as_list("seed", seed)),
+        map(check_seed, _as_list("seed", seed)),
     ):
         its = dict(zip(lists, values, strict=True))
         varied = {"reward": made.name, "agent": kind, "preset": base, "seed": number, **its}
-        tasks.append(_Task(_name(varied), varied, alike | its, made_settings(kind, base, alike | its)))
+        tasks.append(_Task(_name(varied), varied, alike | its, make_settings(kind, base, alike | its)))
     _check_names([task.name for task in tasks])
     return tasks
 
@@ -166,7 +169,7 @@ def _as_list(name: str, value: Any) -> list[Any]:
     if not _is_list(value):
         return [value]
     if len(value) == 0:
-        raise SettingError(f"{name} is {quoted(value)}; give at least one.")
+        raise SettingError(f"{name} is {quote_value(value)}; give at least one.")
     return value.tolist() if isinstance(value, np.ndarray) else list(value)
 
 
@@ -194,8 +197,8 @@ def _check_names(names: list[str]) -> None:
 def _about(graphs: Split, rewards: Mapping[str, Reward], tasks: Sequence[_Task], begun: Start | None) -> dict[str, Any]:
     """What tells this job from any other."""
     return {
-        "train": [graph_digest(graph) for graph in graphs.train],
-        "val": [graph_digest(graph) for graph in graphs.val],
+        "train": [hash_graph(graph) for graph in graphs.train],
+        "val": [hash_graph(graph) for graph in graphs.val],
         "rewards": {name: fingerprint("reward", reward) for name, reward in rewards.items()},
         "start": None if begun is None else fingerprint("agent", begun.agent),
         "trainings": [{**task.varied, "settings": asdict(task.settings)} for task in tasks],
@@ -210,8 +213,8 @@ def _check_folders(
         if (home / task.name).is_dir():
             varied = task.varied
             reward = rewards[varied["reward"]]
-            facts = facts_of(graphs, reward, varied["agent"], task.settings, varied["seed"], begun)
-            check_folder(home / task.name, facts)
+            facts = describe_run(graphs, reward, varied["agent"], task.settings, varied["seed"], begun)
+            check_run_folder(home / task.name, facts)
 
 
 def _need(graphs: Split, tasks: Sequence[_Task]) -> Need:

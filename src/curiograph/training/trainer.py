@@ -14,20 +14,20 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.evaluate import evaluate
-from curiograph.agents.layers import one_thread
-from curiograph.agents.pretrained import AGENT_FILE, TrainedAgent, frozen_weights, read_agent, save_agent
+from curiograph.agents.layers import limit_blas_threads
+from curiograph.agents.pretrained import AGENT_FILE, TrainedAgent, copy_weights, read_agent, save_agent
 from curiograph.errors import AgentError, FileFormatError, SettingError
 from curiograph.exploration.mdp import as_graphs
-from curiograph.files import replacing
+from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
-from curiograph.optional import require
-from curiograph.parallel import alone_in
+from curiograph.optional import import_optional
+from curiograph.parallel import lock_run_folder
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.training.config import Schedule, made_settings
-from curiograph.training.facts import RUN_FILE, Start, as_start, check_folder, facts_of
-from curiograph.validation import seed_number
+from curiograph.training.config import TrainingSettings, make_settings
+from curiograph.training.facts import RUN_FILE, Start, as_start, check_run_folder, describe_run
+from curiograph.validation import check_seed
 
 Progress = Callable[[dict[str, Any]], None]
 
@@ -63,15 +63,15 @@ def train(
     progress : called with every report.
     changes : any setting by name, as `train_steps=5000`; see `DqnSettings` and `PlanSettings`.
     """
-    require("torch", "train", "Training agents")
+    import_optional("torch", "train", "Training agents")
     if out is not None and not isinstance(out, (str, Path)):
         raise SettingError(f"out is {out!r}; give the path of a folder.")
     graphs = as_split(sets)
-    settings = made_settings(agent, preset, changes)
+    settings = make_settings(agent, preset, changes)
     made_reward = as_reward(reward)
     begun = as_start(start)
-    facts = facts_of(graphs, made_reward, agent, settings, seed_number(seed), begun)
-    with torch_on_one_thread(), one_thread():
+    facts = describe_run(graphs, made_reward, agent, settings, check_seed(seed), begun)
+    with use_one_torch_thread(), limit_blas_threads():
         learner = _learner(agent, settings, graphs.train, made_reward, seed, begun)
         run = _Run(learner, graphs.val, made_reward, facts, name, command, progress or (lambda report: None))
         return run.complete(None if out is None else Path(out))
@@ -86,9 +86,9 @@ def as_split(sets: Any) -> Split:
 
 
 @contextmanager
-def torch_on_one_thread() -> Iterator[None]:
+def use_one_torch_thread() -> Iterator[None]:
     """The same bits everywhere, and no threads that get in the way of a second training."""
-    torch = require("torch", "train", "Training agents")
+    torch = import_optional("torch", "train", "Training agents")
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -98,20 +98,20 @@ def torch_on_one_thread() -> Iterator[None]:
 
 
 def _learner(
-    agent: str, settings: Schedule, graphs: list[Graph], reward: Reward, seed: int, begun: Start | None
+    agent: str, settings: TrainingSettings, graphs: list[Graph], reward: Reward, seed: int, begun: Start | None
 ) -> Any:
     from curiograph.training.dqn import DqnLearner
-    from curiograph.training.expert_iteration import PlanLearner
+    from curiograph.training.expert_iteration import ExpertIterationLearner
 
     check_start(begun, settings, reward)
-    made: Any = {"gnn": DqnLearner, "horizon": PlanLearner}[agent]
+    made: Any = {"gnn": DqnLearner, "horizon": ExpertIterationLearner}[agent]
     learner = made(settings, graphs, reward, seed)
     if begun is not None:
         learner.begin_from(begun.agent.network)
     return learner
 
 
-def check_start(begun: Start | None, settings: Schedule, reward: Reward) -> None:
+def check_start(begun: Start | None, settings: TrainingSettings, reward: Reward) -> None:
     """Raise if a training with these settings cannot go on from an agent."""
     if begun is None:
         return
@@ -139,10 +139,10 @@ class _Run:
         command: str | None, tell: Progress,
     ) -> None:  # fmt: skip
         self.learner, self.val, self.reward, self.facts, self.tell = learner, val, reward, facts, tell
-        self.settings: Schedule = learner.settings
+        self.settings: TrainingSettings = learner.settings
         self.name, self.command = name, command
         self.best = _Best()
-        self.best_weights = frozen_weights(learner.agent.network)
+        self.best_weights = copy_weights(learner.agent.network)
         self.seconds = 0.0
 
     def complete(self, out: Path | None) -> TrainedAgent:
@@ -151,13 +151,13 @@ class _Run:
             for _ in self._reports():
                 pass
             return self._agent()
-        with alone_in(out):
+        with lock_run_folder(out):
             return self._open(out) or self._train_in(out)
 
     def _train_in(self, out: Path) -> TrainedAgent:
-        from curiograph.training.logging import Log, save_curves
+        from curiograph.training.logging import TrainingLog, save_curves
 
-        log = Log(out, self.learner.step_number)
+        log = TrainingLog(out, self.learner.step_number)
         saved = time.monotonic()
         for report in self._reports():
             log.add(report)
@@ -201,7 +201,7 @@ class _Run:
         ).mean
         if value > self.best.value:
             self.best = _Best(value, step)
-            self.best_weights = frozen_weights(self.learner.agent.network)
+            self.best_weights = copy_weights(self.learner.agent.network)
         elif self.learner.updates:
             self.best.stale += 1
         means = {key: float(np.mean(seen[key])) if key in seen else None for key in ("loss", "return", "epsilon")}
@@ -226,13 +226,13 @@ class _Run:
 
     def _open(self, out: Path) -> TrainedAgent | None:
         """Resume what is in the folder, if anything; the agent if that run has finished."""
-        from curiograph.training.checkpoint import load_checkpoint, unusable
+        from curiograph.training.checkpoint import load_checkpoint, make_checkpoint_error
 
-        check_folder(out, self.facts)
+        check_run_folder(out, self.facts)
         for name in (RUN_FILE, _CHECKPOINT, AGENT_FILE, "agent.json", "log.jsonl", "curves.png"):
             for part in out.glob(f".{name}.*.part"):  # what a killed process was writing
                 part.unlink()
-        with replacing(out / RUN_FILE) as stream:
+        with open_atomic(out / RUN_FILE) as stream:
             stream.write(json.dumps(self.facts, indent=1).encode())
         checkpoint = out / _CHECKPOINT
         if not checkpoint.is_file():
@@ -247,7 +247,7 @@ class _Run:
             if not stood["finished"]:
                 self.learner.restore(state)
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
-            raise unusable(checkpoint, error) from None
+            raise make_checkpoint_error(checkpoint, error) from None
         self.best_weights = best
         return self._finished(out) if stood["finished"] else None
 

@@ -14,11 +14,11 @@ import numpy as np
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.files import PathLike, check_file, check_text, replacing
-from curiograph.graph.convert import edge_arrays, text_labels
+from curiograph.files import PathLike, check_file, check_text, open_atomic
+from curiograph.graph.convert import get_edge_arrays, get_text_labels
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import Bytes, IntegerNames, Names, RangeNames, TextNames
-from curiograph.messages import quoted, shortened
+from curiograph.graph.labels import Bytes, IntegerLabels, Labels, RangeLabels, TextLabels
+from curiograph.messages import quote_value, shorten_text
 
 DELIMITERS = {".tsv": "\t", ".csv": ",", ".txt": " ", ".edges": " ", ".edgelist": " "}
 """What separates the fields, by ending; a blank stands for any run of blanks."""
@@ -82,10 +82,10 @@ def write_edge_list(graph: Graph, path: PathLike) -> None:
         )
     if graph.num_edges == 0:
         raise GraphError("the graph has no edges, so its edge list would be empty; save the graph as .npz or .json.")
-    names = [_field(name, delimiter) for name in text_labels(graph, f"a {suffix} file")]
-    source, target, weights = edge_arrays(graph)
+    names = [_field(name, delimiter) for name in get_text_labels(graph, f"a {suffix} file")]
+    source, target, weights = get_edge_arrays(graph)
     columns = ["source", "target"] if weights is None else ["source", "target", "weight"]
-    with replacing(path) as stream:
+    with open_atomic(path) as stream:
         stream.write(f"{delimiter.join(columns)}\n".encode())
         for first in range(0, len(source), _NUMBERS_AT_A_TIME):
             part = slice(first, first + _NUMBERS_AT_A_TIME)
@@ -103,13 +103,13 @@ class _EdgeListText:
         self.path = path
         self.data = data
         self.delimiter = delimiter
-        self.code = kernels.text.BLANKS if delimiter == " " else ord(delimiter)
+        self.code = kernels.text.WHITESPACE if delimiter == " " else ord(delimiter)
 
-    def parse(self) -> tuple[Int32, Float64 | None, TextNames]:
+    def parse(self) -> tuple[Int32, Float64 | None, TextLabels]:
         """Numbers of the names at both ends of each edge, weights if any, and names in order of appearance."""
         text = kernels.text
         bom = len(_BOM) if self.data[:3].tobytes() == _BOM else 0
-        lines, quotes, fault, place = text.scan(self.data, bom, _LONGEST_LINE)
+        lines, quotes, fault, place = text.scan_text(self.data, bom, _LONGEST_LINE)
         if fault != text.NO_FAULT:
             raise self.error(fault, place)
         if quotes and self.delimiter == ",":
@@ -120,15 +120,15 @@ class _EdgeListText:
         names = _Names()
         state = np.array([start, 0, 0, 0, 0, -1])
         while True:
-            outcome = text.parse(self.data, self.code, state, ends, weights, long, *names.arrays)
+            outcome = text.parse_edges(self.data, self.code, state, ends, weights, long, *names.arrays)
             if outcome not in (text.MORE_NAMES, text.MORE_TEXT):
                 break
             names.grow(int(state[text.NAMES]), outcome == text.MORE_TEXT)
-        self._read_long_numbers(weights, long[:, : state[text.LONGS]])  # first: its faults are on earlier lines
+        self._read_long_numbers(weights, long[:, : state[text.LONG_WEIGHTS]])  # first: its faults are on earlier lines
         if outcome != text.NO_FAULT:
-            raise self.error(outcome, int(state[text.PLACE]))
-        if state[text.HASHED] >= 0:
-            self._warn_of_comment(int(state[text.HASHED]))
+            raise self.error(outcome, int(state[text.POSITION]))
+        if state[text.COMMENT] >= 0:
+            self._warn_of_comment(int(state[text.COMMENT]))
         edges = state[text.EDGES]
         if edges == 0:
             raise FileFormatError(f"{self.path}: holds no edges, only blank lines, comments or a header.")
@@ -171,7 +171,7 @@ class _EdgeListText:
                 raise self.error(kernels.text.BAD_WEIGHT, int(begins[bad[0]]))
             weights[rows] = values
 
-    def _parse_quoted(self, start: int) -> tuple[Int32, Float64 | None, TextNames]:
+    def _parse_quoted(self, start: int) -> tuple[Int32, Float64 | None, TextLabels]:
         """The same for a .csv with quoted fields, by the csv module; such files are rarely large."""
         positions: dict[str, int] = {}
         ends: list[int] = []
@@ -206,7 +206,7 @@ class _EdgeListText:
         if not ends:
             raise FileFormatError(f"{self.path}: holds no edges, only blank lines, comments or a header.")
         both = np.asarray(ends, np.int32).reshape(-1, 2)
-        names = TextNames.from_labels(list(positions))
+        names = TextLabels.from_labels(list(positions))
         return both, np.asarray(weights) if weights else None, names
 
     def error(self, fault: int, place: int) -> FileFormatError:
@@ -230,7 +230,7 @@ class _EdgeListText:
         where = f"{self.path}, line {line}"
         kind = {"\t": "tabs", ",": "commas", " ": "blanks"}[self.delimiter]
         if fault in (text.FEW_FIELDS, text.MANY_FIELDS):
-            found = f"{len(fields)} field{'' if len(fields) == 1 else 's'} ({shortened(fields, 60)})"
+            found = f"{len(fields)} field{'' if len(fields) == 1 else 's'} ({shorten_text(fields, 60)})"
             return FileFormatError(
                 f"{where}: has {found}; a line needs 2 (source, target) or 3 (with a weight), separated by {kind}."
             )
@@ -242,7 +242,7 @@ class _EdgeListText:
                 "a weight but earlier lines have none" if len(fields) == 3 else "no weight but earlier lines have one"
             )
             return FileFormatError(f"{where}: has {state}; give all lines a weight or none.")
-        return FileFormatError(f"{where}: the weight {shortened(repr(fields[2]), 60)} {_weight_fault(fields[2])}.")
+        return FileFormatError(f"{where}: the weight {shorten_text(repr(fields[2]), 60)} {_weight_fault(fields[2])}.")
 
     def _line_end(self, place: int) -> int:
         """Position of the newline that ends the line of a text whose lines are known to be short."""
@@ -277,13 +277,13 @@ class _Names:
         else:
             offsets = np.concatenate([offsets, np.empty_like(hashes, np.int64)])
             hashes = np.concatenate([hashes, np.empty_like(hashes)])
-            table = kernels.text.rehash(hashes, count, 2 * len(table))
+            table = kernels.text.build_table(hashes, count, 2 * len(table))
         self.arrays = blob, offsets, hashes, table
 
-    def finished(self, count: int) -> TextNames:
+    def finished(self, count: int) -> TextLabels:
         """The first `count` names, without the room."""
         blob, offsets, _, _ = self.arrays
-        return TextNames(blob[: offsets[count]].copy(), offsets[: count + 1].copy())
+        return TextLabels(blob[: offsets[count]].copy(), offsets[: count + 1].copy())
 
 
 class _Lines(Iterator[str]):
@@ -338,15 +338,15 @@ def _weight_fault(text: str) -> str:
     return "is not a number; if this line is a header, call its first columns source and target or start it with #"
 
 
-def _whole_numbers(names: TextNames) -> tuple[Names, Int32 | None]:
+def _whole_numbers(names: TextLabels) -> tuple[Labels, Int32 | None]:
     """Names as numbers where all of them are; for exactly 0 to n - 1, also the number of each name."""
-    whole, values = kernels.text.whole_numbers(names.blob, names.offsets)
+    whole, values = kernels.text.parse_integers(names.blob, names.offsets)
     if not whole:
         return names, None
     size = len(values)
     if values.min() == 0 and values.max() == size - 1:  # distinct by construction, so nothing is missing in between
-        return RangeNames(size), values.astype(np.int32)
-    return IntegerNames(values), None
+        return RangeLabels(size), values.astype(np.int32)
+    return IntegerLabels(values), None
 
 
 def _field(name: str, delimiter: str) -> str:
@@ -362,7 +362,7 @@ def _field(name: str, delimiter: str) -> str:
         or _SURROGATE.search(name)
     ):
         raise GraphError(
-            f"the label {quoted(name)} would not be read back from this edge list: it is empty or very long, "
+            f"the label {quote_value(name)} would not be read back from this edge list: it is empty or very long, "
             "holds a separator, a line break or blanks at its ends, or starts with #; save the graph as .npz or .json."
         )
     return '"' + name.replace('"', '""') + '"' if special and delimiter == "," else name

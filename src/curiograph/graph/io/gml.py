@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from curiograph.errors import GraphError
-from curiograph.files import PathLike, read_text, replacing, usable
-from curiograph.graph.convert import edge_arrays, from_networkx, text_labels
+from curiograph.files import PathLike, open_atomic, read_text, wrap_parse_errors
+from curiograph.graph.convert import from_networkx, get_edge_arrays, get_text_labels
 from curiograph.graph.graph import Graph
 
 
@@ -17,15 +17,15 @@ def read_gml(path: Path, directed: bool | None = None) -> Graph:
     import networkx
 
     lines = read_text(path, "GML").replace("\r\n", "\n").split("\n")
-    with usable(path, "GML"):
+    with wrap_parse_errors(path, "GML"):
         return from_networkx(_labelled(networkx.parse_gml(lines, label="id")))
 
 
 def write_gml(graph: Graph, path: PathLike) -> None:
     """Write a GML file; whole numbers among the labels stay numbers."""
-    text_labels(graph, "GML")
-    source, target, weights = edge_arrays(graph)
-    with replacing(path) as stream:
+    get_text_labels(graph, "GML")
+    source, target, weights = get_edge_arrays(graph)
+    with open_atomic(path) as stream:
         stream.write(f"graph [\n  directed {int(graph.directed)}\n".encode())
         for number, label in enumerate(graph.names):
             stream.write(f"  node [\n    id {number}\n    label {_quoted(label)}\n  ]\n".encode())

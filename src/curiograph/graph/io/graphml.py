@@ -10,10 +10,10 @@ from xml.parsers import expat
 from xml.sax.saxutils import quoteattr
 
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.files import PathLike, read_bytes, replacing, usable
-from curiograph.graph.convert import edge_arrays, from_networkx, text_labels
+from curiograph.files import PathLike, open_atomic, read_bytes, wrap_parse_errors
+from curiograph.graph.convert import from_networkx, get_edge_arrays, get_text_labels
 from curiograph.graph.graph import Graph
-from curiograph.messages import shortened
+from curiograph.messages import shorten_text
 
 _LONGEST_TAG = 2**20
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -25,7 +25,7 @@ def read_graphml(path: Path, directed: bool | None = None) -> Graph:
 
     data = read_bytes(path, "GraphML")
     _check_xml(data, path)
-    with usable(path, "GraphML"):
+    with wrap_parse_errors(path, "GraphML"):
         graph = networkx.read_graphml(io.BytesIO(data), node_type=_identifier)
         default = graph.graph.get("edge_default", {}).get("weight")
         if default is not None:
@@ -36,13 +36,13 @@ def read_graphml(path: Path, directed: bool | None = None) -> Graph:
 
 def write_graphml(graph: Graph, path: PathLike) -> None:
     """Write a GraphML file; numbers among the labels become text."""
-    ids = text_labels(graph, "GraphML")
+    ids = get_text_labels(graph, "GraphML")
     for name in ids:
         if _NOT_XML.search(name):
             raise GraphError(f"the label {name!r} holds a character that XML cannot hold; save the graph as .npz.")
     quoted = [quoteattr(name) for name in ids]
-    source, target, weights = edge_arrays(graph)
-    with replacing(path) as stream:
+    source, target, weights = get_edge_arrays(graph)
+    with open_atomic(path) as stream:
 
         def write(line: str) -> None:
             stream.write(f"{line}\n".encode())
@@ -99,5 +99,5 @@ def _check_xml(data: bytes, path: Path) -> None:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(
-            f"{path}, line {parser.ErrorLineNumber}: is not valid XML ({shortened(error)}); the file may be cut short."
+            f"{path}, line {parser.ErrorLineNumber}: is not valid XML ({shorten_text(error)}); the file may be cut short."
         ) from None

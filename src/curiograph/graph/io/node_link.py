@@ -11,28 +11,28 @@ from typing import Any
 import numpy as np
 
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.files import PathLike, read_text, replacing
-from curiograph.graph.convert import edge_arrays
+from curiograph.files import PathLike, open_atomic, read_text
+from curiograph.graph.convert import get_edge_arrays
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import as_names
-from curiograph.messages import quoted, shortened
+from curiograph.graph.labels import as_labels
+from curiograph.messages import quote_value, shorten_text
 
 _ITEMS_AT_A_TIME = 10_000
 
 
 def read_node_link(path: Path, directed: bool | None = None) -> Graph:
     """Read a node-link file; `directed` decides where the file does not say."""
-    return from_node_link(load_json(path), str(path), directed)
+    return from_node_link(read_json(path), str(path), directed)
 
 
 def write_node_link(graph: Graph, path: PathLike) -> None:
     """Write a node-link file."""
-    with replacing(path) as stream:
+    with open_atomic(path) as stream:
         for piece in _pieces(graph):
             stream.write(piece.encode())
 
 
-def load_json(path: PathLike) -> Any:
+def read_json(path: PathLike) -> Any:
     """The document in a JSON file; raises FileFormatError with the line where it is malformed."""
     text = read_text(path, "JSON")
     try:
@@ -44,7 +44,7 @@ def load_json(path: PathLike) -> Any:
     except RecursionError:
         raise FileFormatError(f"{path}: is nested too deeply to be a graph.") from None
     except ValueError as error:  # a number of thousands of digits
-        raise FileFormatError(f"{path}: is not usable JSON ({shortened(error)}).") from None
+        raise FileFormatError(f"{path}: is not usable JSON ({shorten_text(error)}).") from None
 
 
 def from_node_link(document: Any, where: str, directed: bool | None = None) -> Graph:
@@ -70,7 +70,9 @@ def _parsed(document: Any, where: str, directed: bool | None) -> Graph:
     for number, node in enumerate(_items(document, "nodes", where)):
         label = _label(_field(node, "id", f"{where}: node {number}"), f"{where}: node {number}")
         if positions.setdefault(label, number) != number:
-            raise FileFormatError(f"{where}: nodes {positions[label]} and {number} have the same id {quoted(label)}.")
+            raise FileFormatError(
+                f"{where}: nodes {positions[label]} and {number} have the same id {quote_value(label)}."
+            )
     links = _items(document, _links_key(document, where), where)
     ends = np.empty((len(links), 2), np.int64)
     weights: list[float] = []
@@ -79,7 +81,7 @@ def _parsed(document: Any, where: str, directed: bool | None) -> Graph:
             name = f"{where}: link {number}"
             label = _label(_field(link, key, name), name)
             if label not in positions:
-                raise FileFormatError(f"{name} has the {key} {quoted(label)}, which is not among the nodes.")
+                raise FileFormatError(f"{name} has the {key} {quote_value(label)}, which is not among the nodes.")
             ends[number, side] = positions[label]
         if link.get("weight") is not None:
             weights.append(_weight(link["weight"], f"{where}: link {number}"))
@@ -89,13 +91,13 @@ def _parsed(document: Any, where: str, directed: bool | None) -> Graph:
             )
     stated = document.get("directed")
     if stated is not None and not isinstance(stated, bool):
-        raise FileFormatError(f"{where}: directed is {quoted(stated)}; it must be true or false.")
+        raise FileFormatError(f"{where}: directed is {quote_value(stated)}; it must be true or false.")
     return Graph.from_arrays(
         ends[:, 0],
         ends[:, 1],
         np.asarray(weights) if weights else None,
         directed=bool(directed) if stated is None else stated,
-        names=as_names(list(positions)),
+        names=as_labels(list(positions)),
     )
 
 
@@ -117,7 +119,7 @@ def _items(document: dict[str, Any], key: str, where: str) -> list[Any]:
 
 def _field(item: Any, key: str, where: str) -> Any:
     if not isinstance(item, dict):
-        raise FileFormatError(f"{where} is {quoted(item)}, not an object with the key {key!r}.")
+        raise FileFormatError(f"{where} is {quote_value(item)}, not an object with the key {key!r}.")
     if key not in item:
         raise FileFormatError(f"{where} has no {key!r}.")
     return item[key]
@@ -127,7 +129,7 @@ def _label(value: Any, where: str) -> Hashable:
     if isinstance(value, list):
         return tuple(_label(part, where) for part in value)
     if isinstance(value, dict):
-        raise FileFormatError(f"{where} is called {quoted(value)}; an object cannot be a label.")
+        raise FileFormatError(f"{where} is called {quote_value(value)}; an object cannot be a label.")
     if isinstance(value, float) and not math.isfinite(value):
         raise FileFormatError(f"{where} is called {value}, which is not a finite number.")
     label: Hashable = value
@@ -136,7 +138,7 @@ def _label(value: Any, where: str) -> Hashable:
 
 def _weight(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise FileFormatError(f"{where} has weight {quoted(value)}, which is not a number.")
+        raise FileFormatError(f"{where} has weight {quote_value(value)}, which is not a number.")
     try:
         weight = float(value)
     except OverflowError:
@@ -149,7 +151,7 @@ def _weight(value: Any, where: str) -> float:
 def _pieces(graph: Graph) -> Iterator[str]:
     """The document piece by piece: as one Python object, a large graph would take many times its size."""
     labels = [_encoded(label) for label in graph.names]
-    source, target, weights = edge_arrays(graph)
+    source, target, weights = get_edge_arrays(graph)
     yield f'{{"directed": {json.dumps(graph.directed)}, "multigraph": false, "graph": {{}}, "nodes": ['
     for first in range(0, len(labels), _ITEMS_AT_A_TIME):
         nodes = (f'{{"id": {label}}}' for label in labels[first : first + _ITEMS_AT_A_TIME])
@@ -172,7 +174,7 @@ def _encoded(label: Hashable) -> str:
     except (ValueError, RecursionError):  # infinite, too many digits, too deep
         pass
     raise GraphError(
-        f"the label {quoted(label)} cannot be written as JSON; save the graph as .npz, or relabel that node."
+        f"the label {quote_value(label)} cannot be written as JSON; save the graph as .npz, or relabel that node."
     )
 
 

@@ -22,10 +22,10 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.files import PathLike, as_path, check_file, replacing
+from curiograph.files import PathLike, as_path, check_file, open_atomic
 from curiograph.graph.graph import Cleaning, Graph
-from curiograph.graph.labels import IntegerNames, ListNames, Names, RangeNames, TextNames
-from curiograph.messages import quoted, shortened
+from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, RangeLabels, TextLabels
+from curiograph.messages import quote_value, shorten_text
 
 FORMAT = "curiograph graph"
 VERSION = 1
@@ -74,23 +74,23 @@ def write_npz(graph: Graph, path: PathLike) -> None:
     if graph.directed:
         members["skeleton_indptr"] = graph.skeleton.indptr
         members["skeleton_indices"] = graph.skeleton.indices
-    with replacing(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+    with open_atomic(path) as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
         for name, array in members.items():
             _write_member(archive, stream, f"{name}.npy", array)
 
 
-def _name_arrays(names: Names) -> tuple[str, dict[str, NDArray[Any]]]:
-    if isinstance(names, RangeNames):
+def _name_arrays(names: Labels) -> tuple[str, dict[str, NDArray[Any]]]:
+    if isinstance(names, RangeLabels):
         return "range", {}
-    if isinstance(names, IntegerNames):
+    if isinstance(names, IntegerLabels):
         return "integers", {"values": names.values}
-    if not isinstance(names, TextNames):
+    if not isinstance(names, TextLabels):
         labels = list(names)
         if all(type(label) is int and -(2**63) <= label < 2**63 for label in labels):
             return "integers", {"values": np.asarray(labels, np.int64)}
         if not all(type(label) is str and _encodable(label) for label in labels):
             return "json", {"json": _json_array([_to_json(label) for label in labels])}
-        names = TextNames.from_labels(labels)  # type: ignore[arg-type]
+        names = TextLabels.from_labels(labels)  # type: ignore[arg-type]
     hashes, order = names.sorted_hashes
     return "text", {"blob": names.blob, "offsets": names.offsets, "hashes": hashes, "order": order}
 
@@ -116,7 +116,7 @@ def _to_json(label: Hashable) -> Any:
     except (ValueError, RecursionError):
         pass
     raise GraphError(
-        f"the label {quoted(label)} is a {kind.__name__}, which cannot be stored in an .npz; use text, "
+        f"the label {quote_value(label)} is a {kind.__name__}, which cannot be stored in an .npz; use text, "
         "numbers or tuples of them."
     )
 
@@ -178,7 +178,7 @@ class _Members:
                 self._infos = {info.filename: info for info in archive.infolist()}
         # the directory of a damaged or hostile zip makes zipfile stumble in many ways
         except (zipfile.BadZipFile, NotImplementedError, struct.error, ValueError, OverflowError, EOFError) as error:
-            raise _UnusableError(f"is a broken .npz ({shortened(error)}); it may be cut short") from None
+            raise _UnusableError(f"is a broken .npz ({shorten_text(error)}); it may be cut short") from None
         self._bytes = np.memmap(stream, np.uint8, "r").view(np.ndarray)
 
     def __contains__(self, name: str) -> bool:
@@ -190,7 +190,7 @@ class _Members:
         if info is None:
             found = ", ".join(sorted(self._infos)) or "nothing"
             raise _UnusableError(
-                f"lacks the member {name!r}, so curiograph did not write it (it holds {shortened(found)}); "
+                f"lacks the member {name!r}, so curiograph did not write it (it holds {shorten_text(found)}); "
                 "load it with numpy or scipy and use Graph.from_scipy or Graph.from_edges"
             )
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.compress_size != info.file_size:
@@ -204,7 +204,7 @@ class _Members:
             raise _UnusableError(f"holds {name!r} as {stated} of shape {shape}; expected one dimension of {expected}")
         if type(shape[0]) is not int or shape[0] < 0 or shape[0] * expected.itemsize != len(member) - length:
             raise _UnusableError(
-                f"says that {name!r} has shape {quoted(shape)}, which its {len(member) - length} bytes are not"
+                f"says that {name!r} has shape {quote_value(shape)}, which its {len(member) - length} bytes are not"
             )
         array: NDArray[Any] = member[length:].view(expected)
         return array if array.flags.aligned else array.copy()  # a zip tool may have moved it
@@ -227,7 +227,7 @@ def _npy_header(member: NDArray[np.uint8], name: str) -> tuple[tuple[int, ...], 
             raise ValueError("not version 1.0 of the format")
         shape, fortran, dtype = npy.read_array_header_1_0(stream, max_header_size=_MOST_HEADER)
     except Exception as error:  # the header is a Python literal: a hostile one fails in as many ways as Python knows
-        raise _UnusableError(f"holds {name!r} with a malformed header ({shortened(error)})") from None
+        raise _UnusableError(f"holds {name!r} with a malformed header ({shorten_text(error)})") from None
     if fortran and len(shape) > 1:
         raise _UnusableError(f"holds {name!r} in column order, which curiograph never does")
     return shape, dtype, stream.tell()
@@ -256,7 +256,7 @@ def _open(members: _Members) -> Graph:
     )
 
 
-def _skeleton(members: _Members, edges: int, names: Names) -> Graph | None:
+def _skeleton(members: _Members, edges: int, names: Labels) -> Graph | None:
     """The undirected graph underneath, or None in a file of an older curiograph."""
     if "skeleton_indptr" not in members and "skeleton_indices" not in members:
         return None
@@ -274,7 +274,7 @@ def _meta(members: _Members) -> dict[str, Any]:
         raise _UnusableError("was not written by curiograph")
     if meta.get("version") != VERSION:
         raise _UnusableError(
-            f"has version {shortened(meta.get('version'))} of the format, and this curiograph reads {VERSION}"
+            f"has version {shorten_text(meta.get('version'))} of the format, and this curiograph reads {VERSION}"
         )
     cleaning = meta.get("cleaning")
     sound = (
@@ -294,7 +294,7 @@ def _parsed(members: _Members, name: str) -> Any:
     try:
         return json.loads(members.get(name, np.uint8).tobytes())
     except (ValueError, RecursionError) as error:
-        raise _UnusableError(f"holds {name!r} that is not JSON ({shortened(error)})") from None
+        raise _UnusableError(f"holds {name!r} that is not JSON ({shorten_text(error)})") from None
 
 
 def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, directed: bool) -> None:
@@ -341,28 +341,28 @@ def _check_weights(weights: NDArray[np.float64], entries: int) -> None:
         raise _UnusableError("has a weight that is not a finite number, zero or above")
 
 
-def _names(members: _Members, kind: str, size: int) -> Names:
+def _names(members: _Members, kind: str, size: int) -> Labels:
     if kind == "range":
-        return RangeNames(size)
+        return RangeLabels(size)
     if kind == "integers":
         values = members.get("values", np.int64)
         if len(np.unique(values)) < len(values):
             raise _UnusableError("holds a label twice")
-        return IntegerNames(values)
+        return IntegerLabels(values)
     if kind == "json":
         values = _parsed(members, "json")
         try:
             labels = [_from_json(value) for value in values]
             distinct = len(set(labels)) == len(labels)
         except (TypeError, ValueError, KeyError, RecursionError) as error:
-            raise _UnusableError(f"holds a malformed label ({shortened(error)})") from None
+            raise _UnusableError(f"holds a malformed label ({shorten_text(error)})") from None
         if not distinct:
             raise _UnusableError("holds a label twice")
-        return ListNames(labels)
+        return ListLabels(labels)
     return _text_names(members)
 
 
-def _text_names(members: _Members) -> TextNames:
+def _text_names(members: _Members) -> TextLabels:
     blob = members.get("blob", np.uint8)
     offsets = members.get("offsets", np.int64)
     hashes = members.get("hashes", np.uint64)
@@ -376,7 +376,7 @@ def _text_names(members: _Members) -> TextNames:
         raise _UnusableError("has an index to a name that does not exist ('order')")
     if len(blob) and blob.max() > 127:
         _check_utf8(blob, offsets)
-    names = TextNames(blob, offsets, hashes, order)
+    names = TextLabels(blob, offsets, hashes, order)
     if count <= _NAMES_COMPARED and len(set(names)) < count:
         raise _UnusableError("holds a label twice")
     return names

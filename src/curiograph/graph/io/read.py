@@ -21,7 +21,7 @@ _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     ".json": read_node_link,
     ".npz": read_npz,
 }
-ENDINGS = tuple(_READERS)
+EXTENSIONS = tuple(_READERS)
 """Of the files that `read_graph` reads."""
 
 

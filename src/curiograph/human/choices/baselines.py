@@ -11,10 +11,10 @@ import numpy as np
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
-from curiograph.graph.csr import frozen
+from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 from curiograph.recommendation.rankers import Ranker
 from curiograph.validation import is_number
 
@@ -33,7 +33,7 @@ class Uniform(Ranker):
     name: str = "uniform"
 
     @classmethod
-    def fitted(cls, graph: Graph, walks: Trajectories) -> Uniform:
+    def from_walks(cls, graph: Graph, walks: Trajectories) -> Uniform:
         """The same for all walks."""
         return cls()
 
@@ -56,7 +56,7 @@ class Degree(Ranker):
     name: str = "degree"
 
     @classmethod
-    def fitted(cls, graph: Graph, walks: Trajectories) -> Degree:
+    def from_walks(cls, graph: Graph, walks: Trajectories) -> Degree:
         """The same for all walks."""
         return cls()
 
@@ -69,7 +69,7 @@ class Popularity(Ranker):
     """How often people went to a node. Where a walk starts does not count: on Wikispeedia nobody chose that.
 
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
-    >>> Popularity.fitted(line, Trajectories.from_walks([["a", "b"], ["c", "b", "a"]], graph=line)).visits.tolist()
+    >>> Popularity.from_walks(line, Trajectories.from_walks([["a", "b"], ["c", "b", "a"]], graph=line)).visits.tolist()
     [1, 2, 0]
     """
 
@@ -78,9 +78,9 @@ class Popularity(Ranker):
     name: str = "popularity"
 
     @classmethod
-    def fitted(cls, graph: Graph, walks: Trajectories) -> Popularity:
+    def from_walks(cls, graph: Graph, walks: Trajectories) -> Popularity:
         """Counted in walks that are `on` the graph."""
-        return cls(frozen(np.bincount(_steps(graph, walks)[1], minlength=graph.num_nodes)))
+        return cls(freeze_array(np.bincount(_steps(graph, walks)[1], minlength=graph.num_nodes)))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         check_size(self, graph, len(self.visits))
@@ -95,7 +95,7 @@ class Markov(Ranker):
     that had been seen k times. So steps that nobody took are ordered by popularity.
 
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
-    >>> markov = Markov.fitted(line, Trajectories.from_walks([["a", "b", "c"], ["c", "b", "c"]], graph=line))
+    >>> markov = Markov.from_walks(line, Trajectories.from_walks([["a", "b", "c"], ["c", "b", "c"]], graph=line))
     >>> markov.scores(line, [np.array([1])], Candidates(np.array([0, 2]), np.array([0, 2]))).round(3).tolist()
     [0.0, 0.833]
     """
@@ -108,10 +108,10 @@ class Markov(Ranker):
 
     def __post_init__(self) -> None:
         if not is_number(self.k) or not 0 < self.k < np.inf:
-            raise SettingError(f"k is {quoted(self.k)}; give the steps that popularity stands for, above 0.")
+            raise SettingError(f"k is {quote_value(self.k)}; give the steps that popularity stands for, above 0.")
 
     @classmethod
-    def fitted(cls, graph: Graph, walks: Trajectories, k: float = 1.0) -> Markov:
+    def from_walks(cls, graph: Graph, walks: Trajectories, k: float = 1.0) -> Markov:
         """Counted in walks that are `on` the graph."""
         import scipy.sparse
 
@@ -125,7 +125,7 @@ class Markov(Ranker):
         arriving = self.counts.sum(axis=0)
         share = arriving / max(arriving.sum(), 1)
         lasts = [history[-1:] for history in histories]
-        counted = summed_rows(self.counts, lasts, candidates)
+        counted = sum_rows(self.counts, lasts, candidates)
         total = self.counts.sum(axis=1)
         leaving = np.array([total[last].sum() for last in lasts])
         return np.asarray((counted + self.k * share[candidates.nodes]) / (leaving + self.k)[candidates.walks])
@@ -155,7 +155,7 @@ def _steps(graph: Graph, walks: Trajectories) -> tuple[Int32, Int32]:
     return walks.nodes[ends - 1], walks.nodes[ends]
 
 
-def summed_rows(matrix: Any, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+def sum_rows(matrix: Any, histories: Sequence[Int32], candidates: Candidates) -> Float64:
     """For each candidate the sum of its column of a sparse matrix over the rows of the history."""
     import scipy.sparse
 

@@ -1,4 +1,4 @@
-"""`Choices`: the moments at which people went on, with all that they had visited and could visit next."""
+"""`ChoiceSet`: the moments at which people went on, with all that they had visited and could visit next."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from curiograph import kernels
 from curiograph.arrays import Int64
 from curiograph.errors import SettingError, UnknownNodeError
 from curiograph.exploration.mdp import Candidates, Exploration, Streams
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.human.choices.windows import Windows
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import whole_number
+from curiograph.validation import check_integer
 
-MEMORY = 50
+DEFAULT_MEMORY = 50
 """Of the nodes visited most recently, so many count as visited."""
 _AT_ONCE = 2**14  # visited nodes of all walks that are explored together: bounds the memory, does not change the scores
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
+class ChoiceSet:
     """Choices between two candidates or more, by how much had been visited.
 
     >>> from curiograph.graph.toys import cycle
     >>> walks = Trajectories.from_walks([[0, 1, 2], [3, 2]], graph=cycle(4))
-    >>> found = choices_of(cycle(4), walks, burn_in=1)
+    >>> found = find_choices(cycle(4), walks, burn_in=1)
     >>> found.candidates.nodes.tolist(), found.windows.nexts.tolist()
     ([1, 3, 0, 2], [1, 2])
     >>> found.left_out
@@ -71,7 +71,7 @@ class Choices:
 
     def explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
         """The histories, in order, as batches of walks of one length that are about to take a step."""
-        stack, valued = Stack.of([self.graph]), as_reward(reward)
+        stack, valued = GraphBatch.of([self.graph]), as_reward(reward)
         width = self.windows.histories.shape[1]
         lengths, firsts = np.unique(self.lengths, return_index=True)
         for length, (first, end) in zip(lengths.tolist(), pairwise([*firsts, len(self)]), strict=True):
@@ -92,12 +92,12 @@ class Choices:
                     np.full((b - a, length), np.nan),
                 )
 
-    def rows(self, which: Any) -> Choices:
+    def rows(self, which: Any) -> ChoiceSet:
         """Some of them, by a mask or a slice."""
         return replace(self, windows=self.windows.rows(which), streams=self.streams[which])
 
 
-def choices_of(graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = MEMORY) -> Choices:
+def find_choices(graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = DEFAULT_MEMORY) -> ChoiceSet:
     """The choices that people made between the unvisited out-neighbours of where they were.
 
     Parameters
@@ -105,9 +105,9 @@ def choices_of(graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int 
     burn_in : distinct nodes visited before the first choice that counts.
     memory : how many of the nodes visited most recently count as visited; older ones are forgotten.
     """
-    burn_in = whole_number("burn_in", burn_in, 1, "give the visits before the first choice that counts, 1 or more")
-    memory = whole_number("memory", memory, burn_in, f"remember burn_in = {burn_in} visited nodes or more")
-    walks = placed(graph, walks)
+    burn_in = check_integer("burn_in", burn_in, 1, "give the visits before the first choice that counts, 1 or more")
+    memory = check_integer("memory", memory, burn_in, f"remember burn_in = {burn_in} visited nodes or more")
+    walks = align_walks(graph, walks)
     histories, nexts, users, revisits = [], [], [], 0
     for number, user in enumerate(walks.users.tolist()):
         recent: list[int] = []
@@ -136,20 +136,22 @@ def choices_of(graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int 
     return replace(_choices(graph, linked.rows(several)), left_out=left_out)
 
 
-def _choices(graph: Graph, windows: Windows) -> Choices:
-    return Choices(graph, windows, {}, kernels.random.streams(np.uint64(0), 0, len(windows)))
+def _choices(graph: Graph, windows: Windows) -> ChoiceSet:
+    return ChoiceSet(graph, windows, {}, kernels.random.make_streams(np.uint64(0), 0, len(windows)))
 
 
-def placed(graph: Graph, walks: Any) -> Trajectories:
+def align_walks(graph: Graph, walks: Any) -> Trajectories:
     """The walks by the positions of a graph that has all their nodes.
 
-    >>> placed(Graph.from_edges([("a", "b")]), Trajectories.from_walks([["a", "x"]]))
+    >>> align_walks(Graph.from_edges([("a", "b")]), Trajectories.from_walks([["a", "x"]]))
     Traceback (most recent call last):
     curiograph.errors.UnknownNodeError: the walks visit 'x', which the graph lacks; walks.on(graph) leaves ... out.
     """
     require_edges(as_graph(graph))
     if not isinstance(walks, Trajectories):
-        raise SettingError(f"the walks are {quoted(walks)}; give Trajectories, as from Trajectories.from_walks(lists).")
+        raise SettingError(
+            f"the walks are {quote_value(walks)}; give Trajectories, as from Trajectories.from_walks(lists)."
+        )
     if walks.names is graph.names:
         return walks
     for node in np.unique(walks.nodes).tolist():

@@ -12,10 +12,10 @@ from curiograph.arrays import Float64, Int32
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.baselines import check_size, check_walks, summed_rows
-from curiograph.human.data.incidence import blocks, incidence, nearest
+from curiograph.human.choices.baselines import check_size, check_walks, sum_rows
+from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 from curiograph.recommendation.rankers import Ranker
 from curiograph.validation import is_number
 
@@ -29,7 +29,7 @@ class _ByItems(Ranker):
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         check_size(self, graph, self.similar.shape[0])
-        return summed_rows(self.similar, histories, candidates)
+        return sum_rows(self.similar, histories, candidates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class ItemKnn(_ByItems):
     """Nearest neighbours among items: n_ij / sqrt(n_i n_j), with n the walks that visited a node or both.
 
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
-    >>> knn = ItemKnn.fitted(line, Trajectories.from_walks([["a", "b"], ["b", "a"], ["b", "c"], ["c"]], graph=line))
+    >>> knn = ItemKnn.from_walks(line, Trajectories.from_walks([["a", "b"], ["b", "a"], ["b", "c"], ["c"]], graph=line))
     >>> knn.similar.toarray().round(3).tolist()
     [[0.0, 0.816, 0.0], [0.816, 0.0, 0.408], [0.0, 0.408, 0.0]]
     """
@@ -45,17 +45,17 @@ class ItemKnn(_ByItems):
     name: str = "item-knn"
 
     @classmethod
-    def fitted(cls, graph: Graph, walks: Trajectories, neighbours: int = 100) -> ItemKnn:
+    def from_walks(cls, graph: Graph, walks: Trajectories, neighbours: int = 100) -> ItemKnn:
         """Counted in walks that are `on` the graph, each a set of nodes; every node keeps its nearest ones."""
         check_walks(graph, walks)
-        seen = incidence(walks, np.arange(len(walks)))
+        seen = build_incidence(walks, np.arange(len(walks)))
         length = np.sqrt(np.maximum(seen.sum(axis=0), 1))
         # divided after the product, so that only whole numbers are added up and equal ones stay equal
         rows = (
             (first, counts.toarray() / (length[first : first + counts.shape[0], None] * length))
-            for first, counts in blocks(seen.T.tocsr(), seen)
+            for first, counts in multiply_blocks(seen.T.tocsr(), seen)
         )
-        return cls(nearest(rows, graph.num_nodes, neighbours))
+        return cls(keep_nearest(rows, graph.num_nodes, neighbours))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,22 +67,22 @@ class RP3beta(_ByItems):
 
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
     >>> walks = Trajectories.from_walks([["a", "b"], ["b", "c"]], graph=line)
-    >>> RP3beta.fitted(line, walks, beta=1).similar.toarray().tolist()
+    >>> RP3beta.from_walks(line, walks, beta=1).similar.toarray().tolist()
     [[0.0, 0.25, 0.0], [0.25, 0.0, 0.25], [0.0, 0.25, 0.0]]
     """
 
     name: str = "rp3beta"
 
     @classmethod
-    def fitted(cls, graph: Graph, walks: Trajectories, neighbours: int = 100, beta: float = 0.6) -> RP3beta:
+    def from_walks(cls, graph: Graph, walks: Trajectories, neighbours: int = 100, beta: float = 0.6) -> RP3beta:
         """Counted in walks that are `on` the graph, each a set of nodes; every node keeps its nearest ones."""
         if not is_number(beta) or not 0 <= beta < np.inf:
-            raise SettingError(f"beta is {quoted(beta)}; give how much popular nodes are held back, 0 or above.")
+            raise SettingError(f"beta is {quote_value(beta)}; give how much popular nodes are held back, 0 or above.")
         check_walks(graph, walks)
-        seen = incidence(walks, np.arange(len(walks)))
+        seen = build_incidence(walks, np.arange(len(walks)))
         visitors = np.maximum(seen.sum(axis=0), 1)
         to_walks = seen.T.multiply(1 / visitors[:, None]).tocsr()
         to_nodes = seen.multiply(1 / np.maximum(seen.sum(axis=1), 1)[:, None]).tocsr()
         held_back = visitors ** -float(beta)
-        rows = ((first, chances.toarray() * held_back) for first, chances in blocks(to_walks, to_nodes))
-        return cls(nearest(rows, graph.num_nodes, neighbours))
+        rows = ((first, chances.toarray() * held_back) for first, chances in multiply_blocks(to_walks, to_nodes))
+        return cls(keep_nearest(rows, graph.num_nodes, neighbours))

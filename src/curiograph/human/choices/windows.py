@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Int32, Int64
 from curiograph.exploration.mdp import Candidates
-from curiograph.graph.csr import slots
+from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
-from curiograph.validation import seed_number, whole_number
+from curiograph.validation import check_integer, check_seed
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +41,10 @@ class Windows:
 
     def drawn(self, most: int, seed: int = 0) -> Windows:
         """At most that many, drawn at random, in their order."""
-        whole_number("most", most, 1, "give the most windows to take, 1 or more")
+        check_integer("most", most, 1, "give the most windows to take, 1 or more")
         if len(self) <= most:
             return self
-        return self.rows(np.sort(np.random.default_rng(seed_number(seed)).choice(len(self), most, replace=False)))
+        return self.rows(np.sort(np.random.default_rng(check_seed(seed)).choice(len(self), most, replace=False)))
 
     def along_links(self, graph: Graph) -> Windows:
         """Those whose choice is an out-neighbour of the last node."""
@@ -60,17 +60,17 @@ def _linked(graph: Graph, sources: Int32, targets: Int32) -> NDArray[np.bool_]:
     return keys[place] == wanted if len(keys) else np.zeros(len(wanted), bool)
 
 
-def neighbours_of_last(graph: Graph, windows: Windows) -> Candidates:
+def find_linked_candidates(graph: Graph, windows: Windows) -> Candidates:
     """The out-neighbours of the last node that are not in the history."""
     last = windows.histories[:, -1]
     starts, counts = graph.indptr[last].astype(np.int64), graph.degrees[last]
-    nodes, rows = graph.indices[slots(starts, counts)], np.repeat(np.arange(len(windows)), counts)
+    nodes, rows = graph.indices[concatenate_ranges(starts, counts)], np.repeat(np.arange(len(windows)), counts)
     kept = ~np.any(windows.histories[rows] == nodes[:, None], axis=1)
     sizes = np.bincount(rows[kept], minlength=len(windows))
     return Candidates(np.concatenate([[0], np.cumsum(sizes)]), nodes[kept].astype(np.int32))
 
 
-def all_unvisited(graph: Graph, windows: Windows) -> Candidates:
+def find_all_candidates(graph: Graph, windows: Windows) -> Candidates:
     """Every node that is not in the history."""
     count, size = len(windows), graph.num_nodes
     kept = np.ones((count, size), bool)

@@ -16,7 +16,7 @@ from typing import IO, BinaryIO
 
 from curiograph.errors import CuriographError, FileFormatError
 from curiograph.files import check_file
-from curiograph.messages import quoted, shortened
+from curiograph.messages import quote_value, shorten_text
 
 _BLOCK = 2**20
 
@@ -28,7 +28,7 @@ class _Member:
     open: Callable[[], IO[bytes] | None]
 
 
-def unpack(path: Path, folder: Path, wanted: Collection[str], most_bytes: int) -> None:
+def unpack_archive(path: Path, folder: Path, wanted: Collection[str], most_bytes: int) -> None:
     """Write the wanted files of a zip or tar archive into a folder, side by side; a wanted file itself is copied.
 
     An archive with a path that leads out of it, with a link or a device is refused whole.
@@ -76,9 +76,11 @@ def _members(path: Path) -> Iterator[_Member]:
 def _check(path: Path, member: _Member) -> None:
     parts = PureWindowsPath(member.name)  # splits at / and \ alike
     if parts.drive or parts.root or ".." in parts.parts:
-        raise FileFormatError(f"{path}: its entry {quoted(member.name)} leads out of the archive; do not trust it.")
+        raise FileFormatError(
+            f"{path}: its entry {quote_value(member.name)} leads out of the archive; do not trust it."
+        )
     if not member.plain:
-        raise FileFormatError(f"{path}: its entry {quoted(member.name)} is a link or a device; do not trust it.")
+        raise FileFormatError(f"{path}: its entry {quote_value(member.name)} is a link or a device; do not trust it.")
 
 
 def _copy(stream: IO[bytes], out: BinaryIO, most: int, path: Path) -> int:
@@ -101,5 +103,5 @@ def _readable(path: Path) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:  # a full disk is not the archive's fault
             raise
-        reason = shortened(error, 200) or type(error).__name__
+        reason = shorten_text(error, 200) or type(error).__name__
         raise FileFormatError(f"{path}: cannot be unpacked ({reason}); get another copy.") from error

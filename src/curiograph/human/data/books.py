@@ -11,18 +11,18 @@ from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.events import (
-    Columns,
+    EventColumns,
     Events,
-    as_time,
-    event_fault,
-    header_columns,
+    describe_event_fault,
+    parse_header,
+    parse_time,
     read_events,
     require_events,
 )
-from curiograph.human.data.line_reader import BadRows, encodable, read_lines
+from curiograph.human.data.line_reader import BadRows, is_encodable, read_lines
 
 FILES = tuple(f"{name}{packed}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for packed in ("", ".gz"))
-_PLAIN = Columns(",", 4, 0, 1, 3)  # user, item, rating, time
+_PLAIN = EventColumns(",", 4, 0, 1, 3)  # user, item, rating, time
 
 
 def find_books(folder: Path) -> Path | None:
@@ -45,9 +45,9 @@ def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
         events = _read_reviews(file, lines, bad)
     else:
         head = next(lines, (1, ""))
-        columns = header_columns(file, *head)
+        columns = parse_header(file, *head)
         events = read_events(file, chain([head], lines) if columns is None else lines, columns or _PLAIN, bad)
-    skipped = bad.settle(lenient)
+    skipped = bad.finish(lenient)
     require_events(file, events)
     return Dataset("books", events.walks(), given, skipped=skipped)
 
@@ -63,13 +63,13 @@ def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) ->
             bad.add(path, number, "is not a JSON object")
             continue
         user, item = _text(review.get("user_id")), _text(review.get("parent_asin") or review.get("asin"))
-        time = as_time(review.get("timestamp"))
+        time = parse_time(review.get("timestamp"))
         if user and item and time is not None:
             events.add(user, item, time)
         else:
-            bad.add(path, number, event_fault(user, item, review.get("timestamp")))
+            bad.add(path, number, describe_event_fault(user, item, review.get("timestamp")))
     return events
 
 
 def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) and encodable(value) else ""
+    return value.strip() if isinstance(value, str) and is_encodable(value) else ""

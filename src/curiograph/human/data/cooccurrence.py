@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import as_names
-from curiograph.human.data.incidence import blocks, incidence, nearest
+from curiograph.graph.labels import as_labels
+from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
-from curiograph.validation import is_number, whole_number
+from curiograph.messages import quote_value
+from curiograph.validation import check_integer, is_number
 
 Similarity = Literal["cosine", "pmi"]
 Keep = Literal["highest", "nearest"]
@@ -56,7 +56,7 @@ def cooccurrence_graph(
     Graph(4 nodes, 4 edges, undirected)
     """
     _check(similarity, mean_degree, fewest, keep)
-    seen = incidence(walks, walks.users)
+    seen = build_incidence(walks, walks.users)
     items = np.flatnonzero(seen.sum(axis=0) >= fewest)
     wanted, shared = round(mean_degree * len(items) / 2), seen[:, items]
     if keep == "highest":
@@ -71,17 +71,19 @@ def cooccurrence_graph(
         )
     taken, inside = _component_of_degree(source, target, len(items), mean_degree)
     place = np.cumsum(inside) - 1
-    names = as_names([walks.names[int(item)] for item in items[inside]])
+    names = as_labels([walks.names[int(item)] for item in items[inside]])
     return Graph.from_arrays(place[source[taken]], place[target[taken]], names=names)
 
 
 def _check(similarity: Any, mean_degree: Any, fewest: Any, keep: Any) -> None:
     for name, value, known in (("similarity", similarity, get_args(Similarity)), ("keep", keep, get_args(Keep))):
         if value not in known:
-            raise UnknownNameError(f"{name} is {quoted(value)}; give {' or '.join(known)}.")
+            raise UnknownNameError(f"{name} is {quote_value(value)}; give {' or '.join(known)}.")
     if not is_number(mean_degree) or not 0 < mean_degree < np.inf:
-        raise SettingError(f"mean_degree is {quoted(mean_degree)}; give the wanted mean number of neighbours, above 0.")
-    whole_number("fewest", fewest, 1, "give the fewest users of an item, 1 or more")
+        raise SettingError(
+            f"mean_degree is {quote_value(mean_degree)}; give the wanted mean number of neighbours, above 0."
+        )
+    check_integer("fewest", fewest, 1, "give the fewest users of an item, 1 or more")
 
 
 def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Trajectories:
@@ -94,9 +96,9 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
     >>> dense, dense.labels(1)
     (Trajectories(2 walks by 2 users, 4 visits of 2 nodes), ['b', 'a'])
     """
-    whole_number("item_users", item_users, 1, "give the fewest users of an item, 1 or more")
-    whole_number("user_items", user_items, 1, "give the fewest items of a user, 1 or more")
-    seen = incidence(walks, walks.users)
+    check_integer("item_users", item_users, 1, "give the fewest users of an item, 1 or more")
+    check_integer("user_items", user_items, 1, "give the fewest items of a user, 1 or more")
+    seen = build_incidence(walks, walks.users)
     items, users = np.ones(seen.shape[1], bool), np.ones(seen.shape[0], bool)
     while True:
         kept_items = items & (seen.T @ users.astype(np.int32) >= item_users)
@@ -112,7 +114,7 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
     kept = items[chosen.nodes]
     before = np.concatenate([[0], np.cumsum(kept)])
     nodes = (np.cumsum(items) - 1)[chosen.nodes[kept]].astype(np.int32)
-    names = as_names([walks.names[int(item)] for item in np.flatnonzero(items)])
+    names = as_labels([walks.names[int(item)] for item in np.flatnonzero(items)])
     return Trajectories.from_arrays(nodes, before[chosen.offsets], names, chosen.users, chosen.user_names)
 
 
@@ -133,7 +135,7 @@ def _highest_pairs(seen: Any, similarity: Similarity, most: int) -> tuple[Int64,
 def _nearest_pairs(seen: Any, similarity: Similarity, most: int, neighbours: int) -> tuple[Int64, Int64]:
     """Pairs of a column and its nearest one, then its second nearest, and so on; equal ranks by similarity."""
     size = seen.shape[1]
-    similar = nearest(_similar_rows(seen, similarity), size, neighbours)
+    similar = keep_nearest(_similar_rows(seen, similarity), size, neighbours)
     rows = np.repeat(np.arange(size), np.diff(similar.indptr))
     order = np.lexsort((similar.indices, -similar.data, rows))  # each row from its nearest on
     rank = np.empty(len(order), np.int64)
@@ -155,7 +157,7 @@ def _similar_rows(seen: Any, similarity: Similarity) -> Iterator[tuple[int, Floa
     Each is one division of whole numbers, so that equal similarities are equal to the bit.
     """
     visitors = seen.sum(axis=0).astype(np.int64)
-    for first, counts in blocks(seen.T.tocsr(), seen):
+    for first, counts in multiply_blocks(seen.T.tocsr(), seen):
         together = counts.toarray().astype(np.int64)
         product = visitors[first : first + len(together), None] * visitors
         if similarity == "cosine":

@@ -17,10 +17,10 @@ from typing import Any
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, as_path
-from curiograph.human.data.archives import copy_files, unpack
-from curiograph.human.data.load import cache_folder, find_dataset
-from curiograph.human.data.registry import Source, source_named
-from curiograph.progress import Progress, silent
+from curiograph.human.data.archives import copy_files, unpack_archive
+from curiograph.human.data.load import find_dataset, get_cache_folder
+from curiograph.human.data.registry import DatasetSource, get_source
+from curiograph.progress import Progress, no_progress
 
 _BLOCK = 2**18
 _SECONDS = 30  # without a word from the server
@@ -28,7 +28,7 @@ _NETWORK = (urllib.error.URLError, http.client.HTTPException, OSError, ValueErro
 
 
 def get_dataset(
-    name: str, cache: PathLike | None = None, origin: PathLike | None = None, progress: Progress = silent
+    name: str, cache: PathLike | None = None, origin: PathLike | None = None, progress: Progress = no_progress
 ) -> Path:
     """The folder of a data set in the cache, filled if it is not there yet.
 
@@ -38,8 +38,8 @@ def get_dataset(
     origin : a folder, an archive or a file to take it from instead of downloading it.
     progress : called with how far the download is.
     """
-    source = source_named(name)
-    root = cache_folder() if cache is None else as_path(cache)
+    source = get_source(name)
+    root = get_cache_folder() if cache is None else as_path(cache)
     target = root / source.home
     if source.kind.find(target):
         return target
@@ -61,7 +61,7 @@ def get_dataset(
     return target
 
 
-def _download(source: Source, whole: Path, progress: Progress) -> None:
+def _download(source: DatasetSource, whole: Path, progress: Progress) -> None:
     part = whole.with_name(f"{whole.name}.part")
     part.parent.mkdir(parents=True, exist_ok=True)
     fetch(source.url, part, progress)
@@ -151,7 +151,7 @@ def _reason(error: Exception) -> str:
     return str(getattr(error, "reason", "") or error) or type(error).__name__
 
 
-def _install(origin: Path, target: Path, source: Source) -> None:
+def _install(origin: Path, target: Path, source: DatasetSource) -> None:
     """Make the folder of a data set, all at once."""
     for left in target.parent.glob(f".{target.name}.*.part"):  # by a kill
         shutil.rmtree(left)
@@ -162,7 +162,7 @@ def _install(origin: Path, target: Path, source: Source) -> None:
             found = find_dataset(source.name, origin) or origin
             copy_files(found if found.is_dir() else found.parent, made, source.kind.files)
         else:
-            unpack(origin, made, source.kind.files, source.most_megabytes * 10**6)
+            unpack_archive(origin, made, source.kind.files, source.most_megabytes * 10**6)
         if source.kind.find(made) is None:
             raise FileFormatError(f"{origin}: holds no {source.kind.name}; looked for {', '.join(source.kind.files)}.")
         os.replace(made, target)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from curiograph.errors import FileFormatError
-from curiograph.graph.labels import ListNames
+from curiograph.graph.labels import ListLabels
 from curiograph.human.data.line_reader import BadRows
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 
 
 class Events:
@@ -54,9 +54,9 @@ class Events:
         users, items = np.asarray(self._by), np.asarray(self._what)
         order = np.lexsort((np.asarray(self._when), users))  # stable
         offsets = np.concatenate([[0], np.cumsum(np.bincount(users, minlength=len(self._users)))]).astype(np.int64)
-        names = ListNames(self._items if titles is None else [titles.get(item, item) for item in self._items])
+        names = ListLabels(self._items if titles is None else [titles.get(item, item) for item in self._items])
         people = np.arange(len(self._users), dtype=np.int64)
-        return Trajectories.from_arrays(items[order], offsets, names, people, ListNames(self._users))
+        return Trajectories.from_arrays(items[order], offsets, names, people, ListLabels(self._users))
 
 
 def _numbering() -> defaultdict[str, int]:
@@ -67,7 +67,7 @@ def _numbering() -> defaultdict[str, int]:
 
 
 @dataclass(frozen=True)
-class Columns:
+class EventColumns:
     """Where the parts of an event stand in a row."""
 
     separator: str
@@ -86,12 +86,12 @@ _CALLED = {
 }
 
 
-def header_columns(path: Path, line: int, text: str) -> Columns | None:
+def parse_header(path: Path, line: int, text: str) -> EventColumns | None:
     """The columns that a header names, or None if the line is no header.
 
-    >>> header_columns(Path("a.csv"), 1, "time,userId,stars,page")
-    Columns(separator=',', width=4, user=1, item=3, time=0)
-    >>> header_columns(Path("a.csv"), 1, "Zulu,Africa")
+    >>> parse_header(Path("a.csv"), 1, "time,userId,stars,page")
+    EventColumns(separator=',', width=4, user=1, item=3, time=0)
+    >>> parse_header(Path("a.csv"), 1, "Zulu,Africa")
     """
     mark = next((mark for mark in "\t;" if mark in text), ",")
     titles = [title.strip().lower() for title in split_fields(text, mark) or []]
@@ -103,10 +103,12 @@ def header_columns(path: Path, line: int, text: str) -> Columns | None:
         if len(found[part]) > 1 or (not found[part] and part != "time"):
             state = f"two columns for the {part}" if found[part] else f"no column for the {part}"
             raise FileFormatError(
-                f"{path}, line {line}: the header {quoted(text)} has {state}; call one column {part}, "
+                f"{path}, line {line}: the header {quote_value(text)} has {state}; call one column {part}, "
                 "of user, item and time."
             )
-    return Columns(mark, len(titles), found["user"][0], found["item"][0], found["time"][0] if found["time"] else None)
+    return EventColumns(
+        mark, len(titles), found["user"][0], found["item"][0], found["time"][0] if found["time"] else None
+    )
 
 
 def split_fields(text: str, mark: str) -> list[str] | None:
@@ -123,17 +125,17 @@ def split_fields(text: str, mark: str) -> list[str] | None:
         return None
 
 
-def read_events(path: Path, lines: Iterable[tuple[int, str]], columns: Columns, bad: BadRows) -> Events:
+def read_events(path: Path, lines: Iterable[tuple[int, str]], columns: EventColumns, bad: BadRows) -> Events:
     """The events of numbered lines."""
     events = Events()
     width, user, item, time = columns.width, columns.user, columns.item, columns.time
     for number, fields in split_rows(path, lines, columns.separator, width, bad):
         by, what = fields[user].strip(), fields[item].strip()
-        when = 0.0 if time is None else as_time(fields[time])
+        when = 0.0 if time is None else parse_time(fields[time])
         if by and what and when is not None:
             events.add(by, what, when)
         else:
-            bad.add(path, number, event_fault(by, what, None if time is None else fields[time]))
+            bad.add(path, number, describe_event_fault(by, what, None if time is None else fields[time]))
     return events
 
 
@@ -151,10 +153,10 @@ def split_rows(
             yield number, fields
 
 
-def as_time(value: Any) -> float | None:
+def parse_time(value: Any) -> float | None:
     """A finite number, from a number or from text; None for anything else.
 
-    >>> as_time("964982703"), as_time("yesterday"), as_time("nan")
+    >>> parse_time("964982703"), parse_time("yesterday"), parse_time("nan")
     (964982703.0, None, None)
     """
     try:
@@ -164,11 +166,11 @@ def as_time(value: Any) -> float | None:
     return number if math.isfinite(number) and value is not True and value is not False else None
 
 
-def event_fault(user: str, item: str, time: object) -> str:
+def describe_event_fault(user: str, item: str, time: object) -> str:
     """What is wrong with an event that cannot be used."""
     if not user or not item:
         return f"has no {'item' if user else 'user'}"
-    return f"the time {quoted(time)} is not a number"
+    return f"the time {quote_value(time)} is not a number"
 
 
 def require_events(path: Path, events: Events) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from curiograph.arrays import Float64, Int64
 from curiograph.human.trajectories import Trajectories
-from curiograph.validation import whole_number
+from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     import scipy.sparse
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 _ENTRIES = 2**22  # numbers of a product that are made together: bounds the memory, does not change them
 
 
-def incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_array:
+def build_incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_array:
     """Who visited what, as ones: a row for each distinct number in `groups`, which has one per walk; a column per node.
 
     >>> walks = Trajectories.from_walks([["a", "b", "a"], ["c"]], users=["ann", "ann"])
-    >>> incidence(walks, walks.users).toarray().tolist()
+    >>> build_incidence(walks, walks.users).toarray().tolist()
     [[1, 1, 1]]
     """
     import scipy.sparse
@@ -33,22 +33,22 @@ def incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array((np.ones(len(keys), np.int32), (rows, columns)), shape=(len(known), size))
 
 
-def blocks(left: Any, right: Any) -> Iterator[tuple[int, Any]]:
+def multiply_blocks(left: Any, right: Any) -> Iterator[tuple[int, Any]]:
     """A sparse product, a few rows at a time, each time with the number of the first."""
     count = max(1, _ENTRIES // max(1, right.shape[1]))
     for first in range(0, left.shape[0], count):
         yield first, left[first : first + count] @ right
 
 
-def nearest(rows: Iterable[tuple[int, Float64]], size: int, most: int) -> Any:
+def keep_nearest(rows: Iterable[tuple[int, Float64]], size: int, most: int) -> Any:
     """The largest numbers of each row but the one on the diagonal, given a few rows at a time; equal ones by position.
 
-    >>> nearest([(0, np.array([[9.0, 1.0, 2.0]])), (1, np.array([[1.0, 9.0, 1.0]]))], 3, 1).toarray().tolist()
+    >>> keep_nearest([(0, np.array([[9.0, 1.0, 2.0]])), (1, np.array([[1.0, 9.0, 1.0]]))], 3, 1).toarray().tolist()
     [[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]
     """
     import scipy.sparse
 
-    most = min(whole_number("neighbours", most, 1, "give the most neighbours of a node, 1 or more"), size)
+    most = min(check_integer("neighbours", most, 1, "give the most neighbours of a node, 1 or more"), size)
     kept = [scipy.sparse.csr_array((0, size))]
     for first, some in rows:
         some[np.arange(len(some)), first + np.arange(len(some))] = 0

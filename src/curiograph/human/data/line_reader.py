@@ -39,7 +39,7 @@ class BadRows:
 
     >>> bad = BadRows()
     >>> bad.add(Path("a.csv"), 3, "has no item")
-    >>> bad.settle(lenient=False)
+    >>> bad.finish(lenient=False)
     Traceback (most recent call last):
     curiograph.errors.FileFormatError: 1 bad row: a.csv, line 3: has no item; mend it, or skip it with ...
     """
@@ -54,7 +54,7 @@ class BadRows:
         if self._count <= _SHOWN:
             self._first.append(f"{path}, line {line}: {fault}")
 
-    def settle(self, lenient: bool) -> Skipped:
+    def finish(self, lenient: bool) -> Skipped:
         """What was skipped; raises FileFormatError if there is anything and `lenient` is not set."""
         if self._count and not lenient:
             what = "1 bad row" if self._count == 1 else f"{self._count:,} bad rows"
@@ -83,13 +83,13 @@ def read_lines(path: Path, bad: BadRows, encoding: str = "utf-8") -> Iterator[tu
             text = text.removeprefix(_BOM)
         for line in text.removesuffix("\n").split("\n"):
             number += 1
-            if broken and not encodable(line):
+            if broken and not is_encodable(line):
                 bad.add(path, number, f"is not {encoding.upper()}")
             elif line and not line.isspace():
                 yield number, line
 
 
-def encodable(text: str) -> bool:
+def is_encodable(text: str) -> bool:
     """Whether UTF-8 can hold a text: not with half a character in it."""
     try:
         text.encode()

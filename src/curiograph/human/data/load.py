@@ -8,9 +8,9 @@ from pathlib import Path
 from curiograph.errors import FileFormatError, SettingError, UnknownNameError
 from curiograph.files import PathLike, as_path
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.registry import ALIASES, KINDS, SOURCES, Kind
+from curiograph.human.data.registry import ALIASES, READERS, SOURCES, DatasetReader
 from curiograph.human.data.trajectory_file import read_trajectories
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 
 
 def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, lenient: bool = False) -> Dataset:
@@ -29,20 +29,20 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
     curiograph.errors.UnknownNameError: there is no data set and no file 'wikispedia'; ...
     """
     name = ALIASES.get(str(name_or_path), str(name_or_path))
-    if name in KINDS or name in SOURCES:
+    if name in READERS or name in SOURCES:
         place = find_dataset(name, folder)
         if place is None:
             raise FileFormatError(_not_found(name, folder))
         return _kind(name).read(place, lenient=lenient)
     path = as_path(name_or_path)
     if not path.exists():
-        known = ", ".join(dict.fromkeys([*KINDS, *SOURCES]))
-        raise UnknownNameError(f"there is no data set and no file {quoted(name)}; the data sets are {known}.")
+        known = ", ".join(dict.fromkeys([*READERS, *SOURCES]))
+        raise UnknownNameError(f"there is no data set and no file {quote_value(name)}; the data sets are {known}.")
     if folder is not None:
         raise SettingError(f"{path} is a path, and a folder to look in is for names; leave out one of them.")
     if path.is_dir():
         return _load_folder(path, lenient)
-    kind = next((kind for kind in KINDS.values() if path.name in kind.entries), None)
+    kind = next((kind for kind in READERS.values() if path.name in kind.entries), None)
     return read_trajectories(path, lenient=lenient) if kind is None else kind.read(path, lenient=lenient)
 
 
@@ -51,7 +51,7 @@ def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
     kind = _kind(name)
     for root in _roots(folder):
         places = _places(root, kind)
-        if name not in KINDS and (folder is None or kind.find(root) is None):  # one release among several
+        if name not in READERS and (folder is None or kind.find(root) is None):  # one release among several
             places = [place for place in places if _folder(place).name == Path(SOURCES[name].home).name]
         if len(places) > 1:
             found = ", ".join(_folder(place).name for place in places)
@@ -61,7 +61,7 @@ def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
     return None
 
 
-def cache_folder() -> Path:
+def get_cache_folder() -> Path:
     """Where downloads are kept; raises SettingError for somebody without a home."""
     given = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     if given.startswith("~"):
@@ -69,8 +69,8 @@ def cache_folder() -> Path:
     return Path(given, "curiograph", "data")
 
 
-def _kind(name: str) -> Kind:
-    return KINDS[name] if name in KINDS else SOURCES[name].kind
+def _kind(name: str) -> DatasetReader:
+    return READERS[name] if name in READERS else SOURCES[name].kind
 
 
 def _roots(folder: PathLike | None) -> list[Path]:
@@ -80,14 +80,14 @@ def _roots(folder: PathLike | None) -> list[Path]:
         return [as_path(folder)]
     given = os.environ.get("CURIOGRAPH_DATA")
     try:
-        return [*([Path(given)] if given else []), cache_folder()]
+        return [*([Path(given)] if given else []), get_cache_folder()]
     except SettingError:
         if given is None:
             raise
         return [Path(given)]
 
 
-def _places(root: Path, kind: Kind) -> list[Path]:
+def _places(root: Path, kind: DatasetReader) -> list[Path]:
     """What a reader can read in a folder, or else in its home there, or else one level below either."""
     for folders in ([root], [root / kind.home], [*_inside(root), *_inside(root / kind.home)]):
         if places := [place for folder in folders if (place := kind.find(folder))]:
@@ -109,9 +109,9 @@ def _folder(place: Path) -> Path:
 
 
 def _load_folder(folder: Path, lenient: bool) -> Dataset:
-    found = [(kind, place) for kind in KINDS.values() for place in _places(folder, kind)]
+    found = [(kind, place) for kind in READERS.values() for place in _places(folder, kind)]
     if not found:
-        files = "; ".join(f"{kind.name}: {', '.join(kind.entries)}" for kind in KINDS.values())
+        files = "; ".join(f"{kind.name}: {', '.join(kind.entries)}" for kind in READERS.values())
         raise FileFormatError(f"{folder}: holds no data set; looked for the files of {files}.")
     if len(found) > 1:
         raise FileFormatError(

@@ -10,14 +10,14 @@ from pathlib import Path
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path, read_bytes
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import Columns, header_columns, read_events, require_events, split_rows
+from curiograph.human.data.events import EventColumns, parse_header, read_events, require_events, split_rows
 from curiograph.human.data.line_reader import BadRows, read_lines
-from curiograph.messages import shortened
+from curiograph.messages import shorten_text
 
 
 @dataclass(frozen=True)
 class _Layout:
-    ratings: Columns | None
+    ratings: EventColumns | None
     """None where the file has a header that tells."""
     titles: str
     """File of the titles: id and title come first."""
@@ -27,8 +27,8 @@ class _Layout:
 
 LAYOUTS = {
     "ratings.csv": _Layout(None, "movies.csv", ",", 3),  # latest, latest-small, 20m, 25m, 32m
-    "ratings.dat": _Layout(Columns("::", 4, 0, 1, 3), "movies.dat", "::", 3),  # 1m, 10m
-    "u.data": _Layout(Columns("\t", 4, 0, 1, 3), "u.item", "|", 24),  # 100k
+    "ratings.dat": _Layout(EventColumns("::", 4, 0, 1, 3), "movies.dat", "::", 3),  # 1m, 10m
+    "u.data": _Layout(EventColumns("\t", 4, 0, 1, 3), "u.item", "|", 24),  # 100k
 }
 FILES = (*LAYOUTS, *(layout.titles for layout in LAYOUTS.values()), "README", "README.txt", "README.html")
 
@@ -54,16 +54,16 @@ def read_movielens(path: PathLike, *, lenient: bool = False) -> Dataset:
     events = read_events(ratings, lines, columns, bad)
     file = ratings.with_name(layout.titles)
     listed = _read_titles(file, layout, bad) if file.is_file() else {}
-    skipped = bad.settle(lenient)
+    skipped = bad.finish(lenient)
     require_events(ratings, events)
-    titles = labels_of(listed, events.items)
+    titles = make_unique_labels(listed, events.items)
     return Dataset("movielens", events.walks(titles), given, titles=titles, skipped=skipped)
 
 
-def labels_of(titles: dict[str, str], items: Iterable[str]) -> dict[str, str]:
+def make_unique_labels(titles: dict[str, str], items: Iterable[str]) -> dict[str, str]:
     """A label for every item with a title: no two alike, and none like an item without one.
 
-    >>> labels_of({"1": "Emma", "2": "Emma", "3": "Heat"}, ["4"])
+    >>> make_unique_labels({"1": "Emma", "2": "Emma", "3": "Heat"}, ["4"])
     {'1': 'Emma [1]', '2': 'Emma [2]', '3': 'Heat'}
     """
     untitled = [item for item in items if item not in titles]
@@ -72,8 +72,8 @@ def labels_of(titles: dict[str, str], items: Iterable[str]) -> dict[str, str]:
     return labels if len({*labels.values(), *untitled}) == len(labels) + len(untitled) else {i: i for i in titles}
 
 
-def _header(path: Path, head: tuple[int, str]) -> Columns:
-    columns = header_columns(path, *head)
+def _header(path: Path, head: tuple[int, str]) -> EventColumns:
+    columns = parse_header(path, *head)
     if columns is None:
         raise FileFormatError(f"{path}, line {head[0]}: is no header; it should read userId,movieId,rating,timestamp.")
     return columns
@@ -88,7 +88,7 @@ def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
         item, title = fields[0].strip(), fields[1].strip()
         if not item or not title or item in titles:
             fault = (
-                f"the film {shortened(item)} is there already"
+                f"the film {shorten_text(item)} is there already"
                 if item and title
                 else f"has no {'title' if item else 'id'}"
             )

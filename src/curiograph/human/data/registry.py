@@ -12,7 +12,7 @@ from curiograph.human.data.dataset import Dataset
 
 
 @dataclass(frozen=True)
-class Kind:
+class DatasetReader:
     """Data sets that one reader reads."""
 
     name: str
@@ -27,10 +27,10 @@ class Kind:
     """Names of all files that belong to one."""
 
 
-KINDS = {
+READERS = {
     kind.name: kind
     for kind in (
-        Kind(
+        DatasetReader(
             "wikispeedia",
             "wikispeedia",
             wikispeedia.find_wikispeedia,
@@ -38,7 +38,7 @@ KINDS = {
             tuple(wikispeedia.GAME_FILES),
             wikispeedia.FILES,
         ),
-        Kind(
+        DatasetReader(
             "movielens",
             "movielens",
             movielens.find_movielens,
@@ -46,21 +46,21 @@ KINDS = {
             tuple(movielens.LAYOUTS),
             movielens.FILES,
         ),
-        Kind("books", "amazon-books", books.find_books, books.read_books, books.FILES, books.FILES),
+        DatasetReader("books", "amazon-books", books.find_books, books.read_books, books.FILES, books.FILES),
     )
 }
 
 
 @dataclass(frozen=True)
-class Source:
+class DatasetSource:
     """A data set that can be downloaded."""
 
     name: str
-    kind: Kind
+    kind: DatasetReader
     home: str
     """Its folder among other data."""
     url: str
-    licence: str
+    license: str
     citation: str
     megabytes: int
     """To download, roughly."""
@@ -70,10 +70,10 @@ class Source:
     """Whether the publisher gives the sum at the same address with `.md5` added."""
 
 
-def _movielens(version: str, megabytes: int, most_megabytes: int) -> Source:
-    return Source(
+def _movielens(version: str, megabytes: int, most_megabytes: int) -> DatasetSource:
+    return DatasetSource(
         f"movielens-{version}",
-        KINDS["movielens"],
+        READERS["movielens"],
         f"movielens/ml-{version}",
         f"https://files.grouplens.org/datasets/movielens/ml-{version}.zip",
         "GroupLens: research use, no commercial use; redistribution under the same terms",
@@ -87,9 +87,9 @@ def _movielens(version: str, megabytes: int, most_megabytes: int) -> Source:
 SOURCES = {
     source.name: source
     for source in (
-        Source(
+        DatasetSource(
             "wikispeedia",
-            KINDS["wikispeedia"],
+            READERS["wikispeedia"],
             "wikispeedia",
             "https://snap.stanford.edu/data/wikispeedia/wikispeedia_paths-and-graph.tar.gz",
             "SNAP: cite when publishing",
@@ -103,9 +103,9 @@ SOURCES = {
         _movielens("1m", 6, 100),
         _movielens("25m", 262, 4_000),
         _movielens("32m", 239, 4_000),
-        Source(
+        DatasetSource(
             "books",
-            KINDS["books"],
+            READERS["books"],
             "amazon-books",
             "https://snap.stanford.edu/data/amazon/productGraph/categoryFiles/ratings_Books.csv",
             "McAuley lab: research use with citation",
@@ -119,10 +119,10 @@ SOURCES = {
 ALIASES = {"amazon-books": "books"}
 
 
-def source_named(name: str) -> Source:
+def get_source(name: str) -> DatasetSource:
     """The source of that name.
 
-    >>> source_named("amazon-books").name
+    >>> get_source("amazon-books").name
     'books'
     """
     known = ALIASES.get(name, name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, check_file
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import header_columns, read_events, require_events, split_fields
+from curiograph.human.data.events import parse_header, read_events, require_events, split_fields
 from curiograph.human.data.line_reader import BadRows, read_lines
 from curiograph.human.trajectories import Trajectories
 
@@ -38,15 +38,15 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
         return Dataset(found.name, Trajectories.load(found), found)
     lines = read_lines(found, bad)
     head = next(((number, line) for number, line in lines if not line.startswith("#")), None)
-    columns = None if head is None else header_columns(found, *head)
+    columns = None if head is None else parse_header(found, *head)
     if columns is None:
         walks = _read_walks(found, chain([] if head is None else [head], lines), bad)
-        skipped = bad.settle(lenient)
+        skipped = bad.finish(lenient)
         if not len(walks):
             raise FileFormatError(f"{found}: holds no walks; write one list of labels per line.")
     else:
         events = read_events(found, lines, columns, bad)
-        skipped = bad.settle(lenient)
+        skipped = bad.finish(lenient)
         require_events(found, events)
         walks = events.walks()
     return Dataset(found.name, walks, found, skipped=skipped)

@@ -12,10 +12,10 @@ from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import as_time, split_rows
+from curiograph.human.data.events import parse_time, split_rows
 from curiograph.human.data.line_reader import BadRows, read_lines
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
+from curiograph.messages import quote_value
 
 GAME_FILES = {"paths_finished.tsv": 5, "paths_unfinished.tsv": 6}
 """Columns of the files of games: user, time, duration, path, and what differs."""
@@ -51,19 +51,19 @@ def read_wikispeedia(path: PathLike, *, lenient: bool = False) -> Dataset:
     articles = _read_articles(folder / "articles.tsv", bad)
     graph = Graph.from_edges(_read_links(folder / "links.tsv", articles, bad), directed=True, nodes=articles)
     played = sorted((game for file in games for game in _read_games(file, articles, bad)), key=lambda game: game.time)
-    skipped = bad.settle(lenient)
+    skipped = bad.finish(lenient)
     if not played:
         raise FileFormatError(f"{games[0]}: holds no games; check that it was written to the end.")
     walks = Trajectories.from_walks([game.walk for game in played], [game.user for game in played], graph)
     return Dataset("wikispeedia", walks, found, graph, skipped=skipped)
 
 
-def resolve(clicks: list[str]) -> list[str] | None:
+def resolve_back_clicks(clicks: list[str]) -> list[str] | None:
     """The walk that clicks make: `<` takes back the page that was left; None where there is none to go back to.
 
-    >>> resolve(["A", "B", "<", "C"])
+    >>> resolve_back_clicks(["A", "B", "<", "C"])
     ['A', 'C']
-    >>> resolve(["A", "<"])
+    >>> resolve_back_clicks(["A", "<"])
     """
     walk: list[str] = []
     for click in clicks:
@@ -81,7 +81,7 @@ def _read_articles(path: Path, bad: BadRows) -> dict[str, int]:
     for number, (encoded,) in _rows(path, 1, bad):
         name = unquote(encoded)
         if name in articles:
-            bad.add(path, number, f"the article {quoted(name)} is there already")
+            bad.add(path, number, f"the article {quote_value(name)} is there already")
         else:
             articles[name] = len(articles)
     if not articles:
@@ -104,13 +104,13 @@ def _read_links(path: Path, articles: dict[str, int], bad: BadRows) -> list[tupl
 def _read_games(path: Path, articles: dict[str, int], bad: BadRows) -> Iterator[_Game]:
     for number, fields in _rows(path, GAME_FILES[path.name], bad):
         user, time, clicks = fields[0].strip(), fields[1].strip(), [unquote(name) for name in fields[3].split(";")]
-        when = math.inf if time == _UNKNOWN else as_time(time)
-        walk = resolve(clicks)
+        when = math.inf if time == _UNKNOWN else parse_time(time)
+        walk = resolve_back_clicks(clicks)
         unknown = _unknown([name for name in clicks if name != "<"], articles)
         if not user:
             bad.add(path, number, "has no user")
         elif when is None:
-            bad.add(path, number, f"the time {quoted(time)} is neither a number nor {_UNKNOWN}")
+            bad.add(path, number, f"the time {quote_value(time)} is neither a number nor {_UNKNOWN}")
         elif unknown is not None:
             bad.add(path, number, unknown)
         elif walk is None:
@@ -121,7 +121,7 @@ def _read_games(path: Path, articles: dict[str, int], bad: BadRows) -> Iterator[
 
 def _unknown(names: list[str], articles: dict[str, int]) -> str | None:
     missing = next((name for name in names if name not in articles), None)
-    return None if missing is None else f"the article {quoted(missing)} is not in articles.tsv"
+    return None if missing is None else f"the article {quote_value(missing)} is not in articles.tsv"
 
 
 def _rows(path: Path, width: int, bad: BadRows) -> Iterator[tuple[int, list[str]]]:

@@ -9,19 +9,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from curiograph.agents.base import Agent, checked_scores
+from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, RandomAgent
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.centrality.history import uniform
-from curiograph.centrality.pagerank import flow_scales, pagerank_rows
+from curiograph.centrality.history import make_uniform_teleport
+from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.graph.csr import slots
+from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.choice_sets import Choices
-from curiograph.messages import quoted
+from curiograph.human.choices.choice_sets import ChoiceSet
+from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint
-from curiograph.recommendation.rankers import SOLVED_WHOLE, PageRankRanker
+from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
 from curiograph.rewards.registry import RewardLike, as_reward
 
 _TASK, _LARGE_TASK = 2**12, 2**18  # choices
@@ -40,12 +40,12 @@ class Motive(ABC):
         """Choices of a task: about a second of work."""
         return _TASK
 
-    def taught(self, known: Choices) -> Motive:
+    def fit(self, known: ChoiceSet) -> Motive:
         """The same motive, learnt from these choices and no others."""
         return self
 
     @abstractmethod
-    def scores(self, choices: Choices) -> Float64:
+    def scores(self, choices: ChoiceSet) -> Float64:
         """A number for each of `choices.candidates`."""
 
     @abstractmethod
@@ -65,8 +65,8 @@ class AgentMotive(Motive):
     agent: Agent
     reward: RewardLike = "igt"
 
-    def scores(self, choices: Choices) -> Float64:
-        found = [checked_scores(self.agent, walks) for walks in choices.explorations(self.reward)]
+    def scores(self, choices: ChoiceSet) -> Float64:
+        found = [score_candidates(self.agent, walks) for walks in choices.explorations(self.reward)]
         return np.concatenate([np.empty(0), *found])
 
     def about(self) -> list[Any]:
@@ -86,23 +86,23 @@ class PageRankMotive(Motive):
     name: str = "pagerank"
 
     def together(self, graph: Graph) -> int:
-        return _TASK if graph.num_nodes > SOLVED_WHOLE else _LARGE_TASK
+        return _TASK if graph.num_nodes > MAX_EXACT_NODES else _LARGE_TASK
 
-    def scores(self, choices: Choices) -> Float64:
+    def scores(self, choices: ChoiceSet) -> Float64:
         c = choices.candidates
-        large = choices.graph.num_nodes > SOLVED_WHOLE
+        large = choices.graph.num_nodes > MAX_EXACT_NODES
         scores = self._around(choices) if large else self._solved(choices)
         largest = np.maximum.reduceat(scores, c.offsets[:-1]) if len(choices) else np.empty(0)
         relative: Float64 = scores / np.maximum(largest, np.finfo(float).tiny)[c.walks]
         return relative.round(_DIGITS)
 
-    def _around(self, choices: Choices) -> Float64:
+    def _around(self, choices: ChoiceSet) -> Float64:
         histories = [row[row >= 0] for row in choices.windows.histories]
         return PageRankRanker(self.alpha).scores(
             choices.graph, [np.unique(row) for row in histories], choices.candidates
         )
 
-    def _solved(self, choices: Choices) -> Float64:
+    def _solved(self, choices: ChoiceSet) -> Float64:
         c, histories = choices.candidates, choices.windows.histories
         rows, columns = np.nonzero(histories >= 0)
         order = np.argsort(histories[rows, columns], kind="stable")
@@ -117,17 +117,19 @@ class PageRankMotive(Motive):
                 scores[mine] += flows[c.nodes[mine]]
         return scores
 
-    def _flows(self, choices: Choices, sources: Int32) -> Float64:
+    def _flows(self, choices: ChoiceSet, sources: Int32) -> Float64:
         """Visits before the first teleport from each source: PageRank, not scaled for walkers lost at dead ends."""
-        ranks = pagerank_rows(choices.graph, self.alpha, [uniform(np.array([source])) for source in sources])
-        flows: Float64 = ranks * flow_scales(choices.graph, self.alpha, ranks)[:, None]
+        ranks = compute_pagerank_rows(
+            choices.graph, self.alpha, [make_uniform_teleport(np.array([source])) for source in sources]
+        )
+        flows: Float64 = ranks * compute_flow_scales(choices.graph, self.alpha, ranks)[:, None]
         return flows
 
     def about(self) -> list[Any]:
         return [self.name, self.alpha]
 
     def table(self, graph: Graph) -> int:
-        return 0 if graph.num_nodes > SOLVED_WHOLE else 4 * 8 * _AT_ONCE * graph.num_nodes
+        return 0 if graph.num_nodes > MAX_EXACT_NODES else 4 * 8 * _AT_ONCE * graph.num_nodes
 
 
 def _candidates(offsets: Int64, rows: Int64) -> Int64:
@@ -137,7 +139,7 @@ def _candidates(offsets: Int64, rows: Int64) -> Int64:
     [0, 1, 3, 4]
     """
     counts = offsets[rows + 1] - offsets[rows]
-    return slots(offsets[rows], counts)
+    return concatenate_ranges(offsets[rows], counts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,13 +190,13 @@ class MarkovMotive(Motive):
     """nodes that they led to."""
     learns: ClassVar[bool] = True
 
-    def taught(self, known: Choices) -> MarkovMotive:
+    def fit(self, known: ChoiceSet) -> MarkovMotive:
         windows = known.windows
         links = windows.histories[:, -1].astype(np.int64) * known.graph.num_nodes + windows.nexts
         ends = windows.nexts.astype(np.int64)
         return replace(self, links=_Counts.of(links, windows.users), ends=_Counts.of(ends, windows.users))
 
-    def scores(self, choices: Choices) -> Float64:
+    def scores(self, choices: ChoiceSet) -> Float64:
         if self.links is None or self.ends is None:
             raise SettingError("the motive markov has learnt from nobody; call taught first.")
         c = choices.candidates
@@ -241,13 +243,13 @@ def as_motives(names: Any, agents: Any, reward: RewardLike) -> list[Motive]:
 
 def _listed(what: str, given: Any) -> Sequence[AgentLike]:
     if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
-        raise SettingError(f"{what} is {quoted(given)}; give a list.")
+        raise SettingError(f"{what} is {quote_value(given)}; give a list.")
     return given
 
 
 def _named(name: Any) -> Motive:
     if name not in MOTIVES:
         raise UnknownNameError(
-            f"there is no motive {quoted(name)}; the motives are {', '.join(MOTIVES)}, and agents are given as such."
+            f"there is no motive {quote_value(name)}; the motives are {', '.join(MOTIVES)}, and agents are given as such."
         )
     return MOTIVES[name]()

@@ -13,16 +13,16 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.bootstrap import Estimate, estimates, summed
-from curiograph.human.choices.choice_sets import MEMORY, Choices, choices_of
-from curiograph.human.choices.evaluation import judged
+from curiograph.human.choices.bootstrap import Estimate, estimate_means, sum_by_user
+from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find_choices
 from curiograph.human.motives.catalog import MOTIVES, as_motives
+from curiograph.human.motives.cross_validation import cross_validate
 from curiograph.human.trajectories import Trajectories
-from curiograph.optional import require
-from curiograph.parallel import Engine, EngineName, as_engine
-from curiograph.progress import Progress, silent
+from curiograph.optional import import_optional
+from curiograph.parallel import Engine, EngineName, resolve_engine
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike
-from curiograph.validation import seed_number, whole_number
+from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,13 +133,13 @@ class Motives(Mapping[str, MotiveFit]):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per motive as a pandas frame (`pip install curiograph[frame]`)."""
-        return require("pandas", "frame", "Frames").DataFrame(self.columns())
+        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def plot(self) -> Figure:
         """Bars of what every motive tells, and of whom it tells best, with 95 % intervals over users."""
-        from curiograph.plotting import figure
+        from curiograph.plotting import create_figure
 
-        made, (left, right) = figure(9.0, 1.2 + 0.4 * len(self), columns=2)
+        made, (left, right) = create_figure(9.0, 1.2 + 0.4 * len(self), columns=2)
         _bars(left, self, "gain", "bits per choice better than chance")
         _bars(right, self, "best_for", f"share of users it tells best ({self.min_choices} choices or more)")
         right.set_yticks([])
@@ -147,11 +147,11 @@ class Motives(Mapping[str, MotiveFit]):
 
 
 def _bars(ax: Any, found: Motives, name: str, title: str) -> None:
-    from curiograph.plotting import colour_of
+    from curiograph.plotting import get_color
 
     for row, fit in enumerate(found.values()):
         estimate: Estimate = getattr(fit, name)
-        ax.barh(row, estimate.value, color=colour_of(_LIKED.get(fit.name, fit.name)))
+        ax.barh(row, estimate.value, color=get_color(_LIKED.get(fit.name, fit.name)))
         ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
     ax.axvline(0, color="black", linewidth=0.8)
     ax.set_yticks(range(len(found)), list(found))
@@ -168,7 +168,7 @@ def hypotheses(
     agents: Sequence[AgentLike] = (),
     reward: RewardLike = "igt",
     burn_in: int = 3,
-    memory: int = MEMORY,
+    memory: int = DEFAULT_MEMORY,
     folds: int = 5,
     min_choices: int = 5,
     seed: int = 0,
@@ -176,7 +176,7 @@ def hypotheses(
     workers: int | None = None,
     address: str | None = None,
     run: PathLike | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Motives:
     """Compare motives by how likely they make the choices of people on whom they were not fitted.
 
@@ -205,26 +205,26 @@ def hypotheses(
     >>> found.choices, found.left_out["only candidate"]
     (8, 4)
     """
-    folds = whole_number("folds", folds, 2, "part the users into 2 or more")
-    min_choices = whole_number("min_choices", min_choices, 1, "give 1 or more")
-    by_whom = as_engine(engine, workers, address)
+    folds = check_integer("folds", folds, 2, "part the users into 2 or more")
+    min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
+    by_whom = resolve_engine(engine, workers, address)
     compared = as_motives(motives, agents, reward)
-    choices = choices_of(graph, walks, burn_in, memory)
+    choices = find_choices(graph, walks, burn_in, memory)
     people, user_of = np.unique(choices.windows.users, return_inverse=True)
     _check(choices, people)
-    fold_of_user = np.random.default_rng(seed_number(seed)).permutation(len(people)) % min(folds, len(people))
-    found = judged(compared, choices, fold_of_user[user_of], by_whom, run, progress)
+    fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(people)) % min(folds, len(people))
+    found = cross_validate(compared, choices, fold_of_user[user_of], by_whom, run, progress)
     counts = np.bincount(user_of)
-    gains = summed(np.column_stack([each.gains for each in found]), user_of, len(people))
-    percentiles = summed(np.column_stack([each.percentiles for each in found]), user_of, len(people))
+    gains = sum_by_user(np.column_stack([each.gains for each in found]), user_of, len(people))
+    percentiles = sum_by_user(np.column_stack([each.percentiles for each in found]), user_of, len(people))
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains = gains[:, order]
     enough = counts >= min_choices
     columns = zip(
         order.tolist(),
-        estimates(gains, counts, seed),
-        estimates(gains[:, :1] - gains, counts, seed),
-        estimates(percentiles[:, order], counts, seed),
+        estimate_means(gains, counts, seed),
+        estimate_means(gains[:, :1] - gains, counts, seed),
+        estimate_means(percentiles[:, order], counts, seed),
         _shares(gains[enough], seed),
         strict=True,
     )
@@ -241,7 +241,7 @@ def hypotheses(
     )
 
 
-def _check(choices: Choices, people: Int64) -> None:
+def _check(choices: ChoiceSet, people: Int64) -> None:
     if len(choices) == 0:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in choices.left_out.items())
         raise WalkError(
@@ -265,4 +265,4 @@ def _shares(gains: Float64, seed: int) -> list[Estimate]:
     if len(gains) == 0:
         return [Estimate(np.nan, np.nan, np.nan)] * gains.shape[1]
     best = _are_best(gains)
-    return estimates(best / best.sum(axis=1, keepdims=True), np.ones(len(gains), np.int64), seed)
+    return estimate_means(best / best.sum(axis=1, keepdims=True), np.ones(len(gains), np.int64), seed)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from curiograph.arrays import Float64, Int64
-from curiograph.human.choices.choice_sets import Choices
+from curiograph.human.choices.choice_sets import ChoiceSet
 
 _LEAST = 1e-6  # p_g = 0 would rule out whatever is not best
 _TRIED = np.concatenate([[1.0], 1 - np.geomspace(1e-6, 1 - _LEAST, 80)])  # dense where many candidates need it
@@ -30,7 +30,7 @@ class Places:
     """All candidates."""
 
     @classmethod
-    def of(cls, choices: Choices, scores: Float64) -> Places:
+    def of(cls, choices: ChoiceSet, scores: Float64) -> Places:
         """Compare the scores of all candidates with that of the chosen one."""
         starts = choices.candidates.offsets[:-1]
         theirs = scores[choices.chosen][choices.candidates.walks]
@@ -64,12 +64,12 @@ def log_likelihood(places: Places, p_g: float) -> Float64:
     return bits
 
 
-def fitted(places: Places) -> float:
+def fit_p_g(places: Places) -> float:
     """The p_g from 1e-6 to 1 that makes the choices likeliest; 1 if nothing does better than uniform.
 
-    >>> fitted(Places(np.array([0, 0, 0, 1]), np.ones(4, np.int64), np.full(4, 1000))).__round__(3)
+    >>> fit_p_g(Places(np.array([0, 0, 0, 1]), np.ones(4, np.int64), np.full(4, 1000))).__round__(3)
     0.2
-    >>> fitted(Places(np.array([1]), np.array([1]), np.array([2])))
+    >>> fit_p_g(Places(np.array([1]), np.array([1]), np.array([2])))
     1.0
     """
     table = np.column_stack([places.above, places.tied, places.count])

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32
-from curiograph.centrality.history import uniform
-from curiograph.centrality.mixture import unit_weights
-from curiograph.centrality.pagerank import flow_scales, pagerank_rows
+from curiograph.centrality.history import make_uniform_teleport
+from curiograph.centrality.mixture import normalize_weights
+from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.features import Float32
@@ -20,9 +20,9 @@ from curiograph.graph.graph import Graph
 from curiograph.human.choices.metrics import ChoiceRanks, choice_ranks
 from curiograph.human.choices.windows import Windows
 from curiograph.human.prediction.protocol import Study
-from curiograph.parallel import HERE, Engine, Job, Need, Result, complete
-from curiograph.parallel.fingerprint import digest, graph_digest
-from curiograph.progress import Progress, silent
+from curiograph.parallel import IN_PROCESS, Engine, Job, Need, Result, run_job
+from curiograph.parallel.fingerprint import hash_graph, hash_values
+from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.rankers import Ranker
 
 PAGERANK = "pagerank"
@@ -33,7 +33,7 @@ _HISTORIES = 256
 
 
 @dataclass(frozen=True)
-class Mix:
+class Mixture:
     """What is fitted: how the components are walked, and how they are mixed."""
 
     weights: Mapping[str, float]
@@ -47,7 +47,7 @@ class Mix:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, the weights on the unit sphere."""
-        unit = unit_weights(self.weights, self.weights)
+        unit = normalize_weights(self.weights, self.weights)
         return {"alpha": self.alpha, "steps": self.steps, "scaled": self.scaled, "weights": unit}
 
 
@@ -86,9 +86,9 @@ class Components:
         table = self.walkers[name][:steps]
         return np.asarray((powers[1:].astype(np.float32) @ table) / powers.sum(), np.float64)
 
-    def scores(self, mix: Mix) -> Float64:
+    def scores(self, mix: Mixture) -> Float64:
         """Scores of a mixture."""
-        unit = unit_weights(mix.weights, mix.weights)
+        unit = normalize_weights(mix.weights, mix.weights)
         total = np.zeros(len(self.candidates.nodes))
         for name, weight in unit.items():
             if weight:
@@ -96,7 +96,7 @@ class Components:
                 total += weight * (self._scaled(part) if mix.scaled else part)
         return total
 
-    def ranks(self, mix: Mix) -> ChoiceRanks:
+    def ranks(self, mix: Mixture) -> ChoiceRanks:
         """How high a mixture places what people chose."""
         return choice_ranks(self.scores(mix), self.candidates, self.windows.nexts)
 
@@ -120,7 +120,7 @@ class Components:
         return np.asarray(np.bincount(self.candidates.walks, scores, len(counts)) / np.maximum(counts, 1))
 
 
-def components(
+def score_candidates(
     study: Study, among: str, walkers: Mapping[str, Float32], pagerank: Float32, counting: Sequence[Ranker]
 ) -> Components:
     """Score the candidates of a study, "last" or "all", also by rankers that count."""
@@ -130,8 +130,8 @@ def components(
     return Components(windows, candidates, pagerank, walkers, counted)
 
 
-def pageranks(
-    study: Study, engine: Engine = HERE, run: PathLike | None = None, progress: Progress = silent
+def score_pagerank(
+    study: Study, engine: Engine = IN_PROCESS, run: PathLike | None = None, progress: Progress = no_progress
 ) -> dict[str, Float32]:
     """PageRank of the candidates by candidate set, alphas x candidates, as a job."""
     sets = {among: (windows.histories, study.candidates[among]) for among, windows in study.choices.items()}
@@ -142,19 +142,19 @@ def pageranks(
         (study.graph, sets),
         tasks,
         lambda: {
-            "graph": graph_digest(study.graph),
+            "graph": hash_graph(study.graph),
             "alphas": ALPHAS,
-            "choices": {among: digest(histories, c.offsets, c.nodes) for among, (histories, c) in sets.items()},
+            "choices": {among: hash_values(histories, c.offsets, c.nodes) for among, (histories, c) in sets.items()},
         },
-        pagerank_need(study),
+        estimate_pagerank_memory(study),
         lambda task: f"alpha {task[1]} ({task[0]})",
     )
-    found = dict(zip(tasks, complete(job, engine, run, progress), strict=True))
+    found = dict(zip(tasks, run_job(job, engine, run, progress), strict=True))
     return {among: np.stack([found[among, alpha]["scores"] for alpha in ALPHAS]) for among in sets}
 
 
-def pagerank_need(study: Study) -> Need:
-    """Of `pageranks`: a task holds the rows of all nodes in a history."""
+def estimate_pagerank_memory(study: Study) -> Need:
+    """Of `score_pagerank`: a task holds the rows of all nodes in a history."""
     starts = max(len(np.unique(windows.histories)) for windows in study.choices.values())
     scores = sum(candidates.nodes.nbytes for candidates in study.candidates.values())
     return Need(
@@ -177,10 +177,10 @@ def _pagerank(shared: tuple[Graph, Mapping[str, tuple[Int32, Candidates]]], task
     table = np.empty((len(starts), graph.num_nodes), np.float32)
     for first in range(0, len(starts), _HISTORIES):
         some = starts[first : first + _HISTORIES]
-        table[first : first + len(some)] = pagerank_rows(
-            graph, alpha, [uniform(np.asarray([node], np.int32)) for node in some]
+        table[first : first + len(some)] = compute_pagerank_rows(
+            graph, alpha, [make_uniform_teleport(np.asarray([node], np.int32)) for node in some]
         )
-    flows = flow_scales(graph, alpha, table)
+    flows = compute_flow_scales(graph, alpha, table)
     total = flows[places].sum(axis=0)[candidates.walks]
     found = np.zeros(len(candidates.nodes), np.float32)
     for column in places:

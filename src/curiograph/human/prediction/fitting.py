@@ -9,30 +9,32 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.human.prediction.components import ALPHAS, PAGERANK, Components, Mix
-from curiograph.optional import require
+from curiograph.human.prediction.components import ALPHAS, PAGERANK, Components, Mixture
+from curiograph.optional import import_optional
 
 _FIRST = 10
 """Random trials before the model of the objective is trusted."""
 
 
-def fitted(
+def fit_mixture(
     components: Components,
     names: Sequence[str],
     trials: int,
     seed: int,
     scaled: bool = False,
-    begin: Sequence[Mix] = (),
-) -> Mix:
+    begin: Sequence[Mixture] = (),
+) -> Mixture:
     """The mixture of these components that places the choices highest, by mean percentile.
 
     Alpha, the walkers' steps and the weights are searched by optuna's Gaussian process, after all of `begin`: so the
     result is at least as good on these choices. For PageRank alone every alpha is tried.
     """
     if list(names) == [PAGERANK]:
-        return max((Mix({PAGERANK: 1.0}, alpha) for alpha in ALPHAS), key=lambda mix: placed(components, mix))
-    optuna = require("optuna", "predict", "Fitting alpha and weights")
-    require("torch", "predict", "Fitting alpha and weights")
+        return max(
+            (Mixture({PAGERANK: 1.0}, alpha) for alpha in ALPHAS), key=lambda mix: evaluate_mixture(components, mix)
+        )
+    optuna = import_optional("optuna", "predict", "Fitting alpha and weights")
+    import_optional("torch", "predict", "Fitting alpha and weights")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     space = _Space(components, names, scaled)
     search = space.search(optuna.distributions)
@@ -42,18 +44,18 @@ def fitted(
         study = optuna.create_study(direction="maximize", sampler=sampler)
         for mix in begin:
             study.enqueue_trial(space.parameters(mix, search))
-        best, best_value = Mix({names[0]: 1.0}, scaled=scaled), -np.inf
+        best, best_value = Mixture({names[0]: 1.0}, scaled=scaled), -np.inf
         for _ in range(max(trials, len(begin))):
             trial = study.ask(search)
             mix = space.mix(trial.params)
-            value = placed(components, mix)
+            value = evaluate_mixture(components, mix)
             study.tell(trial, value)
             if value > best_value:
                 best, best_value = mix, value
     return best
 
 
-def placed(components: Components, mix: Mix) -> float:
+def evaluate_mixture(components: Components, mix: Mixture) -> float:
     """How high a mixture places the choices: their mean percentile rank."""
     return float(np.nanmean(components.ranks(mix).percentile))
 
@@ -76,15 +78,17 @@ class _Space:
             box |= {name: distributions.FloatDistribution(-1, 1) for name in self.names}
         return box
 
-    def mix(self, parameters: dict[str, Any]) -> Mix:
+    def mix(self, parameters: dict[str, Any]) -> Mixture:
         """The mixture at a point."""
         alpha, steps = ALPHAS[parameters["alpha"]], int(parameters.get("steps", 1))
         weights = {name: float(parameters.get(name, 1.0)) for name in self.names}
         if not any(weights.values()):
             weights = {self.names[0]: 1.0}
-        return Mix({name: w / self._size(name, alpha, steps) for name, w in weights.items()}, alpha, steps, self.scaled)
+        return Mixture(
+            {name: w / self._size(name, alpha, steps) for name, w in weights.items()}, alpha, steps, self.scaled
+        )
 
-    def parameters(self, mix: Mix, search: dict[str, Any]) -> dict[str, Any]:
+    def parameters(self, mix: Mixture, search: dict[str, Any]) -> dict[str, Any]:
         """The point of a mixture; weights that it does not have are zero."""
         sized = {name: weight * self._size(name, mix.alpha, mix.steps) for name, weight in mix.weights.items()}
         largest = max(map(abs, sized.values()))

@@ -29,24 +29,47 @@ from curiograph.human.prediction.components import (
     ALPHAS,
     PAGERANK,
     Components,
-    Mix,
-    components,
-    pagerank_need,
-    pageranks,
+    Mixture,
+    estimate_pagerank_memory,
+    score_candidates,
+    score_pagerank,
 )
-from curiograph.human.prediction.fitting import fitted, placed
-from curiograph.human.prediction.protocol import CANDIDATES, Recipe, Study, study
-from curiograph.human.prediction.results import MEASURES, MEMORY, WITH, WITHOUT, Outcome, Prediction
-from curiograph.human.prediction.walkers import STARTS, StepVisits, Walkers, step_visits, walkers_need
+from curiograph.human.prediction.fitting import evaluate_mixture, fit_mixture
+from curiograph.human.prediction.protocol import CANDIDATES, Recipe, Study, make_study
+from curiograph.human.prediction.results import (
+    ALL_WITH_CURIOSITY,
+    ALL_WITHOUT_CURIOSITY,
+    MEASURES,
+    MEMORY,
+    Outcome,
+    Prediction,
+)
+from curiograph.human.prediction.walkers import (
+    STARTS_PER_TASK,
+    StepVisits,
+    Walkers,
+    estimate_walkers_memory,
+    simulate_walkers,
+)
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
-from curiograph.optional import require
-from curiograph.parallel import HERE, Engine, EngineName, Job, Need, Result, alone_in, as_engine, complete
-from curiograph.parallel.fingerprint import digest, fingerprint, graph_digest
+from curiograph.messages import quote_value
+from curiograph.optional import import_optional
+from curiograph.parallel import (
+    IN_PROCESS,
+    Engine,
+    EngineName,
+    Job,
+    Need,
+    Result,
+    lock_run_folder,
+    resolve_engine,
+    run_job,
+)
+from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.parallel.memory import check_memory, fitting_workers
-from curiograph.progress import Progress, silent
+from curiograph.progress import Progress, no_progress
 from curiograph.training.trainer import train
-from curiograph.validation import seed_number, whole_number, worker_number
+from curiograph.validation import check_integer, check_seed, resolve_workers
 
 REWARDS = ("igt", "cpt")
 _KINDS = ("greedy", "trained")
@@ -84,10 +107,10 @@ class Effort:
     """and among all nodes."""
 
     def __post_init__(self) -> None:
-        whole_number("splits", self.splits, 1, "give the divisions of users, 1 or more")
-        whole_number("trials", self.trials, 1, "give the mixtures to try, 1 or more")
+        check_integer("splits", self.splits, 1, "give the divisions of users, 1 or more")
+        check_integer("trials", self.trials, 1, "give the mixtures to try, 1 or more")
         for name in ("windows", "all_windows"):
-            whole_number(name, getattr(self, name), 2, "give the most choices to predict, 2 or more")
+            check_integer(name, getattr(self, name), 2, "give the most choices to predict, 2 or more")
 
 
 FULL = Effort()
@@ -111,7 +134,7 @@ def predict(
     workers: int | None = None,
     address: str | None = None,
     run: PathLike | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> Prediction:
     """Predict people's next choices.
 
@@ -131,39 +154,39 @@ def predict(
     address : of the cluster; without it one is started on this machine for the job.
     run : folder that keeps trained agents, walkers and fits: a killed job goes on where it stopped.
     """
-    found, by_whom = _dataset(data, graph, folder, lenient), as_engine(engine, workers, address)
-    with by_whom.ready(), holding(run) as home:
-        return prepared(found, agents, recipe, effort, seed, by_whom, home, progress).complete()
+    found, by_whom = _dataset(data, graph, folder, lenient), resolve_engine(engine, workers, address)
+    with by_whom.ready(), hold_run_folder(run) as home:
+        return prepare_run(found, agents, recipe, effort, seed, by_whom, home, progress).complete()
 
 
 @contextmanager
-def holding(run: PathLike | None) -> Iterator[Path | None]:
+def hold_run_folder(run: PathLike | None) -> Iterator[Path | None]:
     """Hold a run folder, if there is one, by its full path: workers may be elsewhere."""
     if run is None:
         yield None
         return
-    with alone_in(as_path(run).absolute()) as home:
+    with lock_run_folder(as_path(run).absolute()) as home:
         yield home
 
 
-def prepared(
+def prepare_run(
     data: Dataset,
     agents: Mapping[str, AgentLike] | None = None,
     recipe: Recipe | None = None,
     effort: Effort = FULL,
     seed: int = 0,
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
     run: PathLike | None = None,
-    progress: Progress = silent,
-) -> Prepared:
+    progress: Progress = no_progress,
+) -> PredictionRun:
     """What `predict` completes: the study is made, and agents are trained or found in the run folder."""
-    seed = seed_number(seed)
+    seed = check_seed(seed)
     if agents is not None and set(agents) != set(REWARDS):
-        raise UnknownNameError(f"the agents are for {quoted(sorted(agents))}; give one for each of igt and cpt.")
+        raise UnknownNameError(f"the agents are for {quote_value(sorted(agents))}; give one for each of igt and cpt.")
     given = None if agents is None else {reward: as_agent(agents[reward]) for reward in REWARDS}
     for package in ("joblib", "optuna", "torch"):
-        require(package, "predict", "Predictions")
-    made = study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
+        import_optional(package, "predict", "Predictions")
+    made = make_study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
     _check_splits(made, effort.splits)
     _check_memory(made, effort, engine, training=given is None)
     for agent in given.values() if given and run is not None else ():
@@ -172,9 +195,9 @@ def prepared(
     def tell(message: str, share: float | None = None) -> None:
         progress(f"{made.name}: {message}", share)
 
-    with engine.ready(), holding(run) as home:
+    with engine.ready(), hold_run_folder(run) as home:
         who = given or _trained(made, effort, seed, engine, home, tell)
-        return Prepared(made, effort, who, seed, engine, home, tell)
+        return PredictionRun(made, effort, who, seed, engine, home, tell)
 
 
 def _dataset(data: Any, graph: Graph | None, folder: PathLike | None, lenient: bool) -> Dataset:
@@ -206,8 +229,8 @@ def _check_memory(made: Study, effort: Effort, engine: Engine, training: bool) -
     check_memory(Need(results=candidates * _bytes_each(effort), way_out=_WAY_OUT), workers=1)
     walkers = Walkers("random", steps=effort.steps, count=max(effort.walkers, effort.trained_walkers))
     needs = [(_training_need(made.graph), len(REWARDS))] * training + [
-        (walkers_need(made.graph, walkers, len(made.starts)), -(-len(made.starts) // STARTS)),
-        (pagerank_need(made), len(CANDIDATES) * len(ALPHAS)),
+        (estimate_walkers_memory(made.graph, walkers, len(made.starts)), -(-len(made.starts) // STARTS_PER_TASK)),
+        (estimate_pagerank_memory(made), len(CANDIDATES) * len(ALPHAS)),
         *((_fit_need(candidates, effort), effort.splits) for candidates in made.candidates.values()),
     ]
     for need, tasks in needs:
@@ -219,7 +242,7 @@ def _check_need(need: Need, tasks: int, engine: Engine) -> None:
     if engine.name == "ray":
         check_memory(replace(need, task=0, shared=0), workers=1)  # what gathers here
         return
-    workers = min(worker_number(engine.workers), tasks)
+    workers = min(resolve_workers(engine.workers), tasks)
     check_memory(need, fitting_workers(need, workers) if engine.workers is None else workers)
 
 
@@ -228,19 +251,19 @@ def _trained(
 ) -> dict[str, Any]:
     """A pair of agents, trained on the graph; both at once where there are two workers."""
     graph, steps = made.graph, effort.train_steps
-    outs = [home and home / f"agent-{reward}-{steps}-{seed}-{graph_digest(graph)[:8]}" for reward in REWARDS]
+    outs = [home and home / f"agent-{reward}-{steps}-{seed}-{hash_graph(graph)[:8]}" for reward in REWARDS]
     job = Job(
         "training",
         _train,
         graph,
         [(reward, steps, seed, out) for reward, out in zip(REWARDS, outs, strict=True)],
-        lambda: {"graph": graph_digest(graph), "rewards": REWARDS, "steps": steps, "seed": seed},
+        lambda: {"graph": hash_graph(graph), "rewards": REWARDS, "steps": steps, "seed": seed},
         _training_need(graph),
         lambda task: f"training for {task[0]}",
         "agents",
     )
-    at_once = replace(engine, workers=worker_number(None)) if engine == Engine() else engine  # surely pays off
-    found = dict(zip(REWARDS, map(_agent, complete(job, at_once, home, tell)), strict=True))
+    at_once = replace(engine, workers=resolve_workers(None)) if engine == Engine() else engine  # surely pays off
+    found = dict(zip(REWARDS, map(_agent, run_job(job, at_once, home, tell)), strict=True))
     for agent, out in zip(found.values(), outs, strict=True):
         if out is not None and not (out / AGENT_FILE).is_file():  # trained where this folder is not
             out.mkdir(exist_ok=True)
@@ -271,7 +294,7 @@ def _agent(result: Result) -> GnnAgent:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PredictionRun:
     """A study, who walks on its graph, who computes, and where results are kept."""
 
     study: Study
@@ -284,7 +307,7 @@ class Prepared:
 
     def complete(self) -> Prediction:
         """Fit and test everything."""
-        with self.engine.ready(), holding(self.home):
+        with self.engine.ready(), hold_run_folder(self.home):
             outcomes = {among: self._outcome(among, scored) for among, scored in self.scored.items()}
         facts = {"study": self.study.facts(), "recipe": asdict(self.study.recipe), "effort": asdict(self.effort)}
         about = {reward: _told(agent) for reward, agent in self.agents.items()}
@@ -298,10 +321,12 @@ class Prepared:
             visits = self._found(name, walkers)  # a few hundred megabytes on large graphs: one at a time
             for among, windows in self.study.choices.items():
                 walked[among][name] = visits.of(windows.histories, self.study.candidates[among])
-        ranks = pageranks(self.study, self.engine, self.home, self.tell)
+        ranks = score_pagerank(self.study, self.engine, self.home, self.tell)
         self.tell("counts of the candidates")
-        counting = [kind.fitted(self.study.graph, self.study.makers) for kind in _COUNTING]
-        return {among: components(self.study, among, walked[among], ranks[among], counting) for among in CANDIDATES}
+        counting = [kind.from_walks(self.study.graph, self.study.makers) for kind in _COUNTING]
+        return {
+            among: score_candidates(self.study, among, walked[among], ranks[among], counting) for among in CANDIDATES
+        }
 
     def _walkers(self) -> dict[str, Walkers]:
         """Who walks, by the name of the component."""
@@ -315,7 +340,7 @@ class Prepared:
         return {**greedy, **trained, MEMORY: chance}
 
     def _found(self, name: str, walkers: Walkers) -> StepVisits:
-        return step_visits(
+        return simulate_walkers(
             self.study.graph,
             walkers,
             self.study.starts,
@@ -340,7 +365,7 @@ class Prepared:
             lambda task: f"fit with seed {task[1]}",
             "splits",
         )
-        results = complete(job, self.engine, self.home, self.tell)
+        results = run_job(job, self.engine, self.home, self.tell)
         return _gathered(among, scored, tests, results, self.seed)
 
     def _seed(self, number: int) -> int:
@@ -353,8 +378,8 @@ class Prepared:
             "trials": self.effort.trials,
             "seed": self.seed,
             "walkers": [walkers.about(self.study.graph) for walkers in self._walkers().values()],
-            "choices": digest(windows.histories, windows.nexts, windows.users, *tests),
-            "makers": digest(makers.nodes, makers.offsets),
+            "choices": hash_values(windows.histories, windows.nexts, windows.users, *tests),
+            "makers": hash_values(makers.nodes, makers.offsets),
         }
 
 
@@ -390,7 +415,7 @@ def _fit(shared: tuple[Components, int], task: tuple[Any, int]) -> Result:
 
 def fit_split(scored: Components, tested: Any, trials: int, seed: int) -> dict[str, Any]:
     """Fit every method on the choices that are not tested, and rank those that are: nothing else is looked at."""
-    torch = require("torch", "predict", "Fitting alpha and weights")
+    torch = import_optional("torch", "predict", "Fitting alpha and weights")
     torch.set_num_threads(1)
     fits = _fits(scored.rows(~tested), trials, seed)
     test = scored.rows(tested)
@@ -398,47 +423,51 @@ def fit_split(scored: Components, tested: Any, trials: int, seed: int) -> dict[s
     return {"fits": {method: mix.to_dict() for method, mix in fits.items()}, "ranks": ranks}
 
 
-def mix_of(fit: dict[str, Any]) -> Mix:
+def mixture_from_dict(fit: dict[str, Any]) -> Mixture:
     """The mixture that an outcome's `fits` hold as plain values.
 
-    >>> mix_of(Mix({"pagerank": 3.0}, 0.85).to_dict()).weights
+    >>> mixture_from_dict(Mixture({"pagerank": 3.0}, 0.85).to_dict()).weights
     {'pagerank': 1.0}
     """
-    return Mix(**fit)
+    return Mixture(**fit)
 
 
-def _measures(test: Components, mix: Mix) -> Float64:
+def _measures(test: Components, mix: Mixture) -> Float64:
     ranks = test.ranks(mix)
     return np.stack([getattr(ranks, measure) for measure in MEASURES]).astype(np.float32)
 
 
-def _fits(train: Components, trials: int, seed: int) -> dict[str, Mix]:
+def _fits(train: Components, trials: int, seed: int) -> dict[str, Mixture]:
     """Every method, fitted."""
-    plain = fitted(train, [PAGERANK], trials, seed)
-    found = {name: Mix({name: 1.0}) for name in map(_name, _COUNTING)} | {PAGERANK: plain}
+    plain = fit_mixture(train, [PAGERANK], trials, seed)
+    found = {name: Mixture({name: 1.0}) for name in map(_name, _COUNTING)} | {PAGERANK: plain}
     for theory, rewards in _THEORIES.items():
         for kind in _KINDS:
             names = [PAGERANK, *(f"{kind} {reward}" for reward in rewards)]
             begin = [plain, *(found[f"{kind} {reward}"] for reward in rewards if len(rewards) > 1)]
             begin += [] if len(rewards) > 1 else _contrasts(train, names)
-            found[f"{kind} {theory}"] = fitted(train, names, trials, seed, begin=begin)
-        found[theory] = max((found[f"{kind} {theory}"] for kind in _KINDS), key=lambda mix: placed(train, mix))
+            found[f"{kind} {theory}"] = fit_mixture(train, names, trials, seed, begin=begin)
+        found[theory] = max(
+            (found[f"{kind} {theory}"] for kind in _KINDS), key=lambda mix: evaluate_mixture(train, mix)
+        )
     control = [PAGERANK, MEMORY]
-    found[MEMORY] = fitted(train, control, trials, seed, begin=[plain, *_contrasts(train, control)])
-    singles = [Mix({name: 1.0}, plain.alpha, scaled=True) for name in _TOGETHER]
-    found[WITHOUT] = fitted(train, _TOGETHER, 2 * trials, seed, True, singles)
+    found[MEMORY] = fit_mixture(train, control, trials, seed, begin=[plain, *_contrasts(train, control)])
+    singles = [Mixture({name: 1.0}, plain.alpha, scaled=True) for name in _TOGETHER]
+    found[ALL_WITHOUT_CURIOSITY] = fit_mixture(train, _TOGETHER, 2 * trials, seed, True, singles)
     curious = [f"{kind} {reward}" for kind in _KINDS for reward in REWARDS]
-    begin = [found[WITHOUT], *(replace(found[WITHOUT], steps=steps) for steps in (2, 3))]
-    found[WITH] = fitted(train, [*_TOGETHER, *curious], 2 * trials, seed, True, begin)
+    begin = [found[ALL_WITHOUT_CURIOSITY], *(replace(found[ALL_WITHOUT_CURIOSITY], steps=steps) for steps in (2, 3))]
+    found[ALL_WITH_CURIOSITY] = fit_mixture(train, [*_TOGETHER, *curious], 2 * trials, seed, True, begin)
     return found
 
 
-def _contrasts(train: Components, names: Sequence[str]) -> list[Mix]:
+def _contrasts(train: Components, names: Sequence[str]) -> list[Mixture]:
     """Walkers that stay near the history, less where anyone ends up: a good place to begin a search."""
     longest = len(train.walkers[names[-1]])
     tried = [(alpha, min(steps, longest)) for alpha, steps in ((0.8, 2), (0.95, 2), (0.95, 4))]
     return [
-        Mix({name: sign / max(train.spread(name, *at), 1e-12) for name, sign in zip(names, (-1, 1), strict=True)}, *at)
+        Mixture(
+            {name: sign / max(train.spread(name, *at), 1e-12) for name, sign in zip(names, (-1, 1), strict=True)}, *at
+        )
         for at in dict.fromkeys(tried)
     ]
 

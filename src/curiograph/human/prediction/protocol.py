@@ -14,14 +14,14 @@ from curiograph.arrays import Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.windows import Windows, all_unvisited, neighbours_of_last
+from curiograph.human.choices.windows import Windows, find_all_candidates, find_linked_candidates
 from curiograph.human.data.cooccurrence import Keep, Similarity, cooccurrence_graph, core
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quoted
-from curiograph.validation import is_number, seed_number, whole_number
+from curiograph.messages import quote_value
+from curiograph.validation import check_integer, check_seed, is_number
 
-CANDIDATES = {"last": neighbours_of_last, "all": all_unvisited}
+CANDIDATES = {"last": find_linked_candidates, "all": find_all_candidates}
 """By name: the out-neighbours of the last node, and all nodes, less those in the history."""
 
 
@@ -42,12 +42,12 @@ class Recipe:
     keep: Keep = "highest"
 
     def __post_init__(self) -> None:
-        whole_number("burn_in", self.burn_in, 1, "give the visits that count as history, 1 or more")
+        check_integer("burn_in", self.burn_in, 1, "give the visits that count as history, 1 or more")
         if not is_number(self.makers) or not 0 < self.makers < 1:
-            raise SettingError(f"makers is {quoted(self.makers)}; give a share of the users, between 0 and 1.")
+            raise SettingError(f"makers is {quote_value(self.makers)}; give a share of the users, between 0 and 1.")
 
 
-MOST = {"last": 2000, "all": 200}
+MAX_CHOICES = {"last": 2000, "all": 200}
 """Choices to predict, by candidate set: to rank all nodes takes longer."""
 RECIPES = {
     "wikispeedia": Recipe(burn_in=6),
@@ -78,7 +78,7 @@ class Study:
         """Choices to predict, by candidate set; those among all nodes need not follow a link."""
         every = self.others.windows(self.recipe.burn_in)
         linked = every.along_links(self.graph)
-        ranked = linked.rows(neighbours_of_last(self.graph, linked).counts > 1)
+        ranked = linked.rows(find_linked_candidates(self.graph, linked).counts > 1)
         if len(ranked) < 2:
             raise WalkError(
                 f"{self.name}: there are {len(every):,} runs of {self.recipe.burn_in + 1} distinct visits, and "
@@ -121,19 +121,19 @@ class Study:
         return len(every.along_links(self.graph)) / max(1, len(every))
 
 
-def study(
-    dataset: Dataset, recipe: Recipe | None = None, most: Mapping[str, int] = MOST, seed: int = 0, **changes: Any
+def make_study(
+    dataset: Dataset, recipe: Recipe | None = None, most: Mapping[str, int] = MAX_CHOICES, seed: int = 0, **changes: Any
 ) -> Study:
     """Divide the users of a dataset, and make the graph if there is none: of makers' walks alone.
 
     >>> from pathlib import Path
     >>> walks = Trajectories.from_walks([["a", "b", "c", "d"], ["b", "c", "a", "d"]] * 6)
-    >>> made = study(Dataset("mine", walks, Path("mine.csv")), mean_degree=3, item_users=3, burn_in=1)
+    >>> made = make_study(Dataset("mine", walks, Path("mine.csv")), mean_degree=3, item_users=3, burn_in=1)
     >>> made.graph, made.makers.num_users, made.others.num_users
     (Graph(4 nodes, 6 edges, undirected), 6, 6)
     """
     made = replace(recipe or RECIPES.get(dataset.name, Recipe()), **changes)
-    seed = seed_number(seed)
+    seed = check_seed(seed)
     others, makers = dataset.walks.split(made.makers, seed)
     graph = dataset.graph
     if graph is None:

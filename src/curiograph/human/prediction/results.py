@@ -12,10 +12,10 @@ import numpy as np
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import UnknownNameError
 from curiograph.graph.features import Float32
-from curiograph.human.choices.bootstrap import COVERED, Estimate, resampled_means, summed
+from curiograph.human.choices.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 from curiograph.human.prediction.components import PAGERANK
-from curiograph.optional import require
-from curiograph.plotting import COLOURS, figure
+from curiograph.optional import import_optional
+from curiograph.plotting import COLORS, create_figure
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
-WITHOUT, WITH = "all but curiosity", "all and curiosity"
+ALL_WITHOUT_CURIOSITY, ALL_WITH_CURIOSITY = "all but curiosity", "all and curiosity"
 MEMORY = "memory"
 """The control: walkers who remember their path, as curious ones do, and choose at random."""
-WHERE = {"last": "the out-neighbours of the last node", "all": "all nodes"}
+CANDIDATE_LABELS = {"last": "the out-neighbours of the last node", "all": "all nodes"}
 """What the candidates are, by name of their set."""
 
 
@@ -86,7 +86,7 @@ class Outcome(Mapping[str, Float32]):
         own, base = (np.nanmean(self[name][0], axis=1) for name in (method, PAGERANK))
         by_split = own / base - 1
         samples = self._samples([method, PAGERANK])
-        low, high = np.percentile(samples[:, 0] / samples[:, 1] - 1, COVERED)
+        low, high = np.percentile(samples[:, 0] / samples[:, 1] - 1, INTERVAL_PERCENTILES)
         spread = by_split.std(ddof=1) if len(by_split) > 1 else np.nan
         return Improvement(float(by_split.mean()), float(low), float(high), float(spread))
 
@@ -94,13 +94,13 @@ class Outcome(Mapping[str, Float32]):
         """By how much percentile ranks of a method are above those of another, choice by choice."""
         means = [self.mean(name)["percentile"] for name in (method, other)]
         samples = self._samples([method, other])
-        low, high = np.percentile(samples[:, 0] - samples[:, 1], COVERED)
+        low, high = np.percentile(samples[:, 0] - samples[:, 1], INTERVAL_PERCENTILES)
         return Estimate(means[0] - means[1], float(low), float(high))
 
     @property
     def added(self) -> Estimate:
         """Percentile ranks that curiosity adds to everything else."""
-        return self.difference(WITH, WITHOUT)
+        return self.difference(ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY)
 
     @property
     def by_curiosity(self) -> Estimate:
@@ -114,7 +114,7 @@ class Outcome(Mapping[str, Float32]):
         rows = np.unique(self.users[tested], return_inverse=True)[1]
         size = int(rows.max()) + 1
         counts = np.bincount(rows, minlength=size)
-        return resampled_means(summed(values[tested], rows, size), counts, self.seed)
+        return resample_means(sum_by_user(values[tested], rows, size), counts, self.seed)
 
     def columns(self) -> dict[str, list[Any]]:
         """One entry per method."""
@@ -129,16 +129,16 @@ class Outcome(Mapping[str, Float32]):
     def plot_choices(self, method: str = "igt+cpt", ax: Axes | None = None) -> Axes:
         """Percentile ranks of every choice by PageRank and by a method: the paper's Figure 4B."""
         if ax is None:
-            ax = figure(4.6, 4.2)[1]
+            ax = create_figure(4.6, 4.2)[1]
         plain, biased = self.by_choice(PAGERANK), self.by_choice(method)
         known = ~np.isnan(plain) & ~np.isnan(biased)
         ax.hexbin(plain[known], biased[known], gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
-        ax.plot([0, 1], [0, 1], color=COLOURS["quiet"], linestyle="--", linewidth=1)
+        ax.plot([0, 1], [0, 1], color=COLORS["quiet"], linestyle="--", linewidth=1)
         edges = np.linspace(0, 1, 11)
         place = np.clip(np.digitize(plain[known], edges) - 1, 0, 9)
         filled = np.bincount(place, minlength=10) > 0
         means = np.bincount(place, biased[known], 10)[filled] / np.bincount(place, minlength=10)[filled]
-        ax.plot((edges[:-1] + 0.05)[filled], means, "o-", color=COLOURS["mixture"], label=f"mean of {method}")
+        ax.plot((edges[:-1] + 0.05)[filled], means, "o-", color=COLORS["mixture"], label=f"mean of {method}")
         ax.set_xlabel("percentile rank by PageRank")
         ax.set_ylabel(f"percentile rank by {method}")
         ax.legend(frameon=False, fontsize=8)
@@ -172,7 +172,7 @@ class Prediction:
 
     def to_frame(self) -> pd.DataFrame:
         """One row per candidate set and method as a pandas frame (`pip install curiograph[frame]`)."""
-        return require("pandas", "frame", "Frames").DataFrame(self.columns())
+        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but single choices, as plain values."""
@@ -193,9 +193,12 @@ class Prediction:
         sentences = []
         for among, outcome in self.outcomes.items():
             r, above, added = outcome.improvement("igt+cpt"), outcome.by_curiosity, outcome.added
-            best = max((m for m in outcome if m not in (WITH, WITHOUT)), key=lambda m: outcome.mean(m)["percentile"])
+            best = max(
+                (m for m in outcome if m not in (ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY)),
+                key=lambda m: outcome.mean(m)["percentile"],
+            )
             sentences.append(
-                f"Among {WHERE[among]}, igt+cpt changes percentile ranks by {r.value:+.1%} of PageRank's "
+                f"Among {CANDIDATE_LABELS[among]}, igt+cpt changes percentile ranks by {r.value:+.1%} of PageRank's "
                 f"({r.low:+.1%} to {r.high:+.1%}), and by {_points(above)} against walkers without curiosity. "
                 f"{best} does best ({outcome.mean(best)['percentile']:.3f}); curiosity adds {_points(added)} to all "
                 "others together."
@@ -204,7 +207,7 @@ class Prediction:
 
     def plot(self) -> Figure:
         """Percentile ranks by method, and every choice by PageRank against igt+cpt, for each candidate set."""
-        made, cells = figure(11, 4.4 * len(self.outcomes), columns=2, rows=len(self.outcomes))
+        made, cells = create_figure(11, 4.4 * len(self.outcomes), columns=2, rows=len(self.outcomes))
         for row, outcome in zip(np.atleast_2d(cells), self.outcomes.values(), strict=True):
             _plot_methods(outcome, row[0])
             outcome.plot_choices(ax=row[1])
@@ -220,8 +223,8 @@ def _plot_methods(outcome: Outcome, ax: Axes) -> None:
     """Bars of the mean percentile rank, the best on top."""
     heights = {method: outcome.mean(method)["percentile"] for method in outcome}
     order = sorted(heights, key=heights.__getitem__)
-    colours = [COLOURS.get(method.split("+")[0].split(" ")[-1], COLOURS["quiet"]) for method in order]
-    colours = [COLOURS["mixture"] if "+" in method else colour for method, colour in zip(order, colours, strict=True)]
+    colours = [COLORS.get(method.split("+")[0].split(" ")[-1], COLORS["quiet"]) for method in order]
+    colours = [COLORS["mixture"] if "+" in method else colour for method, colour in zip(order, colours, strict=True)]
     ax.barh(order, [heights[method] for method in order], color=colours)
     ax.axvline(0.5, color="#555555", linewidth=1, linestyle=":")
-    ax.set_xlabel(f"mean percentile rank of the choice among {WHERE[outcome.among]}")
+    ax.set_xlabel(f"mean percentile rank of the choice among {CANDIDATE_LABELS[outcome.among]}")

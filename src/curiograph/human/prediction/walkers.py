@@ -16,21 +16,21 @@ import scipy.sparse
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Int32, Int64
-from curiograph.centrality.curious_pagerank import start_states
-from curiograph.centrality.rank_transition import greediness
-from curiograph.centrality.swarm import Bias, Reach, simulate
+from curiograph.centrality.curious_pagerank import make_start_states
+from curiograph.centrality.rank_transition import check_p_g
+from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
-from curiograph.graph.batch import Stack
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
-from curiograph.parallel import HERE, Engine, Job, Need, Result, complete
-from curiograph.parallel.fingerprint import digest, fingerprint, graph_digest
-from curiograph.progress import Progress, silent
+from curiograph.parallel import IN_PROCESS, Engine, Job, Need, Result, run_job
+from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
+from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import as_reward
-from curiograph.validation import whole_number
+from curiograph.validation import check_integer
 
-STARTS = 64
+STARTS_PER_TASK = 64
 """Nodes of one task."""
 _CHANCE = 8
 """Bytes of a chance and of where it belongs."""
@@ -54,18 +54,18 @@ class Walkers:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        greediness(self.p_g)
-        whole_number("steps", self.steps, 1, "give the steps between two teleports, 1 or more")
-        whole_number("count", self.count, 1, "give the paths to follow, 1 or more")
+        check_p_g(self.p_g)
+        check_integer("steps", self.steps, 1, "give the steps between two teleports, 1 or more")
+        check_integer("count", self.count, 1, "give the paths to follow, 1 or more")
 
     def about(self, graph: Graph) -> list[Any]:
         """What tells the table of these walkers on this graph from all others."""
         walks = [self.reward, self.p_g, self.steps, self.count, self.seed]
-        return [graph_digest(graph), fingerprint("agent", as_agent(self.agent)), *walks]
+        return [hash_graph(graph), fingerprint("agent", as_agent(self.agent)), *walks]
 
 
 @dataclass(frozen=True)
-class _Steps(Reach):
+class _Steps(SwarmLimits):
     """As many walkers at every step, up to the last."""
 
     last: int = 1
@@ -88,7 +88,7 @@ class StepVisits:
         """Chances of the candidates of each history, whose nodes are starts alike: steps x candidates.
 
         >>> from curiograph.graph.toys import cycle
-        >>> visits = step_visits(cycle(4), Walkers("random", steps=2), [0])
+        >>> visits = simulate_walkers(cycle(4), Walkers("random", steps=2), [0])
         >>> visits.of(np.array([[0]]), Candidates(np.array([0, 2]), np.array([1, 2]))).tolist()
         [[0.5, 0.0], [0.0, 1.0]]
         """
@@ -108,53 +108,55 @@ class StepVisits:
         return chances
 
 
-def step_visits(
+def simulate_walkers(
     graph: Graph,
     walkers: Walkers,
     starts: Sequence[int] | Int64,
     *,
     name: str = "walkers",
-    engine: Engine = HERE,
+    engine: Engine = IN_PROCESS,
     run: PathLike | None = None,
-    progress: Progress = silent,
+    progress: Progress = no_progress,
 ) -> StepVisits:
     """Let walkers start at each of some nodes, as a job of that name."""
     starts = np.unique(np.asarray(starts, np.int64))
-    tasks = [starts[first : first + STARTS] for first in range(0, len(starts), STARTS)]
+    tasks = [starts[first : first + STARTS_PER_TASK] for first in range(0, len(starts), STARTS_PER_TASK)]
     job = Job(
         name,
         _table,
         (graph, replace(walkers, agent=as_agent(walkers.agent))),  # a path may lead nowhere on another machine
         tasks,
-        lambda: {"walkers": walkers.about(graph), "starts": digest(starts)},
-        walkers_need(graph, walkers, len(starts)),
+        lambda: {"walkers": walkers.about(graph), "starts": hash_values(starts)},
+        estimate_walkers_memory(graph, walkers, len(starts)),
         lambda some: f"walkers from the nodes at positions {some[0]} to {some[-1]}",
-        f"groups of {STARTS} nodes",
+        f"groups of {STARTS_PER_TASK} nodes",
     )
-    return _collected(complete(job, engine, run, progress), tasks, graph.num_nodes, walkers.steps)
+    return _collected(run_job(job, engine, run, progress), tasks, graph.num_nodes, walkers.steps)
 
 
-def walkers_need(graph: Graph, walkers: Walkers, starts: int) -> Need:
-    """Of `step_visits`: at every step, chances of all nodes, or of the candidates of all walkers where these are fewer.
+def estimate_walkers_memory(graph: Graph, walkers: Walkers, starts: int) -> Need:
+    """Of `simulate_walkers`: at every step, chances of all nodes, or of the candidates of all walkers where these are fewer.
 
     On Wikispeedia a third of them are not zero, so that what is found and what is made of it fit in.
     """
     places = min(graph.num_nodes, walkers.count * max(1, int(graph.degrees.mean())))
     each = walkers.steps * places * _CHANCE
     way_out = "predict fewer choices (windows, all_windows), or by walkers of fewer steps"
-    return Need(2 * STARTS * each, starts * each, shared=len(graph.indices) * _CHANCE, way_out=way_out)
+    return Need(2 * STARTS_PER_TASK * each, starts * each, shared=len(graph.indices) * _CHANCE, way_out=way_out)
 
 
 def _table(shared: tuple[Graph, Walkers], starts: Int64) -> Result:
     """Chances from some starts, flat: of start i and step k, those at `bounds[i * steps + k]` and on."""
     graph, walkers = shared
-    bias = Bias(Stack.of([graph]), as_agent(walkers.agent), as_reward(walkers.reward), walkers.p_g, "frontier", 1)
+    bias = WalkerPolicy(
+        GraphBatch.of([graph]), as_agent(walkers.agent), as_reward(walkers.reward), walkers.p_g, "frontier", 1
+    )
     reach = _Steps(walkers.count, alpha=1.0, groups=1, last=walkers.steps)
     nodes, chances, counts = [], [], []
     for start in starts:
-        first = start_states(np.asarray([start], np.int32), walkers.seed)
-        streams = kernels.random.streams(first.streams[0], 0, 1)
-        steps = simulate(bias, first, np.ones(1), reach, streams).steps[1:]
+        first = make_start_states(np.asarray([start], np.int32), walkers.seed)
+        streams = kernels.random.make_streams(first.streams[0], 0, 1)
+        steps = simulate_swarm(bias, first, np.ones(1), reach, streams).steps[1:]
         for step in range(walkers.steps):
             held = step < len(steps)
             nodes.append(steps[step].indices if held else np.empty(0, np.int32))

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.messages import shortened
-from curiograph.plotting.fonts import drawable, families
-from curiograph.plotting.palette import COLOURS
+from curiograph.messages import shorten_text
+from curiograph.plotting.fonts import list_font_families, replace_missing_glyphs
+from curiograph.plotting.palette import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,21 +33,21 @@ def short_names(labels: Sequence[Hashable]) -> list[str]:
     whole = [" ".join(str(label).split()) for label in labels]
     alike: dict[str, set[str]] = {}
     for text in whole:
-        alike.setdefault(shortened(text, _LETTERS), set()).add(text)
-    return [_told_apart(text, alike[shortened(text, _LETTERS)]) for text in whole]
+        alike.setdefault(shorten_text(text, _LETTERS), set()).add(text)
+    return [_told_apart(text, alike[shorten_text(text, _LETTERS)]) for text in whole]
 
 
 def _told_apart(text: str, alike: set[str]) -> str:
     """A text cut so that it shows where it begins to differ from others that begin like it."""
     if len(alike) == 1:
-        return shortened(text, _LETTERS)
+        return shorten_text(text, _LETTERS)
     differ = next((place for place, letters in enumerate(zip(*alike, strict=False)) if len(set(letters)) > 1), 0)
     word = text.rfind(" ", 0, differ + 1) + 1
     start = max(3, min(word, len(text) - _TAIL))
     return f"{text[:3]}...{text[start : start + _TAIL]}"
 
 
-class Names:
+class NodeLabels:
     """Names of nodes at their places: found room once, whenever the axes have got their size."""
 
     def __init__(
@@ -59,7 +59,7 @@ class Names:
         size: float = 7.5,
     ) -> None:
         self._tried = [round(place) for place in np.linspace(0, len(labels) - 1, min(len(labels), _TRIED))]
-        self._texts = drawable(short_names([labels[node] for node in self._tried]))
+        self._texts = replace_missing_glyphs(short_names([labels[node] for node in self._tried]))
         self._places, self._links = places, links
         self._radius, self._size = radius, size
         self._frame: tuple[float, ...] = ()
@@ -67,13 +67,13 @@ class Names:
 
     def write(self, ax: Axes, count: int | None = None) -> None:
         """Write the first names, all without `count`; they move to their places when the axes are drawn."""
-        from curiograph.plotting.late import Late
+        from curiograph.plotting.draw_callback import DrawCallback
 
         some = len(self._places) if count is None else count
         every = [self._annotation(ax, text, node) for text, node in zip(self._texts, self._tried, strict=True)]
         for name, node in zip(every, self._tried, strict=True):
             name.set_visible(node < some)
-        ax.add_artist(Late(lambda renderer: self._move(ax, every, some, renderer)))
+        ax.add_artist(DrawCallback(lambda renderer: self._move(ax, every, some, renderer)))
 
     def _annotation(self, ax: Axes, text: str, node: int) -> Annotation:
         place = self._places[node]
@@ -85,8 +85,8 @@ class Names:
             ha="center",
             va="center",
             fontsize=self._size,
-            fontfamily=list(families()),
-            color=COLOURS["ink"],
+            fontfamily=list(list_font_families()),
+            color=COLORS["ink"],
             zorder=6,
             parse_math=False,
             bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.4},

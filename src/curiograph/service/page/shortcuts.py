@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-KEYS = (
+SHORTCUTS = (
     ("→ or n", "the agent takes a step"),
     ("← or u", "take the last step back"),
     ("p", "play or pause"),
@@ -12,7 +12,7 @@ KEYS = (
     ("?", "these keys"),
 )
 
-LISTEN = """(() => {
+KEY_LISTENER_JS = """(() => {
   const theirs = 'input, textarea, select, [role=radio], [role=tab], [role=listbox], [role=option], [role=combobox]';
   document.addEventListener('keydown', event => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;

@@ -12,16 +12,16 @@ from curiograph.agents.explore import explore
 from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64
 from curiograph.errors import SettingError, WalkError
-from curiograph.exploration.mdp import possible_starts, start_at
+from curiograph.exploration.mdp import list_starts, locate_start
 from curiograph.graph.graph import Graph, require_edges
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.growth.records import Gap, Growth
-from curiograph.plotting.layout import layout
-from curiograph.service.answers import number
-from curiograph.service.page.layout import beside, settled
-from curiograph.service.step_view import AHEAD, Look, look
-from curiograph.service.work import look_seconds
+from curiograph.plotting.layout import compute_layout
+from curiograph.service.page.layout import place_new_node, relax_layout
+from curiograph.service.responses import encode_number
+from curiograph.service.step_view import DEFAULT_AHEAD, StepView, view_step
+from curiograph.service.time_limits import estimate_step_seconds
 
 YOU = "you"
 RIVALS = (("greedy", "igt"), ("horizon", "igt"), ("greedy", "cpt"), ("horizon", "cpt"), ("random", "igt"))
@@ -36,7 +36,7 @@ _MEASURED = 150
 
 
 @dataclass(frozen=True)
-class Taken:
+class WalkStep:
     """A step that was taken."""
 
     node: Hashable
@@ -47,7 +47,7 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class Rival:
+class AgentReturns:
     """What an agent collects from the same start in as many steps."""
 
     agent: str
@@ -56,20 +56,20 @@ class Rival:
     cpt: float
 
 
-class Walking:
+class WalkSession:
     """A walk that grows and can be taken back. An attempt that fails leaves it as it was.
 
     >>> from curiograph.graph.toys import library
-    >>> walking = Walking("toy:library", library(), "music")
+    >>> walking = WalkSession("toy:library", library(), "music")
     >>> walking.take("physics")
     >>> walking.step()
     >>> [taken.by for taken in walking.taken], len(walking.places)
     (['start', 'you', 'greedy'], 3)
     """
 
-    taken: list[Taken]
+    taken: list[WalkStep]
     """The start, and every step since."""
-    seen: Look
+    seen: StepView
     """Where the walk may go now."""
     bits: list[float]
     """Compressibility after every step."""
@@ -84,31 +84,33 @@ class Walking:
         self, graph_id: str, graph: Graph, start: Hashable, agent: str = "greedy", reward: str = "igt", seed: int = 0
     ) -> None:
         self.graph_id, self.graph, self.agent, self.reward, self.seed = graph_id, graph, agent, reward, seed
-        self._earlier: list[Look] = []  # what was seen before the last steps, so that taking them back costs nothing
+        self._earlier: list[
+            StepView
+        ] = []  # what was seen before the last steps, so that taking them back costs nothing
         self.restart(start)
 
     @classmethod
-    def replayed(cls, begun: Walking, nodes: Sequence[Hashable], by: Sequence[str]) -> Walking:
+    def replayed(cls, begun: WalkSession, nodes: Sequence[Hashable], by: Sequence[str]) -> WalkSession:
         """A walk that someone shares: the start of `begun`, then `nodes`, each taken by whom `by` says.
 
         >>> from curiograph.graph.toys import library
-        >>> begun = Walking("toy:library", library(), "music")
-        >>> Walking.replayed(begun, ["physics", "logic"], ["you", "greedy"]).agreement()["degree"]
+        >>> begun = WalkSession("toy:library", library(), "music")
+        >>> WalkSession.replayed(begun, ["physics", "logic"], ["you", "greedy"]).agreement()["degree"]
         0.83...
         """
         graph, every = begun.graph, [*begun.nodes, *nodes]
         seen = begun._look(every)
         for place, (node, who) in enumerate(zip(nodes, by, strict=True), start=1):
             judged = who == YOU and len(every) <= _COMPARED
-            before = look(graph, every[:place], "random", seed=begun.seed) if judged else None
+            before = view_step(graph, every[:place], "random", seed=begun.seed) if judged else None
             known = before is not None and node in before.nodes
-            begun.taken.append(Taken(node, who, before.percentiles(node) if before and known else {}))
+            begun.taken.append(WalkStep(node, who, before.percentiles(node) if before and known else {}))
         begun.seen = seen
         begun.bits = measure(graph, every, compressibility=len(every) <= _MEASURED).compressibility.tolist()
         begun._measure()
         order = np.argsort(graph.positions(every))
         final = np.empty((len(every), 2))
-        final[order] = layout(graph.skeleton.induced(graph.positions(every)[order]))
+        final[order] = compute_layout(graph.skeleton.induced(graph.positions(every)[order]))
         begun._places = [final[:count] for count in range(1, len(every) + 1)]
         return begun
 
@@ -139,7 +141,7 @@ class Walking:
         self._go(node, YOU)
 
     def _go(self, node: Hashable, by: str) -> None:
-        taken = Taken(node, by, self.seen.percentiles(node))
+        taken = WalkStep(node, by, self.seen.percentiles(node))
         seen = self._look([*self.nodes, node])
         self.taken.append(taken)
         self._earlier.append(self.seen)
@@ -159,9 +161,9 @@ class Walking:
 
     def restart(self, start: Hashable) -> None:
         """Begin anew elsewhere, or at the same node; raises where no walk can start."""
-        start_at(self.graph, start, "frontier")
+        locate_start(self.graph, start, "frontier")
         seen = self._look([start])
-        self.taken, self.seen, self.bits = [Taken(start, "start")], seen, [seen.cpt]
+        self.taken, self.seen, self.bits = [WalkStep(start, "start")], seen, [seen.cpt]
         self._places, self._earlier = [np.zeros((1, 2))], []
         self._measure()
 
@@ -170,16 +172,16 @@ class Walking:
         self.seen = self._looked(self.nodes, agent, reward)
         self.agent, self.reward, self._earlier = agent, reward, []
 
-    def _look(self, nodes: Sequence[Hashable]) -> Look:
+    def _look(self, nodes: Sequence[Hashable]) -> StepView:
         return self._looked(nodes, self.agent, self.reward)
 
-    def _looked(self, nodes: Sequence[Hashable], agent: str, reward: str) -> Look:
-        if look_seconds(self.graph, as_agent(agent), reward, len(nodes), AHEAD) > _WAIT:
+    def _looked(self, nodes: Sequence[Hashable], agent: str, reward: str) -> StepView:
+        if estimate_step_seconds(self.graph, as_agent(agent), reward, len(nodes), DEFAULT_AHEAD) > _WAIT:
             raise SettingError(
                 f"after {len(nodes)} nodes {agent} takes too long to choose for {reward}; "
                 "go on with another agent, or for the other reward."
             )
-        return look(self.graph, nodes, agent, reward, seed=self.seed)
+        return view_step(self.graph, nodes, agent, reward, seed=self.seed)
 
     def _edges(self) -> list[tuple[int, int]]:
         positions = self.graph.positions(self.nodes)
@@ -193,21 +195,21 @@ class Walking:
         """Places after the newest node has come."""
         edges = np.array(self.edges, np.int64).reshape(-1, 2)
         newest = len(self.taken) - 1
-        new = beside(self.places, edges[edges[:, 1] == newest, 0], newest - 1)
-        return settled(np.vstack([self.places, new]), edges)
+        new = place_new_node(self.places, edges[edges[:, 1] == newest, 0], newest - 1)
+        return relax_layout(np.vstack([self.places, new]), edges)
 
-    def rivals(self) -> list[Rival]:
+    def rivals(self) -> list[AgentReturns]:
         """What agents collect from the same start in as many steps; nothing for a walk too long to compare at once."""
         if not 1 < len(self.taken) <= _COMPARED:
             return []
         return [self._rival(agent, reward) for agent, reward in RIVALS]
 
-    def _rival(self, agent: str, reward: str) -> Rival:
+    def _rival(self, agent: str, reward: str) -> AgentReturns:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a walk that ends early is compared as it is
             walk = explore(self.graph, agent, reward, self.nodes[0], len(self.taken), seed=self.seed)
         growth = walk.growth
-        return Rival(agent, reward, float(growth.beta1[1:].sum()), float(growth.compressibility[1:].sum()))
+        return AgentReturns(agent, reward, float(growth.beta1[1:].sum()), float(growth.compressibility[1:].sum()))
 
     def returns(self) -> tuple[float, float]:
         """What this walk has collected: gaps, and bits."""
@@ -234,7 +236,7 @@ class Walking:
             "nodes": self.nodes,
             "by": [taken.by for taken in self.taken],
             "beta1": self.growth.beta1.tolist(),
-            "compressibility": [number(value) for value in self.bits],
+            "compressibility": [encode_number(value) for value in self.bits],
             "gaps": [
                 {"opened_by": gap.opened_by, "closed_by": gap.closed_by, "loop": loop} for gap, loop in self.loops
             ],
@@ -243,8 +245,8 @@ class Walking:
         }
 
 
-def first_start(graph: Graph) -> Hashable:
+def choose_start(graph: Graph) -> Hashable:
     """A start to begin with: the node from which most links lead on."""
     require_edges(graph)
-    possible = possible_starts(graph, "frontier")
+    possible = list_starts(graph, "frontier")
     return graph.label(int(possible[np.argmax(graph.degrees[possible])]))

@@ -9,39 +9,39 @@ import numpy as np
 from scipy.stats import rankdata
 
 from curiograph.arrays import Float64
-from curiograph.centrality.history import Visited
+from curiograph.centrality.history import History
 from curiograph.errors import WalkError
-from curiograph.messages import quoted
-from curiograph.recommendation.rankers import checked_ranks
-from curiograph.recommendation.recommender import Recommender, best_places, candidate_set
-from curiograph.service.answers import numbers
-from curiograph.service.labels import shown
+from curiograph.messages import quote_value
+from curiograph.recommendation.rankers import score_candidates
+from curiograph.recommendation.recommender import Recommender, find_candidates, select_top
+from curiograph.service.labels import encode_label
+from curiograph.service.responses import encode_numbers
 
 
-def predict_answer(recommender: Recommender, seen: Visited, choice: Hashable | None, k: int) -> dict[str, Any]:
+def predict_choice(recommender: Recommender, seen: History, choice: Hashable | None, k: int) -> dict[str, Any]:
     """The best candidates of a history with shares and percentiles, and those of the choice that was made."""
     graph, ranker = recommender.graph, recommender.ranker
-    ending = seen.ending
-    candidates = candidate_set(graph, [ending], "last")
-    scores = {name: checked_ranks(part, graph, [ending], candidates) for name, part in ranker.parts().items()}
+    ending = seen.nodes_last_at_end
+    candidates = find_candidates(graph, [ending], "last")
+    scores = {name: score_candidates(part, graph, [ending], candidates) for name, part in ranker.parts().items()}
     scores[ranker.name] = ranker.joined(scores)
     shares = {name: _shares(each) for name, each in scores.items()}
     percentiles = {name: percentile_ranks(each) for name, each in scores.items()}
 
     def node_answer(place: int) -> dict[str, Any]:
         return {
-            "node": shown(graph.label(int(candidates.nodes[place]))),
-            "shares": numbers({name: each[place] for name, each in shares.items()}),
-            "percentiles": numbers({name: each[place] for name, each in percentiles.items()}),
+            "node": encode_label(graph.label(int(candidates.nodes[place]))),
+            "shares": encode_numbers({name: each[place] for name, each in shares.items()}),
+            "percentiles": encode_numbers({name: each[place] for name, each in percentiles.items()}),
         }
 
     made = None
     if choice is not None:
         found = np.flatnonzero(candidates.nodes == graph.position(choice))
         if len(found) == 0:
-            raise WalkError(f"{quoted(choice)} is no candidate after this history; only unvisited neighbours are.")
+            raise WalkError(f"{quote_value(choice)} is no candidate after this history; only unvisited neighbours are.")
         made = node_answer(int(found[0]))
-    best = best_places(scores[ranker.name], np.ones(len(candidates.nodes), bool), k)
+    best = select_top(scores[ranker.name], np.ones(len(candidates.nodes), bool), k)
     return {
         "candidates": len(candidates.nodes),
         "ranking": [node_answer(place) for place in best.tolist()],

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from curiograph.files import replacing
-from curiograph.optional import require
+from curiograph.files import open_atomic
+from curiograph.optional import import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,11 +22,11 @@ def save_figure(axes: Axes, path: str | Path) -> None:
     buffer = io.BytesIO()
     drawn: Any = axes.figure
     drawn.savefig(buffer, format=kind, dpi=150, bbox_inches="tight")
-    with replacing(path) as stream:
+    with open_atomic(path) as stream:
         stream.write(buffer.getvalue())
 
 
-def figure(
+def create_figure(
     width: float = 6.4,
     height: float = 4.0,
     columns: int = 1,
@@ -36,12 +36,12 @@ def figure(
 ) -> tuple[Figure, Any]:
     """A new figure with its axes, made without a window; `widths` and `heights` are those of columns and rows, alike
     without them."""
-    matplotlib = require("matplotlib.figure", "plot", "Pictures")
+    matplotlib = import_optional("matplotlib.figure", "plot", "Pictures")
     made = matplotlib.Figure(figsize=(width, height), layout="constrained")
     return made, made.subplots(rows, columns, width_ratios=widths, height_ratios=heights)
 
 
-def whole_numbers(axis: Axis) -> None:
+def set_integer_ticks(axis: Axis) -> None:
     """Ticks at whole numbers only, be it one."""
-    ticks = require("matplotlib.ticker", "plot", "Pictures").MaxNLocator(integer=True, min_n_ticks=1)
+    ticks = import_optional("matplotlib.ticker", "plot", "Pictures").MaxNLocator(integer=True, min_n_ticks=1)
     axis.set_major_locator(ticks)

@@ -7,21 +7,21 @@ from curiograph.graph.toys import library
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.recommendation.recommender import recommend
-from curiograph.service.graph_store import Shelf
-from curiograph.service.step_view import look
+from curiograph.service.graph_store import GraphStore
+from curiograph.service.step_view import view_step
 
 _WALK = ["music", "physics", "chemistry"]
 
 
-def warm_up(shelf: Shelf) -> None:
+def warm_up(shelf: GraphStore) -> None:
     """Compile the kernels, or load what was compiled; then read the graph that the page shows first.
 
-    >>> warm_up(Shelf())
+    >>> warm_up(GraphStore())
     """
     graph = library()
     for agent in ("greedy", "beam:2", "horizon", "igt-er"):
         for reward in ("igt", "cpt"):
-            look(graph, _WALK, agent, reward)
+            view_step(graph, _WALK, agent, reward)
     measure(graph, _WALK)
     gap_loops(graph, _WALK)
     pagerank(graph, history=_WALK)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.messages import shortened
-from curiograph.plotting import COLOURS
-from curiograph.service.labels import shown
-from curiograph.service.page.style import shade
-from curiograph.service.page.walking import YOU, Walking
+from curiograph.messages import shorten_text
+from curiograph.plotting import COLORS
+from curiograph.service.labels import encode_label
+from curiograph.service.page.style import get_color
+from curiograph.service.page.walk_session import YOU, WalkSession
 
 NAMED = 60
 """Nodes up to which all carry their name; beyond, only the last ones do."""
@@ -38,7 +38,7 @@ _LOOP = """(params, api) => {
 }"""
 
 
-def ink(dark: bool) -> dict[str, str]:
+def get_theme(dark: bool) -> dict[str, str]:
     """Colours of texts and lines, by what lies behind them."""
     return (
         {"text": "#E6E6E6", "faint": "#9A9A9A", "line": "#777777", "edge": "#6A6A6A", "paper": "#121212"}
@@ -49,10 +49,10 @@ def ink(dark: bool) -> dict[str, str]:
 
 def colour_of(by: str, reward: str, dark: bool) -> str:
     """The colour of a step: yours, that of the reward that the agent went for, or none for the start."""
-    return shade({YOU: "human", "start": "quiet"}.get(by, reward), dark)
+    return get_color({YOU: "human", "start": "quiet"}.get(by, reward), dark)
 
 
-def subgraph_options(walking: Walking, dark: bool) -> dict[str, Any]:
+def build_subgraph_options(walking: WalkSession, dark: bool) -> dict[str, Any]:
     """The visited subgraph in order of visit, with a loop around every gap, and where the walk may go next."""
     axis = {"type": "value", "show": False, "min": -_EDGE, "max": _EDGE}
     return {
@@ -68,16 +68,16 @@ def subgraph_options(walking: Walking, dark: bool) -> dict[str, Any]:
     }
 
 
-def described(walking: Walking) -> str:
+def described(walking: WalkSession) -> str:
     """The picture in words, for those who cannot see it."""
     gaps = int(walking.growth.beta1[-1])
     return (
         f"{len(walking.taken)} nodes visited, {len(walking.edges)} links between them, {gaps} open gaps; "
-        f"the walk stands at {shown(walking.nodes[-1])}."
+        f"the walk stands at {encode_label(walking.nodes[-1])}."
     )
 
 
-def _loops(walking: Walking, dark: bool) -> dict[str, Any]:
+def _loops(walking: WalkSession, dark: bool) -> dict[str, Any]:
     """Open gaps as outlines, the newest bold; closed ones filled."""
     where = dict(zip(walking.nodes, walking.places.tolist(), strict=True))
     newest = len(walking.taken)
@@ -96,14 +96,14 @@ def _loops(walking: Walking, dark: bool) -> dict[str, Any]:
         "dimensions": [f"d{place}" for place in range(longest)],
         "data": [row + [0] * (longest - len(row)) for row in rows],
         "encode": {"x": [], "y": []},
-        ":renderItem": _LOOP.replace("COLOUR", f"'{shade('igt', dark)}'").replace(
+        ":renderItem": _LOOP.replace("COLOUR", f"'{get_color('igt', dark)}'").replace(
             "OLD", "0.5" if len(rows) <= 12 else "0.25"
         ),
     }
 
 
-def _graph(walking: Walking, dark: bool) -> dict[str, Any]:
-    inks = ink(dark)
+def _graph(walking: WalkSession, dark: bool) -> dict[str, Any]:
+    inks = get_theme(dark)
     count = len(walking.taken)
     size = 18 if count <= NAMED else 11
     nodes = [_visited(walking, step, size, dark) for step in range(count)]
@@ -125,8 +125,8 @@ def _graph(walking: Walking, dark: bool) -> dict[str, Any]:
     }
 
 
-def _visited(walking: Walking, step: int, size: int, dark: bool) -> dict[str, Any]:
-    inks = ink(dark)
+def _visited(walking: WalkSession, step: int, size: int, dark: bool) -> dict[str, Any]:
+    inks = get_theme(dark)
     taken, count = walking.taken[step], len(walking.taken)
     last = step == count - 1
     named = count <= NAMED or step >= count - _RECENT or step == 0
@@ -134,7 +134,7 @@ def _visited(walking: Walking, step: int, size: int, dark: bool) -> dict[str, An
     x, y = walking.places[step]
     return {
         "id": f"v{step}",
-        "name": f"{step + 1} {shortened(str(shown(taken.node)), 28)}",
+        "name": f"{step + 1} {shorten_text(str(encode_label(taken.node)), 28)}",
         "value": [round(float(x), 4), round(float(y), 4)],
         "symbol": {"start": "diamond", YOU: "rect"}.get(taken.by, "circle"),
         "symbolSize": size * (1.5 if last else 1.0),
@@ -145,10 +145,10 @@ def _visited(walking: Walking, step: int, size: int, dark: bool) -> dict[str, An
     }
 
 
-def _told(walking: Walking, step: int) -> str:
+def _told(walking: WalkSession, step: int) -> str:
     """What a tooltip says of a visited node; braces would mean something to ECharts."""
     taken = walking.taken[step]
-    lines = [f"{step + 1}. {shown(taken.node)}", "the start" if taken.by == "start" else f"chosen by {taken.by}"]
+    lines = [f"{step + 1}. {encode_label(taken.node)}", "the start" if taken.by == "start" else f"chosen by {taken.by}"]
     lines += [f"{motive}: {value:.0%}" for motive, value in taken.percentiles.items() if not math.isnan(value)]
     return plain("\n".join(lines))
 
@@ -162,34 +162,34 @@ def plain(text: str) -> str:
     return text.translate({ord("{"): "(", ord("}"): ")", ord("|"): "¦"})
 
 
-def _links(walking: Walking, dark: bool) -> list[dict[str, Any]]:
+def _links(walking: WalkSession, dark: bool) -> list[dict[str, Any]]:
     """Links between visited nodes; those that were walked are bold."""
     names = [f"v{step}" for step in range(len(walking.taken))]
     links: list[dict[str, Any]] = [{"source": names[a], "target": names[b]} for a, b in walking.edges]
     for link, (a, b) in zip(links, walking.edges, strict=True):
         if b == a + 1:
-            colour = shade("human", dark) if walking.taken[b].by == YOU else ink(dark)["text"]
+            colour = get_color("human", dark) if walking.taken[b].by == YOU else get_theme(dark)["text"]
             link["lineStyle"] = {"color": colour, "width": 3, "opacity": 0.95}
     return links
 
 
-def _jumps(walking: Walking) -> list[dict[str, Any]]:
+def _jumps(walking: WalkSession) -> list[dict[str, Any]]:
     """Steps that follow no link between the two: at a dead end a walk goes on from anywhere it has been."""
     linked = set(walking.edges)
     return [
         {
             "source": f"v{step - 1}",
             "target": f"v{step}",
-            "lineStyle": {"color": COLOURS["quiet"], "width": 1.5, "type": "dotted"},
+            "lineStyle": {"color": COLORS["quiet"], "width": 1.5, "type": "dotted"},
         }
         for step in range(1, len(walking.taken))
         if (step - 1, step) not in linked
     ]
 
 
-def _offered(walking: Walking, dark: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _offered(walking: WalkSession, dark: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The most valued candidates, in a fan around the last node; a click goes there."""
-    seen, count, inks = walking.seen, len(walking.taken), ink(dark)
+    seen, count, inks = walking.seen, len(walking.taken), get_theme(dark)
     values = seen.values.get(walking.reward, seen.values["igt"])
     best = sorted(range(len(seen.nodes)), key=lambda i: (-values[i], -seen.values["pagerank"][i]))[:_OFFERED]
     x, y = walking.places[-1]
@@ -201,16 +201,16 @@ def _offered(walking: Walking, dark: bool) -> tuple[list[dict[str, Any]], list[d
         nodes.append(
             {
                 "id": f"c{count}-{i}",
-                "name": shortened(str(shown(seen.nodes[i])), 28),
+                "name": shorten_text(str(encode_label(seen.nodes[i])), 28),
                 "value": [round(float(x) + reach * math.cos(angle), 4), round(float(y) + reach * math.sin(angle), 4)],
                 "symbolSize": 11,
                 "itemStyle": {
                     "color": inks["paper"],
-                    "borderColor": shade(walking.reward, dark) if chosen else inks["faint"],
+                    "borderColor": get_color(walking.reward, dark) if chosen else inks["faint"],
                     "borderWidth": 3 if chosen else 2,
                 },
                 "label": {"show": count == 1, "position": "right", "color": inks["faint"], "fontSize": 10},
-                "tooltip": {"formatter": plain(f"{shown(seen.nodes[i])}\nclick to go there")},
+                "tooltip": {"formatter": plain(f"{encode_label(seen.nodes[i])}\nclick to go there")},
             }
         )
         style = {"color": inks["line"], "width": 1, "type": "dashed", "opacity": 0.6}
@@ -218,9 +218,9 @@ def _offered(walking: Walking, dark: bool) -> tuple[list[dict[str, Any]], list[d
     return nodes, links
 
 
-def growth_options(walking: Walking, dark: bool) -> dict[str, Any]:
+def build_growth_options(walking: WalkSession, dark: bool) -> dict[str, Any]:
     """Gaps as steps and compressibility as a dashed line, over the nodes visited."""
-    inks, count = ink(dark), len(walking.taken)
+    inks, count = get_theme(dark), len(walking.taken)
     bits = [[step, round(value, 4)] for step, value in enumerate(walking.bits, start=1) if not math.isnan(value)]
     gaps = [[step, value] for step, value in enumerate(walking.growth.beta1.tolist(), start=1)]
 
@@ -245,12 +245,12 @@ def growth_options(walking: Walking, dark: bool) -> dict[str, Any]:
         "xAxis": axis("nodes visited", inks["faint"], nameLocation="middle", nameGap=26, min=1, max=max(count, 10))
         | {"minInterval": 1},
         "yAxis": [
-            axis("gaps", shade("igt", dark), minInterval=1),
-            axis("bits, dashed", shade("cpt", dark), position="right"),
+            axis("gaps", get_color("igt", dark), minInterval=1),
+            axis("bits, dashed", get_color("cpt", dark), position="right"),
         ],
         "series": [
-            _line("gaps", gaps, shade("igt", dark), "solid", 0, step="end"),
-            _line("bits", bits, shade("cpt", dark), "dashed", 1),
+            _line("gaps", gaps, get_color("igt", dark), "solid", 0, step="end"),
+            _line("bits", bits, get_color("cpt", dark), "dashed", 1),
         ],
     }
 

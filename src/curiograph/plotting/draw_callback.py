@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.artist import Artist
 
 
-class Late(Artist):
+class DrawCallback(Artist):
     """Draws nothing, but calls a function with the renderer whenever its axes are about to be drawn."""
 
     def __init__(self, call: Callable[[Any], None]) -> None:
