@@ -15,10 +15,10 @@ import networkx
 from show_scale import format_plan, format_scale, format_sizes, format_walks
 
 import curiograph as cg
-from curiograph.bench.run import ratio_text, seconds_text
-from curiograph.experiments.stored import redraw
-from curiograph.plotting import COLOURS, figure, save_figure
-from curiograph.plotting.growth import as_steps
+from benchmarks.run import ratio_text, seconds_text
+from curiograph.paper.experiment import redraw_figures
+from curiograph.plotting import COLORS, create_figure, save_figure
+from curiograph.plotting.growth import build_step_curve
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
@@ -35,7 +35,7 @@ RANKERS = ("pagerank", "igt", "cpt", "mixture")
 def draw_walks() -> None:
     """Draw walks of greedy and horizon from one start, and the number of gaps of four agents over the steps."""
     graph = cg.generate("rg", nodes=50, seed=3)
-    _, panels = figure(13, 4.2, columns=3)
+    _, panels = create_figure(13, 4.2, columns=3)
     for panel, agent in zip(panels, ("greedy", "igt-rg-horizon"), strict=False):
         walk = cg.explore(graph, agent=agent, reward="igt", start=7, steps=12, seed=0)
         walk.plot(panel)
@@ -45,8 +45,8 @@ def draw_walks() -> None:
     styles = {"beam": ("beam", "-"), "igt-rg-horizon": ("horizon", "-."), "greedy": ("greedy", "--")}
     for agent, (color, dash) in (styles | {"random": ("random", ":")}).items():
         walk = cg.explore(graph, agent=agent, reward="igt", start=7, steps=25, seed=0)
-        steps, gaps_by_step = as_steps(walk.growth.beta1)
-        panels[2].plot(steps, gaps_by_step, dash, drawstyle="steps-post", color=COLOURS[color], lw=2, label=agent)
+        steps, gaps_by_step = build_step_curve(walk.growth.beta1)
+        panels[2].plot(steps, gaps_by_step, dash, drawstyle="steps-post", color=COLORS[color], lw=2, label=agent)
     panels[2].set_xlabel("nodes visited")
     panels[2].set_ylabel("information gaps")
     panels[2].legend(frameon=False)
@@ -61,13 +61,13 @@ def animate_walk() -> None:
 
 def draw_recommendations(tops: dict[str, Any]) -> None:
     """Draw a history and its recommendations by the mixture, and list those of each ranker."""
-    _, (left, right) = figure(13, 6, columns=2)
+    _, (left, right) = create_figure(13, 6, columns=2)
     tops["mixture"].plot(left)
     left.set_title("visited (squares) and recommended by the mixture (circles)", fontsize=10)
     right.set_axis_off()
     for column, (ranker, top) in enumerate(tops.items()):
         x = column / len(tops)
-        right.text(x, 0.97, ranker, color=COLOURS[ranker], weight="bold", fontsize=12, transform=right.transAxes)
+        right.text(x, 0.97, ranker, color=COLORS[ranker], weight="bold", fontsize=12, transform=right.transAxes)
         for place, (label, score) in enumerate(top):
             own = all(label not in dict(other) for name, other in tops.items() if name not in (ranker, "mixture"))
             right.text(x, 0.89 - 0.092 * place, f"{place + 1}. {label}", weight="bold" if own else "normal",
@@ -100,7 +100,7 @@ def draw_figures() -> None:
     animate_walk()
     draw_walkers()
     copy_example_figures()
-    for name in redraw(RESULTS):
+    for name in redraw_figures(RESULTS):
         print(f"show_results: drew {name}.png from {name}.json", file=sys.stderr)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import curiograph as cg
-from curiograph.plotting import COLOURS
+from curiograph.plotting import COLORS
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 folder.mkdir(parents=True, exist_ok=True)
@@ -40,11 +40,11 @@ means = np.mean(np.reshape(returns, (-1, 25)), axis=1)
 print(f"first episodes {means[0]:6.2f}")
 print(f"last episodes  {means[-1]:6.2f}")
 axes = Figure(figsize=(6.4, 4), layout="constrained").subplots()
-axes.plot(np.arange(len(means)) * 25 + 12, means, "-", color=COLOURS["igt"], label="epsilon-greedy")
+axes.plot(np.arange(len(means)) * 25 + 12, means, "-", color=COLORS["igt"], label="epsilon-greedy")
 for agent, dash in (("random", ":"), ("greedy", "--"), ("beam", "-.")):
     walks = [cg.explore(graph, agent=agent, reward="igt", start=0, steps=10, seed=seed).total for seed in range(10)]
     print(f"{agent:<14} {np.mean(walks):6.2f}")
-    axes.axhline(np.mean(walks), linestyle=dash, color=COLOURS[agent], label=agent)
+    axes.axhline(np.mean(walks), linestyle=dash, color=COLORS[agent], label=agent)
 axes.set_xlabel("episode")
 axes.set_ylabel("return")
 axes.legend(frameon=False, loc="lower right")

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from curiograph.graph.storage import replacing
-from curiograph.training.log import read_log
+from curiograph.files import open_atomic
+from curiograph.training.logging import read_log
 
 CELLS = (("igt", "ba"), ("cpt", "ws"))
 STEPS = 2000
@@ -76,7 +76,7 @@ def write(rows: list[dict[str, object]], out: Path) -> None:
         lines.append(f"| {' | '.join(cells)} |")
     out.mkdir(parents=True, exist_ok=True)
     for name, text in (("ablation.md", "\n".join(lines) + "\n"), ("ablation.json", json.dumps(rows, indent=1) + "\n")):
-        with replacing(out / name) as stream:
+        with open_atomic(out / name) as stream:
             stream.write(text.encode())
 
 

@@ -17,8 +17,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import curiograph as cg
-from curiograph.agents.files import AGENT_FILE, read_agent
-from curiograph.graph.families import FAMILIES
+from curiograph.agents.pretrained import AGENT_FILE, read_agent
+from curiograph.graph.generators import FAMILIES
 
 SHELF = Path(cg.__file__).parent / "agents" / "shipped"
 PICTURES = Path(__file__).parents[1] / "docs" / "results"

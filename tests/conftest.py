@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from curiograph.cli.main import main
-from program import Ran, Run
+from support.program import Ran, Run
 
 # the same examples in every run; the first call of a kernel compiles it, so no deadline
 settings.register_profile(

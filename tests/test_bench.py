@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from curiograph.bench import run as bench
+from benchmarks import run as bench
 
 
 @pytest.mark.long

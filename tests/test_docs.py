@@ -17,8 +17,8 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import curiograph as cg
-from curiograph.experiments.stored import redraw
-from curiograph.plotting import COLOURS
+from curiograph.paper.experiment import redraw_figures
+from curiograph.plotting import COLORS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -73,7 +73,7 @@ def test_reference_has_every_public_name() -> None:
 
 def test_style_sheet_has_the_colors_of_figures() -> None:
     sheet = load_hook("colors").build_style_sheet()
-    assert all(f": {color};" in sheet for color in COLOURS.values())
+    assert all(f": {color};" in sheet for color in COLORS.values())
     used = set(re.findall(r"var\(--((?!md-)[\w-]+)\)", (DOCS / "stylesheets" / "site.css").read_text()))
     assert {"igt", "cpt", "human"} <= used <= set(re.findall(r"--([\w-]+):", sheet))
 
@@ -152,9 +152,9 @@ def test_tables_of_pages_are_those_of_the_stored_runs() -> None:
 
 def test_stored_runs_are_redrawn_from_their_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr("curiograph.experiments.table1.save_plot", lambda cells, path: drawn.extend(cells))
+    monkeypatch.setattr("curiograph.paper.table1.save_plot", lambda cells, path: drawn.extend(cells))
     (tmp_path / "table1.json").write_text((DOCS / "results" / "table1.json").read_text())
-    assert list(redraw(tmp_path)) == ["table1"]
+    assert list(redraw_figures(tmp_path)) == ["table1"]
     for cell, kept in zip(drawn, json.loads((tmp_path / "table1.json").read_text())["cells"], strict=True):
         for name, result in cell.results.items():
             assert result.mean == pytest.approx(kept["results"][name]["mean"])

@@ -16,7 +16,7 @@ import pytest
 import curiograph
 from curiograph import kernels
 from curiograph.errors import SettingError
-from curiograph.human import loading
+from curiograph.human.data import load
 
 SOURCES = Path(curiograph.__file__).parents[1]
 
@@ -50,13 +50,13 @@ from dataclasses import replace
 from pathlib import Path
 import numpy as np
 import curiograph as cg
-from curiograph.agents.files import save_agent
+from curiograph.agents.pretrained import save_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.cli.main import main
-from curiograph.graph.write import write_graph
+from curiograph.graph.io.write import write_graph
 from curiograph.human.trajectories import Trajectories
 from curiograph.training.checkpoint import save_checkpoint
-from hostile import recommender
+from support.hostile import recommender
 
 disk = Path(sys.argv[1])
 
@@ -214,15 +214,15 @@ class Damaged:
 
 def test_a_damaged_cache_is_begun_anew_and_a_full_disk_is_said_once():
     kept = Damaged()
-    cache = kernels.compile._Cache(kept)
+    cache = kernels.jit._Cache(kept)
     assert cache.load_overload("signature", "context") is None
     assert kept.flushed == 1
-    kernels.compile._warn.cache_clear()
+    kernels.jit._warn.cache_clear()
     with pytest.warns(UserWarning, match="cannot write its kernel cache"):
         cache.save_overload("signature", "code")
     with warnings.catch_warnings(action="error"):
         cache.save_overload("signature", "code")
-    kernels.compile._warn.cache_clear()
+    kernels.jit._warn.cache_clear()
 
 
 def test_an_empty_cache_folder_is_none(monkeypatch, tmp_path):
@@ -230,7 +230,7 @@ def test_an_empty_cache_folder_is_none(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "mine"))
-    assert kernels.compile.cache_folder.__wrapped__().parent == tmp_path / "mine" / "curiograph"
+    assert kernels.jit.get_cache_folder.__wrapped__().parent == tmp_path / "mine" / "curiograph"
 
 
 def test_somebody_without_a_home(monkeypatch, tmp_path, run):
@@ -239,17 +239,17 @@ def test_somebody_without_a_home(monkeypatch, tmp_path, run):
     for name in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "CURIOGRAPH_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    kernels.compile._warn.cache_clear()
+    kernels.jit._warn.cache_clear()
     with pytest.warns(UserWarning, match="cannot write its kernel cache"):
-        assert kernels.compile.cache_folder.__wrapped__() is None
-    kernels.compile._warn.cache_clear()
+        assert kernels.jit.get_cache_folder.__wrapped__() is None
+    kernels.jit._warn.cache_clear()
     with pytest.raises(SettingError, match="no home folder"):
-        loading.cache_folder()
+        load.get_cache_folder()
     refused = run("explore", "wikispeedia")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "no home folder" in refused.err
     monkeypatch.setenv("CURIOGRAPH_DATA", str(tmp_path))
-    assert loading.find_dataset("wikispeedia") is None
+    assert load.find_dataset("wikispeedia") is None
     assert list(tmp_path.iterdir()) == []
 
 
@@ -260,7 +260,7 @@ def test_nothing_asks_what_time_it_is():
     """How long things take is told by a clock that never jumps, and no file's date is looked at."""
     asks = re.compile(r"\btime\.time\(|\bdatetime\b|\bst_mtime|\bgetmtime|\btime\.localtime|\butcnow")
     asking = [path.name for path in SOURCES.joinpath("curiograph").rglob("*.py") if asks.search(path.read_text())]
-    assert asking == ["sharing.py"]  # whether a file is still the same, not how old it is
+    assert asking == ["shared_arrays.py"]  # whether a file is still the same, not how old it is
 
 
 JUMPING = """

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hostile import ODD, READERS, spoiled
+from support.hostile import ODD, READERS, spoiled
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*was taken for a comment")
 
@@ -197,7 +197,7 @@ def bombs(samples: dict[str, list[bytes]]) -> Cases:
 CHILD = """
 import json, resource, sys, time, warnings
 from pathlib import Path
-from hostile import READERS
+from support.hostile import READERS
 warnings.simplefilter("ignore")
 folder = Path(sys.argv[1])
 for name, reader in READERS.items():

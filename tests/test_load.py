@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import curiograph as cg
-from curiograph.bench.load import COLUMNS, Load
+from benchmarks.load import COLUMNS, Load
 
 GOOD = Load("g", "last", False, 32, 60.0, 600.0, 0.04, 0.09, 0.2, 0, 1000, 1020, 1050)
 
@@ -32,7 +32,7 @@ def test_without_wrk_there_is_one_sentence(run, monkeypatch):
 @pytest.mark.skipif(shutil.which("wrk") is None, reason="needs wrk")
 def test_a_short_load_has_no_errors(run, monkeypatch, tmp_path):
     cg.toys.library().save(str(tmp_path / "library.npz"))
-    monkeypatch.setattr("curiograph.bench.load._cache", lambda: tmp_path)
+    monkeypatch.setattr("benchmarks.load._cache", lambda: tmp_path)
     ran = run("bench", "--load", "--graph", tmp_path / "library.npz", "--seconds", "2", "--json")
     loads = ran.document["loads"]
     assert [load["candidates"] for load in loads] == ["last", "all", "last"]

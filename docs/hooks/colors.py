@@ -6,12 +6,12 @@ from typing import Any
 
 from mkdocs.structure.files import File, Files
 
-from curiograph.plotting import COLOURS
+from curiograph.plotting import COLORS
 
 
 def build_style_sheet() -> str:
     """Return a style sheet with one variable per color, such as `--igt`."""
-    lines = [f"  --{name.replace('+', '-')}: {color};" for name, color in COLOURS.items()]
+    lines = [f"  --{name.replace('+', '-')}: {color};" for name, color in COLORS.items()]
     return "\n".join([":root {", *lines, "}", ""])
 
 

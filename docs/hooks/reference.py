@@ -25,7 +25,7 @@ GROUPS = {
 
 _EXTRA = {
     "graph": ["curiograph.graph.toys"],
-    "training": ["curiograph.training.config.DqnSettings", "curiograph.training.config.PlanSettings"],
+    "training": ["curiograph.training.config.DqnSettings", "curiograph.training.config.ExpertIterationSettings"],
 }
 """Names shown in addition to the public ones: the toy graphs, and the settings that `train` takes as keywords."""
 

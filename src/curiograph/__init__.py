@@ -12,42 +12,31 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from curiograph.exploration.registration import register_when_imported
+from curiograph.exploration.gym_registration import register_when_imported
 
 if TYPE_CHECKING:
     from curiograph import human as human
-    from curiograph.agents.contract import Agent as Agent
-    from curiograph.agents.evaluation import Evaluation as Evaluation
-    from curiograph.agents.evaluation import evaluate as evaluate
-    from curiograph.agents.files import load_agent as load_agent
-    from curiograph.agents.files import save_agent as save_agent
-    from curiograph.agents.files import shipped_agents as shipped_agents
+    from curiograph.agents.base import Agent as Agent
+    from curiograph.agents.evaluate import Evaluation as Evaluation
+    from curiograph.agents.evaluate import evaluate as evaluate
+    from curiograph.agents.explore import Walk as Walk
+    from curiograph.agents.explore import explore as explore
+    from curiograph.agents.pretrained import load_agent as load_agent
+    from curiograph.agents.pretrained import save_agent as save_agent
+    from curiograph.agents.pretrained import shipped_agents as shipped_agents
     from curiograph.agents.registry import check_agent as check_agent
-    from curiograph.agents.running import Walk as Walk
-    from curiograph.agents.running import explore as explore
-    from curiograph.centrality.curious import CuriousPageRank as CuriousPageRank
-    from curiograph.centrality.curious import curious_pagerank as curious_pagerank
+    from curiograph.centrality.curious_pagerank import CuriousPageRank as CuriousPageRank
+    from curiograph.centrality.curious_pagerank import curious_pagerank as curious_pagerank
     from curiograph.centrality.mixture import mixture as mixture
     from curiograph.centrality.pagerank import PageRank as PageRank
     from curiograph.centrality.pagerank import pagerank as pagerank
-    from curiograph.centrality.parts import CuriousRanker as CuriousRanker
     from curiograph.centrality.push import TopPageRank as TopPageRank
     from curiograph.centrality.push import pagerank_top as pagerank_top
-    from curiograph.centrality.ranker_check import check_ranker as check_ranker
-    from curiograph.centrality.rankers import MixtureRanker as MixtureRanker
-    from curiograph.centrality.rankers import PageRankRanker as PageRankRanker
-    from curiograph.centrality.rankers import Ranker as Ranker
-    from curiograph.centrality.ranks import rank_transition as rank_transition
-    from curiograph.centrality.reasons import Reason as Reason
-    from curiograph.centrality.recommend import Recommendations as Recommendations
-    from curiograph.centrality.recommend import Recommender as Recommender
-    from curiograph.centrality.recommend import recommend as recommend
-    from curiograph.centrality.statistics import WalkComparison as WalkComparison
-    from curiograph.centrality.statistics import WalkStatistics as WalkStatistics
-    from curiograph.centrality.statistics import compare_walks as compare_walks
-    from curiograph.centrality.statistics import walk_statistics as walk_statistics
-    from curiograph.drawing import animate_walk as animate_walk
-    from curiograph.drawing import plot_walk as plot_walk
+    from curiograph.centrality.rank_transition import rank_transition as rank_transition
+    from curiograph.centrality.walk_statistics import WalkComparison as WalkComparison
+    from curiograph.centrality.walk_statistics import WalkStatistics as WalkStatistics
+    from curiograph.centrality.walk_statistics import compare_walks as compare_walks
+    from curiograph.centrality.walk_statistics import walk_statistics as walk_statistics
     from curiograph.errors import AgentError as AgentError
     from curiograph.errors import ConvergenceError as ConvergenceError
     from curiograph.errors import CuriographError as CuriographError
@@ -62,34 +51,45 @@ if TYPE_CHECKING:
     from curiograph.errors import UnknownNameError as UnknownNameError
     from curiograph.errors import UnknownNodeError as UnknownNodeError
     from curiograph.errors import WalkError as WalkError
-    from curiograph.exploration.batch import Candidates as Candidates
-    from curiograph.exploration.batch import Exploration as Exploration
-    from curiograph.exploration.batch import begin as begin
-    from curiograph.exploration.environment import ExplorationEnv as ExplorationEnv
+    from curiograph.exploration.gym_env import ExplorationEnv as ExplorationEnv
+    from curiograph.exploration.mdp import Candidates as Candidates
+    from curiograph.exploration.mdp import Exploration as Exploration
+    from curiograph.exploration.mdp import begin as begin
     from curiograph.graph import toys as toys
-    from curiograph.graph.container import Graph as Graph
-    from curiograph.graph.environments import Split as Split
-    from curiograph.graph.environments import read_split as read_split
-    from curiograph.graph.families import generate as generate
-    from curiograph.graph.families import generate_split as generate_split
-    from curiograph.graph.large import generate_large as generate_large
-    from curiograph.graph.read import read_graph as read_graph
-    from curiograph.graph.write import write_graph as write_graph
-    from curiograph.growth import Gap as Gap
-    from curiograph.growth import Growth as Growth
-    from curiograph.growth import Growths as Growths
-    from curiograph.growth import measure as measure
-    from curiograph.loops import gap_loops as gap_loops
-    from curiograph.rewards.contract import Reward as Reward
-    from curiograph.rewards.contract import Tracker as Tracker
+    from curiograph.graph.generators import generate as generate
+    from curiograph.graph.generators import generate_split as generate_split
+    from curiograph.graph.graph import Graph as Graph
+    from curiograph.graph.io.read import read_graph as read_graph
+    from curiograph.graph.io.write import write_graph as write_graph
+    from curiograph.graph.large_generators import generate_large as generate_large
+    from curiograph.graph.splits import Split as Split
+    from curiograph.graph.splits import read_split as read_split
+    from curiograph.growth.gap_loops import gap_loops as gap_loops
+    from curiograph.growth.measure import measure as measure
+    from curiograph.growth.plots import animate_walk as animate_walk
+    from curiograph.growth.plots import plot_walk as plot_walk
+    from curiograph.growth.records import Gap as Gap
+    from curiograph.growth.records import Growth as Growth
+    from curiograph.growth.records import Growths as Growths
+    from curiograph.recommendation.prepared import CuriousRanker as CuriousRanker
+    from curiograph.recommendation.ranker_check import check_ranker as check_ranker
+    from curiograph.recommendation.rankers import MixtureRanker as MixtureRanker
+    from curiograph.recommendation.rankers import PageRankRanker as PageRankRanker
+    from curiograph.recommendation.rankers import Ranker as Ranker
+    from curiograph.recommendation.reasons import Reason as Reason
+    from curiograph.recommendation.recommender import Recommendations as Recommendations
+    from curiograph.recommendation.recommender import Recommender as Recommender
+    from curiograph.recommendation.recommender import recommend as recommend
+    from curiograph.rewards.base import Reward as Reward
+    from curiograph.rewards.base import Tracker as Tracker
     from curiograph.rewards.custom import CallableReward as CallableReward
     from curiograph.rewards.rate_distortion import RateDistortion as RateDistortion
     from curiograph.rewards.rate_distortion import compressibility as compressibility
     from curiograph.rewards.rate_distortion import rate_distortion as rate_distortion
     from curiograph.rewards.registry import check_reward as check_reward
     from curiograph.rewards.topology import betti as betti
-    from curiograph.training.many import train_many as train_many
-    from curiograph.training.running import train as train
+    from curiograph.training.sweep import train_many as train_many
+    from curiograph.training.trainer import train as train
     from curiograph.training.trainings import SeedMean as SeedMean
     from curiograph.training.trainings import Training as Training
     from curiograph.training.trainings import Trainings as Trainings
@@ -97,23 +97,17 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "agents.contract": ["Agent"],
-    "agents.files": ["load_agent", "save_agent", "shipped_agents"],
+    "agents.base": ["Agent"],
+    "agents.evaluate": ["Evaluation", "evaluate"],
+    "agents.explore": ["Walk", "explore"],
+    "agents.pretrained": ["load_agent", "save_agent", "shipped_agents"],
     "agents.registry": ["check_agent"],
-    "agents.evaluation": ["Evaluation", "evaluate"],
-    "agents.running": ["Walk", "explore"],
-    "centrality.curious": ["CuriousPageRank", "curious_pagerank"],
+    "centrality.curious_pagerank": ["CuriousPageRank", "curious_pagerank"],
     "centrality.mixture": ["mixture"],
     "centrality.pagerank": ["PageRank", "pagerank"],
-    "centrality.parts": ["CuriousRanker"],
     "centrality.push": ["TopPageRank", "pagerank_top"],
-    "centrality.ranker_check": ["check_ranker"],
-    "centrality.rankers": ["MixtureRanker", "PageRankRanker", "Ranker"],
-    "centrality.ranks": ["rank_transition"],
-    "centrality.reasons": ["Reason"],
-    "centrality.recommend": ["Recommendations", "Recommender", "recommend"],
-    "centrality.statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
-    "drawing": ["animate_walk", "plot_walk"],
+    "centrality.rank_transition": ["rank_transition"],
+    "centrality.walk_statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
     "errors": [
         "AgentError",
         "ConvergenceError",
@@ -130,23 +124,30 @@ _HOMES = {
         "UnknownNodeError",
         "WalkError",
     ],
-    "exploration.batch": ["Candidates", "Exploration", "begin"],
-    "exploration.environment": ["ExplorationEnv"],
-    "graph.container": ["Graph"],
-    "graph.environments": ["Split", "read_split"],
-    "graph.families": ["generate", "generate_split"],
-    "graph.large": ["generate_large"],
-    "graph.read": ["read_graph"],
-    "graph.write": ["write_graph"],
-    "growth": ["Gap", "Growth", "Growths", "measure"],
-    "loops": ["gap_loops"],
-    "rewards.contract": ["Reward", "Tracker"],
+    "exploration.gym_env": ["ExplorationEnv"],
+    "exploration.mdp": ["Candidates", "Exploration", "begin"],
+    "graph.generators": ["generate", "generate_split"],
+    "graph.graph": ["Graph"],
+    "graph.io.read": ["read_graph"],
+    "graph.io.write": ["write_graph"],
+    "graph.large_generators": ["generate_large"],
+    "graph.splits": ["Split", "read_split"],
+    "growth.gap_loops": ["gap_loops"],
+    "growth.measure": ["measure"],
+    "growth.plots": ["animate_walk", "plot_walk"],
+    "growth.records": ["Gap", "Growth", "Growths"],
+    "recommendation.prepared": ["CuriousRanker"],
+    "recommendation.ranker_check": ["check_ranker"],
+    "recommendation.rankers": ["MixtureRanker", "PageRankRanker", "Ranker"],
+    "recommendation.reasons": ["Reason"],
+    "recommendation.recommender": ["Recommendations", "Recommender", "recommend"],
+    "rewards.base": ["Reward", "Tracker"],
     "rewards.custom": ["CallableReward"],
     "rewards.rate_distortion": ["RateDistortion", "compressibility", "rate_distortion"],
     "rewards.registry": ["check_reward"],
     "rewards.topology": ["betti"],
-    "training.many": ["train_many"],
-    "training.running": ["train"],
+    "training.sweep": ["train_many"],
+    "training.trainer": ["train"],
     "training.trainings": ["SeedMean", "Training", "Trainings"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

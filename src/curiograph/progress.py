@@ -11,10 +11,10 @@ class Progress(Protocol):
     def __call__(self, message: str, share: float | None = None) -> None: ...
 
 
-def in_time(seconds: float) -> str:
+def format_seconds(seconds: float) -> str:
     """Seconds as people say them.
 
-    >>> in_time(20), in_time(200), in_time(20_000)
+    >>> format_seconds(20), format_seconds(200), format_seconds(20_000)
     ('20 s', '3 min', '5.6 h')
     """
     if seconds >= 5400:
@@ -22,5 +22,5 @@ def in_time(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
 
 
-def silent(message: str, share: float | None = None) -> None:
+def no_progress(message: str, share: float | None = None) -> None:
     """Tell nobody."""

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from safetensors.numpy import save
 
 import curiograph as cg
-import twins
-from curiograph.agents.files import AGENT_FILE, load_agent, save_agent, shipped_agents
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.pretrained import AGENT_FILE, load_agent, save_agent, shipped_agents
 from curiograph.agents.registry import as_agent
+from oracles import reference as twins
 
 CARD = {"reward": "igt", "command": "curiograph train", "licence": "MIT", "note": "Neugier, 好奇心"}
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-import twins
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.registry import AGENTS, as_agent
-from curiograph.graph.families import FAMILIES
+from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle, grid, library
-from twins import random_graph
+from oracles import reference as twins
+from oracles.reference import random_graph
 
 FALLBACKS = ("frontier", "anywhere")
 BASELINES = ("random", "max-degree", "min-degree", "greedy")

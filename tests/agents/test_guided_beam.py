@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-import twins
+from curiograph.agents.base import Agent
 from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
-from curiograph.agents.contract import Agent
-from curiograph.agents.files import save_agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.pretrained import save_agent
 from curiograph.agents.registry import as_agent
-from curiograph.graph.families import FAMILIES
+from curiograph.graph.generators import FAMILIES
+from oracles import reference as twins
 
 
 class Oracle(Agent):

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from curiograph.graph.families import FAMILIES
-from curiograph.training.settings import made_settings
+from curiograph.graph.generators import FAMILIES
+from curiograph.training.config import make_settings
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "train_all.py"
 
@@ -55,7 +55,7 @@ def test_the_card_repeats_the_command_that_built_it(name):
     assert card["training"]["seed"] == 0
     assert card["licence"] == "MIT"
     changes = card["training"]["settings"]
-    known = made_settings(card["kind"], "paper" if name.endswith("paper") else "best", {})
+    known = make_settings(card["kind"], "paper" if name.endswith("paper") else "best", {})
     assert set(changes) == set(asdict(known))
     assert changes["steepest"] == known.steepest
     assert all(found["walks"] == 1500 for found in card["returns"].values())
@@ -91,7 +91,7 @@ def test_the_generalist_follows_the_reward():
 def test_numpy_and_torch_agree_on_what_ships(name):
     torch = pytest.importorskip("torch", reason="training needs torch: make test installs it")
     from curiograph.agents.gnn import GnnAgent, Subgraphs
-    from curiograph.agents.horizon import Surroundings
+    from curiograph.agents.horizon import Neighborhoods
     from curiograph.training.networks import GnnNetwork, HorizonNetwork
 
     agent = cg.load_agent(name)
@@ -106,7 +106,7 @@ def test_numpy_and_torch_agree_on_what_ships(name):
     else:
         ahead = agent.shape.ahead(batch.lengths, batch.steps)
         level, spread = network.scale
-        values = network(Surroundings.read(agent.shape, *walks, ahead, c.offsets, c.nodes)).detach()
+        values = network(Neighborhoods.read(agent.shape, *walks, ahead, c.offsets, c.nodes)).detach()
         expected = level * torch.from_numpy(ahead[c.walks]) + spread * values
     assert agent.scores(batch) == pytest.approx(expected.numpy(), rel=1e-5, abs=1e-5)
 

@@ -13,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curiograph as cg
-import twins
 from curiograph.agents import gnn as gnn_module
 from curiograph.agents import horizon as horizon_module
-from curiograph.agents.files import load_agent, shipped_agents
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.pretrained import load_agent, shipped_agents
 from curiograph.agents.registry import as_agent
-from curiograph.graph.families import FAMILIES
-from curiograph.graph.features import PROFILE
-from curiograph.kernels import surroundings
+from curiograph.graph.features import PROFILE_SIZE
+from curiograph.graph.generators import FAMILIES
+from curiograph.kernels import neighborhood
+from oracles import reference as twins
 
 GNN_SHAPES = [
     GnnShape(),
@@ -141,9 +141,9 @@ def test_both_equal_their_slow_twins_on_the_families(family):
 
 def test_the_default_shapes_are_those_of_the_design():
     paper = GnnShape().weights()
-    assert [paper[f"layers.{k}.weight"] for k in range(3)] == [(64, 2 * PROFILE), (64, 128), (64, 128)]
+    assert [paper[f"layers.{k}.weight"] for k in range(3)] == [(64, 2 * PROFILE_SIZE), (64, 128), (64, 128)]
     assert (paper["hidden.weight"], paper["output.weight"]) == ((32, 64), (1, 32))
-    assert horizon_module.FEATURES == PROFILE + surroundings.FLAGS
+    assert horizon_module.NUM_FEATURES == PROFILE_SIZE + neighborhood.NUM_FLAGS
 
 
 def test_rewards_ahead_that_horizon_counts_on():

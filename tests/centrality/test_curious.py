@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.agents.gnn import GnnShape
 from curiograph.agents.registry import as_agent
-from path_chain import by_paths
+from support.path_chain import by_paths
 
 SETTINGS = {"agent": "greedy", "reward": "igt", "p_g": 0.5, "alpha": 0.85}
 

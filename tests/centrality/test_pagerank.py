@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from small_graphs import graphs, histories, start
-from twins import random_graph, slow_pagerank
+from oracles.reference import random_graph, slow_pagerank
+from support.small_graphs import graphs, histories, start
 
 
 @given(st.data(), st.sampled_from([0.0, 0.3, 0.85, 0.99, 0.999]))

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.centrality.history import teleport
-from curiograph.centrality.push import push
-from small_graphs import graphs, histories, start
-from twins import slow_pagerank
+from curiograph.centrality.history import make_teleport
+from curiograph.centrality.push import push_scores
+from oracles.reference import slow_pagerank
+from support.small_graphs import graphs, histories, start
 
 SLACK = 1e-13  # of the dense solve
 
@@ -21,7 +21,9 @@ def test_every_score_lies_within_its_bound(data: st.DataObject, alpha: float, ed
     graph = data.draw(graphs())
     history = data.draw(histories(graph))
     truth = slow_pagerank(graph, alpha, start(graph, history))
-    found = push(graph, teleport(graph, history), alpha, min(k, graph.num_nodes), tolerance=1e-9, max_edges=edges)
+    found = push_scores(
+        graph, make_teleport(graph, history), alpha, min(k, graph.num_nodes), tolerance=1e-9, max_edges=edges
+    )
     assert np.all(found.scores <= truth[found.nodes] + SLACK)
     assert np.all(truth[found.nodes] <= found.scores + found.bound + SLACK)
     assert len(set(found.nodes.tolist())) == len(found.nodes)

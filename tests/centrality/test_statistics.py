@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-import twins
 from curiograph import kernels
 from curiograph.agents.registry import as_agent
-from curiograph.centrality.statistics import _statistics
-from curiograph.centrality.walkers import biased_walks, start_positions, unbiased_walks
+from curiograph.centrality.walk_statistics import _statistics
+from curiograph.centrality.walkers import choose_starts, simulate_biased_walks, simulate_unbiased_walks
 from curiograph.graph.toys import complete, cycle, library
+from oracles import reference as twins
 
 GRAPH = twins.random_graph(np.random.default_rng(3), 30, 0.08, directed=True)
 PANELS = 5
@@ -25,8 +25,12 @@ PANELS = 5
 
 def walks_on(graph: cg.Graph, agent: str | None, walks: int, steps: int, p_g: float = 0.5, **settings) -> np.ndarray:
     """The walks behind `walk_statistics`: positions, -1 beyond the end."""
-    walkers = cg.begin([graph], [start_positions(graph, None, walks, 0)], "igt", steps, **settings)
-    return unbiased_walks(walkers, steps) if agent is None else biased_walks(walkers, as_agent(agent), p_g, steps)
+    walkers = cg.begin([graph], [choose_starts(graph, None, walks, 0)], "igt", steps, **settings)
+    return (
+        simulate_unbiased_walks(walkers, steps)
+        if agent is None
+        else simulate_biased_walks(walkers, as_agent(agent), p_g, steps)
+    )
 
 
 def by_hand(walks: np.ndarray, value) -> tuple[np.ndarray, np.ndarray]:
@@ -54,9 +58,9 @@ def drawn(scores: list[float], p_g: float, count: int = 20000) -> np.ndarray:
     """How often each of some candidates is chosen."""
     offsets = np.arange(count + 1) * len(scores)
     nodes = np.tile(np.arange(len(scores), dtype=np.int32), count)
-    streams = kernels.random.streams(np.uint64(5), 0, count)
+    streams = kernels.random.make_streams(np.uint64(5), 0, count)
     steps = np.full(count, 3)
-    chosen = kernels.draws.by_rank(offsets, nodes, np.tile(np.asarray(scores), count), streams, steps, p_g)
+    chosen = kernels.sampling.sample_by_rank(offsets, nodes, np.tile(np.asarray(scores), count), streams, steps, p_g)
     assert np.all((chosen >= offsets[:-1]) & (chosen < offsets[1:]))
     return np.bincount(chosen - offsets[:-1], minlength=len(scores)) / count
 
@@ -79,7 +83,7 @@ def test_ties_share_the_chances_of_their_ranks(p_g):
 
 @given(st.floats(0, 1), st.integers(1, 10**9), st.floats(0, 1, exclude_max=True))
 def test_a_place_is_where_the_cumulative_chances_pass(p_g, count, luck):
-    place = kernels.draws.geometric(luck, p_g, count)
+    place = kernels.sampling.sample_geometric(luck, p_g, count)
     assert 0 <= place < count
     if 0 < p_g < 1:
         decay = np.log(p_g)
@@ -92,14 +96,14 @@ def test_a_place_is_where_the_cumulative_chances_pass(p_g, count, luck):
 def test_p_g_of_zero_is_the_best(levels, seed):
     offsets = np.asarray([0, 0, len(levels), len(levels)])
     nodes, scores = np.arange(len(levels), dtype=np.int32), np.asarray(levels, float)
-    walks = kernels.random.streams(np.uint64(seed), 0, 3), np.asarray([4, 5, 6])
-    chosen = kernels.draws.by_rank(offsets, nodes, scores, *walks, 0.0)
-    assert chosen.tolist() == kernels.walks.best(offsets, nodes, scores, *walks).tolist()
+    walks = kernels.random.make_streams(np.uint64(seed), 0, 3), np.asarray([4, 5, 6])
+    chosen = kernels.sampling.sample_by_rank(offsets, nodes, scores, *walks, 0.0)
+    assert chosen.tolist() == kernels.candidates.select_best(offsets, nodes, scores, *walks).tolist()
 
 
 @pytest.mark.parametrize("agent", ["greedy", "max-degree", "random", "igt-ba"])
 def test_walkers_with_p_g_of_zero_are_the_agent(agent):
-    starts = start_positions(GRAPH, None, 20, 0)
+    starts = choose_starts(GRAPH, None, 20, 0)
     ended = as_agent(agent).run(cg.begin([GRAPH], [starts], "igt", 8, seed=0))
     assert np.array_equal(walks_on(GRAPH, agent, 20, 8, p_g=0.0), ended.nodes)
 
@@ -130,8 +134,8 @@ def test_occupation_is_the_matrix_power(graph):
     count, steps = 20000, 7
     matrix = np.asarray([shares(row) for row in twins.adjacency(graph)])
     start = graph.label(int(np.flatnonzero(graph.degrees)[0]))
-    first = start_positions(graph, [start], count, 0)
-    walks = unbiased_walks(cg.begin([graph], [first], "igt", 2, seed=1), steps)
+    first = choose_starts(graph, [start], count, 0)
+    walks = simulate_unbiased_walks(cg.begin([graph], [first], "igt", 2, seed=1), steps)
     for t in range(steps):
         chance = np.linalg.matrix_power(matrix, t)[first[0]]
         seen = np.bincount(walks[:, t][walks[:, t] >= 0], minlength=graph.num_nodes) / count
@@ -167,7 +171,7 @@ def test_return_probability_of_a_cycle():
 @pytest.mark.parametrize("agent", [None, "random", "max-degree"])
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
 def test_curves_follow_their_definitions(agent, fallback, monkeypatch):
-    monkeypatch.setattr("curiograph.centrality.statistics._ENTRIES", 100)  # gaps of a few walks at a time
+    monkeypatch.setattr("curiograph.centrality.walk_statistics._ENTRIES", 100)  # gaps of a few walks at a time
     walks = walks_on(GRAPH, agent, 40, 9, fallback=fallback)
     found = cg.walk_statistics(GRAPH, agent, walks=40, steps=9, fallback=fallback)
     theirs = GRAPH.to_networkx()
@@ -202,7 +206,9 @@ def test_distances_are_those_of_networkx(seed):
     graph = twins.random_graph(rng, int(rng.integers(2, 12)), 0.2, directed=bool(seed % 2))
     walks = rng.integers(-1, graph.num_nodes, (6, 4)).astype(np.int32)
     walks[:, 0] = np.maximum(walks[:, 0], 0)
-    found = kernels.paths.distances(graph.indptr, graph.indices, walks, np.argsort(walks[:, 0], kind="stable"))
+    found = kernels.shortest_paths.compute_distances(
+        graph.indptr, graph.indices, walks, np.argsort(walks[:, 0], kind="stable")
+    )
     for walk, row in zip(walks.tolist(), found.tolist(), strict=True):
         lengths = nx.single_source_shortest_path_length(graph.to_networkx(), walk[0])
         assert row == [lengths.get(v, -1) for v in walk]
@@ -300,7 +306,7 @@ def test_results_as_values_and_frames():
 
 
 def test_pictures_have_a_line_per_walker_in_every_panel():
-    from curiograph.plotting import COLOURS
+    from curiograph.plotting import COLORS
 
     found = cg.compare_walks(library(), AGENTS | {"igt-too": "igt-ws"}, walks=12, steps=5, seed=1)
     drawn = found.plot()
@@ -311,7 +317,7 @@ def test_pictures_have_a_line_per_walker_in_every_panel():
         assert [line.get_label() for line in panel.lines] == list(found)
         assert len(panel.collections) == len(found)
     colours = [line.get_color() for line in drawn.axes[0].lines]
-    assert colours[:3] == [COLOURS["pagerank"], COLOURS["igt"], COLOURS["cpt"]]
+    assert colours[:3] == [COLORS["pagerank"], COLORS["igt"], COLORS["cpt"]]
     assert len(set(colours)) == len({str(line._dash_pattern) for line in drawn.axes[0].lines}) == 4
     texts = [text.get_text() for text in legend.get_legend().get_texts()]
     assert texts == [f"{name}\n12 of 12 walkers get to the end" for name in found]

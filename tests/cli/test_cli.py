@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from program import Run
+from support.program import Run
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from curiograph.agents.files import shipped_agents
+from curiograph.agents.pretrained import shipped_agents
 from curiograph.cli import completion
 from curiograph.cli.main import main
 
@@ -69,7 +69,7 @@ def test_words_that_bash_takes_apart(complete):
 def test_nothing_heavy_is_imported():
     made = {name: value for name, value in vars(completion).items() if callable(value) and not name.startswith("_")}
     values = [name for name in made if made[name].__module__ == completion.__name__ and name != "complete_in_bash"]
-    calls = "\n".join(f"completion.{name}({'chr(116)' if name == 'graphs' else ''})" for name in values)
+    calls = "\n".join(f"completion.{name}({'chr(116)' if name == 'complete_graphs' else ''})" for name in values)
     code = (
         f"import sys\nfrom curiograph.cli import completion, main\n{calls}\n"
         "print([name for name in ('numba', 'torch', 'matplotlib', 'pandas') if name in sys.modules])"

@@ -13,11 +13,11 @@ import pytest
 
 import curiograph as cg
 from curiograph import kernels
-from curiograph.agents import files
-from curiograph.bench.twins import slow_compressibility
-from curiograph.cli import checkup, packages
-from curiograph.cli.checkup import Checkup
-from curiograph.cli.packages import PURPOSES, installed
+from curiograph.agents import pretrained
+from curiograph.cli import checks, packages
+from curiograph.cli.checks import DoctorReport
+from curiograph.cli.packages import PURPOSES, read_installed
+from curiograph.paper.peers import slow_compressibility
 
 REQUIRES = [
     "numba>=0.60",
@@ -58,14 +58,14 @@ def shop(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 
 @pytest.fixture(autouse=True)
 def nothing_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in ("CURIOGRAPH_DATA", *checkup._THREADS):
+    for name in ("CURIOGRAPH_DATA", *checks._THREADS):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("curiograph.human.loading.cache_folder", lambda: tmp_path / "cache")
+    monkeypatch.setattr("curiograph.human.data.load.get_cache_folder", lambda: tmp_path / "cache")
 
 
-def found_packages() -> Checkup:
-    found = Checkup()
-    checkup.check_packages(found, installed())
+def found_packages() -> DoctorReport:
+    found = DoctorReport()
+    checks.check_packages(found, read_installed())
     return found
 
 
@@ -113,15 +113,15 @@ def test_every_extra_has_a_purpose():
 
 
 def test_more_threads_than_cores(monkeypatch):
-    monkeypatch.setattr(checkup, "_usable_cores", lambda: 2)
+    monkeypatch.setattr(checks, "_usable_cores", lambda: 2)
     for text, problems in (("2", 0), ("3", 1), ("many", 0)):
         monkeypatch.setenv("OMP_NUM_THREADS", text)
-        found = Checkup()
-        checkup.check_machine(found)
+        found = DoctorReport()
+        checks.check_machine(found)
         assert len(found.problems) == problems
     assert found.machine["threads"]["OMP_NUM_THREADS"] == "many"
     monkeypatch.setenv("OMP_NUM_THREADS", "64")
-    checkup.check_machine(found)
+    checks.check_machine(found)
     assert found.problems[0].startswith("OMP_NUM_THREADS is 64, but 2 cores may be used")
     assert "set OMP_NUM_THREADS=2" in found.problems[0]
 
@@ -130,17 +130,17 @@ def test_more_threads_than_cores(monkeypatch):
 def unknown_cache(monkeypatch):
     """The folder of compiled kernels is looked for again, and again afterwards; kernels keep the one they have."""
     assert kernels.csr
-    monkeypatch.setattr(checkup, "_computed", lambda: (checkup._GAPS, checkup._BITS))
-    kernels.compile.cache_folder.cache_clear()
+    monkeypatch.setattr(checks, "_computed", lambda: (checks._GAPS, checks._BITS))
+    kernels.jit.get_cache_folder.cache_clear()
     yield
-    kernels.compile.cache_folder.cache_clear()
+    kernels.jit.get_cache_folder.cache_clear()
 
 
 def test_a_kernel_cache_that_cannot_be_written(monkeypatch, tmp_path, unknown_cache):
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file"))
-    found = Checkup()
-    checkup.check_kernels(found)
+    found = DoctorReport()
+    checks.check_kernels(found)
     (problem,) = found.problems
     assert str(tmp_path / "file") in problem
     assert "Set NUMBA_CACHE_DIR to a folder you can write" in problem
@@ -152,25 +152,25 @@ def test_a_cold_cache_is_a_remark(monkeypatch, tmp_path, unknown_cache):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     monkeypatch.setenv("CURIOGRAPH_QUIET", "1")
     monkeypatch.setattr(kernels.csr, "has_edge", type("Kernel", (), {"stats": type("S", (), {"cache_path": tmp_path})}))
-    found = Checkup()
-    checkup.check_kernels(found)
+    found = DoctorReport()
+    checks.check_kernels(found)
     assert found.kernels["folder"].startswith(str(tmp_path))
     assert (found.problems, found.kernels["compiled"]) == ([], 0)
     assert "`curiograph warmup` compiles all" in found.remarks[0]
 
 
 def test_kernels_that_compute_nonsense_or_do_not_run(monkeypatch):
-    monkeypatch.setattr(checkup, "_computed", lambda: (3, 0.5))
-    found = Checkup()
-    checkup.check_kernels(found)
+    monkeypatch.setattr(checks, "_computed", lambda: (3, 0.5))
+    found = DoctorReport()
+    checks.check_kernels(found)
     assert "3 gaps and 0.500000 bits for toy:library instead of 2 and 0.890813" in found.problems[0]
 
     def fails() -> None:
         raise ImportError("Numba needs NumPy 2.3 or less")
 
-    monkeypatch.setattr(checkup, "_computed", fails)
-    found = Checkup()
-    checkup.check_kernels(found)
+    monkeypatch.setattr(checks, "_computed", fails)
+    found = DoctorReport()
+    checks.check_kernels(found)
     assert found.problems[0].startswith("kernels do not run (ImportError: Numba needs NumPy 2.3 or less)")
     assert not found.kernels["correct"]
 
@@ -178,13 +178,13 @@ def test_kernels_that_compute_nonsense_or_do_not_run(monkeypatch):
 def test_what_kernels_should_compute():
     graph = cg.toys.library()
     gaps = graph.num_edges - graph.num_nodes + 1 - 5  # a connected graph with five triangles, which share no cycle
-    assert gaps == checkup._GAPS
-    assert slow_compressibility(graph.to_scipy().toarray()) == pytest.approx(checkup._BITS, abs=1e-9)
+    assert gaps == checks._GAPS
+    assert slow_compressibility(graph.to_scipy().toarray()) == pytest.approx(checks._BITS, abs=1e-9)
 
 
-def looked_at_data() -> Checkup:
-    found = Checkup()
-    checkup.check_data(found)
+def looked_at_data() -> DoctorReport:
+    found = DoctorReport()
+    checks.check_data(found)
     return found
 
 
@@ -207,20 +207,20 @@ def test_data_folders_that_are_not_there_or_cannot_be_written(monkeypatch, tmp_p
         f"CURIOGRAPH_DATA is {tmp_path / 'nowhere'}, where there is no folder: make it, or unset the variable."
     ]
     monkeypatch.delenv("CURIOGRAPH_DATA")
-    monkeypatch.setattr(checkup.os, "access", lambda path, mode: False)  # as in a home that is read-only
+    monkeypatch.setattr(checks.os, "access", lambda path, mode: False)  # as in a home that is read-only
     (problem,) = looked_at_data().problems
     assert f"data sets cannot be kept in {tmp_path / 'cache'}" in problem
     assert "set XDG_CACHE_HOME" in problem
 
 
 def test_a_broken_agent_and_none_at_all(monkeypatch, tmp_path):
-    monkeypatch.setattr(files, "_shelf", lambda: tmp_path)
-    found = Checkup()
-    checkup.check_agents(found)
+    monkeypatch.setattr(pretrained, "_shelf", lambda: tmp_path)
+    found = DoctorReport()
+    checks.check_agents(found)
     assert found.problems == ["there is no shipped agent: pip install --force-reinstall curiograph."]
     (tmp_path / "igt-rg.safetensors").write_bytes(b"half a fi")
-    found = Checkup()
-    checkup.check_agents(found)
+    found = DoctorReport()
+    checks.check_agents(found)
     assert found.agents == {"shipped": 1, "broken": ["igt-rg"]}
     assert found.problems[0].startswith("shipped agent igt-rg is broken: ")
     assert "pip install --force-reinstall curiograph" in found.problems[0]

@@ -18,7 +18,7 @@ from typer.main import get_command
 from curiograph.cli.main import app, main
 from curiograph.cli.output import show_table
 from curiograph.errors import JobStopped
-from program import Run
+from support.program import Run
 
 NO_CHANCE = {"convert", "warmup", "doctor", "data list", "data get", "serve"}
 NO_FILE = {"warmup", "serve"}  # neither has a result that is worth a file
@@ -51,7 +51,7 @@ def test_how_to_go_on_is_said_even_when_quiet(run: Run, monkeypatch, stop: BaseE
     def stopped() -> None:
         raise stop
 
-    monkeypatch.setattr("curiograph.bench.warmup.warm_up", stopped)
+    monkeypatch.setattr("curiograph.warmup.warm_up", stopped)
     done = run("warmup", "--quiet")
     assert (done.code, done.err) == (130, said)
 
@@ -170,7 +170,7 @@ def test_a_table_folds_between_words_or_becomes_paragraphs(monkeypatch: pytest.M
 
 def test_recommendations_fit_a_terminal(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = []
-    monkeypatch.setattr("curiograph.cli.ranking.show_table", lambda title, columns, rows: shown.append((columns, rows)))
+    monkeypatch.setattr("curiograph.cli.rank.show_table", lambda title, columns, rows: shown.append((columns, rows)))
     assert run("recommend", "toy:library", "--history", "music,physics", "-k", "2").code == 0
     ((columns, rows),) = shown
     assert columns == ["rank", "node", "score", "by pagerank, igt, cpt", "gaps", "bits", "why"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from curiograph.human.evidence import hypotheses
-from curiograph.human.nulls import compare_growth
+from curiograph.human.motives.hypotheses import hypotheses
+from curiograph.human.null_models import compare_growth
 from curiograph.human.trajectories import Trajectories
 
 SHORT = ("--steps", "5", "--burn-in", "2")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-import people
-from curiograph.experiments import diffusion, examples, table2
-from curiograph.experiments.people import PAPER, Settings
-from curiograph.human.prediction import Effort
+from curiograph.human.prediction.predict import Effort
+from curiograph.paper import diffusion, examples, table2
+from curiograph.paper.people import PAPER, Settings
+from support import people
 
 AT_ONCE = ("--igt", "greedy", "--cpt", "greedy", "--quick", "--splits", "1", "--workers", "1")
 """Quick, and what is quick is quicker still here; see `quick`."""
@@ -19,7 +19,7 @@ SMALL = Effort(splits=2, trials=3, train_steps=4, walkers=10, trained_walkers=5,
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("curiograph.human.prediction.QUICK", SMALL)
+    monkeypatch.setattr("curiograph.human.prediction.predict.QUICK", SMALL)
 
 
 @pytest.fixture(scope="module")

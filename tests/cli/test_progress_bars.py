@@ -19,13 +19,13 @@ import time
 import numpy as np
 import pytest
 
-from curiograph.agents.evaluation import Walks
-from curiograph.cli import training
-from curiograph.cli.output import progress
-from curiograph.experiments import curves, table1
-from curiograph.experiments.lengths import Settings, run
+from curiograph.agents.evaluate import Rollouts
+from curiograph.cli import train
+from curiograph.cli.output import show_progress
 from curiograph.graph.toys import library
-from curiograph.growth import measure
+from curiograph.growth.measure import measure
+from curiograph.paper import curves, table1
+from curiograph.paper.lengths import Settings, run
 
 BAR = "━"
 
@@ -51,7 +51,7 @@ def frames(text: str) -> list[str]:
 
 def test_a_bar_says_what_is_done_and_how_long_it_takes(monkeypatch, capsys):
     terminal = stderr_is_a_terminal(monkeypatch)
-    with progress(quiet=False) as say:
+    with show_progress(quiet=False) as say:
         say("reading")
         time.sleep(0.15)
         for share in (0.125, 0.375, 0.625):
@@ -70,7 +70,7 @@ def test_a_bar_says_what_is_done_and_how_long_it_takes(monkeypatch, capsys):
 
 def test_a_share_that_falls_begins_anew_and_long_messages_are_cut(monkeypatch):
     terminal = stderr_is_a_terminal(monkeypatch)
-    with progress(quiet=False) as say:
+    with show_progress(quiet=False) as say:
         for share in (0.9, 0.1, None, 0.5):
             say("a message that is much too long for a terminal of eighty columns, really " * 2, share)
             time.sleep(0.12)
@@ -83,7 +83,7 @@ def test_a_share_that_falls_begins_anew_and_long_messages_are_cut(monkeypatch):
 def test_nothing_is_shown_when_quiet_or_not_on_a_terminal(monkeypatch, quiet):
     screen = Terminal() if quiet else io.StringIO()
     monkeypatch.setattr(sys, "stderr", screen)
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         say("walking", 0.5)
     assert screen.getvalue() == ""
 
@@ -91,7 +91,7 @@ def test_nothing_is_shown_when_quiet_or_not_on_a_terminal(monkeypatch, quiet):
 def test_a_log_gets_a_line_a_minute(monkeypatch, capsys):
     clock = iter([0.0, 1.0, 12.0, 60.0, 73.0, 140.0])
     monkeypatch.setattr("curiograph.cli.output.time.monotonic", lambda: next(clock))
-    with progress(quiet=False) as say:
+    with show_progress(quiet=False) as say:
         for share in (0.1, 0.2, 0.3, 0.5, None):
             say("walking", share)
     lines = ["walking, about 88 s left", "walking, about 2 min left", "walking"]
@@ -117,7 +117,7 @@ def test_experiments_tell_even_shares(monkeypatch):
     assert told == [done / 16 for done in range(2 * 2 * 4 + 1)]
     told.clear()
     monkeypatch.setattr(
-        Walks, "taken", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
+        Rollouts, "taken", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
     )
     table1.run(table1.Settings(graphs=2), progress=told)
     assert len(told) > 8
@@ -127,7 +127,7 @@ def test_experiments_tell_even_shares(monkeypatch):
 
 def test_measuring_many_walks_tells_how_many_are_done(monkeypatch):
     told = Told()
-    monkeypatch.setattr("curiograph.growth._TASK", 1e-9)
+    monkeypatch.setattr("curiograph.growth.measure._TASK", 1e-9)
     measure(library(), [["music"], ["music", "physics"], ["music", "physics", "logic", "dance", "poetry"]],
             workers=1, progress=told)  # fmt: skip
     assert told == [0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1]
@@ -135,7 +135,7 @@ def test_measuring_many_walks_tells_how_many_are_done(monkeypatch):
 
 def test_training_tells_its_share_of_the_steps():
     told = Told()
-    training._tell({"step": 30, "seconds": 6.0, "left": 14.0}, told, quiet=True)
+    train._tell({"step": 30, "seconds": 6.0, "left": 14.0}, told, quiet=True)
     assert told == [pytest.approx(0.3)]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import curiograph as cg
-from program import Run
+from support.program import Run
 
 LIBRARY = ("recommend", "toy:library", "--history", "music,physics")
 FAST = ("--by", "igt", "--igt-agent", "max-degree")
@@ -181,7 +181,7 @@ def other_features(folder: Path) -> None:
     from safetensors import safe_open
     from safetensors.numpy import save
 
-    from curiograph.agents.files import save_agent
+    from curiograph.agents.pretrained import save_agent
 
     file = folder / "other.safetensors"
     save_agent(cg.load_agent("igt-rg"), file)

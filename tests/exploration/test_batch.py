@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-import twins
-from curiograph.graph.families import FAMILIES
+from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle, grid, library
+from oracles import reference as twins
 
 FALLBACKS = ("frontier", "anywhere")
 

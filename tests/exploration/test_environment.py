@@ -14,8 +14,8 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import curiograph as cg
-from curiograph.exploration.environment import ExplorationEnv
-from curiograph.exploration.registration import ID, register
+from curiograph.exploration.gym_env import ExplorationEnv
+from curiograph.exploration.gym_registration import ENV_ID, register
 from curiograph.graph.toys import cycle, grid, library
 
 register()
@@ -50,12 +50,12 @@ def rollout(env: gymnasium.Env, seed: int, episodes: int = 3) -> list[Any]:
 @pytest.mark.parametrize("reward", ["igt", "cpt", edges])
 @pytest.mark.parametrize("graph", [grid(3, 3), ONE_WAY, SEVERAL], ids=["one", "directed", "several"])
 def test_gymnasium_finds_nothing_to_object_to(graph: Any, reward: Any) -> None:
-    check_env(gymnasium.make(ID, graph=graph, reward=reward, steps=5).unwrapped)
+    check_env(gymnasium.make(ENV_ID, graph=graph, reward=reward, steps=5).unwrapped)
 
 
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
 def test_gymnasium_finds_nothing_to_object_to_at_dead_ends(fallback: str) -> None:
-    check_env(gymnasium.make(ID, graph=STAR, steps=4, fallback=fallback).unwrapped)
+    check_env(gymnasium.make(ENV_ID, graph=STAR, steps=4, fallback=fallback).unwrapped)
 
 
 def test_every_observation_is_in_its_space() -> None:
@@ -76,7 +76,7 @@ def test_same_seed_same_bytes(reward: str) -> None:
 @pytest.mark.parametrize("mode", ["sync", "async"])
 def test_a_vector_of_environments_acts_like_each_alone(mode: str) -> None:
     kwargs: dict[str, Any] = {"graph": [library(), ONE_WAY], "reward": "igt", "steps": 4}
-    envs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode=mode, **kwargs)
+    envs = gymnasium.make_vec(ENV_ID, num_envs=2, vectorization_mode=mode, **kwargs)
     alone = [ExplorationEnv(**kwargs) for _ in range(2)]
     try:
         observation, info = envs.reset(seed=5)
@@ -98,7 +98,7 @@ def test_a_vector_of_environments_acts_like_each_alone(mode: str) -> None:
 
 @pytest.mark.parametrize("library_used", [pickle, cloudpickle])
 def test_a_pickled_episode_goes_on_the_same(library_used: Any) -> None:
-    env = gymnasium.make(ID, graph=SEVERAL, reward=edges, steps=6)
+    env = gymnasium.make(ENV_ID, graph=SEVERAL, reward=edges, steps=6)
     env.reset(seed=2)
     env.step(int(np.argmax(env.unwrapped.action_masks())))
     copy = library_used.loads(library_used.dumps(env))
@@ -256,7 +256,7 @@ def test_step_needs_an_episode() -> None:
         with pytest.raises(cg.WalkError, match="call reset"):
             use()
     with pytest.raises(gymnasium.error.ResetNeeded):
-        gymnasium.make(ID, graph=cycle(3)).step(0)
+        gymnasium.make(ENV_ID, graph=cycle(3)).step(0)
     env.reset(options={"start": 0})
     assert env.step(1)[2]
     with pytest.raises(cg.WalkError, match="over"):
@@ -287,7 +287,7 @@ def test_bad_settings(kwargs: dict[str, Any], error: type[Exception], message: s
 
 
 def test_ansi_is_one_line() -> None:
-    env = gymnasium.make(ID, graph=cycle(4), steps=4, render_mode="ansi")
+    env = gymnasium.make(ENV_ID, graph=cycle(4), steps=4, render_mode="ansi")
     env.reset(options={"start": 0})
     env.step(1)
     assert env.render() == "igt 0 after 2 of 4 nodes: 0 -> 1; next: 2"
@@ -298,7 +298,7 @@ def test_ansi_is_one_line() -> None:
 
 @pytest.mark.parametrize("graph", [library(), ONE_WAY, cycle(600)], ids=["named", "directed", "large"])
 def test_picture_changes_with_the_walk_alone(graph: cg.Graph) -> None:
-    env = gymnasium.make(ID, graph=graph, steps=3, render_mode="rgb_array")
+    env = gymnasium.make(ENV_ID, graph=graph, steps=3, render_mode="rgb_array")
     env.reset(seed=0)
     before = env.render()
     assert (before.shape, before.dtype) == ((480, 480, 3), np.uint8)
@@ -318,7 +318,7 @@ def test_render_without_a_mode_says_so() -> None:
 
 WAITING = """
 import importlib.util, sys
-from curiograph.exploration.registration import ID, register_when_imported
+from curiograph.exploration.gym_registration import ENV_ID, register_when_imported
 {before}
 register_when_imported()
 register_when_imported()
@@ -327,7 +327,7 @@ assert {before!r} or "gymnasium" not in sys.modules
 finders = len(sys.meta_path)
 import gymnasium
 assert {before!r} or len(sys.meta_path) == finders - 1
-assert gymnasium.spec(ID).entry_point.endswith(":ExplorationEnv")
+assert gymnasium.spec(ENV_ID).entry_point.endswith(":ExplorationEnv")
 assert "numba" not in sys.modules, "gymnasium must not become slow to import"
 """
 

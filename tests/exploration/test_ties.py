@@ -15,7 +15,7 @@ BATCH = cg.begin([cg.toys.complete(6)], [range(6)], "igt", 4)  # six walks of fi
 def test_noise_ties_and_differences_stay(levels, seed):
     clean = np.asarray(levels, float)
     noisy = clean + np.random.default_rng(seed).uniform(-1e-7, 1e-7, 30) * np.abs(clean)
-    tied = BATCH.with_ties(noisy, 5e-6)
+    tied = BATCH.merge_ties(noisy, 5e-6)
     assert np.allclose(tied, noisy, rtol=1e-5)
     for walk in range(6):
         mine, wanted = tied[5 * walk : 5 * walk + 5], clean[5 * walk : 5 * walk + 5]
@@ -24,4 +24,4 @@ def test_noise_ties_and_differences_stay(levels, seed):
 
 
 def test_no_candidates_no_scores():
-    assert len(BATCH.rows(np.empty(0, np.int64)).with_ties(np.empty(0), 5e-6)) == 0
+    assert len(BATCH.rows(np.empty(0, np.int64)).merge_ties(np.empty(0), 5e-6)) == 0

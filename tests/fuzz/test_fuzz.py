@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hostile import READERS
+from support.hostile import READERS
 
 pytestmark = [
     pytest.mark.long,

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 
 from curiograph import kernels
 from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.graph import names as names_module
-from curiograph.graph.container import Cleaning, Graph, as_graph, require_edges
-from curiograph.graph.names import IntegerNames, ListNames, RangeNames, TextNames, text_hash
-from curiograph.graph.read import read_graph
+from curiograph.graph import labels as names_module
+from curiograph.graph.graph import Cleaning, Graph, as_graph, require_edges
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.labels import IntegerLabels, ListLabels, RangeLabels, TextLabels, hash_text
 
 edges_of_letters = st.lists(st.tuples(st.sampled_from("abcdefg"), st.sampled_from("abcdefg")), max_size=30)
 
@@ -127,7 +127,7 @@ def test_directed_is_true_or_false(directed):
     with pytest.raises(GraphError, match=message):
         Graph.from_edges([(0, 1)], directed=directed)
     with pytest.raises(GraphError, match=message):
-        Graph.from_arrays(np.array([0]), np.array([1]), directed=directed, names=RangeNames(2))
+        Graph.from_arrays(np.array([0]), np.array([1]), directed=directed, names=RangeLabels(2))
 
 
 def test_scalars_of_numpy():
@@ -266,7 +266,7 @@ def test_equality():
 
 @given(st.lists(st.text(max_size=6), unique=True, max_size=30), st.text(max_size=6))
 def test_text_names_equal_a_list(labels, other):
-    names = TextNames.from_labels(labels)
+    names = TextLabels.from_labels(labels)
     assert list(names) == labels
     assert [names[i] for i in range(len(names))] == labels
     assert [names.index(label) for label in labels] == list(range(len(labels)))
@@ -281,13 +281,13 @@ def test_text_names_equal_a_list(labels, other):
 @given(st.binary(max_size=40))
 def test_hash_is_the_same_with_and_without_numba(data):
     array = np.frombuffer(data, np.uint8)
-    assert int(kernels.text.hash_name(array, 0, len(array))) == text_hash(data)
+    assert int(kernels.text.hash_name(array, 0, len(array))) == hash_text(data)
 
 
 def test_names_of_equal_hash_are_told_apart(monkeypatch):
-    monkeypatch.setattr(names_module, "text_hash", lambda encoded: 7)
-    plain = TextNames.from_labels(["x", "y", "z"])
-    names = TextNames(plain.blob, plain.offsets, np.full(3, 7, np.uint64), np.array([2, 0, 1], np.int32))
+    monkeypatch.setattr(names_module, "hash_text", lambda encoded: 7)
+    plain = TextLabels.from_labels(["x", "y", "z"])
+    names = TextLabels(plain.blob, plain.offsets, np.full(3, 7, np.uint64), np.array([2, 0, 1], np.int32))
     assert [names.index(label) for label in "xyz"] == [0, 1, 2]
     with pytest.raises(KeyError):
         names.index("w")
@@ -296,12 +296,12 @@ def test_names_of_equal_hash_are_told_apart(monkeypatch):
 @pytest.mark.parametrize("label", [1, None, b"a", "\ud800", ("a",)])
 def test_text_names_hold_only_text(label):
     with pytest.raises(KeyError):
-        TextNames.from_labels(["a"]).index(label)
+        TextLabels.from_labels(["a"]).index(label)
 
 
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=20))
 def test_integer_names_equal_a_list(labels):
-    names = pickle.loads(pickle.dumps(IntegerNames(np.array(labels, np.int64))))
+    names = pickle.loads(pickle.dumps(IntegerLabels(np.array(labels, np.int64))))
     assert list(names) == labels == [names[i] for i in range(len(names))]
     assert [names.index(label) for label in labels] == list(range(len(labels)))
     for other in (2**63, True, 0.5, "1"):
@@ -310,7 +310,7 @@ def test_integer_names_equal_a_list(labels):
 
 
 @pytest.mark.parametrize(
-    "names", [RangeNames(2), ListNames([0, 1]), IntegerNames(np.array([0, 1])), TextNames.from_labels(["a", "b"])]
+    "names", [RangeLabels(2), ListLabels([0, 1]), IntegerLabels(np.array([0, 1])), TextLabels.from_labels(["a", "b"])]
 )
 def test_position_outside_names(names):
     for position in (-1, 2):

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import GraphError, MissingExtraError
-from curiograph.graph.container import Cleaning, Graph
+from curiograph.graph.graph import Cleaning, Graph
 
 plain_labels = st.one_of(
     st.integers(), st.text(max_size=4), st.floats(allow_nan=False), st.booleans(), st.binary(max_size=3)
@@ -115,7 +115,7 @@ def test_networkx_cannot_hold_none():
 def test_wrong_type(convert):
     with pytest.raises(GraphError, match=r"given a list; give an? (networkx|igraph) Graph"):
         convert([(0, 1)])
-    with pytest.raises(GraphError, match=r"given a curiograph\.graph\.container\.Graph"):
+    with pytest.raises(GraphError, match=r"given a curiograph\.graph\.graph\.Graph"):
         convert(Graph.from_edges([(0, 1)]))
 
 

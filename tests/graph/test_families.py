@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.graph.families import FAMILIES
+from curiograph.graph.generators import FAMILIES
 
 
 def mean_degree(graph: cg.Graph) -> float:

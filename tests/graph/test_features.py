@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-import twins
-from curiograph.graph.features import PROFILE, local_degree_profile
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.features import PROFILE_SIZE, compute_degree_profile
+from oracles import reference as twins
 
 
 @st.composite
@@ -24,7 +24,7 @@ def any_graph(draw):
 @given(any_graph())
 def test_equals_its_definition(graph):
     profile = graph.degree_profile
-    assert profile.shape == (graph.num_nodes, PROFILE)
+    assert profile.shape == (graph.num_nodes, PROFILE_SIZE)
     assert profile.dtype == np.float32
     assert profile == pytest.approx(twins.degree_profile(graph), rel=1e-6, abs=1e-6)
 
@@ -42,7 +42,7 @@ def test_equals_its_definition(graph):
 )
 def test_a_node_without_neighbours_has_zeros(edges, nodes):
     graph = cg.Graph.from_edges(edges, nodes=range(nodes))
-    expected = np.zeros((nodes, PROFILE))
+    expected = np.zeros((nodes, PROFILE_SIZE))
     expected[[v for edge in edges for v in edge]] = 1, 1, 1, 1, 0
     assert graph.degree_profile.tolist() == expected.tolist()
 
@@ -61,7 +61,7 @@ def test_a_directed_graph_is_read_as_its_skeleton():
     assert directed.degree_profile.tolist() == both.degree_profile.tolist()
     assert (
         directed.degree_profile.tolist()
-        != local_degree_profile(directed.indptr, directed.indices, np.arange(len(directed))).tolist()
+        != compute_degree_profile(directed.indptr, directed.indices, np.arange(len(directed))).tolist()
     )
 
 
@@ -80,9 +80,9 @@ def test_large_degrees_lose_nothing():
 
 def test_a_stack_has_the_profiles_of_its_graphs():
     graphs = [cg.toys.cycle(4), cg.Graph.from_edges([(0, 1), (2, 0)], directed=True, nodes=range(4)), cg.toys.library()]
-    stacked = Stack.of(graphs).degree_profile
+    stacked = GraphBatch.of(graphs).degree_profile
     assert stacked.tolist() == np.concatenate([graph.degree_profile for graph in graphs]).tolist()
-    assert Stack.of(graphs[:1]).degree_profile is graphs[0].degree_profile
+    assert GraphBatch.of(graphs[:1]).degree_profile is graphs[0].degree_profile
 
 
 def test_the_profile_cannot_be_written_to():

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.bench import large
-from curiograph.graph.large import KINDS, bytes_of_large
-from curiograph.graph.stack import Stack
+from benchmarks import large
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.large_generators import LARGE_KINDS, estimate_large_bytes
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LARGE_KINDS)
 def test_degrees_are_those_asked_for_whatever_the_size(kind):
     small, big = (cg.generate_large(kind, n, mean_degree=8, max_degree=80, seed=3) for n in (2_000, 20_000))
     for graph in (small, big):
@@ -31,7 +31,7 @@ def test_degrees_are_those_asked_for_whatever_the_size(kind):
     assert nx.average_clustering(small.to_networkx()) > 0.02  # by chance alone it would be 0.004
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", LARGE_KINDS)
 def test_same_seed_same_graph(kind):
     one, two, other = (cg.generate_large(kind, 1_000, mean_degree=6, seed=seed) for seed in (1, 1, 2))
     assert one == two
@@ -78,12 +78,12 @@ def test_what_does_not_fit_into_memory_is_told(run, tmp_path, monkeypatch):
     def full(*given):
         raise MemoryError
 
-    monkeypatch.setitem(KINDS, "ws", full)
+    monkeypatch.setitem(LARGE_KINDS, "ws", full)
     with pytest.raises(
         cg.GraphError, match=r"1,000 nodes of mean degree 20 need about .*; draw fewer nodes, or a lower"
     ):
         cg.generate_large("ws", 1_000)
-    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 2**30)
+    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 2**30)
     refused = run("generate", "pl", "--nodes", "10000000", "--out", tmp_path / "large.npz")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
@@ -93,11 +93,11 @@ def test_what_does_not_fit_into_memory_is_told(run, tmp_path, monkeypatch):
 
 
 def test_features_around_some_nodes_equal_those_of_the_table(monkeypatch):
-    stack = Stack.of([cg.generate_large("pl", 3_000, mean_degree=10, seed=0)])
+    stack = GraphBatch.of([cg.generate_large("pl", 3_000, mean_degree=10, seed=0)])
     some = np.array([7, 2_999, 7, 0], np.int32)
-    tables = stack.profiles(some), stack.log_profiles(some)
-    monkeypatch.setattr("curiograph.graph.stack._TABLED", 0)
-    for table, around in zip(tables, (stack.profiles(some), stack.log_profiles(some)), strict=True):
+    tables = stack.get_profiles(some), stack.get_log_profiles(some)
+    monkeypatch.setattr("curiograph.graph.batch._TABLED", 0)
+    for table, around in zip(tables, (stack.get_profiles(some), stack.get_log_profiles(some)), strict=True):
         assert table.tolist() == around.tolist()
 
 
@@ -119,7 +119,7 @@ def test_what_large_graphs_cost_is_told_in_plain_values(tmp_path):
 MILLION = """
 import json, resource, sys
 import curiograph as cg
-from curiograph.bench import large
+from benchmarks import large
 path = sys.argv[1]
 if sys.argv[2] == "generate":
     cg.generate_large("ws", 1_000_000, seed=0).save(path)
@@ -141,7 +141,7 @@ def test_a_million_nodes_fit_and_cost_no_more_than_ten_thousand(tmp_path):
 
     peak = told("generate")["peak"]
     assert peak < 2**30
-    assert peak == pytest.approx(bytes_of_large("ws", 1_000_000, 20), rel=0.2)
+    assert peak == pytest.approx(estimate_large_bytes("ws", 1_000_000, 20), rel=0.2)
     used = told("use")
     assert used["peak"] < 2**30
     assert used["opened"]["seconds"] < 5

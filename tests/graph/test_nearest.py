@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import UnknownNodeError
-from curiograph.graph import nearest
-from curiograph.graph.container import Graph
-from curiograph.graph.names import IntegerNames, ListNames, RangeNames, TextNames
-from curiograph.graph.nearest import nearest_names, unknown_node
+from curiograph.graph import suggestions
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import IntegerLabels, ListLabels, RangeLabels, TextLabels
+from curiograph.graph.suggestions import make_unknown_node_error, suggest_labels
 
 SYLLABLES = ["ba", "du", "Ki", "lo", "mer", "nü", "po", "Ras", "si", "tor"]
 
@@ -24,10 +24,10 @@ def town(number: int) -> str:
 
 
 MANY = [town(number) for number in range(0, 300_000, 97)]
-assert len(MANY) > nearest._COMPARE_ALL
+assert len(MANY) > suggestions._COMPARE_ALL
 
 
-@pytest.mark.parametrize("kind", [TextNames.from_labels, ListNames])
+@pytest.mark.parametrize("kind", [TextLabels.from_labels, ListLabels])
 @given(number=st.integers(0, len(MANY) - 1), place=st.integers(0, 15), edit=st.sampled_from("idst"))
 def test_one_typo_among_many(kind, number, place, edit):
     """An inserted, dropped, substituted or swapped character: the name it was made from is the nearest or as near."""
@@ -39,23 +39,23 @@ def test_one_typo_among_many(kind, number, place, edit):
         "s": name[:place] + "x" + name[place + 1 :],
         "t": name[:place] + name[place + 1] + name[place] + name[place + 2 :],
     }[edit]
-    assert name in nearest_names(typo, kind(MANY), count=10)
+    assert name in suggest_labels(typo, kind(MANY), count=10)
 
 
-@pytest.mark.parametrize("kind", [TextNames.from_labels, ListNames])
+@pytest.mark.parametrize("kind", [TextLabels.from_labels, ListLabels])
 @pytest.mark.parametrize("count", [3, len(MANY)])
 def test_capitals(kind, count):
     labels = ["Music", "Poetry", *MANY][: max(count, 3)]
-    assert nearest_names("MUSIC", kind(labels)) == ["Music"]
-    assert nearest_names("pOETRY", kind(labels)) == ["Poetry"]
+    assert suggest_labels("MUSIC", kind(labels)) == ["Music"]
+    assert suggest_labels("pOETRY", kind(labels)) == ["Poetry"]
 
 
 def test_numbers():
-    names = IntegerNames(np.arange(10_000) * 7 + 10**6)
-    assert 1_000_007 in nearest_names(100_007, names, count=10)
-    assert nearest_names(5, RangeNames(3)) == []
+    names = IntegerLabels(np.arange(10_000) * 7 + 10**6)
+    assert 1_000_007 in suggest_labels(100_007, names, count=10)
+    assert suggest_labels(5, RangeLabels(3)) == []
     with pytest.raises(UnknownNodeError, match="no node '1000007', but it has the number 1000007"):
-        raise unknown_node("1000007", names)
+        raise make_unknown_node_error("1000007", names)
 
 
 @pytest.mark.parametrize("label", [None, "", (1, "a"), "x" * 10**6, 10**5000, "\ud800", b"b", float("nan")], ids=type)
@@ -69,11 +69,11 @@ def test_any_label_gives_one_short_sentence(label, labels):
     assert len(str(error.value)) < 500
     if all(type(name) is str and name.isprintable() for name in labels):
         with pytest.raises(UnknownNodeError, match="the graph has no node"):
-            raise unknown_node(label, TextNames.from_labels(labels))
+            raise make_unknown_node_error(label, TextLabels.from_labels(labels))
 
 
 def test_many_names_take_little_time():
-    names = TextNames.from_labels([f"node_{number:07d}" for number in range(500_000)])
+    names = TextLabels.from_labels([f"node_{number:07d}" for number in range(500_000)])
     begin = time.perf_counter()
-    assert "node_0004123" in nearest_names("node-0004123", names)
+    assert "node_0004123" in suggest_labels("node-0004123", names)
     assert time.perf_counter() - begin < 1.5  # measured: 0.1 s

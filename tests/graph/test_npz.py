@@ -15,10 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.graph.container import Graph
-from curiograph.graph.names import IntegerNames, RangeNames, TextNames
-from curiograph.graph.read import read_graph
-from curiograph.graph.write import write_graph
+from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.write import write_graph
+from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels
 
 labels = st.one_of(
     st.lists(st.text(max_size=5), unique=True, max_size=8),
@@ -72,7 +72,7 @@ def saved(tmp_path) -> Path:
 
 def test_arrays_are_mapped_aligned_and_read_only(saved):
     graph = read_graph(saved)
-    assert isinstance(graph.names, TextNames)
+    assert isinstance(graph.names, TextLabels)
     for array in (graph.indptr, graph.indices, graph.weights, graph.names.blob, graph.names.offsets):
         base = array
         while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
@@ -83,7 +83,7 @@ def test_arrays_are_mapped_aligned_and_read_only(saved):
 
 
 def test_kinds_of_names(tmp_path):
-    for nodes, kind in (([0, 1], RangeNames), ([5, -2], IntegerNames), (["a", "b"], TextNames)):
+    for nodes, kind in (([0, 1], RangeLabels), ([5, -2], IntegerLabels), (["a", "b"], TextLabels)):
         write_graph(Graph.from_edges([nodes], nodes=nodes), tmp_path / "g.npz")
         assert type(read_graph(tmp_path / "g.npz").names) is kind
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from curiograph import kernels
 from curiograph.errors import FileFormatError, GraphError
-from curiograph.graph.container import Graph
-from curiograph.graph.names import IntegerNames, RangeNames, TextNames
-from curiograph.graph.read import read_graph
-from curiograph.graph.storage import read_text
-from curiograph.graph.write import write_graph
+from curiograph.files import read_text
+from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.write import write_graph
+from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels
 
 BLANKS = " \t\n\r\v\f"
 HEADERS = {("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("node1", "node2")}
@@ -127,7 +127,7 @@ def test_quoted_csv_equals_kernel(tmp_path_factory, pairs):
 )
 def test_numbers_equal_float(text):
     data = np.frombuffer(text.encode(), np.uint8)
-    value, outcome = kernels.text.number(data, 0, len(data))
+    value, outcome = kernels.text.parse_number(data, 0, len(data))
     sound = re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text, re.ASCII)
     if outcome == 2:
         assert not sound or float(text) < 0
@@ -139,7 +139,7 @@ def test_numbers_equal_float(text):
 @given(st.one_of(st.binary(max_size=12), st.text(max_size=6).map(str.encode)), st.binary(max_size=2))
 def test_scan_equals_strict_decoder(data, tail):
     data = data.replace(b"\0", b"") + tail.replace(b"\0", b"")
-    _, _, fault, place = kernels.text.scan(np.frombuffer(data, np.uint8), 0, 2**20)
+    _, _, fault, place = kernels.text.scan_text(np.frombuffer(data, np.uint8), 0, 2**20)
     expected = kernels.text.NO_FAULT, len(data)
     try:
         data.decode()
@@ -153,8 +153,8 @@ edge_numbers = st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) - 1, 10**19
 
 @given(st.one_of(st.integers().map(str), edge_numbers.map(str), st.text("-0123456789a", max_size=21)))
 def test_whole_numbers_equal_int(text):
-    given_names = TextNames.from_labels([text])
-    whole, values = kernels.text.whole_numbers(given_names.blob, given_names.offsets)
+    given_names = TextLabels.from_labels([text])
+    whole, values = kernels.text.parse_integers(given_names.blob, given_names.offsets)
     assert whole == bool(re.fullmatch("0|-?[1-9][0-9]*", text) and -(2**63) <= int(text) < 2**63)
     if whole:
         assert values.tolist() == [int(text)]
@@ -179,9 +179,9 @@ def test_more_names_and_text_than_the_first_room(tmp_path):
 
 
 def test_kinds_of_names(tmp_path):
-    assert isinstance(read_graph(write(tmp_path, "a.txt", "1 0\n0 2\n")).names, RangeNames)
+    assert isinstance(read_graph(write(tmp_path, "a.txt", "1 0\n0 2\n")).names, RangeLabels)
     sparse = read_graph(write(tmp_path, "b.txt", "70 -3\n-3 12\n"))
-    assert isinstance(sparse.names, IntegerNames)
+    assert isinstance(sparse.names, IntegerLabels)
     assert sparse.labels == [70, -3, 12]
     text = read_graph(write(tmp_path, "c.txt", "1 01\n"))
     assert text.labels == ["1", "01"]

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.errors import RankerError, SettingError, WalkError
-from curiograph.exploration.batch import Candidates
+from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
-from curiograph.human import baselines
-from curiograph.human import incidence as incidence_module
-from curiograph.human.baselines import Degree, Markov, Popularity, Uniform
-from curiograph.human.nearest_items import ItemKnn, RP3beta
+from curiograph.human.choices import baselines
+from curiograph.human.choices.baselines import Degree, Markov, Popularity, Uniform
+from curiograph.human.choices.nearest_items import ItemKnn, RP3beta
+from curiograph.human.data import incidence as incidence_module
 from curiograph.human.trajectories import Trajectories
 
 SIZE = 6
@@ -78,13 +78,13 @@ def nearest(similar, most):
 @pytest.mark.parametrize("kind", RANKERS)
 @pytest.mark.parametrize("graph", [library(), grid(3, 3), ONE_WAY], ids=["library", "grid", "one way"])
 def test_all_keep_the_contract(kind, graph):
-    cg.check_ranker(kind.fitted(graph, random_walks(graph)), graph)
-    cg.check_ranker(kind.fitted(graph, on(graph, [])), graph)
+    cg.check_ranker(kind.from_walks(graph, random_walks(graph)), graph)
+    cg.check_ranker(kind.from_walks(graph, on(graph, [])), graph)
 
 
 @pytest.mark.parametrize("kind", FITTED_BY_WALKS)
 def test_asked_about_another_graph(kind):
-    ranker = kind.fitted(RING, random_walks(RING))
+    ranker = kind.from_walks(RING, random_walks(RING))
     with pytest.raises(RankerError, match="was fitted on a graph of 6 nodes and is asked about one of 5"):
         cg.check_ranker(ranker, ONE_WAY)
 
@@ -93,13 +93,13 @@ def test_asked_about_another_graph(kind):
 def test_walks_must_be_on_the_graph(kind):
     elsewhere = Trajectories.from_walks([[1, 0, 2, 3, 4, 5]])
     with pytest.raises(WalkError, match=r"fit on walks.on\(graph\)"):
-        kind.fitted(RING, elsewhere)
-    kind.fitted(RING, elsewhere.on(RING))
+        kind.from_walks(RING, elsewhere)
+    kind.from_walks(RING, elsewhere.on(RING))
 
 
 @pytest.mark.parametrize("kind", RANKERS)
 def test_never_visited_is_zero(kind):
-    scores = everywhere(kind.fitted(RING, on(RING, [[0, 1, 2], [1, 2, 0]])), RING, [[0], [1, 2]])
+    scores = everywhere(kind.from_walks(RING, on(RING, [[0, 1, 2], [1, 2, 0]])), RING, [[0], [1, 2]])
     assert np.all(scores[:, 3:] == 0) == (kind is not Degree)
 
 
@@ -108,10 +108,10 @@ def test_neither_batches_nor_blocks_change_scores(kind, monkeypatch):
     graph = library()
     histories = [[i, i + 1] for i in range(graph.num_nodes - 1)]
     walks = random_walks(graph)
-    before = everywhere(kind.fitted(graph, walks), graph, histories)
+    before = everywhere(kind.from_walks(graph, walks), graph, histories)
     monkeypatch.setattr(baselines, "_ENTRIES", 2 * graph.num_nodes)
     monkeypatch.setattr(incidence_module, "_ENTRIES", 3 * graph.num_nodes)
-    assert np.array_equal(before, everywhere(kind.fitted(graph, walks), graph, histories))
+    assert np.array_equal(before, everywhere(kind.from_walks(graph, walks), graph, histories))
 
 
 # ---- definitions ----------------------------------------------------------------------------------------------------
@@ -127,14 +127,14 @@ def test_popularity_counts_steps(walks, histories):
     expected = np.zeros(SIZE)
     for _, node in steps(walks):
         expected[node] += 1
-    found = everywhere(Popularity.fitted(RING, on(RING, walks)), RING, histories)
+    found = everywhere(Popularity.from_walks(RING, on(RING, walks)), RING, histories)
     assert np.array_equal(found, np.tile(expected, (len(histories), 1)))
 
 
 @given(some_walks, some_histories, st.sampled_from([0.5, 1, 20]))
 def test_markov_by_hand(walks, histories, k):
     taken = steps(walks)
-    found = everywhere(Markov.fitted(RING, on(RING, walks), k), RING, histories)
+    found = everywhere(Markov.from_walks(RING, on(RING, walks), k), RING, histories)
     for row, history in enumerate(histories):
         leaving = [b for a, b in taken if a == history[-1]]
         for node in range(SIZE):
@@ -147,7 +147,7 @@ def test_item_knn_by_dense_matrices(walks, histories, neighbours):
     seen = visited(walks)
     length = np.sqrt(np.maximum(seen.sum(axis=0), 1))
     similar = nearest((seen.T @ seen) / (length[:, None] * length), neighbours)
-    found = everywhere(ItemKnn.fitted(RING, on(RING, walks), neighbours), RING, histories)
+    found = everywhere(ItemKnn.from_walks(RING, on(RING, walks), neighbours), RING, histories)
     np.testing.assert_allclose(found, [similar[history].sum(axis=0) for history in histories], atol=1e-12)
 
 
@@ -158,12 +158,12 @@ def test_rp3beta_by_dense_matrices(walks, histories, beta):
     to_walks = seen.T / np.maximum(seen.sum(axis=0), 1)[:, None]
     similar = (to_walks @ to_nodes) / np.maximum(seen.sum(axis=0), 1) ** beta
     np.fill_diagonal(similar, 0)
-    found = everywhere(RP3beta.fitted(RING, on(RING, walks), beta=beta), RING, histories)
+    found = everywhere(RP3beta.from_walks(RING, on(RING, walks), beta=beta), RING, histories)
     np.testing.assert_allclose(found, [similar[history].sum(axis=0) for history in histories], atol=1e-12)
 
 
 def test_rp3beta_keeps_the_nearest():
-    ranker = RP3beta.fitted(library(), random_walks(library()), neighbours=3)
+    ranker = RP3beta.from_walks(library(), random_walks(library()), neighbours=3)
     assert np.diff(ranker.similar.indptr).max() == 3
 
 
@@ -180,4 +180,4 @@ def test_rp3beta_keeps_the_nearest():
 )
 def test_bad_settings_are_named(kind, settings, message):
     with pytest.raises(SettingError, match=message):
-        kind.fitted(RING, random_walks(RING), **settings)
+        kind.from_walks(RING, random_walks(RING), **settings)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import RankerError, WalkError
-from curiograph.exploration.batch import Candidates
-from curiograph.human.ranking import choice_ranks
+from curiograph.exploration.mdp import Candidates
+from curiograph.human.choices.metrics import choice_ranks
 
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
 

@@ -13,9 +13,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNameError, WalkError
-from curiograph.graph.names import RangeNames
-from curiograph.human import incidence as incidence_module
-from curiograph.human.cooccurrence import cooccurrence_graph, core
+from curiograph.graph.labels import RangeLabels
+from curiograph.human.data import incidence as incidence_module
+from curiograph.human.data.cooccurrence import cooccurrence_graph, core
 from curiograph.human.trajectories import Trajectories
 
 ITEMS = 7
@@ -39,9 +39,9 @@ def walks_of(pairs):
     return Trajectories.from_arrays(
         np.array([item for _, walk in pairs for item in walk], np.int32),
         np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
-        RangeNames(ITEMS),
+        RangeLabels(ITEMS),
         np.array([user for user, _ in pairs], np.int64),
-        RangeNames(USERS),
+        RangeLabels(USERS),
     )
 
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from curiograph.errors import CuriographError, FileFormatError, GraphError, UnknownNameError
-from curiograph.human import sources
-from curiograph.human.download import get_dataset
-from curiograph.human.loading import find_dataset, load_dataset
+from curiograph.human.data import registry
+from curiograph.human.data.download import get_dataset
+from curiograph.human.data.load import find_dataset, load_dataset
 
 RATINGS = b"userId,movieId,rating,timestamp\n7,2,3.0,20\n7,1,3.0,10\n"
 NAME = "movielens-latest-small"
@@ -77,9 +77,9 @@ def shelf(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Shelf]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     made.url = f"http://127.0.0.1:{server.server_port}"
-    for name, source in sources.SOURCES.items():
+    for name, source in registry.SOURCES.items():
         monkeypatch.setitem(
-            sources.SOURCES, name, replace(source, url=f"{made.url}/{source.url.rpartition('/')[2]}", most_megabytes=1)
+            registry.SOURCES, name, replace(source, url=f"{made.url}/{source.url.rpartition('/')[2]}", most_megabytes=1)
         )
     yield made
     server.shutdown()
@@ -210,8 +210,8 @@ def test_no_such_file_and_no_server(shelf, tmp_path, monkeypatch):
         FileFormatError, match=r"zip: cannot be downloaded \(the server answers 404 Not Found\).*--from"
     ):
         get_dataset(NAME, tmp_path)
-    lost = replace(sources.SOURCES[NAME], url="http://127.0.0.1:9/ml-latest-small.zip")
-    monkeypatch.setitem(sources.SOURCES, NAME, lost)
+    lost = replace(registry.SOURCES[NAME], url="http://127.0.0.1:9/ml-latest-small.zip")
+    monkeypatch.setitem(registry.SOURCES, NAME, lost)
     with pytest.raises(
         FileFormatError, match=r"^http://127.0.0.1:9/ml-latest-small.zip: cannot be down.* --from FILE.$"
     ):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curiograph.errors import FileFormatError, SettingError, UnknownNameError
-from curiograph.human.loading import find_dataset, load_dataset
+from curiograph.human.data.load import find_dataset, load_dataset
 
 RATINGS = "userId,movieId,rating,timestamp\n7,2,3.0,20\n"
 

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.agents.registry import as_agent
-from curiograph.centrality.walkers import biased_walks
-from curiograph.exploration.batch import begin
-from curiograph.human.bootstrap import Estimate, estimates
-from curiograph.human.choices import choices_of
-from curiograph.human.evidence import hypotheses
-from curiograph.human.judging import judged
-from curiograph.human.likelihood import Places, fitted, log_likelihood
-from curiograph.human.motives import MarkovMotive, PageRankMotive
+from curiograph.centrality.walkers import simulate_biased_walks
+from curiograph.exploration.mdp import begin
+from curiograph.human.choices.bootstrap import Estimate, estimate_means
+from curiograph.human.choices.choice_sets import find_choices
+from curiograph.human.choices.windows import Windows
+from curiograph.human.motives.catalog import MarkovMotive, PageRankMotive
+from curiograph.human.motives.cross_validation import cross_validate
+from curiograph.human.motives.hypotheses import hypotheses
+from curiograph.human.motives.likelihood import Places, fit_p_g, log_likelihood
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.windows import Windows
 
 GRAPH = cg.generate("ba", nodes=50, seed=1)
 
@@ -29,7 +29,7 @@ GRAPH = cg.generate("ba", nodes=50, seed=1)
 def people(graph, agent, reward, p_g, walks=200, steps=9, seed=0, users=None):
     """Walks of people who follow an agent."""
     starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), walks)
-    found = biased_walks(begin([graph], [starts], reward, steps, seed=seed), as_agent(agent), p_g, steps)
+    found = simulate_biased_walks(begin([graph], [starts], reward, steps, seed=seed), as_agent(agent), p_g, steps)
     labels = [[graph.label(int(node)) for node in walk if node >= 0] for walk in found]
     return Trajectories.from_walks(labels, users, graph)
 
@@ -51,7 +51,7 @@ class Habit:
 def test_a_choice_is_a_new_node_along_a_link_among_several():
     star = cg.Graph.from_edges([("hub", leaf) for leaf in "abcd"])
     walks = Trajectories.from_walks([["a", "hub", "b", "hub", "c", "d"]], graph=star)
-    found = choices_of(star, walks, burn_in=1)
+    found = find_choices(star, walks, burn_in=1)
     asked = [[star.label(int(v)) for v in row if v >= 0] for row in found.windows.histories]
     assert asked == [["a", "hub"], ["a", "b", "hub"]]  # by last visit
     assert [star.label(int(v)) for v in found.windows.nexts] == ["b", "c"]
@@ -62,10 +62,10 @@ def test_a_choice_is_a_new_node_along_a_link_among_several():
 def test_memory_forgets_the_oldest():
     ring = cg.toys.complete(6)
     walks = Trajectories.from_walks([[0, 1, 2, 3, 0]], graph=ring)
-    found = choices_of(ring, walks, burn_in=2, memory=2)
+    found = find_choices(ring, walks, burn_in=2, memory=2)
     assert found.windows.histories.tolist() == [[0, 1], [1, 2], [2, 3]]
     assert found.windows.nexts.tolist() == [2, 3, 0]
-    assert len(choices_of(ring, walks, burn_in=2)) == 2  # 0 is not new
+    assert len(find_choices(ring, walks, burn_in=2)) == 2  # 0 is not new
 
 
 # ---- likelihood -----------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_likelihood_is_the_mean_over_orders_of_ties(scores, data, p_g):
 def test_no_other_p_g_is_likelier(rows):
     above, tied, below = np.array(rows).T
     places = Places(above, tied, above + tied + below)
-    found = fitted(places)
+    found = fit_p_g(places)
     assert 1e-6 <= found <= 1
     best = log_likelihood(places, found).sum()
     others = [log_likelihood(places, p_g).sum() for p_g in np.linspace(1e-6, 1, 97)]
@@ -108,7 +108,7 @@ def test_pagerank_of_a_history_is_the_sum_of_that_of_its_nodes():
     links = [(0, 1), (0, 2), (1, 2), (2, 0), (2, 3), (2, 4), (1, 4), (4, 0), (4, 3), (4, 5)]  # 3 and 5 are dead ends
     graph = cg.Graph.from_edges(links, directed=True)
     walks = Trajectories.from_walks([[0, 1, 2, 3], [0, 1, 4, 5], [2, 4, 3]], graph=graph)
-    choices = choices_of(graph, walks, burn_in=2)
+    choices = find_choices(graph, walks, burn_in=2)
     found = PageRankMotive().scores(choices)
     for row, history in enumerate(choices.windows.histories):
         some = slice(*choices.candidates.offsets[row : row + 2])
@@ -119,10 +119,10 @@ def test_pagerank_of_a_history_is_the_sum_of_that_of_its_nodes():
 def test_on_a_large_graph_pagerank_is_looked_for_around_each_history(monkeypatch):
     graph = cg.generate("ws", 400, seed=0)
     walks = [cg.explore(graph, "random", start=start, steps=8, seed=start).nodes for start in range(40)]
-    choices = choices_of(graph, Trajectories.from_walks(walks, graph=graph))
+    choices = find_choices(graph, Trajectories.from_walks(walks, graph=graph))
     whole = PageRankMotive().scores(choices)
-    monkeypatch.setattr("curiograph.human.motives.SOLVED_WHOLE", 100)
-    monkeypatch.setattr("curiograph.centrality.rankers.SOLVED_WHOLE", 100)
+    monkeypatch.setattr("curiograph.human.motives.catalog.MAX_EXACT_NODES", 100)
+    monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 100)
     near = PageRankMotive().scores(choices)
     assert np.abs(near - whole).max() < 0.05
     assert PageRankMotive().together(graph) < 2**18
@@ -130,9 +130,9 @@ def test_on_a_large_graph_pagerank_is_looked_for_around_each_history(monkeypatch
 
 def test_markov_counts_what_others_did():
     walks = people(GRAPH, "max-degree", "igt", 0.7, walks=40, users=[f"u{i % 7}" for i in range(40)])
-    choices = choices_of(GRAPH, walks, burn_in=1)
+    choices = find_choices(GRAPH, walks, burn_in=1)
     known = choices.windows.users != 3
-    found = MarkovMotive().taught(choices.rows(known)).scores(choices)
+    found = MarkovMotive().fit(choices.rows(known)).scores(choices)
     moves = list(
         zip(choices.windows.users, choices.windows.histories[:, -1], choices.windows.nexts, known, strict=True)
     )
@@ -147,7 +147,7 @@ def test_markov_counts_what_others_did():
 @pytest.mark.parametrize("markov", [True, False])
 def test_what_held_out_users_chose_changes_no_fit(markov):
     walks = people(GRAPH, "greedy", "igt", 0.7, walks=60)
-    choices = choices_of(GRAPH, walks)
+    choices = find_choices(GRAPH, walks)
     fold_of = choices.windows.users % 3
     held_out = fold_of == 1
     rng = np.random.default_rng(0)
@@ -156,9 +156,9 @@ def test_what_held_out_users_chose_changes_no_fit(markov):
     changed = replace(choices, windows=Windows(w.histories, np.where(held_out, other, w.nexts), w.users))
     assert np.any(changed.chosen != choices.chosen)
     motive = MarkovMotive() if markov else PageRankMotive()
-    before, after = (motive.taught(each.rows(~held_out)).scores(each) for each in (choices, changed))
+    before, after = (motive.fit(each.rows(~held_out)).scores(each) for each in (choices, changed))
     assert np.array_equal(before, after)
-    (first,), (second,) = (judged([motive], each, fold_of) for each in (choices, changed))
+    (first,), (second,) = (cross_validate([motive], each, fold_of) for each in (choices, changed))
     assert first.p_g[1] == second.p_g[1]
     assert first.p_g[0] != second.p_g[0]  # there, these users are known
 
@@ -221,7 +221,7 @@ def test_same_seed_same_answer_and_plain_values():
 def test_intervals_are_those_of_users_not_of_choices():
     rng = np.random.default_rng(0)
     sums = 10 * rng.normal(size=(400, 1))  # ten choices each, all alike
-    (found,) = estimates(sums, np.full(400, 10))
+    (found,) = estimate_means(sums, np.full(400, 10))
     assert (found.high - found.low) / 2 == pytest.approx(1.96 * sums.std() / 10 / 20, rel=0.1)
 
 
@@ -278,14 +278,14 @@ def test_neither_workers_nor_chunks_change_a_bit(monkeypatch):
     walks = people(GRAPH, "greedy", "igt", 0.7)
     some = {"motives": ["pagerank", "cpt", "markov"], "agents": ["igt-rg"]}
     whole = bits(hypotheses(GRAPH, walks, workers=1, **some))
-    monkeypatch.setattr("curiograph.human.motives._TASK", 500)
-    monkeypatch.setattr("curiograph.human.motives._LARGE_TASK", 700)
+    monkeypatch.setattr("curiograph.human.motives.catalog._TASK", 500)
+    monkeypatch.setattr("curiograph.human.motives.catalog._LARGE_TASK", 700)
     assert bits(hypotheses(GRAPH, walks, workers=1, **some)) == whole
     assert bits(hypotheses(GRAPH, walks, workers=2, **some)) == whole
 
 
 def test_a_run_folder_keeps_what_is_finished_and_what_is_damaged_is_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.human.motives._TASK", 500)
+    monkeypatch.setattr("curiograph.human.motives.catalog._TASK", 500)
     walks = people(GRAPH, "greedy", "igt", 0.7)
     whole = bits(hypotheses(GRAPH, walks, workers=1, run=tmp_path))
     kept = sorted(tmp_path.glob("motives-*/*.task"))

@@ -10,9 +10,17 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.agents.registry import as_agent
-from curiograph.centrality.walkers import biased_walks
-from curiograph.exploration.batch import begin
-from curiograph.human.nulls import compare_growth, degree_groups, degree_matched, grown, rewired, shuffled, unbiased
+from curiograph.centrality.walkers import simulate_biased_walks
+from curiograph.exploration.mdp import begin
+from curiograph.human.null_models import (
+    compare_growth,
+    group_by_degree,
+    measure_growth,
+    rewire_graph,
+    shuffle_walks,
+    walk_degree_matched,
+    walk_unbiased,
+)
 from curiograph.human.trajectories import Trajectories
 
 GRAPH = cg.generate("ba", nodes=50, seed=2)
@@ -20,7 +28,7 @@ GRAPH = cg.generate("ba", nodes=50, seed=2)
 
 def walked(graph, agent, p_g, walks=150, steps=8, seed=0):
     starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), walks)
-    return biased_walks(begin([graph], [starts], "igt", steps, seed=seed), as_agent(agent), p_g, steps)
+    return simulate_biased_walks(begin([graph], [starts], "igt", steps, seed=seed), as_agent(agent), p_g, steps)
 
 
 def people(graph, nodes):
@@ -32,7 +40,7 @@ def test_rewiring_keeps_degrees_and_stays_simple(nodes, edges, directed, seed):
     pairs = np.random.default_rng([nodes, edges]).integers(nodes, size=(edges, 2))
     pairs[0] = 0, 1
     graph = cg.Graph.from_edges(pairs, directed=directed, nodes=range(nodes))
-    other, _ = rewired(graph, np.empty((0, 1), np.int32), seed)
+    other, _ = rewire_graph(graph, np.empty((0, 1), np.int32), seed)
     assert np.array_equal(other.degrees, graph.skeleton.degrees)
     again = cg.Graph.from_networkx(other.to_networkx())  # drops loops, merges and mirrors edges, sorts rows
     assert again == other
@@ -42,7 +50,7 @@ def test_rewiring_keeps_degrees_and_stays_simple(nodes, edges, directed, seed):
 def test_every_graph_of_these_degrees_is_as_likely():
     ring = cg.toys.cycle(6)  # of the 70 graphs of 6 nodes with two edges each, 10 are pairs of triangles
     parts = [
-        networkx.number_connected_components(rewired(ring, np.empty((0, 1), np.int32), seed)[0].to_networkx())
+        networkx.number_connected_components(rewire_graph(ring, np.empty((0, 1), np.int32), seed)[0].to_networkx())
         for seed in range(2000)
     ]
     assert np.mean(np.array(parts) == 2) == pytest.approx(1 / 7, abs=0.03)
@@ -50,7 +58,7 @@ def test_every_graph_of_these_degrees_is_as_likely():
 
 def test_growth_is_that_of_measure():
     nodes = walked(GRAPH, "random", 1.0, walks=20)
-    found = grown(GRAPH, nodes)
+    found = measure_growth(GRAPH, nodes)
     for row, growth in enumerate(cg.measure(GRAPH, nodes.tolist())):
         assert found["gaps"][row].tolist() == growth.beta1.tolist()
         assert found["bits"][row] == pytest.approx(growth.compressibility)
@@ -58,17 +66,17 @@ def test_growth_is_that_of_measure():
 
 def test_shuffled_walks_end_alike():
     nodes = walked(GRAPH, "random", 1.0)
-    graph, others = shuffled(GRAPH, nodes, 3)
+    graph, others = shuffle_walks(GRAPH, nodes, 3)
     assert np.array_equal(np.sort(others), np.sort(nodes))
     assert not np.array_equal(others, nodes)
-    before, after = grown(GRAPH, nodes), grown(graph, others)
+    before, after = measure_growth(GRAPH, nodes), measure_growth(graph, others)
     assert np.array_equal(before["gaps"][:, -1], after["gaps"][:, -1])
     assert before["bits"][:, -1] == pytest.approx(after["bits"][:, -1])
 
 
 def test_matched_walks_go_to_the_nearest_degrees():
-    nodes, groups = walked(GRAPH, "max-degree", 0.8, walks=40), degree_groups(GRAPH)
-    _, others = degree_matched(GRAPH, nodes, 0)
+    nodes, groups = walked(GRAPH, "max-degree", 0.8, walks=40), group_by_degree(GRAPH)
+    _, others = walk_degree_matched(GRAPH, nodes, 0)
     assert np.array_equal(others[:, 0], nodes[:, 0])
     for theirs, walk in zip(nodes, others, strict=True):
         for t in range(1, len(walk)):
@@ -77,14 +85,14 @@ def test_matched_walks_go_to_the_nearest_degrees():
                 assert walk[t] in options
                 nearest = min(abs(groups[v] - groups[theirs[t]]) for v in options)
                 assert abs(groups[walk[t]] - groups[theirs[t]]) == nearest
-    plain = unbiased(GRAPH, nodes, 0)[1]
+    plain = walk_unbiased(GRAPH, nodes, 0)[1]
     degrees = GRAPH.degrees
     assert abs(degrees[others].mean() - degrees[nodes].mean()) < abs(degrees[plain].mean() - degrees[nodes].mean())
 
 
 def test_groups_are_tenths_by_degree():
     graph = cg.generate("ba", nodes=300, seed=0)
-    groups, degrees = degree_groups(graph), graph.degrees
+    groups, degrees = group_by_degree(graph), graph.degrees
     assert np.all(np.diff(groups[np.argsort(degrees, kind="stable")]) >= 0)
     assert np.array_equal(groups == 9, degrees >= np.quantile(degrees, 0.9))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import ray_cluster
+from support import ray_cluster
 
 pytestmark = [
     pytest.mark.long,
@@ -13,9 +13,9 @@ pytestmark = [
 
 HYPOTHESES = """
 import os
-import people
-from curiograph.human.evidence import hypotheses
-from curiograph.human.nulls import compare_growth
+from support import people
+from curiograph.human.motives.hypotheses import hypotheses
+from curiograph.human.null_models import compare_growth
 
 data = people.walkers(users=200)
 there = {"engine": "ray", "address": os.environ["CLUSTER_ADDRESS"]}
@@ -29,9 +29,9 @@ print("same")
 PREDICTION = """
 import os
 from pathlib import Path
-import people
-from curiograph.human.prediction import Effort, predict
-from curiograph.human.study import Recipe
+from support import people
+from curiograph.human.prediction.predict import Effort, predict
+from curiograph.human.prediction.protocol import Recipe
 
 small = Effort(splits=2, trials=3, train_steps=4, walkers=20, trained_walkers=10, steps=2, windows=40, all_windows=10)
 data = people.ratings(people.tastes(users=40, items=30, visits=12))

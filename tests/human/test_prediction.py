@@ -11,23 +11,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import people
-from curiograph.agents.files import load_agent
-from curiograph.centrality.curious import curious_pagerank
-from curiograph.centrality.rankers import PageRankRanker
+from curiograph.agents.pretrained import load_agent
+from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.errors import JobStopped, SettingError, UnknownNameError, WalkError
-from curiograph.exploration.batch import Candidates
+from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import library
-from curiograph.human.components import ALPHAS, PAGERANK, Mix
-from curiograph.human.fitting import fitted
-from curiograph.human.outcome import WITH, WITHOUT, Outcome
-from curiograph.human.prediction import Effort, fit_split, mix_of, predict, prepared
-from curiograph.human.ranking import choice_ranks
-from curiograph.human.study import study
+from curiograph.human.choices.metrics import choice_ranks
+from curiograph.human.prediction.components import ALPHAS, PAGERANK, Mixture
+from curiograph.human.prediction.fitting import fit_mixture
+from curiograph.human.prediction.predict import Effort, fit_split, mixture_from_dict, predict, prepare_run
+from curiograph.human.prediction.protocol import make_study
+from curiograph.human.prediction.results import ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY, Outcome
+from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.walkers import Walkers, step_visits
-from curiograph.jobs import alone_in
-from curiograph.jobs.identity import fingerprint
+from curiograph.parallel import lock_run_folder
+from curiograph.parallel.fingerprint import fingerprint
+from curiograph.recommendation.rankers import PageRankRanker
+from support import people
 
 SMALL = Effort(splits=2, trials=4, train_steps=4, walkers=20, trained_walkers=10, steps=3, windows=80, all_windows=30)
 GREEDY = {"igt": "greedy", "cpt": "greedy"}
@@ -35,7 +35,7 @@ GREEDY = {"igt": "greedy", "cpt": "greedy"}
 
 @pytest.fixture(scope="module")
 def job():
-    return prepared(people.walkers(), GREEDY, effort=SMALL)
+    return prepare_run(people.walkers(), GREEDY, effort=SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,9 @@ def scored(job):
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
 def test_walkers_that_follow_all_paths_give_curious_pagerank(reward):
     graph, history = library(), ["music", "logic"]
-    visits = step_visits(graph, Walkers("greedy", reward, 0.5, steps=12, count=1_000_000), graph.positions(history))
+    visits = simulate_walkers(
+        graph, Walkers("greedy", reward, 0.5, steps=12, count=1_000_000), graph.positions(history)
+    )
     nodes = np.setdiff1d(np.arange(12), graph.positions(history)).astype(np.int32)
     found = visits.of(graph.positions(history)[None, :], Candidates(np.array([0, len(nodes)]), nodes))
     scores = (0.85 ** np.arange(1, 13)) @ found
@@ -60,9 +62,10 @@ def test_walkers_that_follow_all_paths_give_curious_pagerank(reward):
 def test_drawn_walkers_are_right_on_average():
     graph = library()
     few = [
-        step_visits(graph, Walkers("greedy", "igt", 0.8, 5, 10, seed), [0]).steps[4].toarray() for seed in range(200)
+        simulate_walkers(graph, Walkers("greedy", "igt", 0.8, 5, 10, seed), [0]).steps[4].toarray()
+        for seed in range(200)
     ]
-    exact = step_visits(graph, Walkers("greedy", "igt", 0.8, 5, 1_000_000), [0]).steps[4].toarray()
+    exact = simulate_walkers(graph, Walkers("greedy", "igt", 0.8, 5, 1_000_000), [0]).steps[4].toarray()
     error = np.std(few, axis=0) / np.sqrt(200)
     assert np.all(np.abs(np.mean(few, axis=0) - exact) < 5 * error + 1e-6)
 
@@ -72,26 +75,26 @@ def same(one, other):
 
 
 def test_what_walkers_found_is_kept_and_what_was_lost_is_computed_again(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.human.walkers.STARTS", 20)
+    monkeypatch.setattr("curiograph.human.prediction.walkers.STARTS_PER_TASK", 20)
     graph, walkers, starts = people.walkers().graph, Walkers("greedy", "cpt", count=10, steps=2), np.arange(60)
-    fresh = step_visits(graph, walkers, starts)
-    assert same(step_visits(graph, walkers, starts, run=tmp_path), fresh)
+    fresh = simulate_walkers(graph, walkers, starts)
+    assert same(simulate_walkers(graph, walkers, starts, run=tmp_path), fresh)
     first, second, _ = sorted(tmp_path.glob("walkers-*/*.task"))
     first.unlink()
     second.write_bytes(second.read_bytes()[:200])  # a disk that lost the rest
     told = []
     with pytest.warns(UserWarning, match=r"000001\.task: is damaged; the task is computed again"):
-        repaired = step_visits(graph, walkers, starts, run=tmp_path, progress=lambda m, share=None: told.append(m))
+        repaired = simulate_walkers(graph, walkers, starts, run=tmp_path, progress=lambda m, share=None: told.append(m))
     assert told[0].startswith("walkers: 1 of 3 groups of 20 nodes (1 found in the run folder)")
     assert same(repaired, fresh)
-    assert step_visits(graph, walkers, starts[:40]).steps[0].toarray()[40:].sum() == 0
+    assert simulate_walkers(graph, walkers, starts[:40]).steps[0].toarray()[40:].sum() == 0
 
 
 def test_other_walkers_do_not_take_over_what_was_kept(tmp_path):
     graph = people.walkers().graph
     greedy, chance = (Walkers(agent, count=5, steps=2) for agent in ("greedy", "random"))
-    step_visits(graph, greedy, [0, 1], run=tmp_path)
-    assert same(step_visits(graph, chance, [0, 1], run=tmp_path), step_visits(graph, chance, [0, 1]))
+    simulate_walkers(graph, greedy, [0, 1], run=tmp_path)
+    assert same(simulate_walkers(graph, chance, [0, 1], run=tmp_path), simulate_walkers(graph, chance, [0, 1]))
 
 
 # ---- components -----------------------------------------------------------------------------------------------------
@@ -105,16 +108,16 @@ def test_pagerank_of_histories_is_that_of_the_ranker(job, scored):
 
 
 def test_a_mixture_is_the_sum_of_its_parts(scored):
-    mix = Mix({PAGERANK: -3.0, "greedy igt": 4.0}, 0.6, 2)
+    mix = Mixture({PAGERANK: -3.0, "greedy igt": 4.0}, 0.6, 2)
     visits = scored.walkers["greedy igt"]
     curious = (0.6 * visits[0] + 0.36 * visits[1]) / 1.96
     wanted = -0.6 * scored.pagerank[ALPHAS.index(0.6)] + 0.8 * curious
     assert np.allclose(scored.scores(mix), wanted, rtol=1e-5)
-    assert mix_of(mix.to_dict()).weights == {PAGERANK: -0.6, "greedy igt": 0.8}
+    assert mixture_from_dict(mix.to_dict()).weights == {PAGERANK: -0.6, "greedy igt": 0.8}
 
 
 def test_scaled_components_have_mean_zero_and_spread_one(scored):
-    scores = scored.scores(Mix({"markov": 1.0}, scaled=True))
+    scores = scored.scores(Mixture({"markov": 1.0}, scaled=True))
     for a, b in zip(scored.candidates.offsets[:-1], scored.candidates.offsets[1:], strict=True):
         assert abs(scores[a:b].mean()) < 1e-9
         assert scores[a:b].std() == pytest.approx(1) or np.ptp(scored.counted["markov"][a:b]) == 0
@@ -122,7 +125,7 @@ def test_scaled_components_have_mean_zero_and_spread_one(scored):
 
 def test_rows_of_components_are_those_of_the_choices(scored):
     which = np.arange(len(scored.windows)) % 3 == 0
-    mix = Mix({PAGERANK: 1.0, "memory": -1.0}, 0.45, 3)
+    mix = Mixture({PAGERANK: 1.0, "memory": -1.0}, 0.45, 3)
     assert np.allclose(scored.rows(which).ranks(mix).percentile, scored.ranks(mix).percentile[which], equal_nan=True)
 
 
@@ -137,21 +140,21 @@ def test_the_choice_is_a_candidate_in_both_sets(job):
 
 
 def test_a_fit_is_at_least_as_good_as_where_it_begins_and_repeats(scored):
-    begin = [Mix({PAGERANK: 1.0}, 0.3, 1), Mix({PAGERANK: -1.0, "greedy cpt": 2.0}, 0.9, 2)]
-    best = fitted(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
+    begin = [Mixture({PAGERANK: 1.0}, 0.3, 1), Mixture({PAGERANK: -1.0, "greedy cpt": 2.0}, 0.9, 2)]
+    best = fit_mixture(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
     value = np.nanmean(scored.ranks(best).percentile)
     assert all(value >= np.nanmean(scored.ranks(mix).percentile) - 1e-12 for mix in begin)
-    assert best == fitted(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
+    assert best == fit_mixture(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
 
 
 def test_a_fit_finds_what_people_follow(scored):
     """People who take the candidate that is best by walkers less PageRank: a mixture that only a search finds."""
-    truth = Mix({PAGERANK: -3.0, "greedy igt": 1.0}, 0.85, 3)
+    truth = Mixture({PAGERANK: -3.0, "greedy igt": 1.0}, 0.85, 3)
     scores, offsets = scored.scores(truth), scored.candidates.offsets
     best = [offsets[i] + np.argmax(scores[offsets[i] : offsets[i + 1]]) for i in range(len(scored.windows))]
     followed = replace(scored, windows=replace(scored.windows, nexts=scored.candidates.nodes[best]))
-    plain = fitted(followed, [PAGERANK], 12, seed=0)
-    mix = fitted(followed, [PAGERANK, "greedy igt"], 25, seed=0, begin=[plain])
+    plain = fit_mixture(followed, [PAGERANK], 12, seed=0)
+    mix = fit_mixture(followed, [PAGERANK, "greedy igt"], 25, seed=0, begin=[plain])
     value, before = (np.nanmean(followed.ranks(each).percentile) for each in (mix, plain))
     assert value > 0.9 > before
 
@@ -173,7 +176,7 @@ def test_what_tested_people_choose_changes_nothing_that_is_fitted(job, scored):
 
 def test_no_walk_of_others_changes_graph_agents_or_counts():
     data = people.ratings(people.tastes())
-    made = study(data, item_users=5, mean_degree=8)
+    made = make_study(data, item_users=5, mean_degree=8)
     rng = np.random.default_rng(1)
     makers = set(made.makers.users.tolist())
     walks = [
@@ -183,7 +186,7 @@ def test_no_walk_of_others_changes_graph_agents_or_counts():
         for i, user in enumerate(data.walks.users)
     ]
     shuffled = replace(data, walks=Trajectories.from_walks(walks, users=list(data.walks.user_names)))
-    again = study(shuffled, item_users=5, mean_degree=8)
+    again = make_study(shuffled, item_users=5, mean_degree=8)
     assert again.graph == made.graph
     assert np.array_equal(again.makers.nodes, made.makers.nodes)
 
@@ -191,7 +194,7 @@ def test_no_walk_of_others_changes_graph_agents_or_counts():
 @given(st.integers(0, 50))
 def test_every_edge_is_between_items_that_makers_share(seed):
     data = people.ratings(people.tastes(users=30, items=20, visits=10, seed=seed))
-    made = study(data, seed=seed, item_users=3, mean_degree=4)
+    made = make_study(data, seed=seed, item_users=3, mean_degree=4)
     sets = [set(made.makers.walk(i).tolist()) for i in range(len(made.makers))]
     rows = np.repeat(np.arange(made.graph.num_nodes), made.graph.degrees)
     for a, b in zip(rows.tolist(), made.graph.indices.tolist(), strict=True):
@@ -236,22 +239,22 @@ def test_a_killed_job_goes_on_and_ends_the_same(tmp_path):
 
 
 def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.jobs.folders._PATIENCE", 0.0)
-    with alone_in(tmp_path), ThreadPoolExecutor(1) as other:
+    monkeypatch.setattr("curiograph.parallel.run_folder._PATIENCE", 0.0)
+    with lock_run_folder(tmp_path), ThreadPoolExecutor(1) as other:
         job = other.submit(predict, people.walkers(), agents=GREEDY, effort=SMALL, run=tmp_path, workers=1)
         with pytest.raises(SettingError, match="is working there; wait for it to end, or choose another folder"):
             job.result()
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_the_work(monkeypatch):
-    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 1000)
+    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 1000)
     with pytest.raises(SettingError, match=r"this needs about .*; predict fewer choices \(windows, all_windows\)"):
         predict(people.walkers(), agents=GREEDY, effort=SMALL)
 
 
 def test_memory_is_counted_for_all_workers_before_anybody_walks(monkeypatch):
-    monkeypatch.setattr("curiograph.jobs.memory.available", lambda: 600 * 2**20)
-    monkeypatch.setattr("curiograph.human.prediction.step_visits", lambda *given, **more: pytest.fail("walked"))
+    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 600 * 2**20)
+    monkeypatch.setattr("curiograph.human.prediction.predict.simulate_walkers", lambda *given, **more: pytest.fail("walked"))
     with pytest.raises(
         SettingError, match=r"this needs about 1\.2 GiB of memory with 2 workers, .*; use at most 1 worker\."
     ):
@@ -286,16 +289,16 @@ def test_two_workers_find_the_same():
 def test_trained_agents_are_kept_in_the_run_folder(tmp_path):
     data = people.ratings(people.tastes(users=40, items=30, visits=12))
     effort = replace(SMALL, splits=1, windows=40, all_windows=10)
-    recipe = study(data, item_users=3, mean_degree=6).recipe
-    first = prepared(data, recipe=recipe, effort=effort, run=tmp_path)
+    recipe = make_study(data, item_users=3, mean_degree=6).recipe
+    first = prepare_run(data, recipe=recipe, effort=effort, run=tmp_path)
     (folder,) = tmp_path.glob("agent-igt-*")
     shutil.rmtree(folder)  # as if it had been trained on another machine
-    again = prepared(data, recipe=recipe, effort=effort, run=tmp_path)
+    again = prepare_run(data, recipe=recipe, effort=effort, run=tmp_path)
     assert fingerprint("agent", load_agent(folder)) == fingerprint("agent", first.agents["igt"])
     for path in tmp_path.glob("training-*/*.task"):
         path.unlink()
-    trained_again = prepared(data, recipe=recipe, effort=effort, run=tmp_path)
-    elsewhere = prepared(data, recipe=recipe, effort=effort)
+    trained_again = prepare_run(data, recipe=recipe, effort=effort, run=tmp_path)
+    elsewhere = prepare_run(data, recipe=recipe, effort=effort)
     for other in (again, trained_again, elsewhere):
         for reward in ("igt", "cpt"):
             assert fingerprint("agent", other.agents[reward]) == fingerprint("agent", first.agents[reward])
@@ -304,7 +307,17 @@ def test_trained_agents_are_kept_in_the_run_folder(tmp_path):
 def test_the_result_says_what_it_found():
     found = predict(people.walkers(), agents=GREEDY, effort=SMALL, workers=1)
     outcome = found["last"]
-    for method in ("uniform", "markov", "pagerank", "igt", "cpt", "igt+cpt", "memory", WITH, WITHOUT):
+    for method in (
+        "uniform",
+        "markov",
+        "pagerank",
+        "igt",
+        "cpt",
+        "igt+cpt",
+        "memory",
+        ALL_WITH_CURIOSITY,
+        ALL_WITHOUT_CURIOSITY,
+    ):
         assert 0 <= outcome.mean(method)["percentile"] <= 1
     assert outcome.mean("uniform")["percentile"] == pytest.approx(0.5, abs=1e-6)
     assert outcome.improvement("pagerank").value == 0

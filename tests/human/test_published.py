@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import FileFormatError
-from curiograph.human.books import read_books
-from curiograph.human.loading import load_dataset
-from curiograph.human.movielens import labels_of, read_movielens
+from curiograph.human.data.books import read_books
+from curiograph.human.data.load import load_dataset
+from curiograph.human.data.movielens import make_unique_labels, read_movielens
+from curiograph.human.data.wikispeedia import read_wikispeedia, resolve_back_clicks
 from curiograph.human.trajectories import Trajectories
-from curiograph.human.wikispeedia import read_wikispeedia, resolve
 
 
 def all_labels(walks: Trajectories) -> list[list[object]]:
@@ -112,7 +112,7 @@ def test_no_games_or_articles(wiki):
 
 @given(st.lists(st.sampled_from("abc<"), min_size=1))
 def test_back_clicks_follow_the_definition(clicks):
-    assert resolve(clicks) == slow_resolve(clicks)
+    assert resolve_back_clicks(clicks) == slow_resolve(clicks)
 
 
 def slow_resolve(clicks: list[str]) -> list[str] | None:
@@ -171,13 +171,13 @@ def test_titles_are_made_unique(tmp_path):
     folder = release(tmp_path, "ml-latest-small")
     (folder / "movies.csv").write_text("movieId,title,genres\n1,Emma,Drama\n2,Emma,Drama\n3,Heat,Crime\n")
     assert all_labels(read_movielens(folder).walks) == [["Emma [1]", "Emma [2]"], ["Emma [1]"]]
-    assert labels_of({"1": "A", "2": "A", "3": "A [1]"}, []) == {"1": "1", "2": "2", "3": "3"}
-    assert labels_of({"1": "2"}, ["1", "2"]) == {"1": "2 [1]"}
+    assert make_unique_labels({"1": "A", "2": "A", "3": "A [1]"}, []) == {"1": "1", "2": "2", "3": "3"}
+    assert make_unique_labels({"1": "2"}, ["1", "2"]) == {"1": "2 [1]"}
 
 
 @given(st.dictionaries(st.sampled_from("1234"), st.sampled_from(["1", "a", "a [1]", "a [2]"])))
 def test_no_two_films_share_a_label(titles):
-    labels = labels_of(titles, "12345")
+    labels = make_unique_labels(titles, "12345")
     assert len({labels.get(item, item) for item in "12345"}) == 5
 
 

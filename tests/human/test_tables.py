@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from curiograph.errors import FileFormatError
-from curiograph.human import rows
-from curiograph.human.tables import read_trajectories
+from curiograph.human.data import line_reader
+from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.human.trajectories import Trajectories
 
 
@@ -193,5 +193,5 @@ def test_lines_across_blocks(tmp_path, monkeypatch):
     text = HEAD + "".join(f"ann,é{i},{i}\r\n" for i in range(40))
     file = written(tmp_path, text)
     whole = read_trajectories(file).walks.labels(0)
-    monkeypatch.setattr(rows, "_BLOCK", 16)
+    monkeypatch.setattr(line_reader, "_BLOCK", 16)
     assert read_trajectories(file).walks.labels(0) == whole == [f"é{i}" for i in range(40)]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph import kernels
-from curiograph.graph.families import FAMILIES
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle
-from curiograph.rewards.cpt import CompressibilityTracker, entropy_table
-from twins import adjacency, compressibility, cpt, random_graph
+from curiograph.rewards.cpt import CompressibilityTracker, build_entropy_table
+from oracles.reference import adjacency, compressibility, cpt, random_graph
 
 
 def tracker_of(graph: cg.Graph, walks: list[list[int]]) -> CompressibilityTracker:
@@ -23,7 +23,7 @@ def tracker_of(graph: cg.Graph, walks: list[list[int]]) -> CompressibilityTracke
     nodes = np.full((len(walks), int(lengths.max()) + 1), -1, np.int32)
     for i, walk in enumerate(walks):
         nodes[i, : len(walk)] = walk
-    return CompressibilityTracker(Stack.of([graph]), nodes, lengths)
+    return CompressibilityTracker(GraphBatch.of([graph]), nodes, lengths)
 
 
 def random_walks(graph: cg.Graph, rng: np.random.Generator, count: int, low: int, high: int) -> list[list[int]]:
@@ -191,7 +191,7 @@ def test_bounds(case):
 
 @pytest.mark.parametrize("total", [10, 64, 1000, 40_000, 1_000_000])
 def test_table_is_accurate(total):
-    table, unit = entropy_table(total)
+    table, unit = build_entropy_table(total)
     x = np.arange(1, total + 1, dtype=np.float64)
     assert len(table) > total
     assert table[0] == table[1] == 0
@@ -200,7 +200,7 @@ def test_table_is_accurate(total):
 
 def test_table_is_additive():
     """L(ab) = L(a) + L(b) exactly, with f(x) = x L(x): what makes equal merges equal to the last bit."""
-    table = kernels.compress.table(5000, 40)
+    table = kernels.compressibility.build_entropy_table(5000, 40)
     log = {x: int(table[x]) // x for x in range(1, 5000)}
     assert all(log[x] * x == table[x] for x in log)
     assert all(log[a * b] == log[a] + log[b] for a in range(2, 70) for b in range(2, 70))
@@ -209,5 +209,5 @@ def test_table_is_additive():
 def test_table_leaves_room_for_sums():
     """Four sums of total * log2(total) fit in 63 bits at every size."""
     for total in (50, 10**3, 10**5, 10**6):
-        table, _ = entropy_table(total)
+        table, _ = build_entropy_table(total)
         assert 4 * int(table.max()) < 2**63

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
-from curiograph.graph.families import FAMILIES
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.generators import FAMILIES
 from curiograph.rewards.igt import GapTracker
-from twins import betti_by_ranks, gudhi_betti, gudhi_pairs, random_graph, skeleton
+from oracles.reference import betti_by_ranks, gudhi_betti, gudhi_pairs, random_graph, skeleton
 
 SIZES = (12, 25, 50, 100, 220)
 
@@ -22,7 +22,7 @@ def tracker_of(graph: cg.Graph, walks: list[list[int]], room: int = 0) -> GapTra
     nodes = np.full((len(walks), int(lengths.max()) + room), -1, np.int32)
     for i, walk in enumerate(walks):
         nodes[i, : len(walk)] = walk
-    return GapTracker(Stack.of([graph]), nodes, lengths)
+    return GapTracker(GraphBatch.of([graph]), nodes, lengths)
 
 
 def connected_walk(graph: cg.Graph, rng: np.random.Generator, length: int) -> list[int]:

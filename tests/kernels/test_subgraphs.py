@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curiograph as cg
-import twins
 from curiograph.kernels import subgraphs
+from oracles import reference as twins
 
 
 def read(graph: cg.Graph, walks: list[list[int]], options: list[list[int]]) -> tuple[np.ndarray, ...]:
@@ -24,7 +24,7 @@ def read(graph: cg.Graph, walks: list[list[int]], options: list[list[int]]) -> t
     offsets = np.concatenate([[0], np.cumsum([len(some) for some in options], dtype=np.int64)])
     flat = np.array([v for some in options for v in some], np.int32)
     rows = graph.skeleton
-    return subgraphs.read(rows.indptr, rows.indices, nodes, lengths, offsets.astype(np.int64), flat)
+    return subgraphs.build_subgraphs(rows.indptr, rows.indices, nodes, lengths, offsets.astype(np.int64), flat)
 
 
 def check(graph: cg.Graph, walks: list[list[int]], options: list[list[int]]) -> None:
@@ -83,7 +83,7 @@ def test_degrees_and_triangles_inside(case):
         for v in some:
             inner = joined.subgraph([*walk, v])
             expected += [[inner.degree(u), nx.triangles(inner, u)] for u in [*walk, v]]
-    assert subgraphs.inner_counts(bounds, starts, links).tolist() == expected
+    assert subgraphs.count_degrees_and_triangles(bounds, starts, links).tolist() == expected
 
 
 @pytest.mark.parametrize("mean", [True, False])
@@ -100,11 +100,11 @@ def test_gathering_is_a_matrix_product_and_back_its_transpose(mean, case, width)
         matrix /= np.maximum(1, matrix.sum(axis=1, keepdims=True))
     hidden = rng.normal(size=(count, width)).astype(np.float32)
     out = np.full((count, 2 * width), np.nan, np.float32)
-    subgraphs.gather(starts, links, hidden, mean, out)
+    subgraphs.gather_messages(starts, links, hidden, mean, out)
     assert out == pytest.approx(np.hstack([hidden, matrix @ hidden]), abs=1e-5)
     gradient = rng.normal(size=out.shape).astype(np.float32)
     back = np.full((count, width), np.nan, np.float32)
-    subgraphs.gather_back(starts, links, gradient, mean, back)
+    subgraphs.gather_gradients(starts, links, gradient, mean, back)
     assert back == pytest.approx(gradient[:, :width] + matrix.T @ gradient[:, width:], abs=1e-5)
 
 
@@ -114,10 +114,10 @@ def test_the_sum_over_every_subgraph(case):
     bounds, places, *_ = read(*case)
     hidden = np.random.default_rng(1).normal(size=(len(places), 3)).astype(np.float32)
     expected = [hidden[first:last].sum(axis=0) for first, last in pairwise(bounds)]
-    assert subgraphs.pool(bounds, hidden) == pytest.approx(np.reshape(expected, (len(bounds) - 1, 3)), abs=1e-5)
+    assert subgraphs.sum_states(bounds, hidden) == pytest.approx(np.reshape(expected, (len(bounds) - 1, 3)), abs=1e-5)
 
 
 def test_bias_and_relu_in_place():
     values = np.array([[1.0, -2.0, 0.5], [-1.0, 2.0, -0.5]], np.float32)
-    subgraphs.bias_relu(values, np.array([0.5, 1.0, -0.5], np.float32))
+    subgraphs.add_bias_relu(values, np.array([0.5, 1.0, -0.5], np.float32))
     assert values.tolist() == [[1.5, 0.0, 0.0], [0.0, 3.0, 0.0]]

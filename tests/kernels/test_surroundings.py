@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import curiograph as cg
-import twins
-from curiograph.kernels import surroundings
+from curiograph.kernels import neighborhood
+from oracles import reference as twins
 
 FAR = 1000  # no limit, on graphs this small
 
@@ -38,7 +38,7 @@ class Case(NamedTuple):
         offsets = np.cumsum([0, *map(len, self.options)], dtype=np.int64)
         flat = np.array([v for some in self.options for v in some], np.int32)
         rows, ahead = self.graph.skeleton, np.array(self.ahead, np.int64)
-        return surroundings.read(
+        return neighborhood.read_neighborhood(
             rows.indptr, rows.indices, nodes, self.lengths, offsets, flat, ahead, self.hops, self.most, self.fan
         )
 
@@ -49,7 +49,7 @@ def check(case: Case) -> None:
     joined = twins.undirected(case.graph)
     assert (len(bounds), bounds[0], bounds[-1]) == (len(case.walks) + 1, 0, len(places))
     assert (len(starts), starts[0], starts[-1]) == (len(places) + 1, 0, len(links))
-    assert (len(loose), flags.shape) == (len(links), (len(places), surroundings.FLAGS))
+    assert (len(loose), flags.shape) == (len(links), (len(places), neighborhood.NUM_FLAGS))
     for i, (walk, options) in enumerate(zip(case.walks, case.options, strict=True)):
         nodes, around = twins.read_around(joined, walk, options, case.hops, case.most, case.fan)
         first = bounds[i]
@@ -171,11 +171,11 @@ def test_gathering_is_a_matrix_product_and_back_its_transpose(case, width):
     blocks = (np.eye(count), every, visited, across)
     hidden = rng.normal(size=(count, width)).astype(np.float32)
     out = np.full((count, 4 * width), np.nan, np.float32)
-    surroundings.gather(bounds, starts, links, loose, case.lengths, hidden, out)
+    neighborhood.gather_messages(bounds, starts, links, loose, case.lengths, hidden, out)
     assert out == pytest.approx(np.hstack([block @ hidden for block in blocks]), abs=1e-5)
     gradient = rng.normal(size=out.shape).astype(np.float32)
     back = np.full((count, width), np.nan, np.float32)
-    surroundings.gather_back(bounds, starts, links, loose, case.lengths, gradient, back)
+    neighborhood.gather_gradients(bounds, starts, links, loose, case.lengths, gradient, back)
     pieces = np.split(gradient, 4, axis=1)
     assert back == pytest.approx(sum(b.T @ piece for b, piece in zip(blocks, pieces, strict=True)), abs=1e-5)
 
@@ -185,7 +185,7 @@ def test_gathering_is_a_matrix_product_and_back_its_transpose(case, width):
 def test_the_mean_over_a_walk(case):
     bounds, places, *_ = case.read()
     hidden = np.random.default_rng(2).normal(size=(len(places), 3)).astype(np.float32)
-    means = surroundings.walk_mean(bounds, case.lengths, hidden)
+    means = neighborhood.compute_walk_mean(bounds, case.lengths, hidden)
     for i, (walk, options) in enumerate(zip(case.walks, case.options, strict=True)):
         states = hidden[bounds[i] : bounds[i] + len(walk)] if options else np.zeros((1, 3))
         assert means[i] == pytest.approx(states.mean(axis=0), abs=1e-6)
@@ -199,5 +199,5 @@ def test_what_a_walk_adds_to_its_nodes(case):
     values = rng.normal(size=(len(places), 3)).astype(np.float32)
     walks = rng.normal(size=(len(case.walks), 3)).astype(np.float32)
     expected = np.maximum(values + np.repeat(walks, np.diff(bounds), axis=0), 0)
-    surroundings.add_walk_relu(bounds, walks, values)
+    neighborhood.add_walk_relu(bounds, walks, values)
     assert values == pytest.approx(expected, abs=1e-6)

@@ -103,7 +103,7 @@ def test_a_long_walk_has_few_frames_and_tells_which(tmp_path, monkeypatch):
     ],
 )
 def test_endings_and_folders_are_checked_before_the_walk(run, tmp_path, monkeypatch, option, name, words):
-    monkeypatch.setattr("curiograph.agents.running.explore", lambda *_, **__: pytest.fail("walked first"))
+    monkeypatch.setattr("curiograph.agents.explore.explore", lambda *_, **__: pytest.fail("walked first"))
     ran = run("explore", "toy:library", option, str(tmp_path / name))
     assert ran.code == 2
     assert option in ran.err

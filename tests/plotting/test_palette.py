@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from curiograph.plotting import COLOURS, DASHES, MARKERS, colour_of
+from curiograph.plotting import COLORS, DASHES, MARKERS, get_color
 
 MAIN = ("igt", "cpt", "pagerank", "human", "mixture")
 PAIRS = list(combinations(MAIN, 2))
@@ -47,28 +47,28 @@ def test_lab_of_known_colours():
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_main_colours_differ_to_every_eye(eye, one, other):
-    a, b = (lab(EYES[eye] @ linear(COLOURS[name])) for name in (one, other))
+    a, b = (lab(EYES[eye] @ linear(COLORS[name])) for name in (one, other))
     assert np.linalg.norm(a - b) > 15  # a difference of 2 is just seen, of 10 at a glance
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_where_grey_is_alike_dash_and_marker_differ(one, other):
-    light = [lab(linear(COLOURS[name]))[0] for name in (one, other)]
+    light = [lab(linear(COLORS[name]))[0] for name in (one, other)]
     assert abs(light[0] - light[1]) > 12 or (DASHES[one] != DASHES[other] and MARKERS[one] != MARKERS[other])
 
 
 @pytest.mark.parametrize("name", MAIN)
 def test_main_colours_stand_out_from_paper(name):
-    assert lab(linear(COLOURS[name]))[0] < 70
+    assert lab(linear(COLORS[name]))[0] < 70
 
 
 def test_css_reads_the_palette():
-    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in COLOURS.values())
-    assert len(set(COLOURS.values())) == len(COLOURS)
+    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in COLORS.values())
+    assert len(set(COLORS.values())) == len(COLORS)
 
 
 def test_a_name_has_the_colour_of_its_first_part():
-    assert colour_of("cpt-ws-horizon") == COLOURS["cpt"]
-    assert colour_of("beam:64") == COLOURS["beam"]
-    assert colour_of("horizon+beam:8") == COLOURS["horizon+beam"]
-    assert colour_of("somebody", "ink") == COLOURS["ink"]
+    assert get_color("cpt-ws-horizon") == COLORS["cpt"]
+    assert get_color("beam:64") == COLORS["beam"]
+    assert get_color("horizon+beam:8") == COLORS["horizon+beam"]
+    assert get_color("somebody", "ink") == COLORS["ink"]

@@ -11,9 +11,9 @@ from matplotlib.colors import to_hex
 
 import curiograph as cg
 from curiograph.graph.toys import complete, cycle, library
-from curiograph.plotting import COLOURS, figure, plot_panels
-from curiograph.plotting.layout import layout
-from curiograph.training.log import save_curves
+from curiograph.plotting import COLORS, create_figure, plot_panels
+from curiograph.plotting.layout import compute_layout
+from curiograph.training.logging import save_curves
 
 
 def drawn_texts(ax):
@@ -46,8 +46,8 @@ def test_closed_gaps_are_filled_and_open_ones_outlined(filled_and_open):
     outlined = [patch for patch in ax.patches if not patch.get_fill()]
     assert len(filled) == sum(gap.closed_at is not None for gap in gaps) == 1
     assert len(outlined) == sum(gap.closed_at is None for gap in gaps) == 1
-    assert to_hex(filled[0].get_facecolor()).upper() == COLOURS["igt"]
-    assert to_hex(outlined[0].get_edgecolor()).upper() == COLOURS["igt"]
+    assert to_hex(filled[0].get_facecolor()).upper() == COLORS["igt"]
+    assert to_hex(outlined[0].get_edgecolor()).upper() == COLORS["igt"]
     at = dict(zip(filled_and_open.nodes, ax.collections[-1].get_offsets(), strict=True))
     assert sorted(filled[0].get_xy()[:-1].tolist()) == sorted(at[label].tolist() for label in "abcd")
 
@@ -114,9 +114,9 @@ def test_revisits_and_links_against_the_walk():
     assert jumps.get_segments()[0].tolist() == [at["c"], at["d"]]
     assert len(links.get_segments()) == 3
     assert len(heads.get_paths()) == 4  # two where a link leads both ways
-    assert to_hex(path.get_color()).upper() == COLOURS["human"]
+    assert to_hex(path.get_color()).upper() == COLORS["human"]
     by_agent = cg.Walk(entries, [0.0, 0, 1, 2, 3], "somebody", "igt", 6, graph).plot()
-    assert to_hex(by_agent.collections[1].get_color()).upper() == COLOURS["ink"]
+    assert to_hex(by_agent.collections[1].get_color()).upper() == COLORS["ink"]
     assert len(by_agent.collections[-1].get_offsets()) == 4
 
 
@@ -127,7 +127,7 @@ def test_a_walk_made_by_hand_has_a_reward_for_each_step(nodes, rewards):
 
 
 def test_on_small_panels_everything_stays_inside():
-    made, panels = figure(9, 3, columns=3)
+    made, panels = create_figure(9, 3, columns=3)
     walk = cg.explore(library(), "beam", "igt", "music", 10, seed=0)
     for panel in panels:
         walk.plot(panel)
@@ -145,7 +145,7 @@ def test_on_small_panels_everything_stays_inside():
         where = panel.transData.transform(panel.collections[-1].get_offsets())
         assert (np.abs(where - [frame.x0 + frame.width / 2, frame.y0 + frame.height / 2]) < frame.size / 2 - 3).all()
         assert where[:, 1].min() > legend.y1
-    assert walk.plot(figure(1.5, 1.5)[1]).get_legend() is None
+    assert walk.plot(create_figure(1.5, 1.5)[1]).get_legend() is None
 
 
 def test_letters_that_no_font_has_become_boxes_with_one_warning():
@@ -162,16 +162,16 @@ def test_letters_that_no_font_has_become_boxes_with_one_warning():
 
 def test_many_nodes_are_laid_out_in_little_time():
     graph = cg.generate("ws", nodes=1500, seed=0)
-    places = layout(graph)
+    places = compute_layout(graph)
     rows = np.repeat(np.arange(1500), graph.degrees)
     linked = np.linalg.norm(places[rows] - places[graph.indices], axis=1).mean()
     apart = np.linalg.norm(places - np.roll(places, 700, axis=0), axis=1).mean()
     assert linked < apart / 5
-    assert np.array_equal(places, layout(graph))
+    assert np.array_equal(places, compute_layout(graph))
 
 
 def test_a_walk_of_one_node_and_given_axes():
-    ax = figure()[1]
+    ax = create_figure()[1]
     ax.text(0, 0, "mine")
     assert walk_on(cycle(4), [2]).plot(ax) is ax
     assert drawn_texts(ax) == ["mine", "1", "2"]
@@ -180,13 +180,13 @@ def test_a_walk_of_one_node_and_given_axes():
 
 def test_neighbours_are_laid_out_near_and_nobody_on_top_of_another():
     for graph in (cg.generate("rg", nodes=60, seed=0), complete(8), cg.Graph.from_edges([(0, 1), (2, 3)])):
-        places = layout(graph)
+        places = compute_layout(graph)
         apart = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(graph.num_nodes, 1)]
         assert apart.min() > 0.01
         assert np.abs(places).max() == pytest.approx(1)
-        assert np.array_equal(places, layout(graph))
+        assert np.array_equal(places, compute_layout(graph))
     grid = cg.toys.grid(5, 5)
-    places = layout(grid)
+    places = compute_layout(grid)
     rows = np.repeat(np.arange(25), grid.degrees)
     linked = np.linalg.norm(places[rows] - places[grid.indices], axis=1)
     assert linked.max() < 1.5 * linked.min()
@@ -195,7 +195,7 @@ def test_neighbours_are_laid_out_near_and_nobody_on_top_of_another():
 def test_parts_that_are_not_connected_stand_side_by_side():
     rings = [(i, (i + 1) % 8) for i in range(8)] + [(10 + i, 10 + (i + 1) % 6) for i in range(6)]
     graph = cg.Graph.from_edges(rings)
-    places = layout(graph)
+    places = compute_layout(graph)
     one, other = (places[graph.positions(some)] for some in (range(8), range(10, 16)))
     between = np.linalg.norm(one[:, None] - other[None], axis=2).min()
     assert between > np.linalg.norm(one - np.roll(one, 1, axis=0), axis=1).max()
@@ -211,7 +211,7 @@ def test_growth_in_its_colours_and_dashes(filled_and_open):
     (gaps,), (bits,) = upper.lines, right.lines
     assert list(gaps.get_ydata()) == [*growth.beta1.tolist(), growth.beta1[-1]]  # the last step has a width
     np.testing.assert_array_equal(bits.get_ydata(), growth.compressibility)
-    assert (gaps.get_color(), bits.get_color()) == (COLOURS["igt"], COLOURS["cpt"])
+    assert (gaps.get_color(), bits.get_color()) == (COLORS["igt"], COLORS["cpt"])
     assert (gaps.get_linestyle(), bits.get_linestyle()) == ("-", "--")
     assert (upper.get_xlabel(), upper.get_ylabel()) == ("nodes visited", "information gaps")
     assert "compressibility" in right.get_ylabel()
@@ -240,14 +240,14 @@ def test_rate_distortion_shows_both_bounds_and_the_area():
     upper, lower = ax.lines
     assert upper.get_ydata().tolist() == found.upper.tolist()
     assert lower.get_ydata().tolist() == found.lower.tolist()
-    assert upper.get_color() == COLOURS["cpt"]
+    assert upper.get_color() == COLORS["cpt"]
     assert f"compressibility: {found.compressibility:.3g} bits" in [t.get_text() for t in ax.get_legend().get_texts()]
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("scale of description", "information rate (bits)")
 
 
 def test_training_curves_show_every_report_and_the_best(tmp_path, monkeypatch):
     kept = []
-    monkeypatch.setattr("curiograph.training.log.save_figure", lambda ax, path: kept.append(ax.figure))
+    monkeypatch.setattr("curiograph.training.logging.save_figure", lambda ax, path: kept.append(ax.figure))
     reports = [
         {"step": 10, "loss": None, "return": None, "validation": 1.0},
         {"step": 20, "loss": 0.5, "return": 1.5, "validation": 3.0},
@@ -273,7 +273,7 @@ def test_bars_are_the_best_scores_in_the_colour_of_who_ranks():
         ax = found.plot()
         assert [bar.get_width() for bar in ax.patches] == [score for _, score in found.top(10)]
         assert [text.get_text() for text in ax.get_yticklabels()] == [label for label, _ in found.top(10)]
-        assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {COLOURS[colour]}
+        assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {COLORS[colour]}
         assert ax.get_title().endswith(title)
 
 
@@ -292,7 +292,7 @@ def test_recommendations_stand_beside_their_places_by_component():
         heights = [line.get_ydata()[column] for line in beside.lines]
         assert sorted(heights) == [1, 2, 3, 4, 5, 6]
         assert [rank for _, rank in sorted(zip(heights, ranks, strict=True))] == sorted(ranks)
-        assert to_hex(beside.collections[column].get_facecolor()[0]).upper() == COLOURS[name]
+        assert to_hex(beside.collections[column].get_facecolor()[0]).upper() == COLORS[name]
 
 
 def test_one_component_is_drawn_alone():
@@ -304,7 +304,7 @@ def test_lines_of_the_main_five_keep_their_style_wherever_they_stand():
     wishes = {"second": "cpt-rg", "first": "igt", "again": "igt", "people": "human"}
     drawn = plot_panels({"panel": dict.fromkeys(wishes, line)}, "steps", wishes, dict.fromkeys(wishes, "note"))
     second, first, again, people = ((line.get_color(), line._dash_pattern) for line in drawn.axes[0].lines)
-    assert (second[0], first[0], people[0]) == (COLOURS["cpt"], COLOURS["igt"], COLOURS["human"])
+    assert (second[0], first[0], people[0]) == (COLORS["cpt"], COLORS["igt"], COLORS["human"])
     assert first[1] == (0, None)
     assert len({str(dash) for _, dash in (second, first, again, people)}) == 4
     assert again[0] not in (second[0], first[0])

@@ -13,7 +13,7 @@ from curiograph.graph.toys import complete, cycle, grid, library
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.igt import InformationGaps
 from curiograph.rewards.registry import REWARDS, as_reward
-from twins import gudhi_betti, random_graph
+from oracles.reference import gudhi_betti, random_graph
 
 
 def edges_of(subgraph: cg.Graph) -> int:

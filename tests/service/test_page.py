@@ -15,7 +15,7 @@ import networkx
 import pytest
 
 import curiograph as cg
-from serving import server
+from support.serving import server
 
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'curiograph[test]'")

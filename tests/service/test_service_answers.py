@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.centrality.recommend import candidate_set
-from curiograph.exploration.batch import Candidates
-from curiograph.service.labels import Labels, shown
-from serving import client, error_of
+from curiograph.exploration.mdp import Candidates
+from curiograph.recommendation.recommender import find_candidates
+from curiograph.service.labels import Labels, encode_label
+from support.serving import client, error_of
 
 LIBRARY = "toy:library"
 
@@ -109,7 +109,7 @@ def test_recommend_from_what_is_prepared_says_what_it_used(api):
     pagerank = cg.recommend(graph, [3, 7], 50, candidates="history", ranker="pagerank")
     assert none["used"] == []
     assert [each["node"] for each in none["recommendations"]] == [node for node, _ in pagerank]
-    assert shelved.known == 0
+    assert shelved.num_prepared == 0
     api.app.state.service.shelf.recommender("ws").prepare([3])
     some = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
     assert some["used"] == [3]
@@ -129,7 +129,7 @@ def test_predict_places_the_choice_as_choice_ranks_does(api):
     graph, history = cg.toys.library(), ["physics", "music"]
     found = ask(api, "predict", graph=LIBRARY, history=history, choice="dance", k=9)
     positions = graph.positions(history)
-    candidates = candidate_set(graph, [positions], "last")
+    candidates = find_candidates(graph, [positions], "last")
     made = cg.Recommender(graph)
     parts = {name: part.scores(graph, [positions], candidates) for name, part in made.ranker.parts().items()}
     scores = parts | {"mixture": made.ranker.joined(parts)}
@@ -154,8 +154,8 @@ def test_an_only_candidate_has_no_percentile(api):
 def test_labels_are_text_or_numbers(api):
     assert ask(api, "measure", graph="toy:cycle", walk=["0", 1, "2"])["node"] == [0, 1, 2]
     assert ask(api, "explore", graph="toy:grid", start="(0, 0)", steps=2)["nodes"][0] == "(0, 0)"
-    assert shown("\ud800") == "?"
-    assert shown(float("nan")) == "nan"
+    assert encode_label("\ud800") == "?"
+    assert encode_label(float("nan")) == "nan"
     mixed = Labels(cg.Graph.from_edges([("7", 7), (7, 2**60)]))
     assert mixed.walk(["7", 7, str(2**60)]) == ["7", 7, 2**60]
 

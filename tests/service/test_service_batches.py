@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import curiograph as cg
-from curiograph.centrality.history import visited
-from curiograph.service.batches import Batches, Question
-from curiograph.service.computing import Computing
-from curiograph.service.limits import Limits
+from curiograph.centrality.history import parse_history
+from curiograph.service.batching import Batcher, RecommendQuery
+from curiograph.service.config import Limits
+from curiograph.service.workers import WorkerPool
 
 HISTORIES = [["music"], ["logic", "music"], ["physics", "dance"], ["music", "logic", "poetry"], ["history"]]
 
@@ -23,11 +23,11 @@ def prepared() -> cg.Recommender:
     return made
 
 
-def answers(questions: list[tuple[Question, Any]]) -> list[Any]:
+def answers(questions: list[tuple[RecommendQuery, Any]]) -> list[Any]:
     """What comes back to those who ask at the same time."""
 
     async def together() -> list[Any]:
-        batches = Batches(Limits(), Computing(Limits()), Computing(Limits()))
+        batches = Batcher(Limits(), WorkerPool(Limits()), WorkerPool(Limits()))
         return await asyncio.gather(*(batches.answer(*each) for each in questions), return_exceptions=True)
 
     return asyncio.run(together())
@@ -44,8 +44,8 @@ def test_who_asks_at_once_is_answered_together_and_as_if_alone(monkeypatch):
         return whole(seen, k, candidates)
 
     monkeypatch.setattr(made, "recommend_visited", noting)
-    question = Question(made, 3, "all", False)
-    found = answers([(question, [visited(made.graph, history)]) for history in HISTORIES])
+    question = RecommendQuery(made, 3, "all", False)
+    found = answers([(question, [parse_history(made.graph, history)]) for history in HISTORIES])
     assert sizes == [1, 4]
     for mine, top in zip(found, alone, strict=True):
         assert [(each["node"], each["score"]) for each in mine[0]["recommendations"]] == top
@@ -53,8 +53,10 @@ def test_who_asks_at_once_is_answered_together_and_as_if_alone(monkeypatch):
 
 def test_different_questions_are_answered_apart():
     made = prepared()
-    seen = [visited(made.graph, ["music"])]
-    questions = [Question(made, k, which, reasons) for k, which, reasons in ((1, "all", False), (2, "last", True))]
+    seen = [parse_history(made.graph, ["music"])]
+    questions = [
+        RecommendQuery(made, k, which, reasons) for k, which, reasons in ((1, "all", False), (2, "last", True))
+    ]
     found = answers([(question, seen) for question in questions] * 2)
     assert [len(each[0]["recommendations"]) for each in found] == [1, 2, 1, 2]
     assert "ranks" in found[1][0]["recommendations"][0]
@@ -70,8 +72,8 @@ def test_one_that_fails_spoils_no_other(monkeypatch):
         return whole(seen, k, candidates)
 
     monkeypatch.setattr(made, "recommend_visited", failing)
-    question = Question(made, 3, "all", False)
-    found = answers([(question, [visited(made.graph, history)]) for history in HISTORIES])
+    question = RecommendQuery(made, 3, "all", False)
+    found = answers([(question, [parse_history(made.graph, history)]) for history in HISTORIES])
     assert [isinstance(each, cg.ConvergenceError) for each in found] == [False, False, True, False, False]
 
 
@@ -83,20 +85,20 @@ def test_what_is_not_prepared_does_not_keep_others_waiting(monkeypatch):
     monkeypatch.setattr(
         made, "recommend_visited", lambda *given: (threads.append(threading.current_thread().name), whole(*given))[1]
     )
-    question = Question(made, 3, "all", False)
-    answers([(question, [visited(made.graph, [label])]) for label in ("music", "logic")])
+    question = RecommendQuery(made, 3, "all", False)
+    answers([(question, [parse_history(made.graph, [label])]) for label in ("music", "logic")])
     assert sorted(name.partition("_")[0] for name in threads) == ["batches", "computing"]
 
 
 def test_beyond_the_limit_what_is_learned_on_the_way_is_not_kept():
     made = cg.Recommender(cg.toys.library())
     made.prepare(["music"])
-    seen, known = [visited(made.graph, ["music", "logic"])], made.known
-    question = Question(made, 3, "all", True)
-    forgotten = question.learn_and_answer(seen, 1, lambda: None)
-    assert made.known == known
-    assert question.learn_and_answer(seen, 10**6, lambda: None) == forgotten
-    assert made.known > known
+    seen, known = [parse_history(made.graph, ["music", "logic"])], made.num_prepared
+    question = RecommendQuery(made, 3, "all", True)
+    forgotten = question.prepare_and_answer(seen, 1, lambda: None)
+    assert made.num_prepared == known
+    assert question.prepare_and_answer(seen, 10**6, lambda: None) == forgotten
+    assert made.num_prepared > known
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -110,4 +112,4 @@ def test_pagerank_of_prepared_nodes_adds_up(directed):
         for which in ("all", "last", "history"):
             one, other = (made.recommend(history, 40, candidates=which) for made in (solved, summed))
             assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=2e-10)
-    assert summed.knows(visited(graph, [0, 1]))
+    assert summed.knows(parse_history(graph, [0, 1]))

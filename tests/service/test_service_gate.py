@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from starlette.websockets import WebSocketDisconnect
 
-from curiograph.service.core import Service
-from curiograph.service.limits import Limits
-from serving import client, error_of
+from curiograph.service.config import Limits
+from curiograph.service.state import Service
+from support.serving import client, error_of
 
 TOKEN = "a secret of ours"
 
@@ -138,7 +138,7 @@ def test_ready_only_when_warm_and_not_while_stopping():
         while api.get("/readyz").status_code != 200:
             assert time.monotonic() < deadline
             time.sleep(0.02)
-        api.app.state.service.say_goodbye()
+        api.app.state.service.begin_shutdown()
         assert "stopping" in error_of(api.get("/readyz"), 503)
 
 

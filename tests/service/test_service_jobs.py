@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import curiograph as cg
-from curiograph.service.jobs import Jobs
-from curiograph.service.limits import Limits
-from curiograph.service.refusals import Refusal
-from curiograph.service.tasks import prepare_task
-from serving import client, error_of
+from curiograph.service.config import Limits
+from curiograph.service.errors import ServiceError
+from curiograph.service.jobs import JobQueue
+from curiograph.service.tasks import prepare_recommendations
+from support.serving import client, error_of
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +77,7 @@ def test_a_file_of_parts_that_cannot_be_written_keeps_its_path_to_itself(tmp_pat
     made = cg.Recommender(cg.toys.library())
     for file in (tmp_path / "secret.safetensors", tmp_path / "nowhere" / "secret.safetensors"):
         with pytest.raises(cg.SettingError, match="log says why") as refused:
-            prepare_task(made, ["music"], lambda done, of: None, file)
+            prepare_recommendations(made, ["music"], lambda done, of: None, file)
         assert "secret" not in str(refused.value)
 
 
@@ -115,10 +115,10 @@ def test_what_cannot_be_done_is_refused_before_it_starts(api, body):
 
 
 def test_jobs_are_bounded_and_the_oldest_results_make_room():
-    jobs, going = Jobs(Limits(jobs=1, kept_jobs=2)), threading.Event()
+    jobs, going = JobQueue(Limits(jobs=1, kept_jobs=2)), threading.Event()
     first = jobs.start("wait", "g", lambda step: going.wait(10))
     second = jobs.start("count", "g", lambda step: 42)
-    with pytest.raises(Refusal, match="2 jobs"):
+    with pytest.raises(ServiceError, match="2 jobs"):
         jobs.start("count", "g", lambda step: 43)
     going.set()
     deadline = time.monotonic() + 10
@@ -132,7 +132,7 @@ def test_jobs_are_bounded_and_the_oldest_results_make_room():
 
 
 def test_a_job_that_fails_says_why_in_a_sentence_and_a_stop_cancels():
-    jobs, started = Jobs(Limits()), threading.Event()
+    jobs, started = JobQueue(Limits()), threading.Event()
 
     def bad(step: Any) -> None:
         raise cg.SettingError("give something else.")

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 import curiograph as cg
-from serving import server
+from support.serving import server
 
 
 def test_a_server_answers_finishes_what_it_has_begun_and_ends_with_zero(tmp_path: Path):
@@ -106,7 +106,7 @@ def test_what_cannot_be_served_is_one_sentence(run, monkeypatch, arguments, mess
 
 
 def test_parts_of_another_graph_end_the_server_with_a_sentence(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.bench.warmup.warm_up", lambda: 0.0)
+    monkeypatch.setattr("curiograph.warmup.warm_up", lambda: 0.0)
     parts = tmp_path / "parts.safetensors"
     made = cg.Recommender(cg.toys.cycle(5))
     made.prepare([0])

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, Phase, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
 from curiograph.service.app import create_app
-from curiograph.service.limits import Limits
-from curiograph.service.running import address_of, listening
-from curiograph.service.shelf import Shelf
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import GraphStore
+from curiograph.service.server import format_url, open_socket
 
 LIMITS = Limits(steps=12, walks=4, k=20, beam=4, nodes=100, edges=200, kept_jobs=8, seconds=20)
 
@@ -26,7 +26,7 @@ LEFT_OUT = {"positive_data_acceptance", "use_after_free", "ensure_resource_avail
 ALL = [check for check in CHECKS.get_all() if check.__name__ not in LEFT_OUT]
 
 
-APP = create_app(Shelf(LIMITS), LIMITS, warm=lambda: None)
+APP = create_app(GraphStore(LIMITS), LIMITS, warm=lambda: None)
 SCHEMA = schemathesis.openapi.from_dict(APP.openapi())
 QUICK: Any = {
     "deadline": None,
@@ -40,11 +40,11 @@ QUICK: Any = {
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     """The service on a port of its own, in a thread."""
-    bound = listening("127.0.0.1", 0)
+    bound = open_socket("127.0.0.1", 0)
     server = uvicorn.Server(uvicorn.Config(APP, log_level="critical"))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
     thread.start()
-    yield address_of(bound)
+    yield format_url(bound)
     server.should_exit = True
     thread.join()
 

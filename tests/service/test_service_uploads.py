@@ -12,9 +12,9 @@ import pytest
 
 import curiograph as cg
 from curiograph.service.app import create_app
-from curiograph.service.limits import Limits
-from curiograph.service.shelf import Shelf, UnreadableGraphError
-from serving import TestClient, client, error_of
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import GraphStore, UnreadableGraphError
+from support.serving import TestClient, client, error_of
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_old_uploads_make_room_for_new_ones(api):
 def test_a_file_of_the_host_that_cannot_be_read_keeps_its_path_to_itself(tmp_path: Path):
     bad = tmp_path / "secret-folder.csv"
     bad.write_bytes(b"")
-    app = create_app(Shelf(Limits(), {"mine": bad}), Limits(), warm=lambda: None)
+    app = create_app(GraphStore(Limits(), {"mine": bad}), Limits(), warm=lambda: None)
     with TestClient(app, base_url="http://127.0.0.1") as api:
         for answer in (
             api.get("/api/v1/graphs/mine"),
@@ -115,13 +115,13 @@ def test_a_file_of_the_host_that_cannot_be_read_keeps_its_path_to_itself(tmp_pat
         ):
             assert "secret-folder" not in error_of(answer, 500)
     with pytest.raises(UnreadableGraphError, match="the server's log says why"):  # which is what the page shows
-        Shelf(Limits(), {"mine": bad}).labels("mine")
+        GraphStore(Limits(), {"mine": bad}).labels("mine")
 
 
 def test_a_graph_without_edges_is_measured_and_otherwise_refused_in_the_librarys_words(tmp_path: Path):
     bare = tmp_path / "bare.npz"
     cg.Graph.from_edges([], nodes=["a", "b"]).save(str(bare))
-    app = create_app(Shelf(Limits(), {"bare": bare}), Limits(), warm=lambda: None)
+    app = create_app(GraphStore(Limits(), {"bare": bare}), Limits(), warm=lambda: None)
     with TestClient(app, base_url="http://127.0.0.1") as api:
         found = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
         assert found.json()["beta0"] == [1, 2]
@@ -130,7 +130,7 @@ def test_a_graph_without_edges_is_measured_and_otherwise_refused_in_the_librarys
 
 
 def test_an_upload_that_is_removed_while_it_is_used_is_unknown(monkeypatch):
-    shelf = Shelf()
+    shelf = GraphStore()
     name = shelf.add("a.csv", b"a,b\n").id
     assert shelf.labels(name) is shelf.labels(name)
     read = shelf.graph

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.service import work
-from curiograph.service.core import Service
-from curiograph.service.limits import Limits
-from curiograph.service.tasks import measured
-from curiograph.service.work import WatchedReward
-from serving import client, error_of
+from curiograph.service import time_limits
+from curiograph.service.config import Limits
+from curiograph.service.state import Service
+from curiograph.service.tasks import measure_in_chunks
+from curiograph.service.time_limits import CancellableReward
+from support.serving import client, error_of
 
 
 def until(true: Any, seconds: float = 10) -> None:
@@ -44,9 +44,9 @@ def dense(api: Any) -> str:
 @pytest.mark.parametrize("agent", ["greedy", "beam:4", "random", "horizon"])
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
 def test_a_watched_reward_has_the_same_values_in_pieces(monkeypatch, agent, reward):
-    monkeypatch.setattr(work, "_PIECE", 1e-7)
+    monkeypatch.setattr(time_limits, "_PIECE", 1e-7)
     graph, asked = cg.generate("ba", nodes=40, seed=2), itertools.count()
-    watched = WatchedReward.of(reward, lambda: next(asked) and None)
+    watched = CancellableReward.of(reward, lambda: next(asked) and None)
     assert cg.explore(graph, agent, watched, 3, 9, seed=1) == cg.explore(graph, agent, reward, 3, 9, seed=1)
     assert next(asked) > 9
 
@@ -55,7 +55,7 @@ def test_walks_are_measured_alike_in_pieces(monkeypatch):
     monkeypatch.setattr("curiograph.service.tasks._LONG", 40)
     walks: list[Any] = [["music", "dance"], ["logic", "computing", "mathematics"], ["music"]]
     looks: list[int] = []
-    found = list(measured(cg.toys.library(), walks, True, lambda: looks.append(1)))
+    found = list(measure_in_chunks(cg.toys.library(), walks, True, lambda: looks.append(1)))
     assert [each.to_dict() for each in found] == cg.measure(cg.toys.library(), walks).to_dict()["walks"]
     assert len(looks) > 1
 

@@ -12,26 +12,26 @@ torch = pytest.importorskip("torch", reason="training needs torch: make test ins
 import curiograph as cg  # noqa: E402
 from curiograph.agents.beam import BeamAgent  # noqa: E402
 from curiograph.agents.gnn import GnnShape, Subgraphs  # noqa: E402
-from curiograph.agents.horizon import HorizonShape, Surroundings  # noqa: E402
-from curiograph.exploration.batch import begin  # noqa: E402
+from curiograph.agents.horizon import HorizonShape, Neighborhoods  # noqa: E402
+from curiograph.exploration.mdp import begin  # noqa: E402
 from curiograph.rewards.registry import as_reward  # noqa: E402
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
+from curiograph.training.config import DqnSettings, ExpertIterationSettings, make_settings  # noqa: E402
 from curiograph.training.dqn import DqnLearner  # noqa: E402
-from curiograph.training.planning import PlanLearner  # noqa: E402
-from curiograph.training.settings import DqnSettings, PlanSettings, made_settings  # noqa: E402
+from curiograph.training.expert_iteration import ExpertIterationLearner  # noqa: E402
 
 STOOD = {"finished": False, "best": 0.5, "best_step": 0, "stale": 0, "seconds": 0.0}
 GRAPHS = cg.generate_split("er", nodes=14, train=4, val=0, test=0, seed=3).train
 SMALL_DQN = replace(DqnSettings(), train_steps=40, warmup=5, batch=8, buffer=60, target_every=4, walk_nodes=6)
 SMALL_PLAN = replace(
-    PlanSettings(), train_steps=40, warmup=5, batch=8, buffer=50, walks=3, beam=2, walk_nodes=6, far_nodes=9,
+    ExpertIterationSettings(), train_steps=40, warmup=5, batch=8, buffer=50, walks=3, beam=2, walk_nodes=6, far_nodes=9,
     shape=HorizonShape(width=8, layers=2, near=6),
 )  # fmt: skip
 LEARNERS = {
     "gnn": (DqnLearner, SMALL_DQN),
     "gnn, 1-step, double": (DqnLearner, replace(SMALL_DQN, returns=1, double=True)),
     "gnn, paper": (DqnLearner, replace(SMALL_DQN, act_with="target", returns=1, loss="mse", scale_returns=False)),
-    "horizon": (PlanLearner, SMALL_PLAN),
+    "horizon": (ExpertIterationLearner, SMALL_PLAN),
 }
 
 
@@ -80,7 +80,7 @@ def test_numpy_acts_as_torch_does():
                 expected = made.network(read).detach().numpy() * made.network.scale.item()
             else:
                 ahead = made.settings.shape.ahead(exploration.lengths, exploration.steps)
-                read = Surroundings.read(made.settings.shape, *walks, ahead, c.offsets, c.nodes)
+                read = Neighborhoods.read(made.settings.shape, *walks, ahead, c.offsets, c.nodes)
                 level, spread = made.network.scale.tolist()
                 expected = level * ahead[c.walks] + spread * made.network(read).detach().numpy()
             assert np.allclose(made.agent.scores(exploration), expected, rtol=1e-5, atol=1e-5)
@@ -97,7 +97,7 @@ def test_gradients_of_horizon_are_those_of_finite_differences():
     ex = _somewhere()
     c = ex.candidates
     ahead = made.settings.shape.ahead(ex.lengths, ex.steps)
-    read = Surroundings.read(made.settings.shape, ex.stack, ex.nodes, ex.lengths, ahead, c.offsets, c.nodes)
+    read = Neighborhoods.read(made.settings.shape, ex.stack, ex.nodes, ex.lengths, ahead, c.offsets, c.nodes)
     _check_gradients(made, lambda: made.network(read).sum())
 
 
@@ -204,7 +204,7 @@ def test_the_planner_values_every_candidate_as_a_beam_does():
 def test_of_very_many_candidates_some_are_valued():
     star = cg.Graph.from_edges([(0, leaf) for leaf in range(1, 30)] + [(1, 2)])
     settings = replace(SMALL_PLAN, options=4, shape=replace(SMALL_PLAN.shape, near=6))
-    made = PlanLearner(settings, [star], as_reward("igt"), 0)
+    made = ExpertIterationLearner(settings, [star], as_reward("igt"), 0)
     steps(made, 8)
     kept = made.replay.rows(np.arange(len(made.replay)))
     assert kept["count"].max() == 4
@@ -235,4 +235,4 @@ def test_far_states_are_beyond_the_training_walk():
 )
 def test_bad_settings_are_refused(changes, words):
     with pytest.raises(cg.SettingError, match=words):
-        made_settings("gnn", "best", changes)
+        make_settings("gnn", "best", changes)

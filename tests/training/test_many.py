@@ -19,8 +19,8 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 
 import curiograph as cg
 from curiograph.errors import JobError
-from curiograph.jobs import folders
-from curiograph.training import log, many, watching
+from curiograph.parallel import run_folder
+from curiograph.training import logging, sweep, watching
 from curiograph.training.trainings import Training, Trainings
 
 SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
@@ -70,8 +70,8 @@ drive(killed)
 @pytest.fixture(autouse=True)
 def _without_pictures(monkeypatch):
     """Half of the time of a training of a few steps."""
-    monkeypatch.setattr(log, "save_curves", lambda *given: None)
-    monkeypatch.setattr(log, "_board", lambda *given: None)
+    monkeypatch.setattr(logging, "save_curves", lambda *given: None)
+    monkeypatch.setattr(logging, "_board", lambda *given: None)
 
 
 def agents(out: Path) -> dict[str, bytes]:
@@ -97,7 +97,7 @@ def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
     asked = {"out": tmp_path, "workers": 1, "train_steps": 8, **SMALL}
     first = cg.train_many(SETS, **asked)
     (first[0].folder / "agent.safetensors").unlink()
-    monkeypatch.setattr(many, "train", lambda *given, **more: pytest.fail("trained again"))
+    monkeypatch.setattr(sweep, "train", lambda *given, **more: pytest.fail("trained again"))
     again = cg.train_many(SETS, **asked)
     assert again.to_dict() == first.to_dict()
     assert cg.load_agent(again[0].folder).card == first[0].agent.card  # saved again from the journal
@@ -106,8 +106,8 @@ def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
 def test_agents_come_home_from_machines_without_the_folder(tmp_path, monkeypatch):
     asked = {"workers": 1, "train_steps": 8, **SMALL}
     cg.train_many(SETS, out=tmp_path / "here", **asked)
-    train = many.train
-    monkeypatch.setattr(many, "train", lambda *given, **more: train(*given, **(more | {"out": None})))
+    train = sweep.train
+    monkeypatch.setattr(sweep, "train", lambda *given, **more: train(*given, **(more | {"out": None})))
     cg.train_many(SETS, out=tmp_path / "there", **asked)
     assert agents(tmp_path / "here") == agents(tmp_path / "there")
 
@@ -126,7 +126,7 @@ def test_a_training_that_explodes_is_named_and_the_others_go_on(tmp_path):
 def test_a_folder_of_another_training_is_told_before_anything_is_trained(tmp_path, monkeypatch):
     asked = {"out": tmp_path, "workers": 1, "train_steps": 4, **SMALL}
     cg.train_many(SETS, seed=1, **asked)
-    monkeypatch.setattr(many, "train", lambda *given, **more: pytest.fail("trained"))
+    monkeypatch.setattr(sweep, "train", lambda *given, **more: pytest.fail("trained"))
     with pytest.raises(cg.SettingError, match=r"seed1 holds another training: its train_steps is 4, not 8; choose"):
         cg.train_many(SETS, seed=[0, 1], **(asked | {"train_steps": 8}))
     with pytest.raises(cg.SettingError, match="seed1 holds another training: its graphs are not those asked for"):
@@ -137,20 +137,20 @@ def test_workers_elsewhere_go_on_from_an_agent_of_a_relative_path(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     asked = {"workers": 1, "train_steps": 4, **SMALL}
     cg.train(SETS, "igt", out="first", **SMALL, train_steps=4)
-    train = many.train
+    train = sweep.train
 
     def elsewhere(*given, **more):
         monkeypatch.chdir("/")
         return train(*given, **more)
 
-    monkeypatch.setattr(many, "train", elsewhere)
+    monkeypatch.setattr(sweep, "train", elsewhere)
     found = cg.train_many(SETS, out=tmp_path / "many", start="first", **asked)
     assert found[0].agent.card["training"]["start"].startswith("first, sha256")
 
 
 def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
-    monkeypatch.setattr(folders, "_PATIENCE", 0.1)
+    monkeypatch.setattr(run_folder, "_PATIENCE", 0.1)
     with open(tmp_path / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(cg.SettingError, match="is working there"):
@@ -167,7 +167,7 @@ def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
      ({"reward": lambda s: 1.0}, "attribute `fingerprint`"), ({"engine": "dask"}, "engines are local, ray")],
 )  # fmt: skip
 def test_bad_requests_are_refused_before_anything_is_trained(given, words, tmp_path, monkeypatch):
-    monkeypatch.setattr(many, "train", lambda *given, **more: pytest.fail("trained"))
+    monkeypatch.setattr(sweep, "train", lambda *given, **more: pytest.fail("trained"))
     with pytest.raises(cg.CuriographError, match=words):
         cg.train_many(SETS, **({"out": tmp_path / "run"} | given))
 
@@ -181,7 +181,7 @@ def trainings() -> Trainings:
                 card = {"validation": {"return": float(len(rows)), "step": 4}}
                 agent = cg.load_agent("igt-rg").__class__(None, {}, "", card)
                 varied = {"reward": reward, "agent": "gnn", "preset": "best", "seed": seed, "discount": discount}
-                rows.append(Training(many._name(varied), varied, agent, Path(reward)))
+                rows.append(Training(sweep._name(varied), varied, agent, Path(reward)))
     return Trainings(rows)
 
 
@@ -212,7 +212,7 @@ def test_progress_is_told_from_logs_and_never_falls(tmp_path):
     lines = [f'{{"step": {step}, "loss": null, "return": 2, "validation": 1}}\n' for step in (4, 8)]
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    with watching.watched([(tmp_path / "a", 10), (tmp_path / "b", 10)], lambda *given: told.append(given)) as tell:
+    with watching.watch_logs([(tmp_path / "a", 10), (tmp_path / "b", 10)], lambda *given: told.append(given)) as tell:
         tell("0 of 2", 0.0)
         (tmp_path / "b" / "log.jsonl").write_text("".join(lines))
         tell("0 of 2", 0.0)
@@ -224,10 +224,10 @@ def test_progress_is_told_from_logs_and_never_falls(tmp_path):
 
 def test_logs_that_have_not_grown_are_not_read_again(tmp_path, monkeypatch):
     read = []
-    monkeypatch.setattr(watching, "read_log", lambda path: read.append(path) or log.read_log(path))
+    monkeypatch.setattr(watching, "read_log", lambda path: read.append(path) or logging.read_log(path))
     line = '{"step": 4, "loss": null, "return": 2, "validation": 1}\n'
     told = []
-    with watching.watched([(tmp_path, 10)], lambda *given: told.append(given)) as tell:
+    with watching.watch_logs([(tmp_path, 10)], lambda *given: told.append(given)) as tell:
         (tmp_path / "log.jsonl").write_text(line)
         tell("0 of 1", 0.0)
         tell("0 of 1", 0.0)
@@ -318,7 +318,7 @@ def _killed(command: list[str], out: Path, luck: random.Random) -> bool:
 
 
 def _reports(out: Path) -> int:
-    return sum(len(log.read_log(path)) for path in out.glob("*/log.jsonl"))
+    return sum(len(logging.read_log(path)) for path in out.glob("*/log.jsonl"))
 
 
 @pytest.mark.long

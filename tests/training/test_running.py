@@ -17,14 +17,14 @@ import pytest
 pytest.importorskip("torch", reason="training needs torch: make test installs it")
 
 import curiograph as cg
-from curiograph.jobs import folders
+from curiograph.parallel import run_folder
 from curiograph.rewards.registry import as_reward
-from curiograph.training import log, running
+from curiograph.training import logging, trainer
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
-from curiograph.training.facts import facts_of
-from curiograph.training.log import read_log
-from curiograph.training.running import as_split
-from curiograph.training.settings import made_settings
+from curiograph.training.config import make_settings
+from curiograph.training.facts import describe_run
+from curiograph.training.logging import read_log
+from curiograph.training.trainer import as_split
 
 SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 GNN = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
@@ -87,7 +87,7 @@ def test_killed_at_any_moment_a_run_ends_as_if_never_stopped(kind, tmp_path):
 
 def test_a_finished_run_is_not_trained_again(tmp_path, monkeypatch):
     first = train("gnn", tmp_path / "run")
-    monkeypatch.setattr(running._Run, "_reports", lambda self: pytest.fail("trained again"))
+    monkeypatch.setattr(trainer._Run, "_reports", lambda self: pytest.fail("trained again"))
     again = train("gnn", tmp_path / "run")
     assert all(np.array_equal(first.network[name], again.network[name]) for name in first.network)
 
@@ -168,10 +168,10 @@ def test_a_reward_of_ones_own_that_has_changed_is_another(tmp_path):
 
 
 def test_directions_and_weights_tell_graphs_apart():
-    edges, settings = [(0, 1), (1, 0), (1, 2), (2, 1)], made_settings("gnn", "best", {})
+    edges, settings = [(0, 1), (1, 0), (1, 2), (2, 1)], make_settings("gnn", "best", {})
 
     def told(graph):
-        return facts_of(as_split(graph), as_reward("igt"), "gnn", settings, 0, None)["graphs"]["sha256"]
+        return describe_run(as_split(graph), as_reward("igt"), "gnn", settings, 0, None)["graphs"]["sha256"]
 
     plain, directed = (cg.Graph.from_edges(edges, directed=way) for way in (False, True))
     weighted = cg.Graph(plain.indptr, plain.indices, np.array([1.0, 1.0, 2.0, 2.0]))
@@ -217,9 +217,9 @@ def forged(state):
 
 
 def test_a_forged_checkpoint_is_not_gone_on_from(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "_BETWEEN_CHECKPOINTS", 0.0)
-    monkeypatch.setattr(log, "_board", lambda *given: None)  # nor a picture: both take longer than all the rest
-    monkeypatch.setattr(log, "save_curves", lambda *given: None)
+    monkeypatch.setattr(trainer, "_BETWEEN_CHECKPOINTS", 0.0)
+    monkeypatch.setattr(logging, "_board", lambda *given: None)  # nor a picture: both take longer than all the rest
+    monkeypatch.setattr(logging, "save_curves", lambda *given: None)
 
     def stop(report):
         if report["step"] == 12:
@@ -256,7 +256,7 @@ def test_odd_sizes_of_everything(tmp_path):
 
 
 def test_a_folder_is_for_one_training_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(folders, "_PATIENCE", 0.1)
+    monkeypatch.setattr(run_folder, "_PATIENCE", 0.1)
     fcntl = pytest.importorskip("fcntl")
     folder = tmp_path / "run"
     folder.mkdir()

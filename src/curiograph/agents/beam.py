@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent, checked_scores
+from curiograph.agents.base import Agent, score_candidates
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError
-from curiograph.exploration.batch import Exploration, Streams
-from curiograph.graph.rows import Float64, Int64
-from curiograph.graph.storage import quoted
-from curiograph.settings import whole_number
+from curiograph.exploration.mdp import Exploration, Streams
+from curiograph.messages import quote_value
+from curiograph.validation import check_integer
 
 _WALKS_AT_ONCE = 4096  # beams times width held in memory together; does not change the result
 
@@ -32,7 +32,7 @@ class BeamAgent(Agent):
     """Weight of each reward relative to the one before it."""
 
     def __post_init__(self) -> None:
-        whole_number("beam width", self.width, 1, "keep a whole number of walks, 1 or more")
+        check_integer("beam width", self.width, 1, "keep a whole number of walks, 1 or more")
         if not isinstance(self.discount, (int, float)) or not 0 < self.discount <= 1:
             raise SettingError(f"discount is {self.discount!r}; it must lie above 0 and not above 1.")
 
@@ -47,7 +47,7 @@ class BeamAgent(Agent):
         every = np.arange(len(values))
         ahead = exploration.branch(exploration.candidates.walks, every)
         scores: Float64 = values + self.discount * self._search_all(ahead)[1]
-        return exploration.without_noise(scores)
+        return exploration.round_scores(scores)
 
     def run(self, exploration: Exploration) -> Exploration:
         """Plan every walk once, to the end, and follow the plan."""
@@ -89,10 +89,12 @@ class BeamAgent(Agent):
     ) -> tuple[Int64, Int64]:
         """The extensions to keep, and the bounds of their groups."""
         offsets, nodes = current.candidates.offsets, current.candidates.nodes
-        hashes = kernels.beam.node_hashes(current.nodes, current.lengths)
-        order, keys = kernels.beam.rank_keys(groups, offsets, nodes, priorities, hashes, streams, current.lengths)
+        hashes = kernels.beam.hash_node_sets(current.nodes, current.lengths)
+        order, keys = kernels.beam.compute_sort_keys(
+            groups, offsets, nodes, priorities, hashes, streams, current.lengths
+        )
         parts = [first + np.argsort(order[first:last]) for first, last in pairwise(offsets[groups])]
-        bounds, chosen = kernels.beam.select(groups, offsets, np.concatenate(parts), keys, self.width)
+        bounds, chosen = kernels.beam.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen
 
     def _promise(self, current: Exploration) -> Float64:
@@ -122,7 +124,7 @@ class GuidedBeamAgent(BeamAgent):
         if self.discount != 1:
             raise SettingError(f"discount is {self.discount!r}; what guides a beam is not discounted, so it must be 1.")
         if isinstance(self.guide, type) or not getattr(self.guide, "foresees", False):
-            name = getattr(self.guide, "name", quoted(self.guide))
+            name = getattr(self.guide, "name", quote_value(self.guide))
             raise SettingError(f"{name} cannot guide a beam: its scores are not returns ahead; take a horizon agent.")
 
     @property
@@ -130,7 +132,7 @@ class GuidedBeamAgent(BeamAgent):
         return f"{getattr(self.guide, 'name', type(self.guide).__name__)}+beam:{self.width}"
 
     def _promise(self, current: Exploration) -> Float64:
-        return checked_scores(self.guide, current)
+        return score_candidates(self.guide, current)
 
 
 def _keep_ended(best: Exploration, best_gain: Float64, current: Exploration, groups: Int64, gained: Float64) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 
-from curiograph.agents.contract import Agent
-from curiograph.agents.files import TrainedAgent, load_agent, shipped_agents
+from curiograph.agents.base import Agent
+from curiograph.agents.pretrained import TrainedAgent, load_agent, shipped_agents
+from curiograph.arrays import Float64
 from curiograph.errors import AgentError
-from curiograph.exploration.batch import Exploration
-from curiograph.graph.rows import Float64
+from curiograph.exploration.mdp import Exploration
 
 
 class GeneralistAgent(Agent):

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent
-from curiograph.agents.layers import NOISE, Weights, check_network, dense, one_thread
-from curiograph.exploration.batch import Exploration
-from curiograph.graph.features import PROFILE, Float32
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.jobs.parts import parts
+from curiograph.agents.base import Agent
+from curiograph.agents.layers import SCORE_TOLERANCE, Weights, apply_dense, check_network, limit_blas_threads
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.exploration.mdp import Exploration
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.features import PROFILE_SIZE, Float32
+from curiograph.parallel.chunks import split_by_size
 
-FEATURES = PROFILE + 28  # local degree profile, and the flags of kernels.surroundings
+NUM_FEATURES = PROFILE_SIZE + 28  # local degree profile, and the flags of kernels.surroundings
 _ROWS_AT_ONCE = 1024  # nodes whose states stay in the processor's cache together; does not change the result
 _TYPICAL_ROWS = 50  # nodes read beyond walk and candidates
 
@@ -49,7 +49,7 @@ class HorizonShape:
     def weights(self) -> dict[str, tuple[int, ...]]:
         """The name and shape of every array of weights."""
         d = self.width
-        shapes: dict[str, tuple[int, ...]] = {"read.weight": (d, FEATURES), "read.bias": (d,)}
+        shapes: dict[str, tuple[int, ...]] = {"read.weight": (d, NUM_FEATURES), "read.bias": (d,)}
         for layer in range(self.layers):
             shapes[f"messages.{layer}.weight"] = (d, 4 * d)
             shapes[f"messages.{layer}.bias"] = (d,)
@@ -65,7 +65,7 @@ class HorizonShape:
 
 
 @dataclass(frozen=True, eq=False)
-class Surroundings:
+class Neighborhoods:
     """What is read around each of some walks, as the kernels lay it out."""
 
     bounds: Int64
@@ -83,14 +83,21 @@ class Surroundings:
 
     @classmethod
     def read(
-        cls, shape: HorizonShape, stack: Stack, nodes: Int32, lengths: Int64, ahead: Int64, offsets: Int64, v: Int32
-    ) -> Surroundings:
+        cls,
+        shape: HorizonShape,
+        stack: GraphBatch,
+        nodes: Int32,
+        lengths: Int64,
+        ahead: Int64,
+        offsets: Int64,
+        v: Int32,
+    ) -> Neighborhoods:
         """The surroundings of walks `nodes` with candidates `v`, with so many rewards `ahead`."""
         rows = stack.skeleton
-        bounds, places, starts, links, loose, flags = kernels.surroundings.read(
+        bounds, places, starts, links, loose, flags = kernels.neighborhood.read_neighborhood(
             rows.indptr, rows.indices, nodes, lengths, offsets, v, ahead, shape.hops, shape.nodes, shape.fan
         )
-        features = np.concatenate([np.log1p(stack.profiles(places)), flags], axis=1)
+        features = np.concatenate([np.log1p(stack.get_profiles(places)), flags], axis=1)
         walks = np.repeat(np.arange(len(lengths)), np.diff(offsets))
         candidates = bounds[walks] + lengths[walks] + np.arange(len(v)) - offsets[walks]
         return cls(bounds, starts, links, loose, features, lengths, ahead, candidates, walks)
@@ -112,9 +119,9 @@ class HorizonAgent(Agent):
     def scores(self, exploration: Exploration) -> Float64:
         check_network(self.name, self.shape.weights(), self.network)
         rows = exploration.lengths + exploration.candidates.counts + _TYPICAL_ROWS
-        with one_thread():
-            values = [self._part(exploration, first, last) for first, last in parts(rows, _ROWS_AT_ONCE)]
-        return exploration.with_ties(np.concatenate([np.empty(0), *values]), NOISE)
+        with limit_blas_threads():
+            values = [self._part(exploration, first, last) for first, last in split_by_size(rows, _ROWS_AT_ONCE)]
+        return exploration.merge_ties(np.concatenate([np.empty(0), *values]), SCORE_TOLERANCE)
 
     def _part(self, exploration: Exploration, first: int, last: int) -> Float64:
         """Values of the candidates of some walks."""
@@ -124,27 +131,29 @@ class HorizonAgent(Agent):
             return np.empty(0)
         nodes, lengths = exploration.nodes[first:last], exploration.lengths[first:last]
         ahead = self.shape.ahead(lengths, exploration.steps)
-        read = Surroundings.read(self.shape, exploration.stack, nodes, lengths, ahead, offsets - offsets[0], some)
+        read = Neighborhoods.read(self.shape, exploration.stack, nodes, lengths, ahead, offsets - offsets[0], some)
         return self.values(read)
 
-    def values(self, read: Surroundings) -> Float64:
+    def values(self, read: Neighborhoods) -> Float64:
         """The predicted sum of the rewards ahead, through each candidate."""
         weights, d = self.network, self.shape.width
-        hidden = dense(weights, "read", read.features)
+        hidden = apply_dense(weights, "read", read.features)
         beside = np.empty((len(hidden), 4 * d), np.float32)
         for layer in range(self.shape.layers):
-            kernels.surroundings.gather(read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, beside)
+            kernels.neighborhood.gather_messages(
+                read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, beside
+            )
             news = beside @ weights[f"messages.{layer}.weight"].T
             walk = self._walk_mean(read, hidden) @ weights[f"walk.{layer}.weight"].T
-            kernels.surroundings.add_walk_relu(read.bounds, walk + weights[f"messages.{layer}.bias"], news)
+            kernels.neighborhood.add_walk_relu(read.bounds, walk + weights[f"messages.{layer}.bias"], news)
             hidden += news @ weights[f"update.{layer}.weight"].T
         last = np.maximum(read.bounds[:-1] + read.lengths - 1, 0)
         head = [hidden[read.candidates], self._walk_mean(read, hidden)[read.walks], hidden[last[read.walks]]]
-        out = dense(weights, "hidden", np.concatenate(head, axis=1)) @ weights["output.weight"].T
+        out = apply_dense(weights, "hidden", np.concatenate(head, axis=1)) @ weights["output.weight"].T
         per_step, spread = weights["scale"].astype(np.float64)
         values: Float64 = per_step * read.ahead[read.walks] + spread * (out + weights["output.bias"])[:, 0]
         return values
 
-    def _walk_mean(self, read: Surroundings, hidden: Float32) -> Float32:
-        mean: Float32 = kernels.surroundings.walk_mean(read.bounds, read.lengths, hidden)
+    def _walk_mean(self, read: Neighborhoods, hidden: Float32) -> Float32:
+        mean: Float32 = kernels.neighborhood.compute_walk_mean(read.bounds, read.lengths, hidden)
         return mean

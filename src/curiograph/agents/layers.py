@@ -13,14 +13,14 @@ from curiograph.graph.features import Float32
 
 Weights = Mapping[str, Float32]
 
-NOISE = 5e-6
+SCORE_TOLERANCE = 5e-6
 """Scores that differ by less, relative to the largest of a walk, are the same: single precision says no more."""
 
 
-def dense(weights: Weights, name: str, inputs: Float32) -> Float32:
+def apply_dense(weights: Weights, name: str, inputs: Float32) -> Float32:
     """A layer of a network: inputs times weights, plus bias, negative numbers made zero."""
     out: Float32 = inputs @ weights[f"{name}.weight"].T
-    kernels.subgraphs.bias_relu(out, weights[f"{name}.bias"])
+    kernels.subgraphs.add_bias_relu(out, weights[f"{name}.bias"])
     return out
 
 
@@ -41,7 +41,7 @@ def check_network(agent: str, shapes: Mapping[str, tuple[int, ...]], weights: We
             )
 
 
-def one_thread() -> AbstractContextManager[Any]:
+def limit_blas_threads() -> AbstractContextManager[Any]:
     """Matrix products on one thread: at this size a second one costs more than it gives, most on a busy machine."""
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits

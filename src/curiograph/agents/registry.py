@@ -8,17 +8,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from curiograph.agents.baselines import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
+from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
-from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.files import agent_file, load_agent, shipped_agents
 from curiograph.agents.generalist import GeneralistAgent
+from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
+from curiograph.agents.pretrained import find_agent_file, load_agent, shipped_agents
+from curiograph.arrays import Float64
 from curiograph.errors import AgentError, SettingError, UnknownNameError
-from curiograph.exploration.batch import Exploration, begin
-from curiograph.graph.container import Graph, as_graph
-from curiograph.graph.rows import Float64
-from curiograph.graph.storage import shortened
+from curiograph.exploration.mdp import Exploration, begin
+from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.toys import grid, library
+from curiograph.messages import shorten_text
 
 AgentLike: TypeAlias = str | Path | Agent | Any
 
@@ -83,10 +83,10 @@ def _alone(text: str) -> Agent:
         return BeamAgent(_width(width))
     if text in AGENTS:
         return AGENTS[text]()
-    if text in shipped_agents() or agent_file(text) is not None:
+    if text in shipped_agents() or find_agent_file(text) is not None:
         return load_agent(text)
     raise UnknownNameError(
-        f"there is no agent {shortened(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained ones "
+        f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained ones "
         f"({', '.join(shipped_agents())}), HORIZON+beam:WIDTH, the path of one you trained, or an object of yours."
     )
 
@@ -112,25 +112,25 @@ def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "
         exploration = begin([g], [starts], reward, min(6, g.num_nodes), seed=seed)
         for _ in range(exploration.steps - 1):
             _check_scores(made, exploration)
-            exploration = exploration.step(exploration.best(checked_scores(made, exploration)))
+            exploration = exploration.step(exploration.best(score_candidates(made, exploration)))
         _check_run(made, begin([g], [starts], reward, min(6, g.num_nodes), seed=seed))
 
 
 def _check_scores(agent: Agent, exploration: Exploration) -> None:
     before = {name: array.copy() for name, array in _arrays(exploration).items()}
-    scores = checked_scores(agent, exploration)
+    scores = score_candidates(agent, exploration)
     for name, array in _arrays(exploration).items():
         if not np.array_equal(before[name], array, equal_nan=True):
             raise AgentError(
                 f"agent {agent.name!r} writes into exploration.{name}; it must leave the exploration as it was."
             )
-    if not np.array_equal(scores, checked_scores(agent, exploration)):
+    if not np.array_equal(scores, score_candidates(agent, exploration)):
         raise AgentError(
             f"agent {agent.name!r} changes its mind: asked twice, it scores the same candidates differently."
         )
     offsets = exploration.candidates.offsets
     for walk in range(len(exploration.lengths)):
-        alone = checked_scores(agent, exploration.rows(np.array([walk])))
+        alone = score_candidates(agent, exploration.rows(np.array([walk])))
         if not np.allclose(alone, scores[offsets[walk] : offsets[walk + 1]], rtol=1e-4, atol=1e-4):
             raise AgentError(f"agent {agent.name!r} scores walk {walk} differently alone than in a batch.")
 

@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from curiograph.arrays import Float64, Int32
 from curiograph.errors import SettingError, UnknownNodeError, WalkError
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32
-from curiograph.graph.storage import quoted
-from curiograph.settings import is_number
+from curiograph.graph.graph import Graph
+from curiograph.messages import quote_value
+from curiograph.validation import is_number
 
 Read = TypeVar("Read")
 
@@ -29,17 +29,17 @@ class Teleport:
     """Distinct positions of the whole history, those of weight zero too."""
 
 
-def teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
+def make_teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
     """q of one history: uniform on its distinct nodes, or in proportion to the weights of its entries.
 
     >>> from curiograph.graph.toys import library
-    >>> teleport(library(), ["music", "logic"], weights=[3, 1]).chances
+    >>> make_teleport(library(), ["music", "logic"], weights=[3, 1]).chances
     array([0.75, 0.25])
     """
     visits = graph.positions(_labels(history))
     nodes = _distinct(visits)
     if weights is None:
-        return uniform(nodes)
+        return make_uniform_teleport(nodes)
     given = _weights(weights, len(visits))
     place = {int(node): row for row, node in enumerate(nodes)}
     total = np.bincount([place[int(v)] for v in visits], given, len(nodes))
@@ -47,13 +47,13 @@ def teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
     return Teleport(nodes[kept], total[kept] / total.sum(), nodes)
 
 
-def uniform(nodes: Int32) -> Teleport:
+def make_uniform_teleport(nodes: Int32) -> Teleport:
     """q that is the same on some distinct positions."""
     return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)), nodes)
 
 
 @dataclass(frozen=True, eq=False)
-class Visited:
+class History:
     """What one user visited, each node once."""
 
     nodes: Int32
@@ -62,47 +62,47 @@ class Visited:
     """Where the user is now: the last entry of the history, new or not."""
 
     @classmethod
-    def of(cls, visits: Sequence[int]) -> Visited:
+    def of(cls, visits: Sequence[int]) -> History:
         """What was visited by positions, in order and perhaps repeated."""
         return cls(np.asarray(list(dict.fromkeys(visits)), np.int32), int(visits[-1]))
 
     @property
-    def ending(self) -> Int32:
+    def nodes_last_at_end(self) -> Int32:
         """The same positions with the last entry moved to the end: what rankers are given."""
         return np.append(self.nodes[self.nodes != self.last], np.int32(self.last)).astype(np.int32)
 
 
-def visited(graph: Graph, history: Any) -> Visited:
+def parse_history(graph: Graph, history: Any) -> History:
     """What a history says that its user visited.
 
     >>> from curiograph.graph.toys import cycle
-    >>> seen = visited(cycle(5), [3, 1, 4, 1])
-    >>> seen.nodes.tolist(), seen.ending.tolist()
+    >>> seen = parse_history(cycle(5), [3, 1, 4, 1])
+    >>> seen.nodes.tolist(), seen.nodes_last_at_end.tolist()
     ([3, 1, 4], [3, 4, 1])
     """
-    return Visited.of(graph.positions(_labels(history)).tolist())
+    return History.of(graph.positions(_labels(history)).tolist())
 
 
-def visited_each(graph: Graph, histories: Sequence[Any]) -> list[Visited]:
+def parse_histories(graph: Graph, histories: Sequence[Any]) -> list[History]:
     """Positions of each of several histories; the error for a bad one says which it is."""
-    return _each(histories, lambda history, _: visited(graph, history))
+    return _each(histories, lambda history, _: parse_history(graph, history))
 
 
-def teleport_or_anywhere(graph: Graph, history: Any, weights: Any) -> Teleport:
+def make_teleport_or_uniform(graph: Graph, history: Any, weights: Any) -> Teleport:
     """q of one history; without one, uniform on all nodes."""
     if history is not None:
-        return teleport(graph, history, weights)
+        return make_teleport(graph, history, weights)
     if weights is not None:
         raise SettingError("there are weights but no history; give a history too, the labels that they belong to.")
-    return uniform(np.arange(graph.num_nodes, dtype=np.int32))
+    return make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))
 
 
-def teleports(graph: Graph, histories: Sequence[Any], weights: Any = None) -> list[Teleport]:
+def make_teleports(graph: Graph, histories: Sequence[Any], weights: Any = None) -> list[Teleport]:
     """q of each of several histories; the error for a bad one says which it is."""
     if weights is not None and (not isinstance(weights, Sequence) or len(weights) != len(histories)):
         raise SettingError(f"there are {len(histories)} histories; give one list of weights for each of them.")
     given = [None] * len(histories) if weights is None else weights
-    return _each(histories, lambda history, number: teleport(graph, history, given[number]))
+    return _each(histories, lambda history, number: make_teleport(graph, history, given[number]))
 
 
 def _each(histories: Sequence[Any], read: Callable[[Any, int], Read]) -> list[Read]:
@@ -116,7 +116,7 @@ def _each(histories: Sequence[Any], read: Callable[[Any, int], Read]) -> list[Re
     return made
 
 
-def are_many(graph: Graph, history: Any) -> bool:
+def is_history_batch(graph: Graph, history: Any) -> bool:
     """Whether these are several histories rather than one (a tuple may also be a label: the label wins)."""
     if isinstance(history, np.ndarray):
         return history.ndim == 2 and len(history) > 0
@@ -137,22 +137,22 @@ def _is_history(graph: Graph, given: tuple[Any, ...]) -> bool:
     return not isinstance(graph.label(0), tuple) or (len(given) > 0 and all(label in graph for label in given))
 
 
-def discount(alpha: Any) -> float:
+def check_alpha(alpha: Any) -> float:
     """The chance to go on instead of teleporting: a number in [0, 1).
 
-    >>> discount(1)
+    >>> check_alpha(1)
     Traceback (most recent call last):
     curiograph.errors.SettingError: alpha is 1; give a number from 0 up to, but not including, 1.
     """
     if not is_number(alpha) or not 0 <= alpha < 1:
-        raise SettingError(f"alpha is {quoted(alpha)}; give a number from 0 up to, but not including, 1.")
+        raise SettingError(f"alpha is {quote_value(alpha)}; give a number from 0 up to, but not including, 1.")
     return float(alpha)
 
 
 def _labels(history: Any) -> list[Hashable]:
     history = getattr(history, "nodes", history)
     if isinstance(history, (str, bytes)) or not isinstance(history, (Sequence, np.ndarray)):
-        raise WalkError(f"the history is {quoted(history)}; give a list of node labels.")
+        raise WalkError(f"the history is {quote_value(history)}; give a list of node labels.")
     labels = [label.item() if isinstance(label, np.generic) else label for label in history]
     if not labels:
         raise WalkError("the history is empty; give at least one visited node.")
@@ -168,7 +168,9 @@ def _weights(weights: Any, count: int) -> Float64:
     try:
         given = np.asarray(weights, np.float64)
     except (TypeError, ValueError):
-        raise SettingError(f"the weights of the history are {quoted(weights)}; give one number per entry.") from None
+        raise SettingError(
+            f"the weights of the history are {quote_value(weights)}; give one number per entry."
+        ) from None
     if given.shape != (count,):
         raise SettingError(f"the history has {count} entries but {given.size} weights; give one number per entry.")
     bad = ~np.isfinite(given) | (given < 0)

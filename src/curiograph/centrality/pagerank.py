@@ -11,21 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.centrality.history import Teleport, are_many, discount, teleport_or_anywhere, teleports
-from curiograph.centrality.scores import by_label, plot_best
+from curiograph.arrays import Float64
+from curiograph.centrality.history import (
+    Teleport,
+    check_alpha,
+    is_history_batch,
+    make_teleport_or_uniform,
+    make_teleports,
+)
+from curiograph.centrality.scores import label_scores, plot_top_scores
 from curiograph.errors import ConvergenceError, SettingError
-from curiograph.graph.container import Graph, as_graph, require_edges
 from curiograph.graph.features import Float32
-from curiograph.graph.rows import Float64
-from curiograph.graph.storage import quoted
-from curiograph.graph.transition import ByLength
-from curiograph.settings import is_number, whole_number, worker_number
+from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.graph.transition import SortedTransition
+from curiograph.messages import quote_value
+from curiograph.validation import check_integer, is_number, resolve_workers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 TOLERANCE = 1e-12
-MOST_ITERATIONS = 10_000
+MAX_ITERATIONS = 10_000
 
 _ROUNDING = 1e-15  # scores this close may differ by the order of their sums
 _COLUMNS = 32  # histories solved side by side: a row of single-precision numbers is then two cache lines
@@ -62,7 +68,7 @@ class PageRank:
 
         Scores closer than the residual are equal, and equal ones come in node order.
         """
-        k = whole_number("k", k, 1, "ask for 1 node or more")
+        k = check_integer("k", k, 1, "ask for 1 node or more")
         if self.scores.ndim == 2:
             return [self._best(row, residual, k) for row, residual in zip(self.scores, self.residual, strict=True)]
         return self._best(self.scores, self.residual, k)
@@ -71,14 +77,14 @@ class PageRank:
         """Plain values, scores by label; a list of them for several histories."""
         return {
             "alpha": self.alpha,
-            "scores": by_label(self.graph, self.scores),
+            "scores": label_scores(self.graph, self.scores),
             "residual": np.asarray(self.residual).tolist(),
             "iterations": np.asarray(self.iterations).tolist(),
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Bars of the best scores of one history."""
-        return plot_best(self.graph, self.scores, np.zeros_like(self.scores), self.alpha, "", ax)
+        return plot_top_scores(self.graph, self.scores, np.zeros_like(self.scores), self.alpha, "", ax)
 
     def _best(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
         steps = np.round(scores / max(residual, _ROUNDING))
@@ -99,7 +105,7 @@ def pagerank(
     *,
     weights: Any = None,
     tolerance: float = TOLERANCE,
-    max_iterations: int = MOST_ITERATIONS,
+    max_iterations: int = MAX_ITERATIONS,
 ) -> PageRank:
     """eta = (1 - alpha) (I - alpha P^T)^-1 q: P the steps of a random walk, q uniform on the history.
 
@@ -120,48 +126,48 @@ def pagerank(
     """
     graph = as_graph(graph)
     require_edges(graph)
-    alpha = discount(alpha)
-    tolerance = positive("tolerance", tolerance)
-    max_iterations = whole_number("max_iterations", max_iterations, 1, "give 1 or more")
-    if are_many(graph, history):
-        return _many(graph, alpha, teleports(graph, history, weights), tolerance, max_iterations)
-    found = _one(graph, alpha, teleport_or_anywhere(graph, history, weights), tolerance, max_iterations)
+    alpha = check_alpha(alpha)
+    tolerance = check_positive("tolerance", tolerance)
+    max_iterations = check_integer("max_iterations", max_iterations, 1, "give 1 or more")
+    if is_history_batch(graph, history):
+        return _many(graph, alpha, make_teleports(graph, history, weights), tolerance, max_iterations)
+    found = _one(graph, alpha, make_teleport_or_uniform(graph, history, weights), tolerance, max_iterations)
     return PageRank(graph, alpha, found.scores, found.residual, found.iterations)
 
 
-def flow_scales(graph: Graph, alpha: float, rows: NDArray[Any]) -> Any:
+def compute_flow_scales(graph: Graph, alpha: float, rows: NDArray[Any]) -> Any:
     """What PageRanks from single nodes have to be multiplied by to be flows, which add up over the nodes of a history.
 
     A flow is visits before the first teleport; where walkers stop at dead ends and start again, it is less than
     1 / (1 - alpha) in all.
 
     >>> from curiograph.graph.toys import cycle
-    >>> flow_scales(cycle(4), 0.5, np.full((1, 4), 0.25)).tolist()
+    >>> compute_flow_scales(cycle(4), 0.5, np.full((1, 4), 0.25)).tolist()
     [2.0]
     """
     return 1 / (1 - alpha + alpha * rows[:, graph.transition.share == 0].sum(axis=1))
 
 
-def pagerank_rows(graph: Graph, alpha: float, starts: Sequence[Teleport]) -> Float64:
+def compute_pagerank_rows(graph: Graph, alpha: float, starts: Sequence[Teleport]) -> Float64:
     """Scores for several histories that are known by position, one row for each.
 
     >>> from curiograph.graph.toys import cycle
-    >>> from curiograph.centrality.history import teleport
-    >>> pagerank_rows(cycle(4), 0.5, [teleport(cycle(4), [0])]).round(4).tolist()
+    >>> from curiograph.centrality.history import make_teleport
+    >>> compute_pagerank_rows(cycle(4), 0.5, [make_teleport(cycle(4), [0])]).round(4).tolist()
     [[0.5833, 0.1667, 0.0833, 0.1667]]
     """
-    return _many(graph, alpha, starts, TOLERANCE, MOST_ITERATIONS).scores
+    return _many(graph, alpha, starts, TOLERANCE, MAX_ITERATIONS).scores
 
 
-def positive(name: str, value: Any) -> float:
+def check_positive(name: str, value: Any) -> float:
     """A number above zero.
 
-    >>> positive("tolerance", 0)
+    >>> check_positive("tolerance", 0)
     Traceback (most recent call last):
     curiograph.errors.SettingError: tolerance is 0; give a number above zero.
     """
     if not is_number(value) or not 0 < value < np.inf:
-        raise SettingError(f"{name} is {quoted(value)}; give a number above zero.")
+        raise SettingError(f"{name} is {quote_value(value)}; give a number above zero.")
     return float(value)
 
 
@@ -169,7 +175,7 @@ def _one(graph: Graph, alpha: float, starts: Teleport, tolerance: float, most: i
     """Solve, measure the residual, and solve again for what is missing until it is small enough."""
     steps = graph.transition
     swept = graph.directed or (alpha <= _GENTLE and len(graph.indices) <= _RENUMBERED)
-    renumbered = steps.by_length if swept and len(graph.indices) <= _RENUMBERED else None
+    renumbered = steps.sorted_by_length if swept and len(graph.indices) <= _RENUMBERED else None
     rows, share = (steps.rows, steps.share) if renumbered is None else (renumbered.rows, renumbered.share)
     q = np.zeros(graph.num_nodes)
     q[starts.nodes] = starts.chances
@@ -180,21 +186,23 @@ def _one(graph: Graph, alpha: float, starts: Teleport, tolerance: float, most: i
     while True:
         if swept:
             known = max(1.0, y.sum())
-            change, taken = kernels.pagerank.sweeps(*rows, share, alpha, missing, enough, known, most - iterations)
+            change, taken = kernels.pagerank.solve_gauss_seidel(
+                *rows, share, alpha, missing, enough, known, most - iterations
+            )
         else:
             change, taken = _conjugate(graph, alpha, missing, enough, y.sum(), most - iterations)
         enough *= 0.1
         y += change
         iterations += taken
         scores = _normal(y)
-        residual = float(kernels.pagerank.definition_residual(*rows, share, alpha, q, scores))
+        residual = float(kernels.pagerank.compute_definition_residual(*rows, share, alpha, q, scores))
         if residual <= tolerance:
             return _Solved(_numbered_back(scores, renumbered), residual, iterations)
         if iterations >= most or not residual < 0.5 * best:  # out of time, or at the end of the numbers' precision
             raise _not_converged(min(residual, best), tolerance, alpha, iterations)
         best = residual
         missing = np.empty(len(q))
-        kernels.pagerank.shortfall(*rows, share, alpha, q, y, missing)
+        kernels.pagerank.compute_residual(*rows, share, alpha, q, y, missing)
 
 
 def _conjugate(graph: Graph, alpha: float, q: Float64, enough: float, known: float, most: int) -> tuple[Float64, int]:
@@ -203,11 +211,13 @@ def _conjugate(graph: Graph, alpha: float, q: Float64, enough: float, known: flo
     # no walk on an undirected graph ends, but for those that never begin
     total = max(1.0, known, q[steps.strength > 0].sum() / (1 - alpha))
     close = enough * total / (1 + alpha)  # it may stop at 1 + alpha times what it is asked for
-    found = kernels.pagerank.conjugate(*steps.rows, steps.middle, steps.share, steps.strength, alpha, q, close, most)
+    found = kernels.pagerank.solve_conjugate_gradient(
+        *steps.rows, steps.middle, steps.share, steps.strength, alpha, q, close, most
+    )
     return found  # type: ignore[no-any-return]
 
 
-def _numbered_back(scores: Float64, renumbered: ByLength | None) -> Float64:
+def _numbered_back(scores: Float64, renumbered: SortedTransition | None) -> Float64:
     if renumbered is None:
         return scores
     back = np.empty_like(scores)
@@ -236,9 +246,9 @@ def _many(graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: flo
             if room is None or room.q.shape[1] != block.stop - block.start:
                 room = _Room.of(graph, block.stop - block.start)
             iterations[block] = _side_by_side(graph, alpha, starts[block], tolerance, most, room)
-            residual[block] = kernels.pageranks.normalised(room.q, room.y, room.missing, scores[block])
+            residual[block] = kernels.pagerank_batch.normalize_scores(room.q, room.y, room.missing, scores[block])
 
-    workers = min(worker_number(None), len(wide))
+    workers = min(resolve_workers(None), len(wide))
     if workers > 1:
         with ThreadPoolExecutor(workers) as pool:
             list(pool.map(solve, [wide[i::workers] for i in range(workers)]))
@@ -288,11 +298,13 @@ def _side_by_side(
         scale = np.maximum(lacking, _TINY)
         np.divide(missing, scale, out=lack, casting="same_kind")
         enough = np.clip(0.3 * tolerance * total / scale, _SINGLE, 1.0).astype(np.float32)
-        iterations += kernels.pageranks.many_sweeps(
+        iterations += kernels.pagerank_batch.solve_gauss_seidel(
             indptr, indices, light, light_share, np.float32(alpha), lack, found, flow, *noted, enough, _SWEEPS
         )
         y += found * scale
-        lacking, total = kernels.pageranks.shortfalls(indptr, indices, weights, share, alpha, q, y, z, missing)
+        lacking, total = kernels.pagerank_batch.compute_residuals(
+            indptr, indices, weights, share, alpha, q, y, z, missing
+        )
         if iterations >= most or np.all(lacking <= 0.5 * tolerance * total):
             break
     return iterations

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from curiograph import kernels
-from curiograph.centrality.history import Teleport, discount, teleport
-from curiograph.centrality.pagerank import positive
-from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.settings import whole_number
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.centrality.history import Teleport, check_alpha, make_teleport
+from curiograph.centrality.pagerank import check_positive
+from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.validation import check_integer
 
 TOLERANCE = 1e-4
-MOST_EDGES = 50_000
+MAX_EDGES = 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class TopPageRank:
         }
 
 
-class Pushed(NamedTuple):
+class PushResult(NamedTuple):
     """What a push found: entries of the first three arrays belong together, one per touched node."""
 
     nodes: Int32
@@ -78,7 +78,7 @@ def pagerank_top(
     *,
     weights: Any = None,
     tolerance: float = TOLERANCE,
-    max_edges: int = MOST_EDGES,
+    max_edges: int = MAX_EDGES,
 ) -> TopPageRank:
     """The k nodes that `pagerank` scores highest, from the part of the graph around the history.
 
@@ -97,47 +97,47 @@ def pagerank_top(
     """
     graph = as_graph(graph)
     require_edges(graph)
-    k = whole_number("k", k, 1, "ask for 1 node or more")
-    alpha = discount(alpha)
-    found = push(
+    k = check_integer("k", k, 1, "ask for 1 node or more")
+    alpha = check_alpha(alpha)
+    found = push_scores(
         graph,
-        teleport(graph, history, weights),
+        make_teleport(graph, history, weights),
         alpha,
         min(k, graph.num_nodes),
-        tolerance=positive("tolerance", tolerance),
-        max_edges=whole_number("max_edges", max_edges, 1, "give 1 or more"),
+        tolerance=check_positive("tolerance", tolerance),
+        max_edges=check_integer("max_edges", max_edges, 1, "give 1 or more"),
     )
     labels = [graph.names[int(v)] for v in found.nodes[found.best]]
     scores, bound = found.scores[found.best], found.bound[found.best]
     return TopPageRank(graph, alpha, labels, scores, bound, found.certain, len(found.nodes))
 
 
-def push(
+def push_scores(
     graph: Graph,
     starts: Teleport,
     alpha: float,
     k: int,
     *,
     tolerance: float = TOLERANCE,
-    max_edges: int = MOST_EDGES,
-) -> Pushed:
+    max_edges: int = MAX_EDGES,
+) -> PushResult:
     """Scores of the nodes around a history with their bounds; stops as `pagerank_top` does.
 
     >>> from curiograph.graph.toys import cycle
-    >>> found = push(cycle(5), teleport(cycle(5), [0]), 0.5, 1)
+    >>> found = push_scores(cycle(5), make_teleport(cycle(5), [0]), 0.5, 1)
     >>> found.nodes[found.best].tolist(), found.certain
     ([0], True)
     """
     steps = graph.transition
     strengths = None if graph.weights is None else steps.strength
-    reach = steps.largest_chance if graph.directed else None
-    nodes, low, width, best, held, waiting, certain, _ = kernels.push.spread(
+    reach = steps.max_in_probability if graph.directed else None
+    nodes, low, width, best, held, waiting, certain, _ = kernels.push.push_scores(
         graph.indptr, graph.indices, graph.weights, strengths, reach, steps.hubs, alpha,
         starts.nodes, starts.chances, k, tolerance, max_edges,
     )  # fmt: skip
     # What waits ends up as a score but for what dangles on the way, which is given back in proportion to all scores.
     # On an undirected graph nothing that waits can dangle.
     most = held + waiting
-    least = held + (1 - alpha) * waiting if graph.directed and steps.leaks else most
+    least = held + (1 - alpha) * waiting if graph.directed and steps.has_dangling else most
     scores = low / most
-    return Pushed(nodes, scores, (low + width) / least - scores, best, bool(certain))
+    return PushResult(nodes, scores, (low + width) / least - scores, best, bool(certain))

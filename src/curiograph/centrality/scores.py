@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from curiograph.arrays import Float64
 from curiograph.errors import SettingError
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64
-from curiograph.settings import whole_number
+from curiograph.graph.graph import Graph
+from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 _DRAWN = 10
 
 
-def top_nodes(graph: Graph, scores: Float64, k: int) -> Any:
+def find_top_nodes(graph: Graph, scores: Float64, k: int) -> Any:
     """The `k` nodes with the highest scores as (label, score), best first, equal ones in node order; a list of such
     lists for several rows of scores.
 
     >>> from curiograph.graph.toys import cycle
-    >>> top_nodes(cycle(4), np.array([0.1, 0.4, 0.4, 0.1]), 2)
+    >>> find_top_nodes(cycle(4), np.array([0.1, 0.4, 0.4, 0.1]), 2)
     [(1, 0.4), (2, 0.4)]
     """
-    k = whole_number("k", k, 1, "ask for 1 node or more")
+    k = check_integer("k", k, 1, "ask for 1 node or more")
     if scores.ndim > 1:
-        return [top_nodes(graph, row, k) for row in scores]
+        return [find_top_nodes(graph, row, k) for row in scores]
     order = np.argsort(-scores, kind="stable")[:k]
     return [(graph.label(int(v)), float(scores[v])) for v in order]
 
 
-def by_label(graph: Graph, scores: Float64) -> Any:
+def label_scores(graph: Graph, scores: Float64) -> Any:
     """Scores by label, as a dict; a list of dicts for several rows of scores.
 
     >>> from curiograph.graph.toys import complete
-    >>> by_label(complete(2), np.array([[0.5, 0.5], [1.0, 0.0]]))
+    >>> label_scores(complete(2), np.array([[0.5, 0.5], [1.0, 0.0]]))
     [{0: 0.5, 1: 0.5}, {0: 1.0, 1: 0.0}]
     """
     if scores.ndim > 1:
-        return [by_label(graph, row) for row in scores]
+        return [label_scores(graph, row) for row in scores]
     return dict(zip(graph.labels, scores.tolist(), strict=True))
 
 
-def plot_best(graph: Graph, scores: Float64, errors: Float64, alpha: Any, agent: str, ax: Axes | None) -> Axes:
+def plot_top_scores(graph: Graph, scores: Float64, errors: Float64, alpha: Any, agent: str, ax: Axes | None) -> Axes:
     """Bars of the best ten scores; or, for several alphas, how the ten that are best at the last one change with it.
 
     `agent` is the name of the one that walked, empty for plain PageRank.

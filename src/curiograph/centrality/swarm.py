@@ -15,15 +15,15 @@ import numpy as np
 import scipy.sparse
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.layers import one_thread
+from curiograph.agents.base import Agent, score_candidates
+from curiograph.agents.layers import limit_blas_threads
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.visits import Visits
 from curiograph.errors import SettingError
-from curiograph.exploration.batch import Candidates, Exploration, Fallback, Streams
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.jobs.parts import parts
-from curiograph.rewards.contract import Reward
+from curiograph.exploration.mdp import Candidates, Exploration, Fallback, Streams
+from curiograph.graph.batch import GraphBatch
+from curiograph.parallel.chunks import split_by_size
+from curiograph.rewards.base import Reward
 
 _AT_ONCE = 256
 """Visited nodes of all states that one task evaluates; fixed, so that results do not depend on the workers."""
@@ -48,7 +48,7 @@ class States:
         """The states reached from `parents` by going to `nodes`."""
         length = self.nodes.shape[1]
         grown = np.column_stack([self.nodes[parents], nodes]).astype(np.int32)
-        streams = kernels.random.branched(self.streams[parents], np.uint64(length), nodes)
+        streams = kernels.random.branch_streams(self.streams[parents], np.uint64(length), nodes)
         return States(grown, streams)
 
 
@@ -77,10 +77,10 @@ class Transitions:
 
 
 @dataclass(frozen=True, eq=False)
-class Bias:
+class WalkerPolicy:
     """Who walks where: an agent on a graph, and how strictly its walkers follow it."""
 
-    stack: Stack
+    stack: GraphBatch
     agent: Agent
     reward: Reward
     p_g: float
@@ -90,11 +90,11 @@ class Bias:
     def transitions(self, states: States) -> Transitions:
         """Candidates and chances of every state; many states are shared out among threads."""
         length = states.nodes.shape[1]
-        tasks = list(parts(np.full(len(states.nodes), length), _AT_ONCE))
+        tasks = list(split_by_size(np.full(len(states.nodes), length), _AT_ONCE))
         if self.workers == 1 or len(tasks) == 1:
             found = [self._some(states, *task) for task in tasks]
         else:
-            with one_thread(), ThreadPoolExecutor(self.workers) as pool:
+            with limit_blas_threads(), ThreadPoolExecutor(self.workers) as pool:
                 found = list(pool.map(lambda task: self._some(states, *task), tasks))
         counts = np.concatenate([t.candidates.counts for t in found])
         offsets = np.concatenate([[0], np.cumsum(counts)])
@@ -116,13 +116,15 @@ class Bias:
             np.full(count, length),
             np.full((count, length), np.nan),
         )
-        scores = checked_scores(self.agent, exploration)
+        scores = score_candidates(self.agent, exploration)
         candidates = exploration.candidates
-        return Transitions(candidates, kernels.ranks.transition(candidates.offsets, scores, self.p_g))
+        return Transitions(
+            candidates, kernels.rank_transition.compute_probabilities(candidates.offsets, scores, self.p_g)
+        )
 
 
 @dataclass(frozen=True)
-class Reach:
+class SwarmLimits:
     """How many walkers there are, and how far they go."""
 
     size: int
@@ -175,13 +177,17 @@ class Swarm:
             (self.weights, self.states, self.bounds), shape=(len(self.bounds) - 1, num_states)
         )
 
-    def branched(self, transitions: Transitions, reach: Reach, step: int, streams: Streams) -> tuple[Swarm, Int64]:
+    def branched(
+        self, transitions: Transitions, reach: SwarmLimits, step: int, streams: Streams
+    ) -> tuple[Swarm, Int64]:
         """The swarm one step later, and the candidates (places in `transitions`) that its new states went to."""
         if not self.drawn and np.count_nonzero(transitions.chances) > reach.walkers(step, False):
             return self._in_groups(reach.groups).branched(transitions, reach, step, streams)
         groups = len(self.bounds) - 1
-        luck = kernels.random.uniform(streams[:groups], np.full(groups, step, np.uint64), np.zeros(groups, np.uint64))
-        bounds, chosen, weights = kernels.spread.branch(
+        luck = kernels.random.draw_uniforms(
+            streams[:groups], np.full(groups, step, np.uint64), np.zeros(groups, np.uint64)
+        )
+        bounds, chosen, weights = kernels.resampling.branch_walkers(
             self.bounds,
             self.states,
             self.weights,
@@ -199,7 +205,9 @@ class Swarm:
         return Swarm(np.arange(groups + 1) * count, np.tile(self.states, groups), np.tile(self.weights, groups), True)
 
 
-def simulate(bias: Bias, starts: States, chances: Float64, reach: Reach, streams: Streams) -> Visits:
+def simulate_swarm(
+    bias: WalkerPolicy, starts: States, chances: Float64, reach: SwarmLimits, streams: Streams
+) -> Visits:
     """Let a swarm walk from `starts`, taken with `chances`.
 
     Once there are more paths than it may follow, it divides into `reach.groups`, each with its own of `streams`.

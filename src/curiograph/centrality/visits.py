@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from curiograph.graph.rows import Float64, Int64
+from curiograph.arrays import Float64, Int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Visits:
         return np.ascontiguousarray(table.T).reshape(len(alphas), self.groups, len(self.touched))
 
 
-def combined(several: Sequence[Visits], alphas: Float64) -> tuple[Int64, Float64, Float64]:
+def combine_visits(several: Sequence[Visits], alphas: Float64) -> tuple[Int64, Float64, Float64]:
     """Nodes that were reached, ascending; their scores (visits as a share of all) and standard errors, alphas x nodes.
 
     Simulations of different size count in proportion to it. The error of a share of a total that itself varies is taken

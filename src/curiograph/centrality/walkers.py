@@ -8,46 +8,47 @@ from dataclasses import replace
 import numpy as np
 
 from curiograph import kernels
-from curiograph.agents.contract import Agent, checked_scores
-from curiograph.agents.evaluation import random_starts
+from curiograph.agents.base import Agent, score_candidates
+from curiograph.agents.evaluate import draw_starts
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError, SettingError, WalkError
-from curiograph.exploration.batch import Exploration
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32, Int64, frozen
-from curiograph.graph.storage import quoted
+from curiograph.exploration.mdp import Exploration
+from curiograph.graph.csr import freeze_array
+from curiograph.graph.graph import Graph
+from curiograph.messages import quote_value
 
 Starts = Sequence[Hashable]
 """Labels at which walkers start."""
 
 _WALKERS_AT_ONCE = 1024  # bounds the candidates held in memory; does not change the walks
-_NO_WEIGHTS: Float64 = frozen(np.empty(0))
+_NO_WEIGHTS: Float64 = freeze_array(np.empty(0))
 
 
-def unbiased_walks(walkers: Exploration, steps: int) -> Int32:
+def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
     """Walks of PageRank's walker from where `walkers` stand: walks x steps, positions, -1 once it has stopped.
 
     It follows out-links in proportion to their weights, may come back, and stops where it would have to teleport.
 
-    >>> from curiograph.exploration.batch import begin
+    >>> from curiograph.exploration.mdp import begin
     >>> path = Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
-    >>> unbiased_walks(begin([path], [[0]], "igt", 4), 4)
+    >>> simulate_unbiased_walks(begin([path], [[0]], "igt", 4), 4)
     array([[ 0,  1,  2, -1]], dtype=int32)
     """
     graph = walkers.stack.graphs[0]
     weights = _NO_WEIGHTS if graph.weights is None else graph.weights
-    walks: Int32 = kernels.draws.markov(
+    walks: Int32 = kernels.sampling.sample_markov_walks(
         graph.indptr, graph.indices, weights, walkers.nodes[:, 0].copy(), walkers.streams, steps
     )
     return walks
 
 
-def biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> Int32:
+def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> Int32:
     """Walks that remember their path, from where `walkers` stand: the better the agent ranks a candidate, the likelier.
 
     >>> from curiograph.agents.registry import as_agent
-    >>> from curiograph.exploration.batch import begin
+    >>> from curiograph.exploration.mdp import begin
     >>> from curiograph.graph.toys import cycle
-    >>> walks = biased_walks(begin([cycle(4)], [[0, 1]], "igt", 4), as_agent("random"), 0.5, 6)
+    >>> walks = simulate_biased_walks(begin([cycle(4)], [[0, 1]], "igt", 4), as_agent("random"), 0.5, 6)
     >>> np.sort(walks, axis=1).tolist()
     [[-1, -1, 0, 1, 2, 3], [-1, -1, 0, 1, 2, 3]]
     """
@@ -61,8 +62,8 @@ def biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> 
 def _walked(walkers: Exploration, agent: Agent, p_g: float) -> Exploration:
     """The walkers when none can go on."""
     while not walkers.finished:
-        scores, c = checked_scores(agent, walkers), walkers.candidates
-        chosen = kernels.draws.by_rank(c.offsets, c.nodes, scores, walkers.streams, walkers.lengths, p_g)
+        scores, c = score_candidates(agent, walkers), walkers.candidates
+        chosen = kernels.sampling.sample_by_rank(c.offsets, c.nodes, scores, walkers.streams, walkers.lengths, p_g)
         walkers = _moved(walkers, chosen)
     return walkers
 
@@ -76,17 +77,17 @@ def _moved(walkers: Exploration, chosen: Int64) -> Exploration:
     return replace(walkers, nodes=nodes, lengths=lengths, _kept=[])
 
 
-def start_positions(graph: Graph, starts: Starts | None, walks: int, seed: int) -> Int64:
+def choose_starts(graph: Graph, starts: Starts | None, walks: int, seed: int) -> Int64:
     """Where each of the walkers starts: given labels in turn, or, for None, at random nodes with somewhere to go.
 
     >>> from curiograph.graph.toys import cycle
-    >>> start_positions(cycle(4), [3, 1], 5, seed=0)
+    >>> choose_starts(cycle(4), [3, 1], 5, seed=0)
     array([3, 1, 3, 1, 3])
     """
     if starts is None:
-        return random_starts(_with_links(graph), walks, seed)
+        return draw_starts(_with_links(graph), walks, seed)
     if isinstance(starts, (str, bytes)) or not isinstance(starts, (Sequence, np.ndarray)):
-        raise WalkError(f"starts is {quoted(starts)}; give a list of node labels, or None for random nodes.")
+        raise WalkError(f"starts is {quote_value(starts)}; give a list of node labels, or None for random nodes.")
     labels = [label.item() if isinstance(label, np.generic) else label for label in starts]
     if not labels:
         raise WalkError("starts is empty; give at least one node label, or None for random nodes.")

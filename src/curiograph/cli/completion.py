@@ -13,92 +13,92 @@ from contextlib import redirect_stdout, suppress
 from pathlib import Path
 
 
-def agents() -> list[str]:
+def complete_agents() -> list[str]:
     """Who can walk: planners, baselines and shipped agents."""
-    from curiograph.agents.files import shipped_agents
+    from curiograph.agents.pretrained import shipped_agents
     from curiograph.agents.registry import AGENTS
 
     return [*AGENTS, *shipped_agents()]
 
 
-def learners() -> list[str]:
+def complete_learners() -> list[str]:
     """What `train` can train."""
     return ["gnn", "horizon"]
 
 
-def presets() -> list[str]:
+def complete_presets() -> list[str]:
     """Named settings of `train`."""
     return ["best", "paper"]
 
 
-def rewards() -> list[str]:
+def complete_rewards() -> list[str]:
     """What agents look at."""
     from curiograph.rewards.registry import REWARDS
 
     return list(REWARDS)
 
 
-def families() -> list[str]:
+def complete_families() -> list[str]:
     """Families of generated graphs."""
-    from curiograph.graph.families import FAMILIES
+    from curiograph.graph.generators import FAMILIES
 
     return list(FAMILIES)
 
 
-def large_graphs() -> list[str]:
+def complete_large_graphs() -> list[str]:
     """Kinds of large generated graphs."""
-    from curiograph.graph.large import KINDS
+    from curiograph.graph.large_generators import LARGE_KINDS
 
-    return list(KINDS)
+    return list(LARGE_KINDS)
 
 
-def fallbacks() -> list[str]:
+def complete_fallbacks() -> list[str]:
     """Where to go at a dead end."""
     return ["frontier", "anywhere"]
 
 
-def engines() -> list[str]:
+def complete_engines() -> list[str]:
     """Where tasks run."""
     return ["local", "ray"]
 
 
-def rankers() -> list[str]:
+def complete_rankers() -> list[str]:
     """What `recommend` ranks by."""
-    from curiograph.centrality.recommend import RANKERS
+    from curiograph.recommendation.recommender import RANKERS
 
     return list(RANKERS)
 
 
-def sources() -> list[str]:
+def complete_sources() -> list[str]:
     """Data sets that `data get` gets."""
-    from curiograph.human.sources import SOURCES
+    from curiograph.human.data.registry import SOURCES
 
     return list(SOURCES)
 
 
-def datasets() -> list[str]:
+def complete_datasets() -> list[str]:
     """Data sets that can be read by name."""
-    from curiograph.human.sources import KINDS, SOURCES
+    from curiograph.human.data.registry import READERS, SOURCES
 
-    return list(dict.fromkeys([*KINDS, *SOURCES]))
+    return list(dict.fromkeys([*READERS, *SOURCES]))
 
 
-def published() -> list[str]:
+def complete_published() -> list[str]:
     """Data sets of the paper."""
-    from curiograph.experiments.people import DATASETS
+    from curiograph.paper.people import DATASETS
 
     return list(DATASETS)
 
 
-def graphs(incomplete: str) -> list[str]:
+def complete_graphs(incomplete: str) -> list[str]:
     """Toy graphs, and files in this folder beside them; other paths are left to the shell."""
-    from curiograph.graph.read import ENDINGS
+    from curiograph.graph.io.read import EXTENSIONS
     from curiograph.graph.toys import TOYS
 
     toys = [f"toy:{name}" for name in TOYS]
     if not any(toy.startswith(incomplete) for toy in toys):
         return []
-    return toys + sorted(path.name for path in Path().iterdir() if path.suffix.lower() in ENDINGS and path.is_file())
+    return toys + sorted(path.name for path in Path().iterdir() if path.suffix.lower() in EXTENSIONS and path.is_file())
 
 
 def complete_in_bash(program: Callable[[], object]) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from curiograph.cli import completion, options
-from curiograph.cli.output import check_out, progress, remark, show_json, show_table, write_result
+from curiograph.cli.output import check_out, print_remark, show_json, show_progress, show_table, write_result
 from curiograph.errors import FileFormatError
 
 if TYPE_CHECKING:
-    from curiograph.human.sources import Source
+    from curiograph.human.data.registry import DatasetSource
 
 app = typer.Typer(help="Data sets of human walks: what there is, and how to get it.", no_args_is_help=True)
 
@@ -23,7 +23,7 @@ def list_datasets(out: options.Out = None, json: options.Json = False, quiet: op
 
     [bold]curiograph data list[/bold]
     """
-    from curiograph.human.sources import SOURCES
+    from curiograph.human.data.registry import SOURCES
 
     check_out(out, (".json", ".csv"))
     rows = [_described(source) for source in SOURCES.values()]
@@ -36,8 +36,8 @@ def list_datasets(out: options.Out = None, json: options.Json = False, quiet: op
     show_table("", columns, [[value or "not here" for value in row.values()] for row in rows])
 
 
-def _described(source: Source) -> dict[str, Any]:
-    from curiograph.human.loading import find_dataset
+def _described(source: DatasetSource) -> dict[str, Any]:
+    from curiograph.human.data.load import find_dataset
 
     try:
         found: object = find_dataset(source.name)
@@ -47,7 +47,7 @@ def _described(source: Source) -> dict[str, Any]:
         "name": source.name,
         "megabytes": source.megabytes,
         "source": source.url,
-        "licence": source.licence,
+        "licence": source.license,
         "citation": source.citation,
         "found": None if found is None else str(found),
     }
@@ -61,7 +61,7 @@ def get(
             metavar="NAME",
             help="As `curiograph data list` calls it.",
             show_default=False,
-            autocompletion=completion.sources,
+            autocompletion=completion.complete_sources,
         ),
     ],
     origin: Annotated[
@@ -78,12 +78,12 @@ def get(
 
     [bold]curiograph data get wikispeedia[/bold]
     """
-    from curiograph.human.download import get_dataset
-    from curiograph.human.sources import source_named
+    from curiograph.human.data.download import get_dataset
+    from curiograph.human.data.registry import get_source
 
     check_out(out, (".json", ".csv"))
-    source = source_named(name)
-    with progress(quiet) as say:
+    source = get_source(name)
+    with show_progress(quiet) as say:
         say(f"getting {source.name}")
         folder = get_dataset(
             source.name, cache, origin, lambda message, share=None: say(f"{source.name}: {message}", share)
@@ -93,7 +93,7 @@ def get(
         "name": source.name,
         "folder": str(folder),
         "files": files,
-        "licence": source.licence,
+        "licence": source.license,
         "citation": source.citation,
     }
     write_result(out, document, lambda: (["file", "bytes"], list(files.items())))
@@ -101,6 +101,6 @@ def get(
         show_json(document)
         return
     show_table("", ["file", "bytes"], list(files.items()))
-    remark(f"{source.name} is in {folder}; {source.licence}; cite {source.citation}", quiet)
+    print_remark(f"{source.name} is in {folder}; {source.license}; cite {source.citation}", quiet)
     if cache is not None:
-        remark(f"set CURIOGRAPH_DATA={cache} to have it found there", quiet)
+        print_remark(f"set CURIOGRAPH_DATA={cache} to have it found there", quiet)

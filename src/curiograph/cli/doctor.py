@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from curiograph.cli import options
-from curiograph.cli.output import check_out, progress, remark, show_json, show_table, write_result
+from curiograph.cli.output import check_out, print_remark, show_json, show_progress, show_table, write_result
 
 if TYPE_CHECKING:
-    from curiograph.cli.checkup import Checkup
+    from curiograph.cli.checks import DoctorReport
 
 
 def doctor(out: options.Out = None, json: options.Json = False, quiet: options.Quiet = False) -> None:
@@ -20,12 +20,12 @@ def doctor(out: options.Out = None, json: options.Json = False, quiet: options.Q
 
     [bold]curiograph doctor[/bold]
     """
-    from curiograph.cli.checkup import check_up
+    from curiograph.cli.checks import run_checks
 
     check_out(out, (".json",))
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         say("looking around; kernels may have to be compiled")
-        found = check_up()
+        found = run_checks()
     document = found.to_dict()
     write_result(out, document)
     if json:
@@ -33,12 +33,12 @@ def doctor(out: options.Out = None, json: options.Json = False, quiet: options.Q
     else:
         _show(found)
         for line in found.remarks:
-            remark(line, quiet)
+            print_remark(line, quiet)
     if found.problems:
         raise typer.Exit(1)
 
 
-def _show(found: Checkup) -> None:
+def _show(found: DoctorReport) -> None:
     show_table("", ("what", "found"), [*_about(found)])
     if found.extras:
         rows = [[extra["name"], extra["purpose"], _state(extra)] for extra in found.extras]
@@ -53,7 +53,7 @@ def _state(extra: dict[str, Any]) -> str:
     return "installed" if extra["installed"] else f"lacks {', '.join(extra['missing'])}: {extra['install']}"
 
 
-def _about(found: Checkup) -> list[tuple[str, str]]:
+def _about(found: DoctorReport) -> list[tuple[str, str]]:
     machine, kernels, data, agents = found.machine, found.kernels, found.data, found.agents
     memory = "unknown memory" if machine["memory_bytes"] is None else f"{machine['memory_bytes'] / 1e9:.1f} GB"
     threads = "".join(f", {name}={value}" for name, value in machine["threads"].items())

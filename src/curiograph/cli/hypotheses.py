@@ -14,20 +14,20 @@ from curiograph.cli.output import (
     PICTURES,
     check_folder,
     check_out,
-    progress,
-    remark,
+    print_remark,
     show_json,
+    show_progress,
     show_table,
     write_result,
 )
 from curiograph.errors import WalkError
-from curiograph.settings import whole_number
+from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
-    from curiograph.graph.container import Graph
-    from curiograph.human.bootstrap import Estimate
-    from curiograph.human.evidence import Motives
-    from curiograph.human.nulls import GrowthComparison
+    from curiograph.graph.graph import Graph
+    from curiograph.human.choices.bootstrap import Estimate
+    from curiograph.human.motives.hypotheses import Motives
+    from curiograph.human.null_models import GrowthComparison
     from curiograph.human.trajectories import Trajectories
 
 
@@ -45,11 +45,11 @@ def hypotheses(
         list[str] | None,
         typer.Option(
             help="A further motive: an agent by name or path; may be given several times.",
-            autocompletion=completion.agents,
+            autocompletion=completion.complete_agents,
         ),
     ] = None,
     reward: Annotated[
-        str, typer.Option(help="What further agents look at: igt or cpt.", autocompletion=completion.rewards)
+        str, typer.Option(help="What further agents look at: igt or cpt.", autocompletion=completion.complete_rewards)
     ] = "igt",
     burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that counts.")] = 3,
     steps: Annotated[int, typer.Option(help="Nodes of each walk whose growth is compared.")] = 10,
@@ -73,30 +73,36 @@ def hypotheses(
 
     [bold]curiograph hypotheses links.tsv walks.txt --directed --agent igt-rg[/bold]
     """
-    from curiograph.human import evidence as choosing
-    from curiograph.human.choices import MEMORY
-    from curiograph.jobs import as_engine
+    from curiograph.human.choices.choice_sets import DEFAULT_MEMORY
+    from curiograph.human.motives.hypotheses import hypotheses as choosing
+    from curiograph.parallel import resolve_engine
 
-    whole_number("--burn-in", burn_in, 1, f"give the visits before the first choice that counts, 1 to {MEMORY}", MEMORY)
-    whole_number("--steps", steps, 2, "compare the growth of walks of 2 nodes or more")
-    whole_number("--walks", most, 1, "compare the growth of 1 walk or more")
+    check_integer(
+        "--burn-in",
+        burn_in,
+        1,
+        f"give the visits before the first choice that counts, 1 to {DEFAULT_MEMORY}",
+        DEFAULT_MEMORY,
+    )
+    check_integer("--steps", steps, 2, "compare the growth of walks of 2 nodes or more")
+    check_integer("--walks", most, 1, "compare the growth of 1 walk or more")
     check_out(out, (".json", ".csv", *PICTURES))
     if run is not None:
         check_folder(run, "--run")
-    by_whom = as_engine(engine, workers, address)
+    by_whom = resolve_engine(engine, workers, address)
     g = options.open_graph(graph, directed)
     people = _read_walks(walks, g, lenient)
     growth: GrowthComparison | None = None
     missing = ""
-    with progress(quiet) as say, by_whom.ready():
+    with show_progress(quiet) as say, by_whom.ready():
         how: Any = {"seed": seed, "engine": by_whom, "run": run, "progress": say}
-        motives = choosing.hypotheses(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **how)
+        motives = choosing(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **how)
         if not no_growth:
             growth, missing = _growth(g, people, steps, most, how)
     document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
     _write(out, document, motives, growth)
     if missing:
-        remark(f"growth is left out: {missing} Give --steps to compare it.", quiet)
+        print_remark(f"growth is left out: {missing} Give --steps to compare it.", quiet)
     if json:
         show_json(document)
         return
@@ -106,14 +112,14 @@ def hypotheses(
     print(motives.answer)
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in motives.left_out.items() if count)
     if left_out:
-        remark(f"left out as no choice between candidates: {left_out}", quiet)
+        print_remark(f"left out as no choice between candidates: {left_out}", quiet)
 
 
 def _growth(
     graph: Graph, people: Trajectories, steps: int, most: int, how: dict[str, Any]
 ) -> tuple[GrowthComparison | None, str]:
     """The comparison; or None, and why there is none: motives were judged, and are worth showing alone."""
-    from curiograph.human.nulls import compare_growth
+    from curiograph.human.null_models import compare_growth
 
     try:
         return compare_growth(graph, people, steps=steps, most=most, **how), ""
@@ -122,9 +128,9 @@ def _growth(
 
 
 def _read_walks(path: Path, graph: Graph, lenient: bool) -> Trajectories:
-    from curiograph.human.tables import read_trajectories
+    from curiograph.human.data.trajectory_file import read_trajectories
 
-    return options.on_graph(read_trajectories(path, lenient=lenient).walks, graph, path, lenient)
+    return options.place_on_graph(read_trajectories(path, lenient=lenient).walks, graph, path, lenient)
 
 
 def _write(out: Path | None, document: Any, motives: Motives, growth: GrowthComparison | None) -> None:

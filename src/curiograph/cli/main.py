@@ -17,18 +17,18 @@ from curiograph.cli import (
     completion,
     data,
     doctor,
-    evaluating,
-    exploring,
+    evaluate,
+    explore,
     hypotheses,
-    measuring,
-    predicting,
-    ranking,
-    reproducing,
-    serving,
+    measure,
+    predict,
+    rank,
+    reproduce,
+    serve,
     tools,
-    training,
+    train,
 )
-from curiograph.cli.output import remark
+from curiograph.cli.output import print_remark
 from curiograph.errors import CuriographError, JobStopped
 
 _STOPPED = 130
@@ -42,7 +42,7 @@ class _Group(TyperGroup):
             return super().invoke(context)
         except KeyboardInterrupt as stop:
             quiet = bool(os.environ.get("CURIOGRAPH_QUIET")) and not isinstance(stop, JobStopped)
-            remark(str(stop) or "stopped", quiet)
+            print_remark(str(stop) or "stopped", quiet)
             sys.exit(_STOPPED)
 
 
@@ -54,17 +54,17 @@ app = typer.Typer(
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
-app.command("measure")(measuring.measure)
-app.command("explore")(exploring.explore)
-app.command("evaluate")(evaluating.evaluate)
-app.command("train")(training.train)
-app.command("rank")(ranking.rank)
-app.command("recommend")(ranking.recommend)
-app.command("predict")(predicting.predict)
+app.command("measure")(measure.measure)
+app.command("explore")(explore.explore)
+app.command("evaluate")(evaluate.evaluate)
+app.command("train")(train.train)
+app.command("rank")(rank.rank)
+app.command("recommend")(rank.recommend)
+app.command("predict")(predict.predict)
 app.command("hypotheses")(hypotheses.hypotheses)
-app.add_typer(reproducing.app, name="reproduce")
+app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(data.app, name="data")
-app.command("serve")(serving.serve)
+app.command("serve")(serve.serve)
 app.command("bench")(tools.bench)
 app.command("convert")(tools.convert)
 app.command("generate")(tools.generate)
@@ -105,7 +105,7 @@ def main() -> None:
     except CuriographError as error:
         _refuse(str(error))
     except (KeyboardInterrupt, typer.Abort):  # at a question, or before any command
-        remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
+        print_remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
         sys.exit(_STOPPED)
     except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

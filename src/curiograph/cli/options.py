@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from curiograph.cli import completion
-from curiograph.cli.output import remark
+from curiograph.cli.output import print_remark
 from curiograph.errors import FileFormatError, UnknownNameError, UnknownNodeError, WalkError
 
 if TYPE_CHECKING:
-    from curiograph.graph.container import Graph
+    from curiograph.graph.graph import Graph
     from curiograph.human.trajectories import Trajectories
 
 GraphArgument = Annotated[
@@ -26,10 +26,12 @@ GraphArgument = Annotated[
         help="Edge list (.tsv, .csv, .txt), .graphml, .gml, node-link .json, curiograph's .npz; "
         "a data set with a graph (wikispeedia); or a toy: toy:library, toy:grid, toy:cycle, toy:complete.",
         show_default=False,
-        autocompletion=completion.graphs,
+        autocompletion=completion.complete_graphs,
     ),
 ]
-GraphFile = Annotated[str | None, typer.Option(help="One graph, as for explore.", autocompletion=completion.graphs)]
+GraphFile = Annotated[
+    str | None, typer.Option(help="One graph, as for explore.", autocompletion=completion.complete_graphs)
+]
 Directed = Annotated[bool, typer.Option("--directed", help="Read an edge list as directed.")]
 Seed = Annotated[int, typer.Option(help="Same seed, same result.", min=0)]
 Out = Annotated[
@@ -47,22 +49,26 @@ Agent = Annotated[
     typer.Option(
         help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; trained: horizon, igt-rg, igt-rg-horizon, "
         "igt-rg-horizon+beam:8 and the like, or the folder of a training.",
-        autocompletion=completion.agents,
+        autocompletion=completion.complete_agents,
     ),
 ]
 Reward = Annotated[
-    str, typer.Option(help="igt (information gaps) or cpt (compressibility).", autocompletion=completion.rewards)
+    str,
+    typer.Option(help="igt (information gaps) or cpt (compressibility).", autocompletion=completion.complete_rewards),
 ]
 Steps = Annotated[int, typer.Option(help="Nodes to visit, the start included.")]
 Fallback = Annotated[
     str,
-    typer.Option(help="At a dead end: frontier (of the walk) or anywhere.", autocompletion=completion.fallbacks),
+    typer.Option(
+        help="At a dead end: frontier (of the walk) or anywhere.", autocompletion=completion.complete_fallbacks
+    ),
 ]
 
 Engine = Annotated[
     str,
     typer.Option(
-        help="Who works: local, processes of this machine; or ray, a cluster.", autocompletion=completion.engines
+        help="Who works: local, processes of this machine; or ray, a cluster.",
+        autocompletion=completion.complete_engines,
     ),
 ]
 Workers = Annotated[
@@ -76,7 +82,7 @@ Run = Annotated[Path | None, typer.Option(help="Folder that keeps what is finish
 
 def open_graph(text: str, directed: bool = False) -> Graph:
     """The graph that an argument names: a file, a toy, or a data set that is here and has one."""
-    from curiograph.graph.read import read_graph
+    from curiograph.graph.io.read import read_graph
     from curiograph.graph.toys import TOYS
 
     if text.startswith("toy:"):
@@ -90,20 +96,20 @@ def open_graph(text: str, directed: bool = False) -> Graph:
     cleaned = graph.cleaning
     if cleaned.self_loops or cleaned.parallel_edges:
         counts = f"{cleaned.self_loops} self-loops dropped, {cleaned.parallel_edges} parallel edges merged"
-        remark(f"{text}: {counts}", quiet="CURIOGRAPH_QUIET" in os.environ)
+        print_remark(f"{text}: {counts}", quiet="CURIOGRAPH_QUIET" in os.environ)
     return graph
 
 
 def _is_dataset(name: str) -> bool:
-    from curiograph.human.sources import ALIASES, KINDS, SOURCES
+    from curiograph.human.data.registry import ALIASES, READERS, SOURCES
 
-    return name in {*ALIASES, *KINDS, *SOURCES}
+    return name in {*ALIASES, *READERS, *SOURCES}
 
 
 def _graph_of(name: str) -> Graph:
     """The graph that people of a data set walked on."""
-    from curiograph.human.loading import find_dataset, load_dataset
-    from curiograph.human.sources import ALIASES
+    from curiograph.human.data.load import find_dataset, load_dataset
+    from curiograph.human.data.registry import ALIASES
 
     if find_dataset(ALIASES.get(name, name)) is None:
         raise FileFormatError(
@@ -119,7 +125,7 @@ def _graph_of(name: str) -> Graph:
     return graph
 
 
-def on_graph(walks: Trajectories, graph: Graph, path: str | Path, lenient: bool) -> Trajectories:
+def place_on_graph(walks: Trajectories, graph: Graph, path: str | Path, lenient: bool) -> Trajectories:
     """Walks of a file by the positions of a graph; a node that it lacks is refused, or left out if `lenient`."""
     try:
         return walks.on(graph, strict=not lenient)
@@ -161,7 +167,7 @@ class LabelReader:
 
         A table of visits with a heading, which is no walk, is read as `read_trajectories` does.
         """
-        from curiograph.graph.storage import read_text
+        from curiograph.files import read_text
 
         lines = [
             (number, line)
@@ -183,12 +189,12 @@ class LabelReader:
 
     @staticmethod
     def _is_heading(path: Path, number: int, line: str) -> bool:
-        from curiograph.human.events import header_columns
+        from curiograph.human.data.events import parse_header
 
-        return header_columns(path, number, line) is not None
+        return parse_header(path, number, line) is not None
 
     def _walks_of_table(self, path: Path) -> list[list[Hashable]]:
-        from curiograph.human.tables import read_trajectories
+        from curiograph.human.data.trajectory_file import read_trajectories
 
         walks = read_trajectories(path).walks
         try:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from curiograph.errors import SettingError
-from curiograph.graph.storage import replacing
-from curiograph.progress import Progress, in_time, silent
+from curiograph.files import open_atomic
+from curiograph.progress import Progress, format_seconds, no_progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,10 +32,10 @@ _DAY = 24 * 3600  # the time left is told from all that was done so far
 
 def show_json(document: Any) -> None:
     """One JSON document on stdout."""
-    print(to_json(document))
+    print(format_json(document))
 
 
-def to_json(document: Any) -> str:
+def format_json(document: Any) -> str:
     """JSON that any parser reads: NaN becomes null, labels of other types their text."""
     return json.dumps(_plain(document), ensure_ascii=False, indent=2, default=str)
 
@@ -96,7 +96,7 @@ def _cell(value: Any) -> str:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
-    with replacing(path) as stream:
+    with open_atomic(path) as stream:
         stream.write(text.encode())
 
 
@@ -113,9 +113,9 @@ def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") 
     if not os.access(path.parent, os.W_OK):
         raise SettingError(f"{option} {path}: cannot write to the folder {path.parent}; choose another.")
     if path.suffix.lower() in (*PICTURES, *ANIMATIONS):
-        from curiograph.extras import require
+        from curiograph.optional import import_optional
 
-        require("matplotlib.figure", "plot", "Pictures")
+        import_optional("matplotlib.figure", "plot", "Pictures")
 
 
 def check_folder(folder: Path, option: str = "--out") -> None:
@@ -146,24 +146,24 @@ def write_result(
         writer.writerows(rows)
         write_text(path, text.getvalue())
     else:
-        write_text(path, to_json(document) + "\n")
+        write_text(path, format_json(document) + "\n")
 
 
-def remark(message: str, quiet: bool) -> None:
+def print_remark(message: str, quiet: bool) -> None:
     """A line on stderr."""
     if not quiet:
         print(f"curiograph: {message}", file=sys.stderr)
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Progress]:
+def show_progress(quiet: bool) -> Iterator[Progress]:
     """What is being done, on stderr, with a bar and the time left where the share done is known.
 
     The line is gone when the work ends, by whatever way. Where stderr is no terminal, as under nohup, a line is written
     after ten seconds and then once a minute.
     """
     if quiet:
-        yield silent
+        yield no_progress
         return
     if not sys.stderr.isatty():
         yield _Lines()
@@ -199,12 +199,12 @@ class _Lines:
             self._begun, self._first = now, share
         if now >= self._next:
             self._next = now + _BETWEEN_LINES
-            remark(message + self._left(now, share), quiet=False)
+            print_remark(message + self._left(now, share), quiet=False)
 
     def _left(self, now: float, share: float | None) -> str:
         if share is None or self._first is None or share <= self._first:
             return ""
-        return f", about {in_time((now - self._begun) / (share - self._first) * (1 - share))} left"
+        return f", about {format_seconds((now - self._begun) / (share - self._first) * (1 - share))} left"
 
 
 class _Bar:

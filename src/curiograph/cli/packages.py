@@ -77,7 +77,7 @@ class Installed:
     extras: list[Extra]
 
 
-def installed() -> Installed | None:
+def read_installed() -> Installed | None:
     """What the metadata says, or None where curiograph runs from its sources without having been installed."""
     try:
         found = metadata.distribution("curiograph")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from curiograph.cli import completion, options
-from curiograph.cli.output import check_out, progress, remark, show_json, show_table, write_result
+from curiograph.cli.output import check_out, print_remark, show_json, show_progress, show_table, write_result
 
 
 def bench(
@@ -45,9 +45,9 @@ def bench(
     if scale:
         _bench_scale(nodes, quick, seed, out, json, quiet)
         return
-    from curiograph.bench.run import run
+    from benchmarks.run import run
 
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         report = run(quick=quick, seed=seed, progress=say)
     document = report.to_dict()
     write_result(out, document)
@@ -56,13 +56,13 @@ def bench(
         return
     show_table("", ("what", "size", "ours", "peer", "peer's", "ratio", "target"), report.rows())
     for line in report.remarks():
-        remark(line, quiet)
+        print_remark(line, quiet)
 
 
 def _bench_load(graph: Path | None, seconds: int, seed: int, out: Path | None, json: bool, quiet: bool) -> None:
-    from curiograph.bench.load import COLUMNS, run_load
+    from benchmarks.load import COLUMNS, run_load
 
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         loads = run_load(graph, seconds, seed, say)
     document = {"loads": [load.to_dict() for load in loads]}
     write_result(out, document)
@@ -74,9 +74,9 @@ def _bench_load(graph: Path | None, seconds: int, seed: int, out: Path | None, j
 
 
 def _bench_page(seed: int, out: Path | None, json: bool, quiet: bool) -> None:
-    from curiograph.bench.page import COLUMNS, run_page
+    from benchmarks.page import COLUMNS, run_page
 
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         timed = run_page(seed, say)
     document = {"page": [each.to_dict() for each in timed]}
     write_result(out, document)
@@ -87,9 +87,9 @@ def _bench_page(seed: int, out: Path | None, json: bool, quiet: bool) -> None:
 
 
 def _bench_scale(nodes: int, quick: bool, seed: int, out: Path | None, json: bool, quiet: bool) -> None:
-    from curiograph.bench.scale import COLUMNS, run_scale
+    from benchmarks.scale import COLUMNS, run_scale
 
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         found = run_scale(nodes, quick, seed, say)
     document = found.to_dict()
     write_result(out, document)
@@ -110,14 +110,14 @@ def convert(
 
     [bold]curiograph convert links.tsv links.npz --directed[/bold]
     """
-    from curiograph.graph.write import write_graph
+    from curiograph.graph.io.write import write_graph
 
     g = options.open_graph(graph, directed)
     write_graph(g, target)
     if json:
         show_json({"file": str(target), "nodes": g.num_nodes, "edges": g.num_edges, "cleaning": asdict(g.cleaning)})
     else:
-        remark(f"wrote {g!r} to {target}", quiet)
+        print_remark(f"wrote {g!r} to {target}", quiet)
 
 
 def generate(
@@ -126,7 +126,7 @@ def generate(
         typer.Argument(
             metavar="KIND",
             help="ws, a ring with shortcuts; rg, points on a torus; pl, a power law of degrees.",
-            autocompletion=completion.large_graphs,
+            autocompletion=completion.complete_large_graphs,
         ),
     ],
     out: Annotated[Path, typer.Option(help="File to write: .npz opens by memory map.", show_default=False)],
@@ -141,13 +141,13 @@ def generate(
 
     [bold]curiograph generate ws --nodes 1000000 --mean-degree 20 --out million.npz[/bold]
     """
-    from curiograph.graph.large import bytes_of_large, generate_large
-    from curiograph.jobs.memory import Need, check_memory
+    from curiograph.graph.large_generators import estimate_large_bytes, generate_large
+    from curiograph.parallel.memory import Need, check_memory
 
     check_out(out, (".npz",))
     way_out = "draw fewer --nodes, or a lower --mean-degree"
-    check_memory(Need(results=bytes_of_large(kind, nodes, mean_degree), way_out=way_out), workers=1)
-    with progress(quiet) as say:
+    check_memory(Need(results=estimate_large_bytes(kind, nodes, mean_degree), way_out=way_out), workers=1)
+    with show_progress(quiet) as say:
         say(f"drawing {nodes:,} nodes")
         g = generate_large(kind, nodes, mean_degree=mean_degree, max_degree=max_degree, seed=seed)
         say(f"writing {out}")
@@ -155,17 +155,17 @@ def generate(
     if json:
         show_json({"file": str(out), "nodes": g.num_nodes, "edges": g.num_edges})
     else:
-        remark(f"wrote {g!r} to {out}", quiet)
+        print_remark(f"wrote {g!r} to {out}", quiet)
 
 
 def warmup(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Compile all kernels ahead of time, so that the first real call is fast."""
-    from curiograph.bench.warmup import warm_up
+    from curiograph.warmup import warm_up
 
-    with progress(quiet) as say:
+    with show_progress(quiet) as say:
         say("compiling kernels")
         seconds = warm_up()
     if json:
         show_json({"seconds": seconds})
     else:
-        remark(f"kernels ready after {seconds:.1f} s", quiet)
+        print_remark(f"kernels ready after {seconds:.1f} s", quiet)

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError, MissingExtraError
-from curiograph.graph.container import Graph
-from curiograph.graph.edges import as_label, each
-from curiograph.graph.names import Names, RangeNames, as_names
-from curiograph.graph.rows import Float64, Int64
-from curiograph.graph.storage import type_name
+from curiograph.graph.edges import as_label, check_iterable
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import Labels, RangeLabels, as_labels
+from curiograph.messages import get_type_name
 
 if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
 
-def edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
+def get_edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
     """Positions of both ends of every edge, and the weights; an undirected edge stands once, lower position first.
 
-    >>> source, target, _ = edge_arrays(Graph.from_edges([(0, 1), (2, 1)]))
+    >>> source, target, _ = get_edge_arrays(Graph.from_edges([(0, 1), (2, 1)]))
     >>> source.tolist(), target.tolist()
     ([0, 1], [1, 2])
     """
@@ -34,7 +34,7 @@ def edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
     return source[once], target[once], None if graph.weights is None else graph.weights[once]
 
 
-def text_labels(graph: Graph, kind: str) -> list[str]:
+def get_text_labels(graph: Graph, kind: str) -> list[str]:
     """Labels as text, for formats that hold nothing else; raises for labels that are neither text nor whole numbers."""
     texts: dict[str, Hashable] = {}
     for label in graph.names:
@@ -65,7 +65,7 @@ def from_networkx(graph: networkx.Graph) -> Graph:
     import networkx
 
     if not isinstance(graph, networkx.Graph):
-        raise GraphError(f"from_networkx was given a {type_name(graph)}; give a networkx Graph or DiGraph.")
+        raise GraphError(f"from_networkx was given a {get_type_name(graph)}; give a networkx Graph or DiGraph.")
     labels = _distinct(graph)
     position = {label: number for number, label in enumerate(labels)}
     pairs = []
@@ -89,7 +89,7 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     if None in graph:
         raise GraphError("networkx cannot hold the label None; rename that node.")
     out.add_nodes_from(labels)
-    source, target, weights = edge_arrays(graph)
+    source, target, weights = get_edge_arrays(graph)
     ends = zip(source.tolist(), target.tolist(), strict=True)
     if weights is None:
         out.add_edges_from((labels[u], labels[v]) for u, v in ends)
@@ -108,7 +108,7 @@ def from_igraph(graph: Any) -> Graph:
     """
     igraph = _import_igraph()
     if not isinstance(graph, igraph.Graph):
-        raise GraphError(f"from_igraph was given a {type_name(graph)}; give an igraph Graph.")
+        raise GraphError(f"from_igraph was given a {get_type_name(graph)}; give an igraph Graph.")
     named = "name" in graph.vs.attributes()
     labels = _distinct(graph.vs["name"] if named else range(graph.vcount()))
     pairs = graph.get_edgelist()
@@ -123,7 +123,7 @@ def to_igraph(graph: Graph) -> Any:
     ['a', 'b']
     """
     igraph = _import_igraph()
-    source, target, weights = edge_arrays(graph)
+    source, target, weights = get_edge_arrays(graph)
     out = igraph.Graph(
         n=graph.num_nodes,
         edges=list(zip(source.tolist(), target.tolist(), strict=True)),
@@ -198,7 +198,7 @@ def _from_pairs(
         weight_array = np.empty(len(pairs))
         for number, (weight, (u, v)) in enumerate(zip(weights, pairs, strict=True)):
             weight_array[number] = _weight(weight, labels[u], labels[v])
-    return Graph.from_arrays(ends[:, 0], ends[:, 1], weight_array, directed=directed, names=as_names(labels))
+    return Graph.from_arrays(ends[:, 0], ends[:, 1], weight_array, directed=directed, names=as_labels(labels))
 
 
 def _weight(weight: Any, u: Hashable, v: Hashable) -> float:
@@ -254,13 +254,13 @@ def _check_entries(sparse: scipy.sparse.csr_array) -> None:
         )
 
 
-def _matrix_names(nodes: Iterable[Hashable] | None, size: int) -> Names:
+def _matrix_names(nodes: Iterable[Hashable] | None, size: int) -> Labels:
     if nodes is None:
-        return RangeNames(size)
-    labels = _distinct(each(nodes, "nodes", "a list of labels"))
+        return RangeLabels(size)
+    labels = _distinct(check_iterable(nodes, "nodes", "a list of labels"))
     if len(labels) != size:
         raise GraphError(f"nodes holds {len(labels)} labels for a matrix of {size} rows; give one per row.")
-    return as_names(labels)
+    return as_labels(labels)
 
 
 def _import_igraph() -> Any:

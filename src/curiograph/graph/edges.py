@@ -9,26 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError
-from curiograph.graph.names import Names, RangeNames, as_names
-from curiograph.graph.rows import Float64, Int64
-from curiograph.graph.storage import quoted
+from curiograph.graph.labels import Labels, RangeLabels, as_labels
+from curiograph.messages import quote_value
 
 
 @dataclass(frozen=True)
-class ListedEdges:
+class EdgeArrays:
     """Positions at both ends of every edge, weights if any, and what the positions are called."""
 
     source: Int64
     target: Int64
     weights: Float64 | None
-    names: Names
+    names: Labels
 
 
-def list_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Hashable] | None) -> ListedEdges:
+def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Hashable] | None) -> EdgeArrays:
     """Number the labels of `nodes` and `edges`, in this order; integers 0 to n - 1 keep their natural order.
 
-    >>> list_edges([("b", "a")], nodes=["a"]).source
+    >>> index_edges([("b", "a")], nodes=["a"]).source
     array([1])
     """
     if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2 and nodes is None:
@@ -41,7 +41,7 @@ def list_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Ha
     source: list[int] = []
     target: list[int] = []
     weights: list[float] = []
-    for number, edge in enumerate(each(edges, "edges", "pairs (u, v) or triples (u, v, weight)")):
+    for number, edge in enumerate(check_iterable(edges, "edges", "pairs (u, v) or triples (u, v, weight)")):
         u, v, weight = _split_edge(edge, number)
         source.append(positions.setdefault(u, len(positions)))
         target.append(positions.setdefault(v, len(positions)))
@@ -52,12 +52,12 @@ def list_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Ha
         order = np.asarray(labels, np.int64)
         source_array, target_array = order[source_array], order[target_array]
         labels = list(range(len(labels)))
-    return ListedEdges(source_array, target_array, _all_or_none(weights), as_names(labels))
+    return EdgeArrays(source_array, target_array, _all_or_none(weights), as_labels(labels))
 
 
 def _numbered(nodes: Iterable[Hashable] | None) -> dict[Hashable, int]:
     positions: dict[Hashable, int] = {}
-    for label in () if nodes is None else each(nodes, "nodes", "a list of labels"):
+    for label in () if nodes is None else check_iterable(nodes, "nodes", "a list of labels"):
         if as_label(label) in positions:
             raise GraphError(f"node {label!r} is listed twice in nodes; list each node once.")
         positions[as_label(label)] = len(positions)
@@ -82,29 +82,29 @@ def _split_edge(edge: Sequence[Any], number: int) -> tuple[Hashable, Hashable, f
     except TypeError:
         parts = ()
     if len(parts) not in (2, 3):
-        raise GraphError(f"edge {number} is {quoted(edge)}; give pairs (u, v) or triples (u, v, weight).")
+        raise GraphError(f"edge {number} is {quote_value(edge)}; give pairs (u, v) or triples (u, v, weight).")
     weight = np.nan
     if len(parts) == 3:
         try:
             weight = float(parts[2])
         except (TypeError, ValueError, OverflowError):
-            raise GraphError(f"edge {number} has weight {quoted(parts[2])}, which is not a number.") from None
+            raise GraphError(f"edge {number} has weight {quote_value(parts[2])}, which is not a number.") from None
         if not (np.isfinite(weight) and weight >= 0):
             raise GraphError(f"edge {number} has weight {weight}; weights must be finite numbers, zero or above.")
     return as_label(parts[0]), as_label(parts[1]), weight
 
 
-def each(values: Iterable[Any], what: str, expected: str) -> Iterator[Any]:
+def check_iterable(values: Iterable[Any], what: str, expected: str) -> Iterator[Any]:
     """The values one by one; raises GraphError with what they are and should be for a value that is not several.
 
-    >>> next(each(5, "nodes", "a list of labels"))
+    >>> next(check_iterable(5, "nodes", "a list of labels"))
     Traceback (most recent call last):
     curiograph.errors.GraphError: nodes is 5; give a list of labels.
     """
     try:
         return iter(values)
     except TypeError:
-        raise GraphError(f"{what} is {quoted(values)}; give {expected}.") from None
+        raise GraphError(f"{what} is {quote_value(values)}; give {expected}.") from None
 
 
 def as_label(label: Any) -> Hashable:
@@ -127,7 +127,7 @@ def _is_shuffled_range(labels: list[Hashable]) -> bool:
     return all(type(label) is int for label in labels) and set(labels) == set(range(len(labels)))
 
 
-def _integer_pairs(edges: NDArray[Any]) -> ListedEdges | None:
+def _integer_pairs(edges: NDArray[Any]) -> EdgeArrays | None:
     """The fast way for an array of positions that uses every number from 0 to its largest."""
     if not np.issubdtype(edges.dtype, np.integer) or len(edges) == 0 or edges.min() < 0:
         return None
@@ -137,4 +137,4 @@ def _integer_pairs(edges: NDArray[Any]) -> ListedEdges | None:
     edges = edges.astype(np.int64)
     if np.count_nonzero(np.bincount(edges.ravel(), minlength=size)) != size:
         return None
-    return ListedEdges(edges[:, 0], edges[:, 1], None, RangeNames(size))
+    return EdgeArrays(edges[:, 0], edges[:, 1], None, RangeLabels(size))

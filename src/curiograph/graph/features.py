@@ -7,28 +7,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.graph.rows import Int32, Int64, slots
+from curiograph.arrays import Int32, Int64
+from curiograph.graph.csr import concatenate_ranges
 
-PROFILE = 5
+PROFILE_SIZE = 5
 
 Float32 = NDArray[np.float32]
 
 
-def local_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -> Float32:
+def compute_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -> Float32:
     """Degree; and minimum, maximum, mean and population standard deviation of the neighbours' degrees.
 
     A node without neighbours has zeros. The numbers of a node do not depend on what else is asked for.
 
     >>> from curiograph.graph.toys import cycle
     >>> g = cycle(4)
-    >>> local_degree_profile(g.indptr, g.indices, np.array([1])).tolist()
+    >>> compute_degree_profile(g.indptr, g.indices, np.array([1])).tolist()
     [[2.0, 2.0, 2.0, 2.0, 0.0]]
     """
     degrees = indptr[nodes + 1] - indptr[nodes]
     first = np.cumsum(degrees) - degrees
-    near = indices[slots(indptr[nodes], degrees)]
+    near = indices[concatenate_ranges(indptr[nodes], degrees)]
     around = (indptr[near + 1] - indptr[near]).astype(np.float64)
-    profile = np.zeros((len(degrees), PROFILE), np.float32)
+    profile = np.zeros((len(degrees), PROFILE_SIZE), np.float32)
     profile[:, 0] = degrees
     some = np.flatnonzero(degrees > 0)
     if len(some) == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from curiograph.errors import SettingError
-from curiograph.graph.container import Graph
+from curiograph.graph.graph import Graph
 
 
 def cycle(nodes: int = 6) -> Graph:

@@ -9,21 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError
-from curiograph.graph.rows import Float64, Int64, frozen
+from curiograph.graph.csr import freeze_array
 
 if TYPE_CHECKING:
-    from curiograph.graph.container import Graph
+    from curiograph.graph.graph import Graph
 
 UInt32 = NDArray[np.uint32]
 UInt64 = NDArray[np.uint64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
-HUBS = 1024
+MAX_HUBS = 1024
 """How many of the nodes that are reached most easily are remembered."""
 
 
-class ByLength(NamedTuple):
+class SortedTransition(NamedTuple):
     """Steps with nodes renumbered by the length of their rows, so that a processor guesses right where rows end."""
 
     rows: tuple[UInt64, UInt32, Float64 | None]
@@ -39,16 +40,16 @@ class Transition:
     edges. Rows hold in-neighbours; those of an undirected graph are its own rows, not a copy. Nothing is computed
     before it is asked for.
 
-    >>> from curiograph.graph.container import Graph
+    >>> from curiograph.graph.graph import Graph
     >>> steps = Graph.from_edges([("a", "b", 3.0), ("a", "c", 1.0)], directed=True).transition
-    >>> steps.strength.tolist(), steps.largest_chance.tolist()
+    >>> steps.strength.tolist(), steps.max_in_probability.tolist()
     ([4.0, 0.0, 0.0], [0.0, 0.75, 0.25])
     """
 
     def __init__(self, graph: Graph) -> None:
         self._indptr, self._indices, self._weights = graph.indptr, graph.indices, graph.weights
         self._directed = graph.directed
-        self.from_anywhere: dict[float, Float64] = {}
+        self.pagerank_by_alpha: dict[float, Float64] = {}
         """PageRank without a history by alpha, which rankers of a directed graph keep here."""
 
     @cached_property
@@ -76,17 +77,17 @@ class Transition:
             raise GraphError("the weights of a node's edges are too small to divide by their sum; scale them up.")
         return _fixed(share)
 
-    def strength_of(self, nodes: NDArray[Any]) -> Float64:
+    def get_strength(self, nodes: NDArray[Any]) -> Float64:
         """Strength of some nodes; without weights, no more of the graph is read."""
         if self._weights is not None:
             return np.asarray(self.strength[nodes])
         return np.asarray(self._indptr[nodes + 1] - self._indptr[nodes], np.float64)
 
-    def share_of(self, nodes: NDArray[Any]) -> Float64:
+    def get_share(self, nodes: NDArray[Any]) -> Float64:
         """1 / strength of some nodes, and 0 for those that dangle."""
         if self._weights is not None:
             return np.asarray(self.share[nodes])
-        strength = self.strength_of(nodes)
+        strength = self.get_strength(nodes)
         return np.divide(1.0, strength, out=np.zeros(len(strength)), where=strength > 0)
 
     @cached_property
@@ -95,7 +96,7 @@ class Transition:
         return float(len(self._indices)) if self._weights is None else float(self.strength.sum())
 
     @cached_property
-    def leaks(self) -> bool:
+    def has_dangling(self) -> bool:
         """Whether any node dangles."""
         return not bool(np.all(self.strength > 0))
 
@@ -114,7 +115,7 @@ class Transition:
         return _fixed(indptr.view(np.uint64)), _fixed(indices.view(np.uint32)), kept
 
     @cached_property
-    def by_length(self) -> ByLength:
+    def sorted_by_length(self) -> SortedTransition:
         """The same steps with nodes renumbered, those with the most in-neighbours first."""
         indptr, indices, weights = self.rows
         lengths = np.diff(indptr).astype(np.int64)
@@ -126,15 +127,15 @@ class Transition:
         slots = np.arange(bounds[-1]) + np.repeat(first - bounds[:-1], lengths[order])
         kept = None if weights is None else _fixed(weights[slots])
         rows = _fixed(bounds.astype(np.uint64)), _fixed(place[indices[slots]]), kept
-        return ByLength(rows, _fixed(self.share[order]), _fixed(order))
+        return SortedTransition(rows, _fixed(self.share[order]), _fixed(order))
 
     @cached_property
     def middle(self) -> UInt64:
         """Of every row, the first slot of a node after the row's own."""
-        return _fixed(kernels.pagerank.middles(*self.rows[:2]))
+        return _fixed(kernels.pagerank.find_middles(*self.rows[:2]))
 
     @cached_property
-    def largest_chance(self) -> Float64:
+    def max_in_probability(self) -> Float64:
         """For every node v the largest P(u, v) over all u: no step leads to v with a higher chance."""
         indptr, indices, weights = self.rows
         chances = self.share[indices] if weights is None else self.share[indices] * weights
@@ -147,13 +148,13 @@ class Transition:
     @cached_property
     def hubs(self) -> Int64:
         """Nodes most easily reached, in order: of greatest strength; in a directed graph, of `largest_chance`."""
-        measure = self.largest_chance if self._directed else self.strength
-        count = min(HUBS, len(measure))
+        measure = self.max_in_probability if self._directed else self.strength
+        count = min(MAX_HUBS, len(measure))
         some = np.argpartition(-measure, count - 1)[:count]
         return _fixed(some[np.argsort(-measure[some], kind="stable")])
 
 
 def _fixed(array: Array) -> Array:
     """The array, not to be written to."""
-    fixed: Array = frozen(array)
+    fixed: Array = freeze_array(array)
     return fixed

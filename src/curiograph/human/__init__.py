@@ -11,39 +11,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from curiograph.human.cooccurrence import cooccurrence_graph as cooccurrence_graph
-    from curiograph.human.cooccurrence import core as core
-    from curiograph.human.dataset import Dataset as Dataset
-    from curiograph.human.evidence import Motives as Motives
-    from curiograph.human.evidence import hypotheses as hypotheses
-    from curiograph.human.loading import load_dataset as load_dataset
-    from curiograph.human.nulls import GrowthComparison as GrowthComparison
-    from curiograph.human.nulls import compare_growth as compare_growth
-    from curiograph.human.outcome import Outcome as Outcome
-    from curiograph.human.outcome import Prediction as Prediction
-    from curiograph.human.prediction import FULL as FULL
-    from curiograph.human.prediction import QUICK as QUICK
-    from curiograph.human.prediction import Effort as Effort
-    from curiograph.human.prediction import predict as predict
-    from curiograph.human.ranking import choice_ranks as choice_ranks
-    from curiograph.human.study import Recipe as Recipe
-    from curiograph.human.tables import read_trajectories as read_trajectories
+    from curiograph.human.choices.metrics import choice_ranks as choice_ranks
+    from curiograph.human.choices.windows import Windows as Windows
+    from curiograph.human.data.cooccurrence import cooccurrence_graph as cooccurrence_graph
+    from curiograph.human.data.cooccurrence import core as core
+    from curiograph.human.data.dataset import Dataset as Dataset
+    from curiograph.human.data.load import load_dataset as load_dataset
+    from curiograph.human.data.trajectory_file import read_trajectories as read_trajectories
+    from curiograph.human.motives.hypotheses import Motives as Motives
+    from curiograph.human.motives.hypotheses import hypotheses as hypotheses
+    from curiograph.human.null_models import GrowthComparison as GrowthComparison
+    from curiograph.human.null_models import compare_growth as compare_growth
+    from curiograph.human.prediction.predict import FULL as FULL
+    from curiograph.human.prediction.predict import QUICK as QUICK
+    from curiograph.human.prediction.predict import Effort as Effort
+    from curiograph.human.prediction.predict import predict as predict
+    from curiograph.human.prediction.protocol import Recipe as Recipe
+    from curiograph.human.prediction.results import Outcome as Outcome
+    from curiograph.human.prediction.results import Prediction as Prediction
     from curiograph.human.trajectories import Trajectories as Trajectories
-    from curiograph.human.windows import Windows as Windows
 
 _HOMES = {
-    "cooccurrence": ["cooccurrence_graph", "core"],
-    "dataset": ["Dataset"],
-    "evidence": ["Motives", "hypotheses"],
-    "loading": ["load_dataset"],
-    "nulls": ["GrowthComparison", "compare_growth"],
-    "outcome": ["Outcome", "Prediction"],
-    "prediction": ["FULL", "QUICK", "Effort", "predict"],
-    "ranking": ["choice_ranks"],
-    "study": ["Recipe"],
-    "tables": ["read_trajectories"],
+    "choices.metrics": ["choice_ranks"],
+    "choices.windows": ["Windows"],
+    "data.cooccurrence": ["cooccurrence_graph", "core"],
+    "data.dataset": ["Dataset"],
+    "data.load": ["load_dataset"],
+    "data.trajectory_file": ["read_trajectories"],
+    "motives.hypotheses": ["Motives", "hypotheses"],
+    "null_models": ["GrowthComparison", "compare_growth"],
+    "prediction.predict": ["Effort", "FULL", "QUICK", "predict"],
+    "prediction.protocol": ["Recipe"],
+    "prediction.results": ["Outcome", "Prediction"],
     "trajectories": ["Trajectories"],
-    "windows": ["Windows"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.arrays import Int32, Int64
 from curiograph.errors import FileFormatError, SettingError, WalkError
-from curiograph.graph.container import Graph
-from curiograph.graph.names import ListNames, Names, as_names
-from curiograph.graph.rows import Int32, Int64, frozen
-from curiograph.graph.storage import PathLike, as_path, check_file, quoted, replacing, usable
-from curiograph.human.windows import Windows
-from curiograph.settings import is_number, seed_number, whole_number
+from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
+from curiograph.graph.csr import freeze_array
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import Labels, ListLabels, as_labels
+from curiograph.human.choices.windows import Windows
+from curiograph.messages import quote_value
+from curiograph.validation import check_integer, check_seed, is_number
 
 _FORMAT = "curiograph trajectories 1"
 _MOST_BYTES = 2**31
@@ -36,11 +38,11 @@ class Trajectories:
     """Positions in `names`, one walk after the other."""
     offsets: Int64
     """Walk i is `nodes[offsets[i]:offsets[i + 1]]`."""
-    names: Names
+    names: Labels
     """What the nodes are called: the names of the graph, once the walks are `on` one."""
     users: Int64
     """The number of the person who took each walk."""
-    user_names: Names
+    user_names: Labels
     """What people are called, by number."""
 
     @classmethod
@@ -59,24 +61,24 @@ class Trajectories:
         people: dict[Hashable, int] = {}
         by = [people.setdefault(user, len(people)) for user in (range(len(listed)) if users is None else users)]
         offsets = np.concatenate([[0], np.cumsum([len(walk) for walk in listed])]).astype(np.int64)
-        names = ListNames(known) if graph is None else graph.names
+        names = ListLabels(known) if graph is None else graph.names
         made = cls.from_arrays(
-            np.asarray(nodes, np.int32), offsets, names, np.asarray(by, np.int64), as_names(list(people))
+            np.asarray(nodes, np.int32), offsets, names, np.asarray(by, np.int64), as_labels(list(people))
         )
         return made
 
     @classmethod
-    def from_arrays(cls, nodes: Int32, offsets: Int64, names: Names, users: Int64, user_names: Names) -> Trajectories:
+    def from_arrays(cls, nodes: Int32, offsets: Int64, names: Labels, users: Int64, user_names: Labels) -> Trajectories:
         """From flat arrays; visits that repeat the one before are merged."""
         kept = np.ones(len(nodes), bool)
         kept[1:] = nodes[1:] != nodes[:-1]
         kept[offsets[:-1][offsets[:-1] < len(nodes)]] = True  # the first visit of every walk
         before = np.concatenate([[0], np.cumsum(kept)])
         return cls(
-            frozen(nodes[kept].astype(np.int32)),
-            frozen(before[offsets].astype(np.int64)),
+            freeze_array(nodes[kept].astype(np.int32)),
+            freeze_array(before[offsets].astype(np.int64)),
             names,
-            frozen(users.astype(np.int64)),
+            freeze_array(users.astype(np.int64)),
             user_names,
         )
 
@@ -115,11 +117,13 @@ class Trajectories:
         pieces = [self.walk(int(i)) for i in chosen]
         offsets = np.concatenate([[0], np.cumsum(self.lengths[chosen])]).astype(np.int64)
         nodes = np.concatenate([*pieces, np.empty(0, np.int32)]).astype(np.int32)
-        return Trajectories(frozen(nodes), frozen(offsets), self.names, frozen(self.users[chosen]), self.user_names)
+        return Trajectories(
+            freeze_array(nodes), freeze_array(offsets), self.names, freeze_array(self.users[chosen]), self.user_names
+        )
 
     def at_least(self, visits: int) -> Trajectories:
         """The walks of that many visits or more."""
-        return self.rows(self.lengths >= whole_number("visits", visits, 1, "give the fewest visits, 1 or more"))
+        return self.rows(self.lengths >= check_integer("visits", visits, 1, "give the fewest visits, 1 or more"))
 
     def split(self, test: float = 0.3, seed: int = 0, number: int = 0) -> tuple[Trajectories, Trajectories]:
         """Walks to fit on and walks to test on: no person is on both sides.
@@ -131,11 +135,11 @@ class Trajectories:
         [7, 3]
         """
         if not is_number(test) or not 0 < test < 1:
-            raise SettingError(f"test is {quoted(test)}; give the share of users to test on, between 0 and 1.")
+            raise SettingError(f"test is {quote_value(test)}; give the share of users to test on, between 0 and 1.")
         people = np.unique(self.users)
         if len(people) < 2:
             raise WalkError(f"there are walks of {len(people)} users; a split by users needs 2 or more.")
-        order = np.random.default_rng([seed_number(seed), number]).permutation(people)
+        order = np.random.default_rng([check_seed(seed), number]).permutation(people)
         count = min(max(1, round(test * len(people))), len(people) - 1)
         tested = np.isin(self.users, order[:count])
         return self.rows(~tested), self.rows(tested)
@@ -176,12 +180,14 @@ class Trajectories:
         order = np.argsort(first)
         rank = np.empty(len(found), np.int64)
         rank[order] = np.arange(len(found))
-        names = as_names([self.names[int(node)] for node in found[order]])
-        return Trajectories(frozen(rank[place].astype(np.int32)), self.offsets, names, self.users, self.user_names)
+        names = as_labels([self.names[int(node)] for node in found[order]])
+        return Trajectories(
+            freeze_array(rank[place].astype(np.int32)), self.offsets, names, self.users, self.user_names
+        )
 
     def windows(self, burn_in: int = 3) -> Windows:
         """All runs of `burn_in` + 1 distinct nodes: what a person had visited, and where she went next."""
-        size = whole_number("burn_in", burn_in, 1, "give the visits that count as history, 1 or more") + 1
+        size = check_integer("burn_in", burn_in, 1, "give the visits that count as history, 1 or more") + 1
         starts = [np.arange(a, b - size + 1) for a, b in pairwise(self.offsets)]
         first = np.concatenate([*starts, np.empty(0, np.int64)]).astype(np.int64)
         walks = np.repeat(np.arange(len(self)), [len(each) for each in starts])
@@ -197,7 +203,7 @@ class Trajectories:
         """Write to a `.npz` that `load` reads; no pickle is in it."""
         if as_path(path).suffix.lower() != ".npz":
             raise SettingError(f"cannot save to {path}: the name must end in .npz.")
-        with replacing(path) as stream:
+        with open_atomic(path) as stream:
             np.savez_compressed(
                 stream,
                 format=np.array(_FORMAT),
@@ -212,14 +218,14 @@ class Trajectories:
     def load(cls, path: PathLike) -> Trajectories:
         """Read what `save` wrote."""
         found = check_file(path)
-        with usable(found, "trajectories"), np.load(found, allow_pickle=False) as archive:
+        with wrap_parse_errors(found, "trajectories"), np.load(found, allow_pickle=False) as archive:
             _check_size(archive.zip)
             kinds = ("format", "nodes", "offsets", "users", "names", "user_names")
             held = {name: np.asarray(archive[name]) for name in kinds}  # numpy gives bytes where there is no array
             names, user_names = _from_json(held["names"]), _from_json(held["user_names"])
         nodes, offsets, users = held["nodes"], held["offsets"], held["users"]
         if str(held["format"]) != _FORMAT:
-            raise FileFormatError(f"{path}: is {quoted(str(held['format']))}, not {_FORMAT!r}; save it again.")
+            raise FileFormatError(f"{path}: is {quote_value(str(held['format']))}, not {_FORMAT!r}; save it again.")
         whole = all(array.ndim == 1 and array.dtype.kind == "i" for array in (nodes, offsets, users))
         if (
             not whole
@@ -231,7 +237,7 @@ class Trajectories:
             or _outside(users, len(user_names))
         ):
             raise FileFormatError(f"{path}: its arrays do not fit together; save it again.")
-        return cls.from_arrays(nodes, offsets, as_names(names), users, as_names(user_names))
+        return cls.from_arrays(nodes, offsets, as_labels(names), users, as_labels(user_names))
 
 
 def _check_size(archive: Any) -> None:
@@ -245,7 +251,7 @@ def _outside(values: Any, size: int) -> bool:
     return len(values) > 0 and bool(values.min() < 0 or values.max() >= size)
 
 
-def _as_json(names: Names) -> Any:
+def _as_json(names: Labels) -> Any:
     import json
 
     return np.frombuffer(json.dumps(list(names), ensure_ascii=False).encode(), np.uint8)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
-from curiograph.kernels.random import chance, mix
+from curiograph.kernels.jit import kernel
+from curiograph.kernels.random import draw_uniform, mix_bits
 
 _TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered by chance
 
 
 @kernel
-def node_hashes(nodes, lengths):
+def hash_node_sets(nodes, lengths):
     """A hash of the set of nodes of every walk, whatever their order."""
     out = np.zeros(nodes.shape[0], np.uint64)
     for i in range(nodes.shape[0]):
         for t in range(lengths[i]):
-            out[i] ^= mix(np.uint64(nodes[i, t]))
+            out[i] ^= mix_bits(np.uint64(nodes[i, t]))
     return out
 
 
 @kernel
-def rank_keys(groups, offsets, candidates, priorities, hashes, streams, lengths):
+def compute_sort_keys(groups, offsets, candidates, priorities, hashes, streams, lengths):
     """What extensions are sorted by, and told apart by: (descending priority with ties by chance, state)."""
     order = np.empty(candidates.shape[0], np.float64)
     keys = np.empty(candidates.shape[0], np.uint64)
@@ -32,13 +32,13 @@ def rank_keys(groups, offsets, candidates, priorities, hashes, streams, lengths)
         for i in range(groups[g], groups[g + 1]):
             for c in range(offsets[i], offsets[i + 1]):
                 node = np.uint64(candidates[c])
-                keys[c] = (hashes[i] ^ mix(node)) * np.uint64(0x9E3779B97F4A7C15) + mix(~node)
-                order[c] = -priorities[c] - _TIE * largest * chance(streams[g], lengths[i], keys[c])
+                keys[c] = (hashes[i] ^ mix_bits(node)) * np.uint64(0x9E3779B97F4A7C15) + mix_bits(~node)
+                order[c] = -priorities[c] - _TIE * largest * draw_uniform(streams[g], lengths[i], keys[c])
     return order, keys
 
 
 @kernel
-def select(groups, offsets, ranking, keys, width):
+def select_extensions(groups, offsets, ranking, keys, width):
     """The `width` best extensions in every group of walks, one for each state (visited set and last node).
 
     `groups[g]:groups[g + 1]` are the walks that compete, and `ranking` lists their extensions, best first, group after

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 
 
 @kernel
@@ -28,7 +28,7 @@ def has_edge(indptr, indices, u, v):
 
 
 @kernel
-def map_size(capacity):
+def get_map_size(capacity):
     """Number of slots, a power of two, that keeps a map of `capacity` nodes at most half full."""
     size = 4
     while size < 2 * capacity:
@@ -67,7 +67,7 @@ def map_clear(table):
 
 
 @kernel
-def room(out, filled, more):
+def reserve(out, filled, more):
     """`out`, or a larger copy of its filled part, with place for some more."""
     if filled + more <= out.shape[0]:
         return out
@@ -78,7 +78,7 @@ def room(out, filled, more):
 
 
 @kernel
-def sort(array, start, end):
+def sort_range(array, start, end):
     """Sort `array[start:end]` in place (Shell's method)."""
     gap = 1
     while gap < (end - start) // 3:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 
 WINDOW = 4  # sweeps that are combined: with fewer it takes more of them, with more each of them costs more
 RIDGE = 1e-14  # keeps the combination of nearly parallel changes from being all rounding
 
 
 @kernel
-def inflow(indices, weights, first, last, z):
+def sum_inflow(indices, weights, first, last, z):
     """What flows in over the slots from `first` up to `last`: short, so that the compiler puts it where it is used."""
     total = 0.0
     if weights is None:
@@ -30,8 +30,8 @@ def inflow(indices, weights, first, last, z):
 
 
 @kernel
-def inflow_of_row(indices, weights, first, last, z):
-    """`inflow` of a whole row, whose length makes four sums at a time worthwhile."""
+def sum_row_inflow(indices, weights, first, last, z):
+    """`sum_inflow` of a whole row, whose length makes four sums at a time worthwhile."""
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     slot = first
@@ -53,7 +53,7 @@ def inflow_of_row(indices, weights, first, last, z):
 
 
 @kernel
-def middles(indptr, indices):
+def find_middles(indptr, indices):
     """Of every row, the first slot of a node after the row's own."""
     n = indptr.shape[0] - 1
     out = np.empty(n, np.uint64)
@@ -71,19 +71,19 @@ def middles(indptr, indices):
 
 
 @kernel
-def shortfall(indptr, indices, weights, share, alpha, q, y, out):
+def compute_residual(indptr, indices, weights, share, alpha, q, y, out):
     """`out` = q + alpha P^T y - y, and the sum of its absolute values."""
     n = indptr.shape[0] - 1
     z = y * share
     total = 0.0
     for v in range(n):
-        out[v] = q[v] - y[v] + alpha * inflow_of_row(indices, weights, indptr[v], indptr[v + 1], z)
+        out[v] = q[v] - y[v] + alpha * sum_row_inflow(indices, weights, indptr[v], indptr[v + 1], z)
         total += abs(out[v])
     return total
 
 
 @kernel
-def definition_residual(indptr, indices, weights, share, alpha, q, scores):
+def compute_definition_residual(indptr, indices, weights, share, alpha, q, scores):
     """Sum of |scores - (1 - alpha) q - alpha P^T scores|, dangling nodes going to q: the definition, term by term."""
     n = indptr.shape[0] - 1
     z = scores * share
@@ -93,13 +93,13 @@ def definition_residual(indptr, indices, weights, share, alpha, q, scores):
             back += alpha * scores[v]
     total = 0.0
     for v in range(n):
-        flow = inflow_of_row(indices, weights, indptr[v], indptr[v + 1], z)
+        flow = sum_row_inflow(indices, weights, indptr[v], indptr[v + 1], z)
         total += abs(scores[v] - back * q[v] - alpha * flow)
     return total
 
 
 @kernel
-def conjugate(indptr, indices, weights, middle, share, strength, alpha, q, enough, most):
+def solve_conjugate_gradient(indptr, indices, weights, middle, share, strength, alpha, q, enough, most):
     """y of an undirected graph, by conjugate gradients with symmetric Gauss-Seidel preconditioning.
 
     In z = y / strength the system is (D - alpha W) z = q, symmetric and positive. With L and U the parts of
@@ -120,7 +120,7 @@ def conjugate(indptr, indices, weights, middle, share, strength, alpha, q, enoug
     level = mass / whole if whole > 0.0 else 0.0
     size, total = 0.0, 0.0
     for v in range(n):
-        r[v] = share[v] * (q[v] - level * strength[v] + alpha * inflow(indices, weights, indptr[v], middle[v], r))
+        r[v] = share[v] * (q[v] - level * strength[v] + alpha * sum_inflow(indices, weights, indptr[v], middle[v], r))
         size += strength[v] * r[v] * r[v]
         total += strength[v] * abs(r[v])
     steps, again = 0, 0.0
@@ -129,10 +129,10 @@ def conjugate(indptr, indices, weights, middle, share, strength, alpha, q, enoug
         for i in range(n):
             v = end - np.uint64(i)
             p[v] = r[v] + again * p[v]
-            t[v] = p[v] + alpha * share[v] * inflow(indices, weights, middle[v], indptr[v + np.uint64(1)], t)
+            t[v] = p[v] + alpha * share[v] * sum_inflow(indices, weights, middle[v], indptr[v + np.uint64(1)], t)
         along = 0.0
         for v in range(n):
-            g[v] = p[v] - t[v] + alpha * share[v] * inflow(indices, weights, indptr[v], middle[v], g)
+            g[v] = p[v] - t[v] + alpha * share[v] * sum_inflow(indices, weights, indptr[v], middle[v], g)
             along += strength[v] * p[v] * (t[v] + g[v])
         if not along > 0.0:
             break  # nothing is left to gain in this precision
@@ -147,14 +147,14 @@ def conjugate(indptr, indices, weights, middle, share, strength, alpha, q, enoug
         again = size / before
     for i in range(n):
         v = end - np.uint64(i)
-        t[v] = x[v] + alpha * share[v] * inflow(indices, weights, middle[v], indptr[v + np.uint64(1)], t)
+        t[v] = x[v] + alpha * share[v] * sum_inflow(indices, weights, middle[v], indptr[v + np.uint64(1)], t)
     for v in range(n):
         x[v] = q[v] if share[v] == 0.0 else strength[v] * (t[v] + level / (1 - alpha))
     return x, steps
 
 
 @kernel
-def mixture(gram, count, ridge, out):
+def solve_mixture(gram, count, ridge, out):
     """Shares, adding up to 1, of `count` vectors that make their sum shortest; False where rounding leaves none.
 
     `gram` holds the vectors' inner products. They shrink from sweep to sweep, so each is brought to length 1 first.
@@ -188,7 +188,7 @@ def mixture(gram, count, ridge, out):
 
 
 @kernel
-def sweeps(indptr, indices, weights, share, alpha, q, enough, known, most):
+def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known, most):
     """y of any graph, by Gauss-Seidel sweeps, the last few combined so that their changes cancel (Anderson's method).
 
     Without combining, the part of the error that lies along the stationary walk would shrink slowest, by alpha^2 a
@@ -205,7 +205,7 @@ def sweeps(indptr, indices, weights, share, alpha, q, enough, known, most):
         a, b, c, d = 0.0, 0.0, 0.0, 0.0
         moved, total = 0.0, 0.0
         for v in range(n):
-            value = q[v] + alpha * inflow_of_row(indices, weights, indptr[v], indptr[v + 1], z)
+            value = q[v] + alpha * sum_row_inflow(indices, weights, indptr[v], indptr[v + 1], z)
             f = value - x[v]
             z[v] = value * share[v]
             swept[v, place] = value
@@ -219,22 +219,22 @@ def sweeps(indptr, indices, weights, share, alpha, q, enough, known, most):
         if alpha * moved <= enough * (known + total) or steps == most:
             break
         if not moved < 10 * least:  # an unlucky combination: begin again from this sweep
-            count, place, a, b, c, d = 0, 0, restarted(change, swept, place), 0.0, 0.0, 0.0
+            count, place, a, b, c, d = 0, 0, restart_window(change, swept, place), 0.0, 0.0, 0.0
         least = min(least, moved)
         parts[0], parts[1], parts[2], parts[3] = a, b, c, d
         count = min(count + 1, WINDOW)
         for i in range(WINDOW):
             gram[i, place] = gram[place, i] = parts[i]
-        if mixture(gram, count, RIDGE, parts):
-            combined(swept, share, parts, count, x, z)
+        if solve_mixture(gram, count, RIDGE, parts):
+            combine_sweeps(swept, share, parts, count, x, z)
         else:
-            combined(swept, share, latest(parts, place), count, x, z)
+            combine_sweeps(swept, share, select_latest(parts, place), count, x, z)
         place = (place + 1) % WINDOW
     return swept[:, place].copy(), steps
 
 
 @kernel
-def combined(swept, share, parts, count, x, z):
+def combine_sweeps(swept, share, parts, count, x, z):
     """x = the mixture of the last sweeps."""
     for v in range(x.shape[0]):
         value = 0.0
@@ -245,7 +245,7 @@ def combined(swept, share, parts, count, x, z):
 
 
 @kernel
-def latest(parts, place):
+def select_latest(parts, place):
     """All shares zero but the one of `place`."""
     for i in range(parts.shape[0]):
         parts[i] = 1.0 if i == place else 0.0
@@ -253,7 +253,7 @@ def latest(parts, place):
 
 
 @kernel
-def restarted(change, swept, place):
+def restart_window(change, swept, place):
     """Forget all sweeps but the one at `place`, which moves to the front; returns the square of its change."""
     square = 0.0
     for v in range(change.shape[0]):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 
 HELD, WAITING, STRENGTH = 0, 1, 2
 SHRINK = 0.25  # of the largest share that waits, what is left alone: less means more edges read between two looks
@@ -17,7 +17,7 @@ FIRST_ROOM = 256
 
 
 @kernel
-def seat(table, node):
+def find_slot(table, node):
     """Where a node stands in the map, or would stand: the first place from its own that holds it or nothing."""
     mask = table.shape[0] - 1
     place = (node * 0x9E3779B1) & mask
@@ -27,7 +27,7 @@ def seat(table, node):
 
 
 @kernel
-def roomier(nodes, state):
+def double_capacity(nodes, state):
     """Nodes and state with twice the room, and a map of them that is a quarter full."""
     count = nodes.shape[0]
     more_nodes, more_state = np.empty(2 * count, np.int32), np.zeros((2 * count, 3))
@@ -36,14 +36,14 @@ def roomier(nodes, state):
         more_nodes[slot] = nodes[slot]
         for part in range(3):
             more_state[slot, part] = state[slot, part]
-        place = seat(table, nodes[slot])
+        place = find_slot(table, nodes[slot])
         table[place, 0] = nodes[slot]
         table[place, 1] = slot
     return more_nodes, more_state, table
 
 
 @kernel
-def out_strength(indptr, strengths, v):
+def get_strength(indptr, strengths, v):
     """Strength of a node: its degree where there are no weights."""
     if strengths is None:
         return float(indptr[v + 1] - indptr[v])
@@ -51,7 +51,7 @@ def out_strength(indptr, strengths, v):
 
 
 @kernel
-def best_slots(state, count, k, alpha, lows, best):
+def find_best_slots(state, count, k, alpha, lows, best):
     """The k slots of largest lower bound and these bounds, largest first; returns how many there are."""
     found = 0
     for slot in range(count):
@@ -70,7 +70,7 @@ def best_slots(state, count, k, alpha, lows, best):
 
 
 @kernel
-def settled(indptr, strengths, nodes, state, known, count, alpha):
+def settle_dangling(indptr, strengths, nodes, state, known, count, alpha):
     """Read the strengths of new nodes and settle what waits where a walk ends; what waits now, and the largest share.
 
     Strengths are read here, not when a node is found: reads that do not depend on each other overlap. The last value
@@ -78,7 +78,7 @@ def settled(indptr, strengths, nodes, state, known, count, alpha):
     """
     waiting, peak, closed = 0.0, 0.0, True
     for slot in range(known, count):
-        state[slot, STRENGTH] = out_strength(indptr, strengths, nodes[slot])
+        state[slot, STRENGTH] = get_strength(indptr, strengths, nodes[slot])
     for slot in range(count):
         amount = state[slot, WAITING]
         if amount > 0.0:
@@ -93,16 +93,16 @@ def settled(indptr, strengths, nodes, state, known, count, alpha):
 
 
 @kernel
-def out_of_sight(table, hubs, reach, strengths, indptr):
+def bound_untouched(table, hubs, reach, strengths, indptr):
     """The largest `reach` (strength without it) of a node that was not touched; hubs come in falling order of it."""
     for i in range(hubs.shape[0]):
-        if table[seat(table, hubs[i]), 0] == -1 or i == hubs.shape[0] - 1:
-            return out_strength(indptr, strengths, hubs[i]) if reach is None else reach[hubs[i]]
+        if table[find_slot(table, hubs[i]), 0] == -1 or i == hubs.shape[0] - 1:
+            return get_strength(indptr, strengths, hubs[i]) if reach is None else reach[hubs[i]]
     return 0.0
 
 
 @kernel
-def spread(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, chances, k, tolerance, most):
+def push_scores(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, chances, k, tolerance, most):
     """Push what waits, largest shares first, until the best k are certain or known well enough, or `most` edges read.
 
     What is missing from the lower bound of v is at most alpha * strength(v) * peak in an undirected graph, where peak
@@ -115,22 +115,22 @@ def spread(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, chanc
     known, count, read, certain, found = 0, 0, 0, False, 0
     for i in range(seeds.shape[0]):
         if count == nodes.shape[0]:
-            nodes, state, table = roomier(nodes, state)
-        place = seat(table, seeds[i])
+            nodes, state, table = double_capacity(nodes, state)
+        place = find_slot(table, seeds[i])
         table[place, 0] = seeds[i]
         table[place, 1] = count
         nodes[count] = seeds[i]
         state[count, WAITING] = chances[i]
         count += 1
     while True:
-        waiting, peak, closed = settled(indptr, strengths, nodes, state, known, count, alpha)
+        waiting, peak, closed = settle_dangling(indptr, strengths, nodes, state, known, count, alpha)
         known = count
         unit = alpha * (peak if reach is None else waiting)
-        found = best_slots(state, count, k, alpha, lows, best)
+        found = find_best_slots(state, count, k, alpha, lows, best)
         last = lows[found - 1]
         other, width, tied, inside = 0.0, 0.0, 0.0, 0
         if not closed:
-            other = unit * out_of_sight(table, hubs, reach, strengths, indptr)
+            other = unit * bound_untouched(table, hubs, reach, strengths, indptr)
         for slot in range(count):
             low = state[slot, HELD] + (1 - alpha) * state[slot, WAITING]
             bound = unit * (state[slot, STRENGTH] if reach is None else reach[nodes[slot]])
@@ -159,11 +159,11 @@ def spread(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, chanc
                 part = alpha * amount * ((1.0 if weights is None else weights[edge]) / strength)
                 if part == 0.0:
                     continue
-                place = seat(table, u)
+                place = find_slot(table, u)
                 if table[place, 0] == -1:
                     if count == nodes.shape[0]:
-                        nodes, state, table = roomier(nodes, state)
-                        place = seat(table, u)
+                        nodes, state, table = double_capacity(nodes, state)
+                        place = find_slot(table, u)
                     table[place, 0] = u
                     table[place, 1] = count
                     nodes[count] = u

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 
 
 @kernel
-def mix(x):
+def mix_bits(x):
     """Scramble 64 bits (the finaliser of splitmix64)."""
     x = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -17,39 +17,42 @@ def mix(x):
 
 
 @kernel
-def draw(stream, step, item):
+def draw_bits(stream, step, item):
     """64 random bits for `item` at `step` of a stream."""
-    return mix(mix(np.uint64(stream) ^ mix(np.uint64(step))) ^ mix(np.uint64(item) + np.uint64(0x632BE59BD9B4E019)))
+    return mix_bits(
+        mix_bits(np.uint64(stream) ^ mix_bits(np.uint64(step)))
+        ^ mix_bits(np.uint64(item) + np.uint64(0x632BE59BD9B4E019))
+    )
 
 
 @kernel
-def chance(stream, step, item):
+def draw_uniform(stream, step, item):
     """A number in [0, 1) for `item` at `step` of a stream."""
-    return (draw(stream, step, item) >> np.uint64(11)) * 2.0**-53
+    return (draw_bits(stream, step, item) >> np.uint64(11)) * 2.0**-53
 
 
 @kernel
-def streams(seed, task, count):
+def make_streams(seed, task, count):
     """`count` independent streams for one task of a seeded run; the first ones do not depend on how many there are."""
     out = np.empty(count, np.uint64)
     for i in range(count):
-        out[i] = draw(seed, task, i)
+        out[i] = draw_bits(seed, task, i)
     return out
 
 
 @kernel
-def uniform(stream, step, items):
+def draw_uniforms(stream, step, items):
     """A number in [0, 1) for each of `items`."""
     out = np.empty(items.shape[0], np.float64)
     for i in range(items.shape[0]):
-        out[i] = chance(stream[i], step[i], items[i])
+        out[i] = draw_uniform(stream[i], step[i], items[i])
     return out
 
 
 @kernel
-def branched(stream, step, items):
+def branch_streams(stream, step, items):
     """The stream of each path that goes on from another (its `stream`) to an item."""
     out = np.empty(items.shape[0], np.uint64)
     for i in range(items.shape[0]):
-        out[i] = draw(stream[i], step, items[i])
+        out[i] = draw_bits(stream[i], step, items[i])
     return out

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
-from curiograph.kernels.csr import sort
-from curiograph.kernels.random import chance
+from curiograph.kernels.csr import sort_range
+from curiograph.kernels.jit import kernel
+from curiograph.kernels.random import draw_uniform
 
 
 @kernel
-def swapped(indptr, indices, tries, stream):
+def swap_edges(indptr, indices, tries, stream):
     """The rows of an undirected graph after `tries` tries to swap two of its edges, drawn from a random stream."""
     rows = indices.copy()
     size = rows.shape[0]
@@ -23,8 +23,8 @@ def swapped(indptr, indices, tries, stream):
         owner[indptr[u] : indptr[u + 1]] = u
     twin = _twins(indptr, indices)
     for t in range(tries):
-        s = int(chance(stream, t, 0) * size)
-        r = int(chance(stream, t, 1) * size)
+        s = int(draw_uniform(stream, t, 0) * size)
+        r = int(draw_uniform(stream, t, 1) * size)
         a, b, c, d = owner[s], rows[s], owner[r], rows[r]
         if a in (c, d) or b in (c, d):
             continue
@@ -36,7 +36,7 @@ def swapped(indptr, indices, tries, stream):
         twin[s], twin[back_r] = back_r, s
         twin[r], twin[back_s] = back_s, r
     for u in range(indptr.shape[0] - 1):
-        sort(rows, indptr[u], indptr[u + 1])
+        sort_range(rows, indptr[u], indptr[u + 1])
     return rows
 
 

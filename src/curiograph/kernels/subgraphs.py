@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.compile import kernel
-from curiograph.kernels.csr import has_edge, room
+from curiograph.kernels.csr import has_edge, reserve
+from curiograph.kernels.jit import kernel
 
 
 @kernel
-def read(indptr, indices, nodes, lengths, offsets, candidates):
+def build_subgraphs(indptr, indices, nodes, lengths, offsets, candidates):
     """S + v of every candidate: `bounds`, the stacked position of every node, `starts` and `links`."""
     count = candidates.shape[0]
     bounds = np.zeros(count + 1, np.int64)
@@ -37,7 +37,7 @@ def read(indptr, indices, nodes, lengths, offsets, candidates):
                     joined[a, b] = has_edge(indptr, indices, nodes[i, a], nodes[i, b])
                     joined[b, a] = joined[a, b]
         for c in range(offsets[i], offsets[i + 1]):
-            links = room(links, edges, (length + 1) ** 2)
+            links = reserve(links, edges, (length + 1) ** 2)
             edges = _write(indptr, indices, nodes[i], length, candidates[c], joined, linked, bounds[c], places, starts,
                            links, edges)  # fmt: skip
     return bounds, places, starts, links[:edges].copy()
@@ -67,7 +67,7 @@ def _write(indptr, indices, walk, length, v, joined, linked, first, places, star
 
 
 @kernel
-def inner_counts(bounds, starts, links):
+def count_degrees_and_triangles(bounds, starts, links):
     """Degree and number of triangles of every node inside its subgraph."""
     out = np.zeros((starts.shape[0] - 1, 2), np.float32)
     longest = 0
@@ -91,7 +91,7 @@ def inner_counts(bounds, starts, links):
 
 
 @kernel
-def features(table, places, inner, degree, triangles, logarithm):
+def build_features(table, places, inner, degree, triangles, logarithm):
     """Of every node its row of `table`, and if asked for its degree and triangles inside, or their logarithms."""
     wide = table.shape[1]
     out = np.empty((places.shape[0], wide + degree + triangles), np.float32)
@@ -107,7 +107,7 @@ def features(table, places, inner, degree, triangles, logarithm):
 
 
 @kernel
-def gather(starts, links, hidden, mean, out):
+def gather_messages(starts, links, hidden, mean, out):
     """Every node's state beside the mean (or the sum) over its neighbours. `out` has 2 d columns."""
     width = hidden.shape[1]
     for k in range(hidden.shape[0]):
@@ -125,7 +125,7 @@ def gather(starts, links, hidden, mean, out):
 
 
 @kernel
-def bias_relu(values, bias):
+def add_bias_relu(values, bias):
     """Add a bias to every row, and make negative numbers zero, in place."""
     for k in range(values.shape[0]):
         for j in range(values.shape[1]):
@@ -133,7 +133,7 @@ def bias_relu(values, bias):
 
 
 @kernel
-def pool(bounds, hidden):
+def sum_states(bounds, hidden):
     """The sum of the states of every subgraph."""
     out = np.zeros((bounds.shape[0] - 1, hidden.shape[1]), np.float32)
     for c in range(bounds.shape[0] - 1):
@@ -144,8 +144,8 @@ def pool(bounds, hidden):
 
 
 @kernel
-def gather_back(starts, links, gradient, mean, out):
-    """Write the gradient of the states, from that of what `gather` gave, into `out`.
+def gather_gradients(starts, links, gradient, mean, out):
+    """Write the gradient of the states, from that of what `gather_messages` gave, into `out`.
 
     Links go both ways: what a node gave to its neighbours comes back from the same neighbours.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.kernels.compile import kernel
+from curiograph.kernels.jit import kernel
 
 Bytes = NDArray[np.uint8]
 Int32 = NDArray[np.int32]
@@ -30,10 +30,10 @@ MIXED = 8
 MORE_NAMES = 9
 MORE_TEXT = 10
 
-PLACE, EDGES, NAMES, LONGS, WEIGHTED, HASHED = range(6)
+POSITION, EDGES, NAMES, LONG_WEIGHTS, WEIGHTED, COMMENT = range(6)
 """What the state of a parser holds: where it is, how much it has found, and whether lines have weights."""
 
-BLANKS = 0
+WHITESPACE = 0
 """The delimiter that stands for any run of blanks."""
 
 BLOCK = 1024
@@ -57,7 +57,7 @@ def is_blank(byte: int) -> bool:
 
 
 @kernel
-def character_length(data: Bytes, i: int) -> int:
+def get_character_length(data: Bytes, i: int) -> int:
     """Bytes of the UTF-8 character that starts at `i` with a byte above 127, or 0 where it is malformed."""
     first = data[i]
     low, high = 0x80, 0xBF
@@ -86,7 +86,7 @@ def character_length(data: Bytes, i: int) -> int:
 
 
 @kernel
-def scan(data: Bytes, start: int, longest: int) -> tuple[int, bool, int, int]:
+def scan_text(data: Bytes, start: int, longest: int) -> tuple[int, bool, int, int]:
     """Number of lines, whether there is a double quote, and the first fault that makes this no text, with its place."""
     lines = 1
     quoted = False
@@ -106,7 +106,7 @@ def scan(data: Bytes, start: int, longest: int) -> tuple[int, bool, int, int]:
                 quoted = True
             i += 1
         else:
-            length = character_length(data, i)
+            length = get_character_length(data, i)
             if length == 0:
                 return lines, quoted, NOT_UTF8, i
             i += length
@@ -116,18 +116,18 @@ def scan(data: Bytes, start: int, longest: int) -> tuple[int, bool, int, int]:
 
 
 @kernel
-def split(data: Bytes, begin: int, end: int, delimiter: int, spans: Int64) -> int:
+def split_fields(data: Bytes, begin: int, end: int, delimiter: int, spans: Int64) -> int:
     """Put the spans of up to three fields, without surrounding blanks, into `spans`; return their number, at most 4."""
     count = 0
     i = begin
     while count < 4:
-        if delimiter == BLANKS:
+        if delimiter == WHITESPACE:
             while i < end and is_blank(data[i]):
                 i += 1
             if i == end:
                 return count
         stop = i
-        while stop < end and (not is_blank(data[stop]) if delimiter == BLANKS else data[stop] != delimiter):
+        while stop < end and (not is_blank(data[stop]) if delimiter == WHITESPACE else data[stop] != delimiter):
             stop += 1
         first, last = i, stop
         while first < last and is_blank(data[first]):
@@ -145,7 +145,7 @@ def split(data: Bytes, begin: int, end: int, delimiter: int, spans: Int64) -> in
 
 
 @kernel
-def number(data: Bytes, begin: int, end: int) -> tuple[float, int]:
+def parse_number(data: Bytes, begin: int, end: int) -> tuple[float, int]:
     """A weight and 0; or 1 where it is well formed but too long to be read exactly here; or 2 where it is no weight.
 
     Up to 2^53 times a power of ten up to 22 is one correctly rounded operation; the rest is left to the caller.
@@ -243,13 +243,13 @@ def find_slot(
 
 
 @kernel
-def entry(key: np.uint64, name: int) -> np.uint64:
+def make_entry(key: np.uint64, name: int) -> np.uint64:
     """What a slot holds for a name."""
     return (key & ~LOWER) | np.uint64(name + 1)
 
 
 @kernel
-def rehash(hashes: Hashes, count: int, size: int) -> Hashes:
+def build_table(hashes: Hashes, count: int, size: int) -> Hashes:
     """A table of `size` slots that holds the first `count` names."""
     table = np.empty(size, np.uint64)
     for i in range(size):
@@ -259,12 +259,12 @@ def rehash(hashes: Hashes, count: int, size: int) -> Hashes:
         slot = hashes[k] & mask
         while table[slot] != 0:
             slot = (slot + np.uint64(1)) & mask
-        table[slot] = entry(hashes[k], k)
+        table[slot] = make_entry(hashes[k], k)
     return table
 
 
 @kernel
-def recall(
+def find_names(
     data: Bytes, spans: Int64, keys: Hashes, count: int, table: Hashes, blob: Bytes, offsets: Int64, known: Int64
 ) -> None:
     """Numbers of those of `count` names that are in the table, -1 for the others (and, rarely, for one that is).
@@ -291,13 +291,13 @@ def recall(
 
 
 @kernel
-def read_rows(
+def split_lines(
     data: Bytes, delimiter: int, state: Int64, spans: Int64, keys: Hashes, weights: Float64, long: Int64
 ) -> int:
     """Split lines until `spans` and `keys`, which get two names a line, are full; return the fault of the last line."""
     fields = np.empty(6, np.int64)
     size = data.shape[0]
-    place, edges = state[PLACE], state[EDGES]
+    place, edges = state[POSITION], state[EDGES]
     row = 0
     fault = NO_FAULT
     while place < size and 2 * row < keys.shape[0]:
@@ -309,11 +309,11 @@ def read_rows(
             begin += 1
         if begin == end or data[begin] == _HASH:
             close = begin + 1 < end and not is_blank(data[begin + 1]) and data[begin + 1] != _HASH
-            if close and state[HASHED] < 0 and split(data, place, end, delimiter, fields) in (2, 3):
-                state[HASHED] = place  # a comment that may have been meant as an edge
+            if close and state[COMMENT] < 0 and split_fields(data, place, end, delimiter, fields) in (2, 3):
+                state[COMMENT] = place  # a comment that may have been meant as an edge
             place = end + 1
             continue
-        count = split(data, place, end, delimiter, fields)
+        count = split_fields(data, place, end, delimiter, fields)
         if edges == 0:
             state[WEIGHTED] = count == 3
         if count < 2:
@@ -325,14 +325,14 @@ def read_rows(
         elif state[WEIGHTED] != (count == 3):
             fault = MIXED
         elif count == 3:
-            weights[edges], outcome = number(data, fields[4], fields[5])
+            weights[edges], outcome = parse_number(data, fields[4], fields[5])
             if outcome == 2:
                 fault = BAD_WEIGHT
             elif outcome == 1:
-                long[0, state[LONGS]] = edges
-                long[1, state[LONGS]] = fields[4]
-                long[2, state[LONGS]] = fields[5]
-                state[LONGS] += 1
+                long[0, state[LONG_WEIGHTS]] = edges
+                long[1, state[LONG_WEIGHTS]] = fields[4]
+                long[2, state[LONG_WEIGHTS]] = fields[5]
+                state[LONG_WEIGHTS] += 1
         if fault != NO_FAULT:
             break
         for side in range(2):
@@ -342,13 +342,13 @@ def read_rows(
         edges += 1
         row += 1
         place = end + 1
-    state[PLACE] = place
+    state[POSITION] = place
     state[EDGES] = edges
     return fault
 
 
 @kernel
-def parse(
+def parse_edges(
     data: Bytes,
     delimiter: int,
     state: Int64,
@@ -360,7 +360,7 @@ def parse(
     hashes: Hashes,
     table: Hashes,
 ) -> int:
-    """Fill in the edges of a text that `scan` found sound; `ends`, `weights` and `long` have room for all lines.
+    """Fill in the edges of a text that `scan_text` found sound; `ends`, `weights` and `long` have room for all lines.
 
     `ends` gets source and target as numbers of names in order of appearance, `long` the rows, starts and ends of the
     weights that are left to the caller, `blob`, `offsets` and `hashes` the names. Returns NO_FAULT at the end of the
@@ -370,12 +370,12 @@ def parse(
     spans = np.empty((BLOCK, 2), np.int64)
     keys = np.empty(BLOCK, np.uint64)
     known = np.empty(BLOCK, np.int64)
-    while state[PLACE] < data.shape[0]:
+    while state[POSITION] < data.shape[0]:
         names = state[NAMES]
         if names + BLOCK > hashes.shape[0]:
             return MORE_NAMES
-        place, edges, longs = state[PLACE], state[EDGES], state[LONGS]
-        fault: int = read_rows(data, delimiter, state, spans, keys, weights, long)
+        place, edges, longs = state[POSITION], state[EDGES], state[LONG_WEIGHTS]
+        fault: int = split_lines(data, delimiter, state, spans, keys, weights, long)
         if fault != NO_FAULT:
             return fault
         count = 2 * (state[EDGES] - edges)
@@ -384,9 +384,9 @@ def parse(
         for k in range(count):
             room -= spans[k, 1] - spans[k, 0]
         if room < 0:
-            state[PLACE], state[EDGES], state[LONGS] = place, edges, longs
+            state[POSITION], state[EDGES], state[LONG_WEIGHTS] = place, edges, longs
             return MORE_TEXT
-        recall(data, spans, keys, count, table, blob, offsets, known)
+        find_names(data, spans, keys, count, table, blob, offsets, known)
         for k in range(count):
             if known[k] < 0:
                 first, last = spans[k, 0], spans[k, 1]
@@ -394,7 +394,7 @@ def parse(
                 known[k] = np.int64(table[slot] & LOWER) - 1
                 if known[k] < 0:
                     known[k] = names
-                    table[slot] = entry(keys[k], names)
+                    table[slot] = make_entry(keys[k], names)
                     hashes[names] = keys[k]
                     for i in range(first, last):
                         blob[used] = data[i]
@@ -407,7 +407,7 @@ def parse(
 
 
 @kernel
-def whole_numbers(blob: Bytes, offsets: Int64) -> tuple[bool, Int64]:
+def parse_integers(blob: Bytes, offsets: Int64) -> tuple[bool, Int64]:
     """Whether every name is a whole number of 64 bits as `str` writes it, and those numbers."""
     values = np.empty(offsets.shape[0] - 1, np.int64)
     for k in range(values.shape[0]):

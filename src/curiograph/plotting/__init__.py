@@ -6,9 +6,9 @@ that figures survive a grey printer.
 
 from __future__ import annotations
 
-from curiograph.plotting.animation import film_walk as film_walk
-from curiograph.plotting.canvas import figure as figure
-from curiograph.plotting.canvas import save_figure as save_figure
+from curiograph.plotting.animation import save_animation as save_animation
+from curiograph.plotting.figures import create_figure as create_figure
+from curiograph.plotting.figures import save_figure as save_figure
 from curiograph.plotting.growth import plot_growth as plot_growth
 from curiograph.plotting.growth import plot_growths as plot_growths
 from curiograph.plotting.lines import plot_bars as plot_bars
@@ -16,10 +16,10 @@ from curiograph.plotting.lines import plot_curves as plot_curves
 from curiograph.plotting.lines import plot_lines as plot_lines
 from curiograph.plotting.lines import plot_panels as plot_panels
 from curiograph.plotting.lines import plot_spread as plot_spread
-from curiograph.plotting.palette import COLOURS as COLOURS
+from curiograph.plotting.palette import COLORS as COLORS
 from curiograph.plotting.palette import DASHES as DASHES
 from curiograph.plotting.palette import MARKERS as MARKERS
-from curiograph.plotting.palette import colour_of as colour_of
+from curiograph.plotting.palette import get_color as get_color
 from curiograph.plotting.rankings import plot_places as plot_places
 from curiograph.plotting.rankings import plot_ranking as plot_ranking
 from curiograph.plotting.rate_distortion import plot_rate_distortion as plot_rate_distortion

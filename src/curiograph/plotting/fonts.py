@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 
-from curiograph.extras import require
+from curiograph.optional import import_optional
 
 _FALLBACKS = (
     *("Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Thai"),
@@ -16,9 +16,9 @@ _BOX = "\u25a1"
 
 
 @cache
-def families() -> tuple[str, ...]:
+def list_font_families() -> tuple[str, ...]:
     """Matplotlib's own font, then the fallbacks that are installed."""
-    manager = require("matplotlib.font_manager", "plot", "Pictures")
+    manager = import_optional("matplotlib.font_manager", "plot", "Pictures")
     installed = {font.name for font in manager.fontManager.ttflist}
     return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
 
@@ -26,15 +26,15 @@ def families() -> tuple[str, ...]:
 @cache
 def _known() -> frozenset[int]:
     """Letters that some family has."""
-    manager = require("matplotlib.font_manager", "plot", "Pictures")
-    fonts = (manager.get_font(manager.findfont(name)) for name in families())
+    manager = import_optional("matplotlib.font_manager", "plot", "Pictures")
+    fonts = (manager.get_font(manager.findfont(name)) for name in list_font_families())
     return frozenset(letter for font in fonts for letter in font.get_charmap())
 
 
-def drawable(texts: Sequence[str]) -> list[str]:
+def replace_missing_glyphs(texts: Sequence[str]) -> list[str]:
     """The texts with a box for every letter that no font has; one warning for all of them.
 
-    >>> drawable(["Zürich"])
+    >>> replace_missing_glyphs(["Zürich"])
     ['Zürich']
     """
     missing = sorted({letter for text in texts for letter in text if ord(letter) not in _known()})

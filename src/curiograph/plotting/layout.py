@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64
+from curiograph.arrays import Float64
+from curiograph.graph.graph import Graph
 
 _ROUNDS = 200
 _WORK = 30_000_000  # pairs looked at over all rounds: bounds the time for hundreds of nodes
@@ -16,13 +16,13 @@ _MANY = 600  # nodes beyond which only distances to some count
 _PIVOTS, _FEW_ROUNDS = 60, 40  # how many those are, and how often all nodes move
 
 
-def layout(graph: Graph) -> Float64:
+def compute_layout(graph: Graph) -> Float64:
     """Coordinates of every node in [-1, 1], by majorising stress, which is what Kamada and Kawai minimise; parts that
     are not connected stand side by side. Of large graphs only the distances to some nodes count, and links. The same
     graph is always laid out alike.
 
     >>> from curiograph.graph.toys import cycle
-    >>> places = layout(cycle(6))
+    >>> places = compute_layout(cycle(6))
     >>> bool(np.ptp(np.hypot(*places.T)) < 0.1)  # a ring is drawn round
     True
     """

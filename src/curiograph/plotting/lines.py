@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.extras import require
-from curiograph.graph.rows import Float64
-from curiograph.plotting.canvas import figure
-from curiograph.plotting.palette import COLOURS, DASHES, MARKERS, colour_of
+from curiograph.arrays import Float64
+from curiograph.optional import import_optional
+from curiograph.plotting.figures import create_figure
+from curiograph.plotting.palette import COLORS, DASHES, MARKERS, get_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Float64, ax: Axes | None = None) -> Axes:
     """A line for each column of `heights`, told apart by colour and dash, with bands of one standard error."""
     if ax is None:
-        ax = figure(7.2, 4.4)[1]
+        ax = create_figure(7.2, 4.4)[1]
     for column, label in enumerate(labels):
         dash = list(DASHES.values())[column % len(DASHES)]
         (line,) = ax.plot(x, heights[:, column], linestyle=dash, label=label)
@@ -40,10 +40,10 @@ def plot_bars(
     width = 0.8 / len(series)
     for place, (name, (heights, errors)) in enumerate(series.items()):
         x = np.arange(len(groups)) + (place - (len(series) - 1) / 2) * width
-        ax.bar(x, heights, width, yerr=errors, color=colour_of(name), label=name, ecolor="#555555")
+        ax.bar(x, heights, width, yerr=errors, color=get_color(name), label=name, ecolor="#555555")
         if name in marks:
-            ax.plot(x, marks[name], "D", color=COLOURS["paper"], markersize=4, markeredgecolor="white", zorder=3)
-    ax.plot([], [], "D", color=COLOURS["paper"], markersize=4, label="paper")
+            ax.plot(x, marks[name], "D", color=COLORS["paper"], markersize=4, markeredgecolor="white", zorder=3)
+    ax.plot([], [], "D", color=COLORS["paper"], markersize=4, label="paper")
     ax.set_xticks(np.arange(len(groups)), [group.upper() for group in groups])
     return ax
 
@@ -51,7 +51,7 @@ def plot_bars(
 def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[float]]], ax: Axes) -> Axes:
     """Lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
     for name, (heights, errors) in series.items():
-        colour = colour_of(name)
+        colour = get_color(name)
         ax.plot(x, heights, marker=MARKERS.get(name, "x"), markersize=5, color=colour, label=name)
         low, high = np.subtract(heights, errors), np.add(heights, errors)
         ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
@@ -61,11 +61,11 @@ def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[flo
 def plot_spread(labels: Sequence[str], values: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes:
     """A row for each label: a dot for every value, and their mean with one standard error."""
     if ax is None:
-        ax = figure(7.2, 0.8 + 0.4 * len(labels))[1]
+        ax = create_figure(7.2, 0.8 + 0.4 * len(labels))[1]
     for row, several in enumerate(values):
         error = np.std(several, ddof=1) / np.sqrt(len(several)) if len(several) > 1 else 0.0
-        ax.plot(several, [row] * len(several), "o", color=COLOURS["quiet"], markersize=4)
-        ax.errorbar(np.mean(several), row, xerr=error, fmt="D", color=COLOURS["igt"], markersize=5, capsize=3)
+        ax.plot(several, [row] * len(several), "o", color=COLORS["quiet"], markersize=4)
+        ax.errorbar(np.mean(several), row, xerr=error, fmt="D", color=COLORS["igt"], markersize=5, capsize=3)
     ax.set_yticks(range(len(labels)), labels)
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
@@ -82,10 +82,10 @@ def plot_panels(
     """A panel for each title: lines over steps 0, 1, ... with bands of one standard error; a legend in the last cell.
 
     `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colours`
-    gives the key of `COLOURS` that it would like, and `notes` what the legend says of it.
+    gives the key of `COLORS` that it would like, and `notes` what the legend says of it.
     """
     columns = 3
-    made, cells = figure(10.5, 5.6, columns=columns, rows=len(panels) // columns + 1)
+    made, cells = create_figure(10.5, 5.6, columns=columns, rows=len(panels) // columns + 1)
     styles = _line_styles(colours)
     for place, (title, lines) in enumerate(panels.items()):
         ax = cells.flat[place]
@@ -93,7 +93,7 @@ def plot_panels(
             _line_with_band(ax, name, heights, errors, *styles[name])
         ax.set_title(f"({ascii_lowercase[place]}) {title}", fontsize=10, loc="left")
         ax.set_ylim(bottom=0)
-        whole = require("matplotlib.ticker", "plot", "Pictures").MaxNLocator
+        whole = import_optional("matplotlib.ticker", "plot", "Pictures").MaxNLocator
         ax.xaxis.set_major_locator(whole(integer=True, steps=[1, 2, 5, 10]))
         ax.spines[["top", "right"]].set_visible(False)
         if place + columns >= len(panels):
@@ -117,14 +117,14 @@ def _line_with_band(ax: Axes, name: str, heights: Float64, errors: Float64, colo
 def _line_styles(wishes: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
     """A colour and a dash for each name: those of its wish, or of the first part of that (igt-rg: igt), or any others
     that no name before it has."""
-    spare = [colour for key, colour in COLOURS.items() if key not in (*DASHES, "quiet", "ink")]
+    spare = [colour for key, colour in COLORS.items() if key not in (*DASHES, "quiet", "ink")]
     styles: dict[str, tuple[str, Any]] = {}
     for place, (name, wish) in enumerate(wishes.items()):
         likes = (wish, wish.partition("-")[0])
-        colours = [COLOURS[key] for key in likes if key in COLOURS] + spare
+        colours = [COLORS[key] for key in likes if key in COLORS] + spare
         dashes = [DASHES[key] for key in likes if key in DASHES] + list(DASHES.values())
         styles[name] = (
-            _free(colours, [colour for colour, _ in styles.values()], COLOURS["quiet"]),
+            _free(colours, [colour for colour, _ in styles.values()], COLORS["quiet"]),
             _free(dashes, [dash for _, dash in styles.values()], dashes[place % len(dashes)]),
         )
     return styles

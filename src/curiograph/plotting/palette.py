@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-COLOURS = {
+COLORS = {
     "igt": "#0072B2",
     "cpt": "#D55E00",
     "pagerank": "#44AA99",
@@ -56,13 +56,13 @@ MARKERS = {
 _ALIKE = {"igt+cpt": "mixture"}  # names with another's colour
 
 
-def colour_of(name: str, otherwise: str = "quiet") -> str:
+def get_color(name: str, otherwise: str = "quiet") -> str:
     """The colour of a name, or of its first parts: without its width, its planner, its family.
 
-    >>> colour_of("igt-rg") == COLOURS["igt"], colour_of("nobody") == COLOURS["quiet"]
+    >>> get_color("igt-rg") == COLORS["igt"], get_color("nobody") == COLORS["quiet"]
     (True, True)
-    >>> colour_of("beam:64") == COLOURS["beam"], colour_of("horizon+beam:8") == COLOURS["horizon+beam"]
+    >>> get_color("beam:64") == COLORS["beam"], get_color("horizon+beam:8") == COLORS["horizon+beam"]
     (True, True)
     """
     wishes = (re.split(ends, _ALIKE.get(name, name), maxsplit=1)[0] for ends in ("$", ":", "[:+]", "[:+-]"))
-    return next(COLOURS[key] for key in (*wishes, otherwise) if key in COLOURS)
+    return next(COLORS[key] for key in (*wishes, otherwise) if key in COLORS)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from curiograph.graph.rows import Float64
-from curiograph.graph.storage import shortened
-from curiograph.plotting.canvas import figure
-from curiograph.plotting.fonts import drawable, families
-from curiograph.plotting.palette import COLOURS, MARKERS, colour_of
+from curiograph.arrays import Float64
+from curiograph.messages import shorten_text
+from curiograph.plotting.figures import create_figure
+from curiograph.plotting.fonts import list_font_families, replace_missing_glyphs
+from curiograph.plotting.palette import COLORS, MARKERS, get_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 def plot_ranking(labels: Sequence[str], scores: Float64, errors: Float64, who: str, ax: Axes | None = None) -> Axes:
     """Bars that lie down, the best on top, with one standard error where there is one; coloured by `who` ranks."""
     if ax is None:
-        ax = figure(5.6, 0.6 + 0.3 * len(labels))[1]
+        ax = create_figure(5.6, 0.6 + 0.3 * len(labels))[1]
     rows = np.arange(len(labels))
     spread = errors if np.any(errors > 0) else None
-    ax.barh(rows, scores, xerr=spread, color=colour_of(who, "pagerank"), ecolor="#555555", capsize=2)
-    ax.set_yticks(rows, _ticks(labels), fontfamily=list(families()), parse_math=False)
+    ax.barh(rows, scores, xerr=spread, color=get_color(who, "pagerank"), ecolor="#555555", capsize=2)
+    ax.set_yticks(rows, _ticks(labels), fontfamily=list(list_font_families()), parse_math=False)
     ax.invert_yaxis()
     ax.set_xlabel("score" if spread is None else "score, with one standard error")
     ax.spines[["top", "right"]].set_visible(False)
@@ -37,13 +37,13 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
     The numbers are places among all candidates; equal places keep the order of the column before.
     """
     if ax is None:
-        ax = figure(1.6 + 1.3 * len(places), 0.8 + 0.34 * len(labels))[1]
+        ax = create_figure(1.6 + 1.3 * len(places), 0.8 + 0.34 * len(labels))[1]
     before = np.arange(len(labels))
     heights = []
     for column, (name, numbers) in enumerate(places.items()):
         order = before[np.argsort(np.asarray(numbers)[before], kind="stable")]
         height = np.argsort(order) + 1
-        ax.scatter([column] * len(labels), height, s=210, color=colour_of(name, "ink"),
+        ax.scatter([column] * len(labels), height, s=210, color=get_color(name, "ink"),
                    marker=MARKERS.get(name, "o"), zorder=2)  # fmt: skip
         for node, number in enumerate(numbers):
             ax.text(column, height[node], str(number), ha="center", va="center_baseline", color="white",
@@ -51,12 +51,12 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
         heights.append(height)
         before = order
     for node, line in enumerate(np.transpose(heights)):
-        ax.plot(range(len(places)), line, color=COLOURS["quiet"], linewidth=1.4, label=labels[node], zorder=1)
+        ax.plot(range(len(places)), line, color=COLORS["quiet"], linewidth=1.4, label=labels[node], zorder=1)
     ax.set_xticks(range(len(places)), [f"by {name}" for name in places])
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.set_xlim(-0.35, len(places) - 0.65)
-    ax.set_yticks(heights[0], _ticks(labels), fontfamily=list(families()), parse_math=False)
+    ax.set_yticks(heights[0], _ticks(labels), fontfamily=list(list_font_families()), parse_math=False)
     ax.set_ylim(len(labels) + 0.6, 0.4)
     ax.set_xlabel("numbers: places among all candidates", fontsize=8)
     ax.spines[:].set_visible(False)
@@ -64,4 +64,4 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
 
 
 def _ticks(labels: Sequence[str]) -> list[str]:
-    return drawable([shortened(label, 24) for label in labels])
+    return replace_missing_glyphs([shorten_text(label, 24) for label in labels])

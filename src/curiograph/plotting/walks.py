@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.extras import require
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Int64
-from curiograph.plotting.canvas import figure
-from curiograph.plotting.fonts import families
-from curiograph.plotting.layout import layout
-from curiograph.plotting.names import Names
-from curiograph.plotting.palette import COLOURS
+from curiograph.arrays import Int64
+from curiograph.graph.graph import Graph
+from curiograph.optional import import_optional
+from curiograph.plotting.figures import create_figure
+from curiograph.plotting.fonts import list_font_families
+from curiograph.plotting.layout import compute_layout
+from curiograph.plotting.node_labels import NodeLabels
+from curiograph.plotting.palette import COLORS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,17 +60,17 @@ class DrawnWalk:
     reward: str
     title: str
     colour: str
-    """The key of `COLOURS` that the path has."""
+    """The key of `COLORS` that the path has."""
 
 
 def draw_walk(walk: DrawnWalk, ax: Axes | None = None) -> Axes:
     """The visited subgraph with its gaps: numbers and shades give the order of visit, the path walked is drawn bold."""
     if ax is None:
         side = 6.0 if len(walk.nodes) <= 50 else 9.0
-        ax = figure(side, side)[1]
+        ax = create_figure(side, side)[1]
     picture = WalkPicture(walk, ax)
     picture.draw(len(walk.nodes))
-    ax.set_title(walk.title, fontsize=11 * picture.scale, fontfamily=list(families()), parse_math=False)
+    ax.set_title(walk.title, fontsize=11 * picture.scale, fontfamily=list(list_font_families()), parse_math=False)
     return ax
 
 
@@ -81,7 +81,7 @@ class WalkPicture:
         self.walk, self._ax = walk, ax
         visited = walk.graph.subgraph(walk.nodes)
         positions = visited.positions(walk.nodes)
-        self.places = layout(visited)[positions]
+        self.places = compute_layout(visited)[positions]
         """Coordinates in order of visit."""
         self.links = [(a, b) for a, b in _linked(visited.skeleton, positions) if a < b]
         """Edges of the visited subgraph as pairs of steps, the earlier first."""
@@ -97,7 +97,7 @@ class WalkPicture:
         self.diameter = self.scale * (max(6.5, 16 * crowd) if self._numbered else max(3.0, 12 * crowd))
         """Of a node, in points: smaller where there are many."""
         self._bold = 2.2 * self.diameter / 16 if self._numbered else 0.8
-        self._names = Names(walk.nodes, self.places, self.links, self.diameter / 2, max(5.5, 7.5 * self.scale))
+        self._names = NodeLabels(walk.nodes, self.places, self.links, self.diameter / 2, max(5.5, 7.5 * self.scale))
         faint = min(1.0, 14 / max(1, len(walk.gaps)))  # many gaps overlap
         self._filled, self._outlined = max(0.04, 0.2 * faint), max(0.3, 0.9 * faint)
         self._inch = 1.0  # of the page in coordinates
@@ -131,9 +131,9 @@ class WalkPicture:
 
     def draw(self, step: int) -> None:
         """Draw what there is after `step` nodes."""
-        from curiograph.plotting.late import Late
+        from curiograph.plotting.draw_callback import DrawCallback
 
-        self._ax.add_artist(Late(self._fit))
+        self._ax.add_artist(DrawCallback(self._fit))
         self._draw_gaps(step)
         self._draw_links(step)
         self._draw_nodes(step)
@@ -141,16 +141,16 @@ class WalkPicture:
         self._draw_legend(step)
 
     def _draw_gaps(self, step: int) -> None:
-        polygon = require("matplotlib.patches", "plot", "Pictures").Polygon
+        polygon = import_optional("matplotlib.patches", "plot", "Pictures").Polygon
         at = dict(zip(self.walk.nodes, self.places, strict=True))
         for gap in self.walk.gaps:
             corners = np.array([at[label] for label in gap.loop])
             if gap.is_closed(step):
-                self._ax.add_patch(polygon(corners, facecolor=COLOURS["igt"], alpha=self._filled, zorder=1))
+                self._ax.add_patch(polygon(corners, facecolor=COLORS["igt"], alpha=self._filled, zorder=1))
             elif gap.is_open(step):
                 inner = corners + _INSET * (corners.mean(axis=0) - corners)
                 self._ax.add_patch(
-                    polygon(inner, fill=False, edgecolor=COLOURS["igt"], alpha=self._outlined,
+                    polygon(inner, fill=False, edgecolor=COLORS["igt"], alpha=self._outlined,
                             linewidth=self._bold, joinstyle="round", zorder=2)
                 )  # fmt: skip
 
@@ -159,9 +159,9 @@ class WalkPicture:
         there, path, jumps, arrows = (
             [pair for pair in pairs if max(pair) < step] for pairs in (self.links, self._path, self._jumps, self.arrows)
         )
-        lines = require("matplotlib.collections", "plot", "Pictures").LineCollection
-        colour = COLOURS[self.walk.colour]
-        self._ax.add_collection(lines(self.places[there], color=COLOURS["quiet"], linewidth=0.9, alpha=0.6, zorder=2))
+        lines = import_optional("matplotlib.collections", "plot", "Pictures").LineCollection
+        colour = COLORS[self.walk.colour]
+        self._ax.add_collection(lines(self.places[there], color=COLORS["quiet"], linewidth=0.9, alpha=0.6, zorder=2))
         self._ax.add_collection(lines(self.places[path], color=colour, linewidth=self._bold, zorder=3))
         self._ax.add_collection(
             lines(self.places[jumps], color=colour, linewidth=self._bold / 1.6, linestyle=":", zorder=3)
@@ -171,8 +171,8 @@ class WalkPicture:
 
     def _draw_heads(self, arrows: Sequence[tuple[int, int]], path: set[tuple[int, int]]) -> None:
         """An arrowhead past the middle of every link, so that a link both ways has two."""
-        polygons = require("matplotlib.collections", "plot", "Pictures").PolyCollection
-        colours = [COLOURS[self.walk.colour if pair in path else "quiet"] for pair in arrows]
+        polygons = import_optional("matplotlib.collections", "plot", "Pictures").PolyCollection
+        colours = [COLORS[self.walk.colour if pair in path else "quiet"] for pair in arrows]
         long = 0.42 * self.diameter / 72 * self._inch
         heads = [_head(self.places[a], self.places[b], long) for a, b in arrows]
         self._ax.add_collection(polygons(heads, facecolors=colours, linewidths=0, zorder=3))
@@ -183,7 +183,7 @@ class WalkPicture:
         widths = [0.8 * self.scale] * (step - 1) + [2.2 * self.scale]
         x, y = self.places[:step].T
         self._ax.scatter(x, y, s=self.diameter**2, c=shades, cmap="Greys", vmin=0, vmax=1,
-                         edgecolors=COLOURS["ink"], linewidths=widths, zorder=4)  # fmt: skip
+                         edgecolors=COLORS["ink"], linewidths=widths, zorder=4)  # fmt: skip
         for number in range(1, step + 1) if self._numbered else ():
             self._ax.text(x[number - 1], y[number - 1], str(number), ha="center", va="center_baseline",
                           fontsize=(0.46 if number < 100 else 0.38) * self.diameter,
@@ -192,11 +192,11 @@ class WalkPicture:
     def _draw_legend(self, step: int) -> None:
         if not self._legend_columns:
             return
-        patch = require("matplotlib.patches", "plot", "Pictures").Patch
-        line = require("matplotlib.lines", "plot", "Pictures").Line2D
+        patch = import_optional("matplotlib.patches", "plot", "Pictures").Patch
+        line = import_optional("matplotlib.lines", "plot", "Pictures").Line2D
         still = sum(gap.is_open(step) for gap in self.walk.gaps)
         closed = sum(gap.is_closed(step) for gap in self.walk.gaps)
-        gaps, path, bold = COLOURS["igt"], COLOURS[self.walk.colour], max(1.2, self._bold)
+        gaps, path, bold = COLORS["igt"], COLORS[self.walk.colour], max(1.2, self._bold)
         handles: list[Any] = [
             patch(fill=False, edgecolor=gaps, linewidth=bold, alpha=self._outlined, label=f"open gaps: {still}"),
             patch(facecolor=gaps, alpha=self._filled, label=f"closed gaps: {closed}"),

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import RewardError
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.graph.storage import shortened
-from curiograph.rewards.contract import Tracker
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.graph import Graph
+from curiograph.messages import shorten_text
+from curiograph.rewards.base import Tracker
 
 Function = Callable[[Graph], float]
 
@@ -37,7 +37,7 @@ class CallableReward:
         """What the function says tells it from others, if it says so."""
         return getattr(self.function, "fingerprint", None)
 
-    def track(self, stack: Stack, nodes: Int32, lengths: Int64) -> Tracker:
+    def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
         return _CallableTracker(self, stack, nodes, lengths)
 
     def value(self, subgraph: Graph) -> float:
@@ -47,19 +47,19 @@ class CallableReward:
         except Exception as error:
             raise RewardError(
                 f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_shown(subgraph)}: "
-                f"{shortened(error)}"
+                f"{shorten_text(error)}"
             ) from error
         number = _number(value)
         if not math.isfinite(number):
             raise RewardError(
-                f"reward {self.name!r} returned {shortened(repr(value))} on the subgraph of {_shown(subgraph)}; "
+                f"reward {self.name!r} returned {shorten_text(repr(value))} on the subgraph of {_shown(subgraph)}; "
                 "a reward must be a finite number."
             )
         return number
 
 
 class _CallableTracker(Tracker):
-    def __init__(self, reward: CallableReward, stack: Stack, nodes: Int32, lengths: Int64) -> None:
+    def __init__(self, reward: CallableReward, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         self._reward = reward
 

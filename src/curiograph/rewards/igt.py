@@ -9,24 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.graph.rows import Float64, Int32, Int64
-from curiograph.graph.stack import Stack
-from curiograph.rewards.contract import Tracker
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.graph.batch import GraphBatch
+from curiograph.rewards.base import Tracker
 
 
 class GapTracker(Tracker):
     """Annotated subgraphs of a batch of walks; the arrays are those of `kernels.gaps`.
 
     >>> from curiograph.graph.toys import cycle
-    >>> tracker = GapTracker(Stack.of([cycle(4)]), np.array([[0, 1, 2]]), np.array([3]))
+    >>> tracker = GapTracker(GraphBatch.of([cycle(4)]), np.array([[0, 1, 2]]), np.array([3]))
     >>> tracker.candidate_values(np.array([0, 1]), np.array([3], np.int32))
     array([1.])
     """
 
-    def __init__(self, stack: Stack, nodes: Int32, lengths: Int64) -> None:
+    def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         super().__init__(stack, nodes, lengths)
         batch, steps = self.nodes.shape
-        self._places = np.full((batch, kernels.csr.map_size(steps), 2), -1, np.int32)
+        self._places = np.full((batch, kernels.csr.get_map_size(steps), 2), -1, np.int32)
         self._local = np.empty((batch, steps, 2), np.int32)
         self._lists = np.empty((batch, 4 * steps, 2), np.int32)
         self._marks = np.zeros((batch, 2 * steps, 1), np.uint64)
@@ -37,15 +37,15 @@ class GapTracker(Tracker):
         self._catch_up()
 
     def values(self) -> Float64:
-        return self._counts[:, kernels.gaps.GAPS].astype(np.float64)
+        return self._counts[:, kernels.homology.GAPS].astype(np.float64)
 
     def parts(self) -> Int64:
         """beta_0: the number of components of every walk's subgraph."""
-        return self._counts[:, kernels.gaps.PARTS].copy()
+        return self._counts[:, kernels.homology.COMPONENTS].copy()
 
     def edges(self) -> Int64:
         """Number of edges of every walk's subgraph."""
-        return self._counts[:, kernels.gaps.EDGES].copy()
+        return self._counts[:, kernels.homology.EDGES].copy()
 
     def open_gaps(self) -> Int64:
         """Gaps still open, as rows (walk, step opened)."""
@@ -55,7 +55,7 @@ class GapTracker(Tracker):
     def running_through(self, walk: int, opened: int) -> dict[tuple[int, int], int]:
         """Edges of a walk's subgraph that open gaps of one step run through: a bit per gap, by the steps of their
         ends, the earlier first."""
-        edges = self._counts[walk, kernels.gaps.EDGES]
+        edges = self._counts[walk, kernels.homology.EDGES]
         bits = np.flatnonzero(self._born[walk] == opened)
         marks = self._marks[walk, :edges, bits >> 6] >> (bits & 63).astype(np.uint64)[:, None] & np.uint64(1)
         found: dict[tuple[int, int], int] = {}
@@ -67,7 +67,7 @@ class GapTracker(Tracker):
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         rows = self.stack.skeleton
-        values: Float64 = kernels.gaps.candidate_gaps(
+        values: Float64 = kernels.homology.count_candidate_gaps(
             rows.indptr,
             rows.indices,
             self.nodes,
@@ -91,7 +91,7 @@ class GapTracker(Tracker):
         rows = self.stack.skeleton
         short = True
         while short:
-            closed, edges, gaps = kernels.gaps.grow(
+            closed, edges, gaps = kernels.homology.grow_walks(
                 rows.indptr,
                 rows.indices,
                 self.nodes,
@@ -135,5 +135,5 @@ class InformationGaps:
 
     name: str = "igt"
 
-    def track(self, stack: Stack, nodes: Int32, lengths: Int64) -> GapTracker:
+    def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> GapTracker:
         return GapTracker(stack, nodes, lengths)

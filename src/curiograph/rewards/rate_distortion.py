@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from curiograph import kernels
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError, UnknownNameError
-from curiograph.graph.container import Graph, as_graph
-from curiograph.graph.rows import Float64, Int64
-from curiograph.rewards.cpt import entropy_table
-from curiograph.settings import seed_number, whole_number
+from curiograph.graph.graph import Graph, as_graph
+from curiograph.rewards.cpt import build_entropy_table
+from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,13 +115,13 @@ def rate_distortion(
     _check(graph, pairs, num_pairs, seed)
     if pairs == "all" and not graph.directed and graph.weights is None:
         upper, merges = _by_counts(graph, self_loops)
-        joint, stationary = joint_distribution(graph, self_loops)
+        joint, stationary = compute_joint_distribution(graph, self_loops)
     else:
-        joint, stationary = joint_distribution(graph, self_loops)
+        joint, stationary = compute_joint_distribution(graph, self_loops)
         upper, merges = _by_probabilities(joint.copy(), stationary.copy(), pairs, num_pairs, seed)
     size = graph.num_nodes
     lower = np.zeros(size)
-    kernels.distortion.lower_rates(joint, stationary, merges, lower)
+    kernels.rate_distortion.compute_lower_rates(joint, stationary, merges, lower)
     upper[-1] = lower[-1] = 0.0
     return RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]))
 
@@ -131,16 +131,16 @@ def _by_probabilities(w: Float64, p: Float64, pairs: Pairs, num_pairs: int, seed
     size = len(w)
     rng = np.random.default_rng(seed)
     upper = np.zeros(size)
-    upper[0] = kernels.distortion.rate(w, p)
+    upper[0] = kernels.rate_distortion.compute_rate(w, p)
     merges = np.empty((size, 2), np.int64)
     alive = np.arange(size)
     for k in range(size - 1):
         first, second = pairs_to_try(w, p, alive, pairs, num_pairs, rng)
-        a, b, cost = kernels.distortion.cheapest(first, second, alive, w, p)
+        a, b, cost = kernels.rate_distortion.find_best_merge(first, second, alive, w, p)
         upper[k + 1] = upper[k] + cost
         merges[k] = a, b
         alive = alive[alive != b]
-        kernels.distortion.join(a, b, alive, w, p)
+        kernels.rate_distortion.merge_clusters(a, b, alive, w, p)
     return upper, merges
 
 
@@ -160,7 +160,7 @@ def pairs_to_try(
         best = np.sort(np.argsort(-(p[top[rows]] + p[top[columns]]), kind="stable")[:num_pairs])
         return top[rows[best]], top[columns[best]]
     if pairs in ("edges", "joint"):
-        first, second, strength = kernels.distortion.linked(alive, w)
+        first, second, strength = kernels.rate_distortion.find_linked_pairs(alive, w)
         if pairs == "joint":
             kept = np.argsort(-strength, kind="stable")[:num_pairs]
             first, second = first[kept], second[kept]
@@ -170,7 +170,7 @@ def pairs_to_try(
     return alive[rows], alive[columns]
 
 
-def joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64, Float64]:
+def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64, Float64]:
     """Probability of every step i to j of the stationary walk, and of being at i.
 
     Without a unique stationary distribution (several places that a directed walk cannot leave) it is that of a walk
@@ -218,14 +218,14 @@ def _stationary(steps: Float64) -> Float64:
 def _by_counts(graph: Graph, self_loops: bool) -> tuple[Float64, Int64]:
     """The exact curve of an unweighted, undirected graph, on whole numbers."""
     size = graph.num_nodes
-    table, unit = entropy_table(size + len(graph.indices))
-    work = kernels.compress.workspace(size)
+    table, unit = build_entropy_table(size + len(graph.indices))
+    work = kernels.compressibility.allocate_workspace(size)
     work[0][:] = graph.to_scipy().toarray()
     if self_loops:
         np.fill_diagonal(work[0], 1)
     rates = np.empty(size, np.int64)
     merges = np.empty((size, 2), np.int64)
-    total = kernels.compress.curve(size, table, work, rates, merges)
+    total = kernels.compressibility.compute_curve(size, table, work, rates, merges)
     return rates * (unit / max(total, 1)), merges
 
 
@@ -239,5 +239,5 @@ def _check(graph: Graph, pairs: str, num_pairs: int, seed: int) -> None:
         )
     if pairs not in get_args(Pairs):
         raise UnknownNameError(f"pairs is {pairs!r}; the choices are {', '.join(get_args(Pairs))}.")
-    whole_number("num_pairs", num_pairs, 1, "try a whole number of pairs per merge, 1 or more")
-    seed_number(seed)
+    check_integer("num_pairs", num_pairs, 1, "try a whole number of pairs per merge, 1 or more")
+    check_seed(seed)

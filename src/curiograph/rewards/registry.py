@@ -7,16 +7,16 @@ from typing import TypeAlias
 
 import numpy as np
 
+from curiograph.arrays import Int32
 from curiograph.errors import RewardError, UnknownNameError
-from curiograph.graph.container import Graph, as_graph, require_edges
-from curiograph.graph.rows import Int32
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid
-from curiograph.rewards.contract import Reward, Tracker
+from curiograph.rewards.base import Reward, Tracker
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.custom import CallableReward
 from curiograph.rewards.igt import InformationGaps
-from curiograph.settings import seed_number
+from curiograph.validation import check_seed
 
 RewardLike: TypeAlias = str | Reward | Callable[[Graph], float]
 
@@ -60,15 +60,15 @@ def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 
     reward = as_reward(reward)
     graph = grid(4, 4) if graph is None else as_graph(graph)
     require_edges(graph)
-    stack = Stack.of([graph])
-    rng = np.random.default_rng(seed_number(seed))
+    stack = GraphBatch.of([graph])
+    rng = np.random.default_rng(check_seed(seed))
     for _ in range(20):
         size = int(rng.integers(1, min(12, graph.num_nodes)))
         nodes = rng.permutation(graph.num_nodes)[: size + 1].astype(np.int32)
         _check_one(reward, stack, nodes, rng)
 
 
-def _check_one(reward: Reward, stack: Stack, nodes: Int32, rng: np.random.Generator) -> None:
+def _check_one(reward: Reward, stack: GraphBatch, nodes: Int32, rng: np.random.Generator) -> None:
     size = len(nodes) - 1
     where = f"on the nodes at positions {nodes.tolist()}"
     row = nodes[None, :]

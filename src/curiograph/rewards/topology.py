@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from curiograph.errors import GraphError
-from curiograph.extras import require
-from curiograph.graph.container import Graph, as_graph
-from curiograph.graph.stack import Stack
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.graph import Graph, as_graph
+from curiograph.optional import import_optional
 from curiograph.rewards.igt import GapTracker
-from curiograph.settings import whole_number
+from curiograph.validation import check_integer
 
 
 def betti(graph: Graph, dim: int = 1) -> int:
@@ -24,24 +24,24 @@ def betti(graph: Graph, dim: int = 1) -> int:
     >>> betti(cycle(6)), betti(grid(3, 3)), betti(grid(3, 3), dim=0)
     (1, 4, 1)
     """
-    whole_number("dim", dim, 0, "a dimension is a whole number, zero or above")
+    check_integer("dim", dim, 0, "a dimension is a whole number, zero or above")
     if as_graph(graph).num_nodes == 0:
         raise GraphError("the graph is empty: it has no nodes, so it has no Betti numbers.")
     if dim >= 2:
-        return len(persistence(graph.skeleton, np.arange(graph.num_nodes), dim, whole=True)[dim])
+        return len(compute_persistence(graph.skeleton, np.arange(graph.num_nodes), dim, whole=True)[dim])
     nodes = np.arange(graph.num_nodes, dtype=np.int32)[None, :]
-    tracker = GapTracker(Stack.of([graph]), nodes, np.array([graph.num_nodes]))
+    tracker = GapTracker(GraphBatch.of([graph]), nodes, np.array([graph.num_nodes]))
     return int(tracker.parts()[0]) if dim == 0 else int(tracker.values()[0])
 
 
-def persistence(
+def compute_persistence(
     graph: Graph, nodes: np.ndarray[Any, Any], max_dim: int, *, whole: bool = False
 ) -> dict[int, list[tuple[int, int | None]]]:
     """Gaps of each dimension from 2 to `max_dim` of the node-order filtration, by gudhi.
 
     Each is (step opened, step closed or None). With `whole` only those that never close, as Betti numbers count.
     """
-    gudhi = require("gudhi", "topology", "Betti numbers of dimension 2 and above")
+    gudhi = import_optional("gudhi", "topology", "Betti numbers of dimension 2 and above")
     step = {int(node): t for t, node in enumerate(nodes)}
     tree = gudhi.SimplexTree()
     for t in range(len(nodes)):

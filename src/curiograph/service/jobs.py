@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from curiograph.errors import CuriographError
-from curiograph.service.limits import Limits
-from curiograph.service.refusals import busy, unknown
+from curiograph.service.config import Limits
+from curiograph.service.errors import busy, not_found
 
-State = Literal["waiting", "running", "cancelling", "done", "failed", "cancelled"]
-Step = Callable[[int, int], None]
-Work = Callable[[Step], Any]
+JobState = Literal["waiting", "running", "cancelling", "done", "failed", "cancelled"]
+ReportProgress = Callable[[int, int], None]
+Task = Callable[[ReportProgress], Any]
 """Work says how far it has come by calling what it is given with (done, of), and stops where that raises."""
 
 _KEPT_SECONDS = 3600
@@ -27,7 +27,7 @@ _GRACE = 2
 _LOG = logging.getLogger("curiograph.service")
 
 
-class Cancelled(Exception):  # noqa: N818 - not an error
+class JobCancelled(Exception):  # noqa: N818 - not an error
     """Raised inside a job that is to stop."""
 
 
@@ -48,10 +48,10 @@ class Job:
     """When, by the clock that only goes forward."""
     future: Future[None] = field(default_factory=Future, repr=False)
     stopping: threading.Event = field(default_factory=threading.Event, repr=False)
-    _outcome: State = "cancelled"
+    _outcome: JobState = "cancelled"
 
     @property
-    def state(self) -> State:
+    def state(self) -> JobState:
         """How it ended or, where it has not, what it is at."""
         if self.ended is not None:
             return self._outcome
@@ -63,7 +63,7 @@ class Job:
         """Say how far the work has come; raises if it is to stop."""
         self.done, self.of = done, of
         if self.stopping.is_set():
-            raise Cancelled
+            raise JobCancelled
 
     def stop(self) -> None:
         """Let the work stop at its next step; where it has not begun, that is at once."""
@@ -71,12 +71,12 @@ class Job:
         if self.future.cancel() and self.ended is None:
             self.end("cancelled")
 
-    def end(self, outcome: State) -> None:
+    def end(self, outcome: JobState) -> None:
         """Note that nothing more happens."""
         self._outcome, self.ended = outcome, time.monotonic()
 
 
-class Jobs:
+class JobQueue:
     """The jobs of a service: a few run at once, the others wait their turn."""
 
     def __init__(self, limits: Limits) -> None:
@@ -85,7 +85,7 @@ class Jobs:
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, kind: str, graph: str, work: Work) -> Job:
+    def start(self, kind: str, graph: str, work: Task) -> Job:
         """Begin as soon as a thread is free."""
         with self._lock:
             self._make_room()
@@ -103,13 +103,13 @@ class Jobs:
         if len(self._jobs) >= self._limits.kept_jobs:
             raise busy(f"{len(self._jobs)} jobs are waiting or running, as many as there may be; try later.", 10)
 
-    def _run(self, job: Job, work: Work) -> None:
-        outcome: State = "failed"
+    def _run(self, job: Job, work: Task) -> None:
+        outcome: JobState = "failed"
         try:
             job.step(0, 0)
             job.result = work(job.step)
             outcome = "done"
-        except Cancelled:
+        except JobCancelled:
             outcome = "cancelled"
         except CuriographError as error:
             job.error = (type(error).__name__, str(error))
@@ -123,7 +123,7 @@ class Jobs:
         """The job by that id."""
         with self._lock:
             if name not in self._jobs:
-                raise unknown(
+                raise not_found(
                     "there is no such job; results are forgotten after an hour, or sooner where many are kept."
                 )
             return self._jobs[name]

@@ -9,9 +9,9 @@ from operator import itemgetter
 
 import numpy as np
 
-from curiograph.centrality.history import Visited
-from curiograph.graph.container import Graph
-from curiograph.graph.names import TextNames
+from curiograph.centrality.history import History
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import TextLabels
 
 JsonLabel = str | int | float
 
@@ -19,10 +19,10 @@ _MOST = 2**53
 """Whole numbers up to this are the same in every JSON reader; larger ones are shown as text."""
 
 
-def shown(label: Hashable) -> JsonLabel:
+def encode_label(label: Hashable) -> JsonLabel:
     """A label as JSON shows it: text and numbers as they are, anything else as its text.
 
-    >>> shown("music"), shown(7), shown((0, 1)), shown(2**60)
+    >>> encode_label("music"), encode_label(7), encode_label((0, 1)), encode_label(2**60)
     ('music', 7, '(0, 1)', '1152921504606846976')
     """
     if isinstance(label, str):
@@ -47,8 +47,8 @@ class Labels:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._positions = {label: position for position, label in enumerate(graph.names)}
-        others = {} if isinstance(graph.names, TextNames) else self._positions
-        self._by_text = {str(shown(label)): position for label, position in others.items()}
+        others = {} if isinstance(graph.names, TextLabels) else self._positions
+        self._by_text = {str(encode_label(label)): position for label, position in others.items()}
 
     def find(self, given: JsonLabel) -> int | None:
         """The node that is meant: the one called so, or the one whose label looks like it."""
@@ -74,9 +74,9 @@ class Labels:
         """The labels of the nodes of a walk."""
         return [self.label(each) for each in given]
 
-    def visited(self, given: Sequence[JsonLabel]) -> Visited:
+    def visited(self, given: Sequence[JsonLabel]) -> History:
         """What a history says that its user visited."""
-        return Visited.of([self.position(each) for each in given])
+        return History.of([self.position(each) for each in given])
 
     @cached_property
     def _by_length(self) -> list[Hashable]:
@@ -104,13 +104,13 @@ class Labels:
                 elif kept is begin:
                     break  # all that follow are longer
         best = [*sorted(begin, key=itemgetter(0, 1)), *sorted(contain, key=itemgetter(0, 1))]
-        return [shown(label) for _, _, label in best[:limit]]
+        return [encode_label(label) for _, _, label in best[:limit]]
 
 
 def _folded(label: Hashable) -> str:
-    return str(shown(label)).casefold()
+    return str(encode_label(label)).casefold()
 
 
-def all_shown(labels: Sequence[Hashable]) -> list[JsonLabel]:
+def encode_labels(labels: Sequence[Hashable]) -> list[JsonLabel]:
     """Several labels as JSON shows them."""
-    return [shown(label) for label in labels]
+    return [encode_label(label) for label in labels]

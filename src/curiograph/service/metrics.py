@@ -9,8 +9,8 @@ from typing import Any, get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from curiograph.service.jobs import Jobs, State
-from curiograph.service.shelf import Shelf
+from curiograph.service.graph_store import GraphStore
+from curiograph.service.jobs import JobQueue, JobState
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
@@ -18,7 +18,7 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 class Metrics:
     """Counts and times of one service; a process may have several."""
 
-    def __init__(self, shelf: Shelf, jobs: Jobs) -> None:
+    def __init__(self, shelf: GraphStore, jobs: JobQueue) -> None:
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self._requests = Counter(
@@ -37,7 +37,7 @@ class Metrics:
     def text(self) -> bytes:
         """All of it in Prometheus' own format."""
         states = [job.state for job in self._counted.all()]
-        for state in get_args(State):
+        for state in get_args(JobState):
             self._jobs.labels(state).set(states.count(state))
         return generate_latest(self._registry)
 
@@ -47,7 +47,7 @@ class Metrics:
         self._seconds.labels(route).observe(seconds)
 
 
-class Measured:
+class MetricsMiddleware:
     """Notes every request by the route that answered it, if that is one of `routes`: others, which the page makes for
     every visitor, share a name, as do addresses that are none."""
 

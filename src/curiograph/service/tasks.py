@@ -13,21 +13,22 @@ from typing import Any
 
 import numpy as np
 
+from curiograph.agents.base import Agent
 from curiograph.agents.beam import BeamAgent
-from curiograph.agents.contract import Agent
-from curiograph.agents.evaluation import Evaluation, random_starts
-from curiograph.centrality.curious import curious_pagerank
-from curiograph.centrality.recommend import Recommender
+from curiograph.agents.evaluate import Evaluation, draw_starts
+from curiograph.arrays import Float64
+from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.errors import CuriographError, SettingError
-from curiograph.exploration.batch import Exploration, begin, possible_starts
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64
-from curiograph.growth import Growth, measure
-from curiograph.jobs.parts import parts
-from curiograph.service.answers import growth_answer, number, rank_answer
-from curiograph.service.jobs import Step
-from curiograph.service.knowing import learn
-from curiograph.service.work import Check, WatchedAgent, WatchedReward
+from curiograph.exploration.mdp import Exploration, begin, list_starts
+from curiograph.graph.graph import Graph
+from curiograph.growth.measure import measure
+from curiograph.growth.records import Growth
+from curiograph.parallel.chunks import split_by_size
+from curiograph.recommendation.recommender import Recommender
+from curiograph.service.jobs import ReportProgress
+from curiograph.service.prepared import prepare_nodes
+from curiograph.service.responses import encode_growth, encode_number, encode_ranking
+from curiograph.service.time_limits import CancellableAgent, CancellableReward, StopCheck
 
 _LOG = logging.getLogger("curiograph.service")
 
@@ -46,14 +47,14 @@ _TAIL = 1e-3
 """Share of visits after which walkers of curious PageRank stop."""
 
 
-def evaluate_task(
-    graph: Graph, agent: Agent, reward: str, steps: int, episodes: int, seed: int, step: Step
+def evaluate_agent(
+    graph: Graph, agent: Agent, reward: str, steps: int, episodes: int, seed: int, step: ReportProgress
 ) -> dict[str, Any]:
     """Returns of an agent over many walks, those of `cg.evaluate`: walks do not depend on how they are batched."""
-    starts = random_starts(possible_starts(graph, "frontier"), episodes, seed)
+    starts = draw_starts(list_starts(graph, "frontier"), episodes, seed)
     returns: list[Float64] = []
     at_once = 1 if isinstance(agent, BeamAgent) else _EPISODES
-    watched = WatchedReward.of(reward, lambda: step(at_once * len(returns), episodes))
+    watched = CancellableReward.of(reward, lambda: step(at_once * len(returns), episodes))
     whole, short = begin([graph], [starts], watched, steps, seed=seed), 0
     for first in range(0, episodes, at_once):
         ended = agent.run(whole.rows(np.arange(first, min(first + at_once, episodes))))
@@ -66,45 +67,52 @@ def evaluate_task(
         "reward": found.reward,
         "steps": steps,
         "episodes": episodes,
-        "mean": number(found.mean),
-        "sem": number(found.sem),
+        "mean": encode_number(found.mean),
+        "sem": encode_number(found.sem),
         "ended_early": short,
     }
 
 
-def measure_task(graph: Graph, walks: Sequence[list[Hashable]], step: Step) -> dict[str, Any]:
+def measure_walks(graph: Graph, walks: Sequence[list[Hashable]], step: ReportProgress) -> dict[str, Any]:
     """What many walks grew."""
     grown: list[dict[str, Any]] = []
-    growths = measured(graph, walks, True, lambda: step(len(grown), len(walks)))
-    grown.extend(growth_answer(growth) for growth in growths)
+    growths = measure_in_chunks(graph, walks, True, lambda: step(len(grown), len(walks)))
+    grown.extend(encode_growth(growth) for growth in growths)
     step(len(walks), len(walks))
     return {"walks": grown}
 
 
-def measured(graph: Graph, walks: Sequence[list[Hashable]], compressibility: bool, check: Check) -> Iterator[Growth]:
+def measure_in_chunks(
+    graph: Graph, walks: Sequence[list[Hashable]], compressibility: bool, check: StopCheck
+) -> Iterator[Growth]:
     """What walks grew, a few at a time; `check` raises where that is to stop."""
     sizes = np.asarray([len(walk) for walk in walks]) ** 4 // (1 if compressibility else _GAPS)
-    for first, last in parts(np.maximum(sizes, _LONG // _WALKS), _LONG):
+    for first, last in split_by_size(np.maximum(sizes, _LONG // _WALKS), _LONG):
         check()
         yield from measure(graph, list(walks[first:last]), compressibility=compressibility, workers=1)
 
 
-def rank_task(
-    graph: Graph, agent: Agent, history: Sequence[Hashable] | None, settings: dict[str, Any], k: int, step: Step
+def rank_nodes(
+    graph: Graph,
+    agent: Agent,
+    history: Sequence[Hashable] | None,
+    settings: dict[str, Any],
+    k: int,
+    step: ReportProgress,
 ) -> dict[str, Any]:
     """Curious PageRank; how far its walkers have come is how far it has come."""
     walkers = _Walkers(step, next(each for each in count(1) if settings["alpha"] ** each <= _TAIL))
-    watched = {"reward": WatchedReward.of(settings["reward"], walkers.check)}
-    found = curious_pagerank(graph, WatchedAgent(agent, walkers.see), history=history, **settings | watched)
+    watched = {"reward": CancellableReward.of(settings["reward"], walkers.check)}
+    found = curious_pagerank(graph, CancellableAgent(agent, walkers.see), history=history, **settings | watched)
     step(walkers.of, walkers.of)
-    return rank_answer(graph, found, history, k)
+    return encode_ranking(graph, found, history, k)
 
 
 @dataclass
 class _Walkers:
     """How far the walkers of curious PageRank have come: where they are not enough, more begin at the start again."""
 
-    step: Step
+    step: ReportProgress
     most: int
     """Steps that walkers take."""
     begun: int = 1
@@ -127,15 +135,15 @@ class _Walkers:
         self.step(self.of - self.most + min(self.length, self.most), self.of)
 
 
-def prepare_task(
-    recommender: Recommender, nodes: Sequence[Hashable] | None, step: Step, file: Path | None = None
+def prepare_recommendations(
+    recommender: Recommender, nodes: Sequence[Hashable] | None, step: ReportProgress, file: Path | None = None
 ) -> dict[str, Any]:
     """Compute what recommendations need ahead of time; what is done so far is kept in a file every minute."""
     labels = recommender.graph.labels if nodes is None else list(nodes)
     written = time.monotonic()
     for first in range(0, len(labels), _NODES):
         some = labels[first : first + _NODES]
-        learn(recommender, recommender.graph.positions(some).tolist(), partial(step, first, len(labels)))
+        prepare_nodes(recommender, recommender.graph.positions(some).tolist(), partial(step, first, len(labels)))
         recommender.prepare(some)
         if file is not None and time.monotonic() - written > _SECONDS:
             _save(recommender, file)
@@ -143,7 +151,7 @@ def prepare_task(
     if file is not None:
         _save(recommender, file)
     step(len(labels), len(labels))
-    return {"nodes": len(labels), "known": recommender.known}
+    return {"nodes": len(labels), "known": recommender.num_prepared}
 
 
 def _save(recommender: Recommender, file: Path) -> None:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from curiograph.errors import FileFormatError
-from curiograph.graph.storage import replacing, shortened
+from curiograph.files import open_atomic
+from curiograph.messages import shorten_text
 from curiograph.training.restoring import State
 
 _FACTS: dict[str, tuple[type, ...]] = {
@@ -29,7 +30,7 @@ def save_checkpoint(path: Path, state: State, facts: dict[str, Any]) -> None:
 
     arrays = {name: np.asarray(array, order="C") for name, array in state.items()}
     known = facts | {"sha256": _digest(arrays)}
-    with replacing(path) as stream:
+    with open_atomic(path) as stream:
         stream.write(save(arrays, metadata={"curiograph": json.dumps(known)}))
 
 
@@ -44,13 +45,13 @@ def load_checkpoint(path: Path) -> tuple[State, dict[str, Any]]:
             _check(arrays, facts)
             return arrays, facts
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise unusable(path, error) from None
+        raise make_checkpoint_error(path, error) from None
 
 
-def unusable(path: Path, error: Exception) -> FileFormatError:
+def make_checkpoint_error(path: Path, error: Exception) -> FileFormatError:
     """What is wrong with a checkpoint, and the way out."""
     return FileFormatError(
-        f"{path}: is not a usable checkpoint ({shortened(error, 120)}); delete it to train from the start."
+        f"{path}: is not a usable checkpoint ({shorten_text(error, 120)}); delete it to train from the start."
     )
 
 

@@ -10,14 +10,14 @@ from torch import Tensor, nn
 
 from curiograph import kernels
 from curiograph.agents.gnn import GnnAgent, Subgraphs
-from curiograph.exploration.batch import Exploration
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int64
-from curiograph.rewards.contract import Reward
+from curiograph.arrays import Float64, Int64
+from curiograph.exploration.mdp import Exploration
+from curiograph.graph.graph import Graph
+from curiograph.rewards.base import Reward
+from curiograph.training.config import DqnSettings
 from curiograph.training.learner import Learner
-from curiograph.training.networks import GnnNetwork, weights_of
+from curiograph.training.networks import GnnNetwork, view_weights
 from curiograph.training.replay import Replay
-from curiograph.training.settings import DqnSettings
 
 
 class DqnLearner(Learner):
@@ -39,8 +39,8 @@ class DqnLearner(Learner):
         }  # fmt: skip
         self.replay = Replay(settings.buffer, kinds)
         self.exploration = self.new_walks(np.arange(len(graphs)), nodes)
-        self._online = GnnAgent(settings.shape, weights_of(self.network))
-        self._fixed = GnnAgent(settings.shape, weights_of(self.target))
+        self._online = GnnAgent(settings.shape, view_weights(self.network))
+        self._fixed = GnnAgent(settings.shape, view_weights(self.target))
 
     @property
     def agent(self) -> GnnAgent:
@@ -148,8 +148,8 @@ class DqnLearner(Learner):
         active = np.where(lengths < s.walk_nodes, lengths, 0)
         graph = np.searchsorted(stack.starts, nodes[:, 0], side="right") - 1
         low, high = stack.starts[graph], stack.starts[graph + 1]
-        offsets, candidates = kernels.walks.candidates(
-            stack.out.indptr, stack.out.indices, nodes, active, low, high, kernels.walks.FRONTIER
+        offsets, candidates = kernels.candidates.find_candidates(
+            stack.out.indptr, stack.out.indices, nodes, active, low, high, kernels.candidates.FRONTIER
         )
         gained: Float64 = rows["gained"].copy()
         going = np.flatnonzero(np.diff(offsets) > 0)

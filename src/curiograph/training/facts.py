@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from curiograph.agents.files import TrainedAgent, load_agent
+from curiograph.agents.pretrained import TrainedAgent, load_agent
 from curiograph.errors import FileFormatError, SettingError
-from curiograph.graph.environments import Split
-from curiograph.graph.storage import quoted
-from curiograph.jobs.identity import fingerprint
-from curiograph.rewards.contract import Reward
-from curiograph.training.settings import Schedule
+from curiograph.graph.splits import Split
+from curiograph.messages import quote_value
+from curiograph.parallel.fingerprint import fingerprint
+from curiograph.rewards.base import Reward
+from curiograph.training.config import TrainingSettings
 
 RUN_FILE = "run.json"
 
@@ -34,8 +34,8 @@ def as_start(start: str | Path | Start | None) -> Start | None:
     return start if start is None or isinstance(start, Start) else Start(str(start), load_agent(start))
 
 
-def facts_of(
-    graphs: Split, reward: Reward, agent: str, settings: Schedule, seed: int, start: Start | None
+def describe_run(
+    graphs: Split, reward: Reward, agent: str, settings: TrainingSettings, seed: int, start: Start | None
 ) -> dict[str, Any]:
     """What tells a training from all others, as JSON holds it."""
     facts = {
@@ -70,11 +70,11 @@ def _network_digest(agent: TrainedAgent) -> str:
     return digest.hexdigest()
 
 
-def check_folder(out: Path, facts: Mapping[str, Any]) -> None:
+def check_run_folder(out: Path, facts: Mapping[str, Any]) -> None:
     """Raise where a folder holds another training than this."""
     if not (out / RUN_FILE).is_file():
         return
-    known = read_facts(out / RUN_FILE)
+    known = read_run_file(out / RUN_FILE)
     if known != facts:
         raise SettingError(
             f"{out} holds another training: {_difference(known, facts)}; choose another folder or delete it."
@@ -88,7 +88,7 @@ def _difference(known: Any, asked: Mapping[str, Any]) -> str:
     odd = next(names, "origin")
     if odd == "graphs":
         return "its graphs are not those asked for"
-    return f"its {odd} is {quoted(before.get(odd))}, not {quoted(now.get(odd))}"
+    return f"its {odd} is {quote_value(before.get(odd))}, not {quote_value(now.get(odd))}"
 
 
 def _flat(facts: Any) -> dict[str, Any]:
@@ -105,7 +105,7 @@ def _flat(facts: Any) -> dict[str, Any]:
     return dict(facts)
 
 
-def read_facts(path: Path) -> Any:
+def read_run_file(path: Path) -> Any:
     """The facts in a folder of a training."""
     try:
         return json.loads(path.read_text())

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from curiograph import kernels
-from curiograph.agents.files import TrainedAgent
 from curiograph.agents.layers import Weights
-from curiograph.exploration.batch import Exploration, begin, possible_starts
-from curiograph.graph.container import Graph
-from curiograph.graph.rows import Float64, Int64
-from curiograph.rewards.contract import Reward
+from curiograph.agents.pretrained import TrainedAgent
+from curiograph.arrays import Float64, Int64
+from curiograph.exploration.mdp import Exploration, begin, list_starts
+from curiograph.graph.graph import Graph
+from curiograph.rewards.base import Reward
+from curiograph.training.config import TrainingSettings
 from curiograph.training.replay import Replay
 from curiograph.training.restoring import State, check_state
-from curiograph.training.settings import Schedule
 
 
 class Learner(ABC):
@@ -31,14 +31,16 @@ class Learner(ABC):
 
     replay: Replay
 
-    def __init__(self, settings: Schedule, network: nn.Module, graphs: list[Graph], reward: Reward, seed: int) -> None:
+    def __init__(
+        self, settings: TrainingSettings, network: nn.Module, graphs: list[Graph], reward: Reward, seed: int
+    ) -> None:
         self.settings = settings
         self.network = network
         self.seed = seed
         self.step_number = 0
         self.updates = 0
         self.optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate, fused=True)
-        self.starts = [possible_starts(graph, "frontier") for graph in graphs]
+        self.starts = [list_starts(graph, "frontier") for graph in graphs]
         first = [starts[:1] for starts in self.starts]
         self.exploration = begin(graphs, first, reward, settings.walk_nodes, seed=seed)
 
@@ -75,8 +77,8 @@ class Learner(ABC):
 
     def _streams(self, purpose: str, count: int) -> NDArray[np.uint64]:
         number = int.from_bytes(purpose.encode()[:7].ljust(7), "big")
-        stream = kernels.random.draw(np.uint64(self.seed), np.uint64(number), np.uint64(self.updates))
-        streams: NDArray[np.uint64] = kernels.random.streams(np.uint64(stream), self.step_number, count)
+        stream = kernels.random.draw_bits(np.uint64(self.seed), np.uint64(number), np.uint64(self.updates))
+        streams: NDArray[np.uint64] = kernels.random.make_streams(np.uint64(stream), self.step_number, count)
         return streams
 
     def descend(self, loss: Tensor) -> None:

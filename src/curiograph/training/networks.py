@@ -14,8 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from curiograph import kernels
-from curiograph.agents.gnn import LAYERS, GnnShape, Subgraphs
-from curiograph.agents.horizon import HorizonShape, Surroundings
+from curiograph.agents.gnn import NUM_LAYERS, GnnShape, Subgraphs
+from curiograph.agents.horizon import HorizonShape, Neighborhoods
 from curiograph.agents.layers import Weights
 
 
@@ -26,14 +26,14 @@ class _Beside(torch.autograd.Function):
     def forward(ctx: Any, hidden: Tensor, read: Subgraphs, mean: bool) -> Tensor:
         ctx.read, ctx.mean = read, mean
         out = torch.empty(len(hidden), 2 * hidden.shape[1])
-        kernels.subgraphs.gather(read.starts, read.links, hidden.detach().numpy(), mean, out.numpy())
+        kernels.subgraphs.gather_messages(read.starts, read.links, hidden.detach().numpy(), mean, out.numpy())
         return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         gradient = gradients[0].contiguous().numpy()
         back = torch.empty(len(gradient), gradient.shape[1] // 2)
-        kernels.subgraphs.gather_back(ctx.read.starts, ctx.read.links, gradient, ctx.mean, back.numpy())
+        kernels.subgraphs.gather_gradients(ctx.read.starts, ctx.read.links, gradient, ctx.mean, back.numpy())
         return back, None, None
 
 
@@ -41,10 +41,10 @@ class _Around(torch.autograd.Function):
     """Every node's state beside the messages of its surroundings."""
 
     @staticmethod
-    def forward(ctx: Any, hidden: Tensor, read: Surroundings) -> Tensor:
+    def forward(ctx: Any, hidden: Tensor, read: Neighborhoods) -> Tensor:
         ctx.read = read
         out = torch.empty(len(hidden), 4 * hidden.shape[1])
-        kernels.surroundings.gather(
+        kernels.neighborhood.gather_messages(
             read.bounds, read.starts, read.links, read.loose, read.lengths, hidden.detach().numpy(), out.numpy()
         )
         return out
@@ -53,7 +53,7 @@ class _Around(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Any) -> Any:
         read, gradient = ctx.read, gradients[0].contiguous().numpy()
         back = torch.empty(len(gradient), gradient.shape[1] // 4)
-        kernels.surroundings.gather_back(
+        kernels.neighborhood.gather_gradients(
             read.bounds, read.starts, read.links, read.loose, read.lengths, gradient, back.numpy()
         )
         return back, None
@@ -71,8 +71,8 @@ class GnnNetwork(nn.Module):
     def __init__(self, shape: GnnShape) -> None:
         super().__init__()
         self.shape = shape
-        wide = [shape.features, *[shape.width] * LAYERS]
-        self.layers = nn.ModuleList(nn.Linear(2 * wide[k], wide[k + 1]) for k in range(LAYERS))
+        wide = [shape.features, *[shape.width] * NUM_LAYERS]
+        self.layers = nn.ModuleList(nn.Linear(2 * wide[k], wide[k + 1]) for k in range(NUM_LAYERS))
         self.hidden = nn.Linear(shape.width, 32)
         self.output = nn.Linear(32, 1)
         self.register_buffer("scale", torch.ones(1))
@@ -106,7 +106,7 @@ class HorizonNetwork(nn.Module):
         for update in self.update:  # start near the identity
             nn.init.normal_(cast(nn.Linear, update).weight, std=0.3 / np.sqrt(d))
 
-    def forward(self, read: Surroundings) -> Tensor:
+    def forward(self, read: Neighborhoods) -> Tensor:
         """The value of every candidate, before it is scaled."""
         owners = torch.from_numpy(np.repeat(np.arange(len(read.lengths)), np.diff(read.bounds)))
         visited = torch.from_numpy(
@@ -129,6 +129,6 @@ class HorizonNetwork(nn.Module):
         return cast(Tensor, self.output(torch.relu(self.hidden(head)))[:, 0])
 
 
-def weights_of(network: nn.Module) -> Weights:
+def view_weights(network: nn.Module) -> Weights:
     """A network's weights as arrays that share its memory."""
     return {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}

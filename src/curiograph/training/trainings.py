@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
-from curiograph.agents.files import TrainedAgent
+from curiograph.agents.pretrained import TrainedAgent
 from curiograph.errors import SettingError
-from curiograph.extras import require
-from curiograph.graph.storage import quoted
+from curiograph.messages import quote_value
+from curiograph.optional import import_optional
 from curiograph.plotting import plot_spread
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Trainings(Sequence[Training]):
         """Those with such values, as `of(reward="igt", discount=0.8)`."""
         rows = [row for row in self.rows if all(row.varied.get(name) == value for name, value in chosen.items())]
         if not rows:
-            asked = ", ".join(f"{name}={quoted(value)}" for name, value in chosen.items())
+            asked = ", ".join(f"{name}={quote_value(value)}" for name, value in chosen.items())
             known = {name: list(dict.fromkeys(row.varied[name] for row in self.rows)) for name in self.rows[0].varied}
             there = "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in known.items())
             raise SettingError(f"there is no training with {asked}; there are {there}.")
@@ -141,7 +141,7 @@ class Trainings(Sequence[Training]):
 
     def to_frame(self) -> pd.DataFrame:
         """One row per training as a pandas frame (`pip install curiograph[frame]`)."""
-        return require("pandas", "frame", "Frames").DataFrame([row.to_dict() for row in self.rows])
+        return import_optional("pandas", "frame", "Frames").DataFrame([row.to_dict() for row in self.rows])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The validation return of every training as a dot, in a line for each setting, with means over seeds."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from curiograph.progress import Progress, silent
-from curiograph.training.log import read_log
+from curiograph.progress import Progress, no_progress
+from curiograph.training.logging import read_log
 
 _LOOK = 1.0  # seconds between two looks
 _SHOWN = 3  # trainings that are told at a time
@@ -16,10 +16,10 @@ _NEARLY = 0.999  # the most that logs can tell: the job says when all is done
 
 
 @contextmanager
-def watched(trainings: Sequence[tuple[Path, int]], progress: Progress) -> Iterator[Progress]:
+def watch_logs(trainings: Sequence[tuple[Path, int]], progress: Progress) -> Iterator[Progress]:
     """Give what a job is to tell its progress to; between that, look at the logs of trainings (folder, steps)."""
-    if progress is silent:
-        yield silent
+    if progress is no_progress:
+        yield no_progress
         return
     watch = _Watch(trainings, progress)
     ended = threading.Event()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.graph.rows import Float64, Int64
+from curiograph.arrays import Float64, Int64
 
 _ROUNDS = 4_000
 """Nodes times rounds of settling per step: keeps a step of a long walk as quick as that of a short one."""
@@ -13,12 +13,12 @@ _STRETCHED = 1.5
 """How much more the narrow direction may be stretched than the wide one, to fill the picture."""
 
 
-def settled(places: Float64, edges: Int64) -> Float64:
+def relax_layout(places: Float64, edges: Int64) -> Float64:
     """The places after nodes have pushed each other apart and edges have pulled them together, a little.
 
     Places are centred and fill the square from -1 to 1. `edges` has a row of two indices for each edge.
 
-    >>> apart = settled(np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1]]), np.array([[0, 1], [1, 2]]))
+    >>> apart = relax_layout(np.array([[0.0, 0.0], [0.1, 0.0], [0.0, 0.1]]), np.array([[0, 1], [1, 2]]))
     >>> float(np.abs(apart).max())
     1.0
     """
@@ -57,10 +57,10 @@ def _attraction(places: Float64, edges: Int64, ideal: float) -> Float64:
     return np.column_stack(list(along))
 
 
-def beside(places: Float64, neighbours: Int64, last: int) -> Float64:
+def place_new_node(places: Float64, neighbours: Int64, last: int) -> Float64:
     """A first place for a new node: beside its visited neighbours, or the last node, away from the middle.
 
-    >>> beside(np.array([[0.5, 0.0]]), np.array([0]), 0).round(2).tolist()
+    >>> place_new_node(np.array([[0.5, 0.0]]), np.array([0]), 0).round(2).tolist()
     [0.79, 0.12]
     """
     around = places[neighbours] if len(neighbours) else places[last : last + 1]

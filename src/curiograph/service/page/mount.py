@@ -8,9 +8,9 @@ from fastapi import FastAPI, Request
 from nicegui import ui
 from starlette.middleware.gzip import GZipMiddleware
 
-from curiograph.service.core import Service
 from curiograph.service.page.style import ICON
 from curiograph.service.page.view import Page
+from curiograph.service.state import Service
 
 
 def add_page(app: FastAPI) -> None:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from nicegui import ui
 
-from curiograph.centrality.recommend import Recommendations, places_of
-from curiograph.graph.storage import shortened
-from curiograph.service.labels import shown
-from curiograph.service.page.walking import Rival, Walking
+from curiograph.messages import shorten_text
+from curiograph.recommendation.recommender import Recommendations, compute_ranks
+from curiograph.service.labels import encode_label
+from curiograph.service.page.walk_session import AgentReturns, WalkSession
 
 _NAMES = {"igt": "information gaps", "cpt": "compressibility", "pagerank": "PageRank", "degree": "most links"}
 _ROWS = 10
@@ -49,25 +49,25 @@ class CandidatesPanel:
         self.table.add_slot("body-cell-name", _GO)
         self.table.on("go", lambda event: go(int(event.args[0]), int(event.args[1])))
 
-    def show(self, walking: Walking) -> None:
+    def show(self, walking: WalkSession) -> None:
         """Fill the panel."""
         self.choices.clear()
         with self.choices:
-            for line in told_choices(walking):
+            for line in describe_choices(walking):
                 ui.label(line)
-        self.table.rows = candidate_rows(walking)
+        self.table.rows = build_candidate_rows(walking)
 
 
-def brief(node: Hashable) -> str:
+def shorten_label(node: Hashable) -> str:
     """A name that fits."""
-    return shortened(str(shown(node)), _LETTERS)
+    return shorten_text(str(encode_label(node)), _LETTERS)
 
 
-def told(walking: Walking) -> str:
+def describe_last_step(walking: WalkSession) -> str:
     """What the last step did, in a sentence."""
     taken, steps = walking.taken[-1], len(walking.taken)
     if steps == 1:
-        return f"Start: {brief(taken.node)}. Step, or choose a candidate yourself."
+        return f"Start: {shorten_label(taken.node)}. Step, or choose a candidate yourself."
     growth = walking.growth
     opened = sum(gap.opened_at == steps for gap in growth.gaps)
     closed = sum(gap.closed_at == steps for gap in growth.gaps)
@@ -78,29 +78,29 @@ def told(walking: Walking) -> str:
     ]
     end = " There is nowhere left to go." if not walking.seen.nodes else ""
     happened = ", ".join(events) or "no gap opened or closed"
-    return f"{steps}. {brief(taken.node)}, chosen by {taken.by}: {happened}.{end}"
+    return f"{steps}. {shorten_label(taken.node)}, chosen by {taken.by}: {happened}.{end}"
 
 
-def told_choices(walking: Walking) -> list[str]:
+def describe_choices(walking: WalkSession) -> list[str]:
     """What the agent and each motive would choose, a line each."""
     seen = walking.seen
     if not seen.nodes:
         return ["There is nowhere left to go."]
     lines = [] if seen.on_the_way else ["A dead end: the candidates are neighbours of all that was visited."]
-    lines.append(f"{walking.agent}, for {walking.reward}: {brief(seen.choice)}")
+    lines.append(f"{walking.agent}, for {walking.reward}: {shorten_label(seen.choice)}")
     for motive in seen.values:
         best = seen.best(motive)
         others = f", or {len(best) - 1} as good" if len(best) > 1 else ""
-        lines.append(f"{_NAMES[motive]}: {brief(best[0])}{others}")
+        lines.append(f"{_NAMES[motive]}: {shorten_label(best[0])}{others}")
     if "cpt" not in seen.values:
         lines.append("compressibility: left out, the walk is too long to compute it for all candidates at once")
     return lines
 
 
-def candidate_rows(walking: Walking) -> list[dict[str, Any]]:
+def build_candidate_rows(walking: WalkSession) -> list[dict[str, Any]]:
     """A row for each candidate, the one with the highest reward first; gaps and bits are changes."""
     seen = walking.seen
-    ranks = places_of(seen.values["pagerank"], np.arange(len(seen.nodes))).tolist()
+    ranks = compute_ranks(seen.values["pagerank"], np.arange(len(seen.nodes))).tolist()
     best = {motive: set(seen.best(motive)) for motive in ("igt", "cpt") if motive in seen.values}
     rows: list[dict[str, Any]] = []
     for i, node in enumerate(seen.nodes):
@@ -110,8 +110,8 @@ def candidate_rows(walking: Walking) -> list[dict[str, Any]]:
             {
                 "id": i,
                 "at": len(walking.taken),
-                "name": str(shown(node)),
-                "short": brief(node),
+                "name": str(encode_label(node)),
+                "short": shorten_label(node),
                 "gaps": int(seen.values["igt"][i] - seen.igt),
                 "bits": None if bits is None or math.isnan(bits) else round(float(bits), 3) + 0.0,
                 "pagerank": ranks[i],
@@ -120,7 +120,7 @@ def candidate_rows(walking: Walking) -> list[dict[str, Any]]:
             }
         )
     value = seen.values.get(walking.reward, seen.values["igt"])
-    rows.sort(key=lambda row: (row["name"] != str(shown(seen.choice)), -value[int(row["id"])], row["pagerank"]))
+    rows.sort(key=lambda row: (row["name"] != str(encode_label(seen.choice)), -value[int(row["id"])], row["pagerank"]))
     return rows
 
 
@@ -130,7 +130,7 @@ class GapsPanel:
     def __init__(self) -> None:
         self.box = ui.column().classes("w-full gap-1 cg-small")
 
-    def show(self, walking: Walking) -> None:
+    def show(self, walking: WalkSession) -> None:
         """Fill the panel."""
         self.box.clear()
         loops = walking.loops
@@ -138,8 +138,8 @@ class GapsPanel:
             open_now = sum(gap.closed_at is None for gap, _ in loops)
             ui.label(f"{open_now} open, {len(loops) - open_now} closed").classes("text-weight-bold")
             for gap, loop in reversed(loops[-_LONGEST:]):
-                ends = f"closed at {gap.closed_at} by {brief(gap.closed_by)}" if gap.closed_at else "open"
-                around = " - ".join(brief(node) for node in [*loop, loop[0]])
+                ends = f"closed at {gap.closed_at} by {shorten_label(gap.closed_by)}" if gap.closed_at else "open"
+                around = " - ".join(shorten_label(node) for node in [*loop, loop[0]])
                 state = "cg-igt" if gap.closed_at is None else ""
                 ui.label(f"{'○' if gap.closed_at is None else '●'} step {gap.opened_at}: {around}; {ends}").classes(
                     state
@@ -152,7 +152,7 @@ class ComparisonPanel:
     def __init__(self) -> None:
         self.box = ui.column().classes("w-full gap-2")
 
-    def show(self, walking: Walking, rivals: list[Rival]) -> None:
+    def show(self, walking: WalkSession, rivals: list[AgentReturns]) -> None:
         """Fill the panel."""
         self.box.clear()
         agreement = walking.agreement()
@@ -174,7 +174,7 @@ class ComparisonPanel:
                 ui.label("Walk on: agents are compared over 2 to 40 nodes.")
 
 
-def _called(rival: Rival) -> str:
+def _called(rival: AgentReturns) -> str:
     return rival.agent if rival.agent == "random" else f"{rival.agent}, for {rival.reward}"
 
 
@@ -200,7 +200,7 @@ class RecommendationsPanel:
             ui.spinner(size="sm")
             ui.label("walkers are on their way …")
 
-    def show(self, walking: Walking, top: Recommendations) -> None:
+    def show(self, walking: WalkSession, top: Recommendations) -> None:
         """Fill the panel."""
         self.box.clear()
         with self.box:
@@ -208,7 +208,7 @@ class RecommendationsPanel:
                 ui.label("There is nothing left to recommend.")
             for place, ((node, _), reason) in enumerate(zip(top, top.reasons, strict=True), start=1):
                 with ui.column().classes("cg-reason gap-0"):
-                    title = f"{place}. {brief(node)}"
+                    title = f"{place}. {shorten_label(node)}"
                     if node in walking.seen.nodes:
                         go = ui.button(title, on_click=lambda node=node: self._go(node))
                         go.props("flat dense no-caps align=left")

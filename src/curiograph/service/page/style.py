@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from curiograph.plotting import COLOURS
+from curiograph.plotting import COLORS
 
 
-def shade(name: str, dark: bool) -> str:
+def get_color(name: str, dark: bool) -> str:
     """The colour of a thing, lighter where the page is dark.
 
-    >>> shade("human", dark=True)
+    >>> get_color("human", dark=True)
     '#b57696'
     """
-    colour = COLOURS[name]
+    colour = COLORS[name]
     if not dark:
         return colour
     mixed = (round(0.62 * int(colour[i : i + 2], 16) + 0.38 * 255) for i in (1, 3, 5))
@@ -22,7 +22,7 @@ _MAIN = ("igt", "cpt", "pagerank", "human", "mixture", "quiet")
 
 CSS = (
     "".join(
-        f"{where} {{" + "".join(f"--{name}: {shade(name, dark)};" for name in _MAIN) + "}\n"
+        f"{where} {{" + "".join(f"--{name}: {get_color(name, dark)};" for name in _MAIN) + "}\n"
         for where, dark in ((":root", False), (".body--dark", True))
     )
     + """
@@ -79,5 +79,5 @@ CSS = (
 
 ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="10" fill="none" '
-    f'stroke="{COLOURS["igt"]}" stroke-width="4"/><circle cx="16" cy="6" r="5" fill="{COLOURS["cpt"]}"/></svg>'
+    f'stroke="{COLORS["igt"]}" stroke-width="4"/><circle cx="16" cy="6" r="5" fill="{COLORS["cpt"]}"/></svg>'
 )

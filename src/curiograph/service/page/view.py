@@ -16,21 +16,21 @@ from nicegui import events, ui
 from nicegui.client import ClientConnectionTimeout
 from starlette.datastructures import QueryParams
 
-from curiograph.centrality.recommend import CandidateSet, Recommendations
 from curiograph.errors import CuriographError
-from curiograph.graph.read import ENDINGS
+from curiograph.graph.io.read import EXTENSIONS
+from curiograph.recommendation.recommender import CandidateSet, Recommendations
 from curiograph.rewards.registry import REWARDS
-from curiograph.service.core import Service
-from curiograph.service.knowing import learn, with_room
+from curiograph.service.errors import ServiceError
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
-from curiograph.service.page.drawing import growth_options, ink, subgraph_options
-from curiograph.service.page.keys import KEYS, LISTEN
-from curiograph.service.page.sharing import AGENTS, address, walking_at
-from curiograph.service.page.style import CSS, shade
-from curiograph.service.page.walking import Walking, first_start
-from curiograph.service.refusals import Refusal
-from curiograph.service.work import Check
+from curiograph.service.page.charts import build_growth_options, build_subgraph_options, get_theme
+from curiograph.service.page.share_link import PAGE_AGENTS, build_link, open_link
+from curiograph.service.page.shortcuts import KEY_LISTENER_JS, SHORTCUTS
+from curiograph.service.page.style import CSS, get_color
+from curiograph.service.page.walk_session import WalkSession, choose_start
+from curiograph.service.prepared import copy_if_full, prepare_nodes
+from curiograph.service.state import Service
+from curiograph.service.time_limits import StopCheck
 
 _PAUSE = 0.8
 """Seconds between the steps of a walk that plays."""
@@ -47,7 +47,7 @@ class Page:
     def __init__(self, service: Service) -> None:
         self.shelf, self.limits = service.shelf, service.limits
         self._compute, self._quick = service.computing.run, service.quick.run
-        self._watched = service.computing.run_watched
+        self._watched = service.computing.run_with_deadline
         self.dark = False
         self._busy = asyncio.Lock()
         self._filling = self._stale = False
@@ -56,13 +56,13 @@ class Page:
         """Build the page for an address, then find out whether the visitor likes it dark."""
         bad = ""
         try:
-            self.walking = await self._compute(walking_at, request.query_params, self.shelf, self.limits)
-        except Refusal as error:
+            self.walking = await self._compute(open_link, request.query_params, self.shelf, self.limits)
+        except ServiceError as error:
             _come_back(_sentence(error))
             return
         except CuriographError as error:
             bad = _sentence(error)
-            self.walking = await asyncio.to_thread(walking_at, QueryParams(), self.shelf, self.limits)
+            self.walking = await asyncio.to_thread(open_link, QueryParams(), self.shelf, self.limits)
         self._build()
         self._show(*await asyncio.to_thread(_drawn, self.walking, self.dark))
         client = ui.context.client
@@ -72,14 +72,14 @@ class Page:
             return
         if bad:
             _complain(bad)
-        if await ui.run_javascript(LISTEN, timeout=_PATIENCE):
+        if await ui.run_javascript(KEY_LISTENER_JS, timeout=_PATIENCE):
             await self._set_dark(True)
 
     # -- building ----------------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         ui.add_css(CSS)
-        ui.colors(primary=shade("igt", self.dark))
+        ui.colors(primary=get_color("igt", self.dark))
         ui.on("cg-key", lambda event: self._key(str(event.args)))
         self.timer = ui.timer(_PAUSE, self._play_on, active=False)
         self.mode = ui.dark_mode(None)
@@ -118,14 +118,14 @@ class Page:
                 auto_upload=True,
                 label="or drop an edge list",
             )
-            self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(ENDINGS)}"')
+            self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(EXTENSIONS)}"')
             self.directed = ui.checkbox("its links have a direction").props("dense").classes("cg-small")
             self.search = ui.input(label="start at", on_change=self._suggest).classes("w-full")
             self.search.props('dense clearable debounce=150 autocomplete=off aria-label="search a start"')
             self.search.on("keydown.enter", self._start_at_first)
             self.suggestions = ui.element("div").classes("cg-suggestions").props('aria-label="matching nodes"')
         with ui.column().classes("cg-card cg-walk gap-2"):
-            self.agent = ui.select(list(AGENTS), value=self.walking.agent, label="agent", on_change=self._change)
+            self.agent = ui.select(list(PAGE_AGENTS), value=self.walking.agent, label="agent", on_change=self._change)
             self.agent.classes("w-full").props("dense")
             names = {"igt": "gaps (igt)", "cpt": "bits (cpt)"}
             self.reward = ui.radio({name: names[name] for name in REWARDS}, value=self.walking.reward)
@@ -139,13 +139,13 @@ class Page:
 
     def _pictures(self) -> None:
         with ui.column().classes("cg-card gap-1"):
-            self.picture = ui.echart(subgraph_options(self.walking, self.dark), on_point_click=self._clicked)
+            self.picture = ui.echart(build_subgraph_options(self.walking, self.dark), on_point_click=self._clicked)
             self.picture.classes("cg-picture")
             with ui.element("div").classes("cg-legend"):
                 for part in _LEGEND:
                     ui.label(part)
         with ui.column().classes("cg-card cg-curve gap-0"):
-            self.curve = ui.echart(growth_options(self.walking, self.dark)).classes("cg-growth")
+            self.curve = ui.echart(build_growth_options(self.walking, self.dark)).classes("cg-growth")
 
     def _panels(self) -> None:
         with ui.tabs(on_change=self._fill_tab).props("dense no-caps inline-label mobile-arrows") as self.tabs:
@@ -164,7 +164,7 @@ class Page:
     def _help(self) -> None:
         with ui.dialog() as self.keys, ui.card():
             ui.label("Keys").classes("text-h6")
-            for key, meaning in KEYS:
+            for key, meaning in SHORTCUTS:
                 ui.label(f"{key}: {meaning}")
 
     def _graphs(self) -> dict[str, str]:
@@ -181,7 +181,7 @@ class Page:
         self.curve.options.update(curve)
         self.candidates.show(self.walking)
         self.gaps.show(self.walking)
-        self.status.text = panels.told(self.walking)
+        self.status.text = panels.describe_last_step(self.walking)
 
     async def _fill_tab(self) -> None:
         """Fill the panel that is looked at, if it takes time to compute; steps taken meanwhile are caught up with."""
@@ -193,7 +193,7 @@ class Page:
             while self._stale:
                 self._stale = False
                 await self._compute_tab()
-        except (CuriographError, Refusal) as error:
+        except (CuriographError, ServiceError) as error:
             _complain(_sentence(error))
         finally:
             self._filling = False
@@ -211,22 +211,22 @@ class Page:
             if self._still(walking, count):
                 self.recommendations.show(walking, top)
 
-    def _recommended(self, walking: Walking, among: CandidateSet, check: Check) -> Recommendations:
+    def _recommended(self, walking: WalkSession, among: CandidateSet, check: StopCheck) -> Recommendations:
         """Learn what walkers have not found out yet, node by node, and recommend."""
-        made = with_room(self.shelf.recommender(walking.graph_id), self.limits.parts)
-        learn(made, walking.graph.positions(walking.nodes).tolist(), check)
+        made = copy_if_full(self.shelf.recommender(walking.graph_id), self.limits.parts)
+        prepare_nodes(made, walking.graph.positions(walking.nodes).tolist(), check)
         top: Recommendations = made.recommend(walking.nodes, _RECOMMENDED, candidates=among)
         _ = top.reasons  # computed here, in a thread
         return top
 
-    def _still(self, walking: Walking, count: int) -> bool:
+    def _still(self, walking: WalkSession, count: int) -> bool:
         """Whether the walk has not gone on while something was computed for it."""
         return walking is self.walking and count == len(walking.taken)
 
     async def _set_dark(self, dark: bool) -> None:
         self.dark = dark
         self.mode.value = dark
-        ui.colors(primary=shade("igt", dark))
+        ui.colors(primary=get_color("igt", dark))
         async with self._busy:
             await self._refresh()
 
@@ -246,11 +246,11 @@ class Page:
                 return False
             try:
                 await self._compute(act, *arguments)
-            except (CuriographError, Refusal) as error:
+            except (CuriographError, ServiceError) as error:
                 self._pause()
                 _complain(_sentence(error))
                 return False
-            ui.navigate.history.replace(address(self.walking))
+            ui.navigate.history.replace(build_link(self.walking))
             await self._refresh()
         await self._fill_tab()
         return True
@@ -337,7 +337,7 @@ class Page:
 
         def begin() -> None:
             graph = self.shelf.graph(graph_id)
-            self.walking = Walking(graph_id, graph, first_start(graph), self.agent.value, self.reward.value)
+            self.walking = WalkSession(graph_id, graph, choose_start(graph), self.agent.value, self.reward.value)
 
         if not await self._do(begin):
             self.graph.value = self.walking.graph_id
@@ -347,21 +347,21 @@ class Page:
         content = await event.file.read()
         try:
             shelved = await self._compute(self.shelf.add, event.file.name, content, self.directed.value)
-        except (CuriographError, Refusal) as error:
+        except (CuriographError, ServiceError) as error:
             _complain(_sentence(error))
             return
         self.graph.set_options(self._graphs(), value=shelved.id)
 
     def _rejected(self) -> None:
         most = self.limits.upload_bytes // 2**20
-        _complain(f"The page takes {', '.join(ENDINGS)} of at most {most} MB.")
+        _complain(f"The page takes {', '.join(EXTENSIONS)} of at most {most} MB.")
 
     async def _suggest(self) -> None:
         found = await self._found(_SUGGESTED)
         self.suggestions.clear()
         with self.suggestions:
             for each in found:
-                choose = ui.button(panels.brief(each), on_click=lambda each=each: self._start_at(each))
+                choose = ui.button(panels.shorten_label(each), on_click=lambda each=each: self._start_at(each))
                 choose.props("flat dense no-caps align=left")
             if self.search.value and not found:
                 ui.label("no node has that in its name").classes("cg-small")
@@ -384,7 +384,7 @@ class Page:
     # -- taking away -------------------------------------------------------------------------------------------------
 
     async def _share(self) -> None:
-        here = await ui.run_javascript("location.origin", timeout=_PATIENCE) + address(self.walking)
+        here = await ui.run_javascript("location.origin", timeout=_PATIENCE) + build_link(self.walking)
         with ui.dialog(value=True), ui.card().classes("w-full"):
             ui.label("Whoever opens this address sees this walk:")
             if self.walking.graph_id in (entry.id for entry in self.shelf.entries() if entry.kind == "upload"):
@@ -398,13 +398,13 @@ class Page:
         ui.download.content(text, "walk.json", "application/json")
 
     async def _download_picture(self) -> None:
-        wish = {"type": "png", "pixelRatio": 2, "backgroundColor": ink(self.dark)["paper"]}
+        wish = {"type": "png", "pixelRatio": 2, "backgroundColor": get_theme(self.dark)["paper"]}
         drawn = await self.picture.run_chart_method("getDataURL", wish, timeout=_PATIENCE)
         ui.download.content(base64.b64decode(drawn.partition(",")[2]), "walk.png", "image/png")
 
 
-def _sentence(error: CuriographError | Refusal) -> str:
-    return str(error.detail) if isinstance(error, Refusal) else str(error)
+def _sentence(error: CuriographError | ServiceError) -> str:
+    return str(error.detail) if isinstance(error, ServiceError) else str(error)
 
 
 def _complain(sentence: str) -> None:
@@ -418,8 +418,8 @@ def _icon(icon: str, meaning: str, act: Callable[..., Any]) -> ui.button:
     return button
 
 
-def _drawn(walking: Walking, dark: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    return subgraph_options(walking, dark), growth_options(walking, dark)
+def _drawn(walking: WalkSession, dark: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    return build_subgraph_options(walking, dark), build_growth_options(walking, dark)
 
 
 def _come_back(sentence: str) -> None:

@@ -10,11 +10,11 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.datastructures import UploadFile
 
 from curiograph.errors import UnknownNameError
-from curiograph.service.computing import Answer
-from curiograph.service.core import Serving
-from curiograph.service.offers import agents_offered, rewards_offered
-from curiograph.service.refusals import Refusal, unknown
-from curiograph.service.schema import AgentList, GraphEntry, GraphList, NodeList, RewardList
+from curiograph.service.catalog import describe_agents, describe_rewards
+from curiograph.service.errors import ServiceError, not_found
+from curiograph.service.schemas import AgentList, GraphEntry, GraphList, NodeList, RewardList
+from curiograph.service.state import ServiceDependency
+from curiograph.service.workers import Answer
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
 
@@ -40,7 +40,7 @@ _BODY = {
 
 
 @router.get("/graphs", response_model=GraphList)
-async def graphs(service: Serving) -> Any:
+async def graphs(service: ServiceDependency) -> Any:
     """All graphs on offer."""
     return {"graphs": [asdict(entry) for entry in service.shelf.entries()]}
 
@@ -48,7 +48,7 @@ async def graphs(service: Serving) -> Any:
 @router.post("/graphs", response_model=GraphEntry, status_code=201, openapi_extra=_BODY)
 async def upload(
     request: Request,
-    service: Serving,
+    service: ServiceDependency,
     name: Annotated[
         str,
         Query(
@@ -68,24 +68,24 @@ async def _uploaded(request: Request, name: str) -> tuple[str, bytes]:
     """The name and the content of an upload."""
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         if not name:
-            raise Refusal(422, "InvalidRequest", "name the file that the body is, as in ?name=links.csv.")
+            raise ServiceError(422, "InvalidRequest", "name the file that the body is, as in ?name=links.csv.")
         return name, await request.body()
     async with request.form(max_files=1, max_fields=8) as form:
         file = form.get("file")
         if not isinstance(file, UploadFile):
-            raise Refusal(422, "InvalidRequest", "the form has no file; send it in the field `file`.")
+            raise ServiceError(422, "InvalidRequest", "the form has no file; send it in the field `file`.")
         return name or file.filename or "", await file.read()
 
 
 @router.get("/graphs/{graph}", response_model=GraphEntry)
-async def graph(graph: GraphPath, service: Serving) -> Any:
+async def graph(graph: GraphPath, service: ServiceDependency) -> Any:
     """One graph with its size; read if it has not been yet."""
     await service.opened(graph)
     return asdict(_known(service.shelf.entry, graph))
 
 
 @router.delete("/graphs/{graph}", status_code=204)
-async def remove(graph: GraphPath, service: Serving) -> Response:
+async def remove(graph: GraphPath, service: ServiceDependency) -> Response:
     """Remove an upload; what the host offers stays."""
     _known(service.shelf.remove, graph)
     return Response(status_code=204)
@@ -96,13 +96,13 @@ def _known(ask: Callable[[str], Answer], graph: str) -> Answer:
     try:
         return ask(graph)
     except UnknownNameError as error:
-        raise unknown(str(error)) from None
+        raise not_found(str(error)) from None
 
 
 @router.get("/graphs/{graph}/nodes", response_model=NodeList)
 async def nodes(
     graph: GraphPath,
-    service: Serving,
+    service: ServiceDependency,
     query: Annotated[str, Query(max_length=200, description="Text that the labels contain.", examples=["mu"])] = "",
     limit: Annotated[int, Query(ge=1, description="How many labels to list.")] = 20,
 ) -> Any:
@@ -116,10 +116,10 @@ async def nodes(
 @router.get("/agents", response_model=AgentList)
 async def agents() -> Any:
     """Agents that can be named; also `beam:WIDTH` and `HORIZON+beam:WIDTH`."""
-    return {"agents": [{"name": name, "about": about} for name, about in agents_offered().items()]}
+    return {"agents": [{"name": name, "about": about} for name, about in describe_agents().items()]}
 
 
 @router.get("/rewards", response_model=RewardList)
 async def rewards() -> Any:
     """Rewards that can be named."""
-    return {"rewards": [{"name": name, "about": about} for name, about in rewards_offered().items()]}
+    return {"rewards": [{"name": name, "about": about} for name, about in describe_rewards().items()]}

@@ -8,86 +8,86 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path
 
 from curiograph.errors import SettingError
-from curiograph.service.answers import job_answer
-from curiograph.service.core import Opened, Service, Serving
-from curiograph.service.jobs import Work
-from curiograph.service.offers import agent_named, reward_named
-from curiograph.service.schema import (
-    AskedEvaluate,
-    AskedJob,
-    AskedMeasures,
-    AskedPrepare,
-    AskedRanks,
-    JobAnswer,
+from curiograph.service.catalog import check_reward, get_agent
+from curiograph.service.jobs import Task
+from curiograph.service.responses import encode_job
+from curiograph.service.schemas import (
+    EvaluateJobRequest,
     JobList,
+    JobRequest,
+    JobResponse,
+    MeasureJobRequest,
+    PrepareJobRequest,
+    RankJobRequest,
 )
-from curiograph.service.tasks import evaluate_task, measure_task, prepare_task, rank_task
+from curiograph.service.state import OpenGraph, Service, ServiceDependency
+from curiograph.service.tasks import evaluate_agent, measure_walks, prepare_recommendations, rank_nodes
 
 router = APIRouter(prefix="/api/v1", tags=["jobs"])
 
 JobPath = Annotated[str, Path(max_length=64, description="Id of a job.")]
 
 
-@router.post("/jobs", response_model=JobAnswer, status_code=202)
-async def start(asked: AskedJob, service: Serving) -> Any:
+@router.post("/jobs", response_model=JobResponse, status_code=202)
+async def start(asked: JobRequest, service: ServiceDependency) -> Any:
     """Start a job: evaluate an agent, measure many walks, rank by curious PageRank, or prepare recommendations."""
     opened = await service.opened(asked.graph)
     work = await service.computing.run(_work, service, opened, asked)
-    return job_answer(service.jobs.start(asked.kind, asked.graph, work))
+    return encode_job(service.jobs.start(asked.kind, asked.graph, work))
 
 
-def _work(service: Service, opened: Opened, asked: Any) -> Work:
+def _work(service: Service, opened: OpenGraph, asked: Any) -> Task:
     """What a job has to do; raises where it could not be done."""
     makers: dict[type, Any] = {
-        AskedEvaluate: _evaluate,
-        AskedMeasures: _measure,
-        AskedRanks: _rank,
-        AskedPrepare: _prepare,
+        EvaluateJobRequest: _evaluate,
+        MeasureJobRequest: _measure,
+        RankJobRequest: _rank,
+        PrepareJobRequest: _prepare,
     }
-    work: Work = makers[type(asked)](service, opened, asked)
+    work: Task = makers[type(asked)](service, opened, asked)
     return work
 
 
-def _evaluate(service: Service, opened: Opened, asked: AskedEvaluate) -> Work:
+def _evaluate(service: Service, opened: OpenGraph, asked: EvaluateJobRequest) -> Task:
     steps = service.check_count("steps", asked.steps, service.limits.steps)
     episodes = service.check_count("episodes", asked.episodes, 10 * service.limits.walks)
-    agent, reward = agent_named(asked.agent, service.limits), reward_named(asked.reward)
-    return partial(evaluate_task, opened.graph, agent, reward, steps, episodes, asked.seed)
+    agent, reward = get_agent(asked.agent, service.limits), check_reward(asked.reward)
+    return partial(evaluate_agent, opened.graph, agent, reward, steps, episodes, asked.seed)
 
 
-def _measure(service: Service, opened: Opened, asked: AskedMeasures) -> Work:
+def _measure(service: Service, opened: OpenGraph, asked: MeasureJobRequest) -> Task:
     service.check_walks(asked.walks)
-    return partial(measure_task, opened.graph, [opened.labels.walk(walk) for walk in asked.walks])
+    return partial(measure_walks, opened.graph, [opened.labels.walk(walk) for walk in asked.walks])
 
 
-def _rank(service: Service, opened: Opened, asked: AskedRanks) -> Work:
+def _rank(service: Service, opened: OpenGraph, asked: RankJobRequest) -> Task:
     if asked.agent is None:
         raise SettingError("a job ranks by the PageRank of an agent; name one, or ask /api/v1/rank for plain PageRank.")
     k = service.check_count("k", asked.k, service.limits.k)
     service.check_walks([asked.history or []])
     history = None if asked.history is None else opened.labels.walk(asked.history)
-    settings = {"alpha": asked.alpha, "p_g": asked.p_g, "reward": reward_named(asked.reward), "seed": asked.seed}
-    return partial(rank_task, opened.graph, agent_named(asked.agent, service.limits), history, settings, k)
+    settings = {"alpha": asked.alpha, "p_g": asked.p_g, "reward": check_reward(asked.reward), "seed": asked.seed}
+    return partial(rank_nodes, opened.graph, get_agent(asked.agent, service.limits), history, settings, k)
 
 
-def _prepare(service: Service, opened: Opened, asked: AskedPrepare) -> Work:
+def _prepare(service: Service, opened: OpenGraph, asked: PrepareJobRequest) -> Task:
     nodes = None if asked.nodes is None else opened.labels.walk(asked.nodes)
-    return partial(prepare_task, opened.recommender, nodes)
+    return partial(prepare_recommendations, opened.recommender, nodes)
 
 
 @router.get("/jobs", response_model=JobList)
-async def jobs(service: Serving) -> Any:
+async def jobs(service: ServiceDependency) -> Any:
     """All jobs that are remembered, without their results."""
-    return {"jobs": [job_answer(job, with_result=False) for job in service.jobs.all()]}
+    return {"jobs": [encode_job(job, with_result=False) for job in service.jobs.all()]}
 
 
-@router.get("/jobs/{job}", response_model=JobAnswer)
-async def job(job: JobPath, service: Serving) -> Any:
+@router.get("/jobs/{job}", response_model=JobResponse)
+async def job(job: JobPath, service: ServiceDependency) -> Any:
     """How far a job has come and, once it is done, its result."""
-    return job_answer(service.jobs.job(job))
+    return encode_job(service.jobs.job(job))
 
 
-@router.delete("/jobs/{job}", response_model=JobAnswer)
-async def cancel(job: JobPath, service: Serving) -> Any:
+@router.delete("/jobs/{job}", response_model=JobResponse)
+async def cancel(job: JobPath, service: ServiceDependency) -> Any:
     """Cancel a job, which stops at its next step; forget one that has ended."""
-    return job_answer(service.jobs.cancel(job))
+    return encode_job(service.jobs.cancel(job))

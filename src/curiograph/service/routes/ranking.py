@@ -8,26 +8,26 @@ from typing import Any
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from curiograph.centrality.curious import curious_pagerank
-from curiograph.centrality.history import Visited
+from curiograph.centrality.curious_pagerank import curious_pagerank
+from curiograph.centrality.history import History
 from curiograph.centrality.pagerank import pagerank
-from curiograph.service.answers import rank_answer
-from curiograph.service.batches import Question
-from curiograph.service.core import Service, Serving
-from curiograph.service.knowing import learn, with_room
+from curiograph.service.batching import RecommendQuery
+from curiograph.service.catalog import check_reward, get_agent
 from curiograph.service.labels import JsonLabel, Labels
-from curiograph.service.offers import agent_named, reward_named
-from curiograph.service.predicting import predict_answer
-from curiograph.service.schema import (
-    AskedPredict,
-    AskedRank,
-    AskedRecommend,
-    PredictAnswer,
-    RankAnswer,
-    RecommendAnswer,
-    RecommendAnswers,
+from curiograph.service.prediction import predict_choice
+from curiograph.service.prepared import copy_if_full, prepare_nodes
+from curiograph.service.responses import encode_ranking
+from curiograph.service.schemas import (
+    PredictRequest,
+    PredictResponse,
+    RankRequest,
+    RankResponse,
+    RecommendManyResponse,
+    RecommendRequest,
+    RecommendResponse,
 )
-from curiograph.service.work import Check, WatchedAgent, WatchedReward
+from curiograph.service.state import Service, ServiceDependency
+from curiograph.service.time_limits import CancellableAgent, CancellableReward, StopCheck
 
 router = APIRouter(prefix="/api/v1", tags=["ranking"])
 
@@ -39,31 +39,31 @@ _RECOMMEND_BODY = {
 }
 
 
-@router.post("/rank", response_model=RankAnswer)
-async def rank(asked: AskedRank, service: Serving) -> Any:
+@router.post("/rank", response_model=RankResponse)
+async def rank(asked: RankRequest, service: ServiceDependency) -> Any:
     """Nodes by PageRank or, with an agent, by PageRank that it walks; personalised with a history."""
     k = service.check_count("k", asked.k, service.limits.k)
     service.check_walks([asked.history or []])
     opened = await service.opened(asked.graph)
 
-    def ranked(check: Check) -> Any:
+    def ranked(check: StopCheck) -> Any:
         history = None if asked.history is None else opened.labels.walk(asked.history)
         if asked.agent is None:
             found: Any = pagerank(opened.graph, asked.alpha, history)
         else:
-            agent = WatchedAgent(agent_named(asked.agent, service.limits), lambda _: check())
-            reward = WatchedReward.of(reward_named(asked.reward), check)
+            agent = CancellableAgent(get_agent(asked.agent, service.limits), lambda _: check())
+            reward = CancellableReward.of(check_reward(asked.reward), check)
             settings: Any = {"reward": reward, "p_g": asked.p_g, "seed": asked.seed}
             found = curious_pagerank(opened.graph, agent, asked.alpha, history, **settings)
-        return rank_answer(opened.graph, found, history, k)
+        return encode_ranking(opened.graph, found, history, k)
 
-    return await service.computing.run_watched(ranked)
+    return await service.computing.run_with_deadline(ranked)
 
 
 @router.post(
     "/recommend",
     openapi_extra=_RECOMMEND_BODY,
-    responses={200: {"model": RecommendAnswer | RecommendAnswers}},
+    responses={200: {"model": RecommendResponse | RecommendManyResponse}},
     response_class=Response,
 )
 async def recommend(request: Request) -> Response:
@@ -72,7 +72,7 @@ async def recommend(request: Request) -> Response:
     Read and written without a detour, since this is what a product asks at every click.
     """
     service: Service = request.app.state.service
-    asked = AskedRecommend.model_validate_json(await request.body())
+    asked = RecommendRequest.model_validate_json(await request.body())
     histories: list[Any] = [asked.history] if asked.histories is None else asked.histories
     service.check_walks(histories)
     k = service.check_count("k", asked.k, service.limits.k)
@@ -80,35 +80,35 @@ async def recommend(request: Request) -> Response:
     seen = await _visited(service, opened.labels, histories)
     made, known = opened.recommender, None
     if asked.prepared_only:
-        made, known = opened.recommender_from_known, made
-    found = await service.batches.answer(Question(made, k, asked.candidates, asked.reasons, known), seen)
+        made, known = opened.prepared_recommender, made
+    found = await service.batches.answer(RecommendQuery(made, k, asked.candidates, asked.reasons, known), seen)
     return Response(
         orjson.dumps(found[0] if asked.histories is None else {"users": found}), media_type="application/json"
     )
 
 
-async def _visited(service: Service, labels: Labels, histories: Sequence[Sequence[JsonLabel]]) -> list[Visited]:
+async def _visited(service: Service, labels: Labels, histories: Sequence[Sequence[JsonLabel]]) -> list[History]:
     """What was visited; in a thread where a label is unknown, as finding the nearest ones may take seconds."""
 
-    def found() -> list[Visited]:
+    def found() -> list[History]:
         return [labels.visited(history) for history in histories]
 
     return found() if all(map(labels.knows, histories)) else await service.quick.run(found)
 
 
-@router.post("/predict", response_model=PredictAnswer)
-async def predict(asked: AskedPredict, service: Serving) -> Any:
+@router.post("/predict", response_model=PredictResponse)
+async def predict(asked: PredictRequest, service: ServiceDependency) -> Any:
     """Where someone goes next: each candidate's share of the scores and its percentile, by PageRank, igt, cpt and
     their mixture; and, given the choice that was made, where it stands."""
     k = service.check_count("k", asked.k, service.limits.k)
     service.check_walks([asked.history])
     opened = await service.opened(asked.graph)
 
-    def predicted(check: Check) -> Any:
+    def predicted(check: StopCheck) -> Any:
         choice = None if asked.choice is None else opened.labels.label(asked.choice)
         seen = opened.labels.visited(asked.history)
-        recommender = with_room(opened.recommender, service.limits.parts)
-        learn(recommender, seen.nodes.tolist(), check)
-        return predict_answer(recommender, seen, choice, k)
+        recommender = copy_if_full(opened.recommender, service.limits.parts)
+        prepare_nodes(recommender, seen.nodes.tolist(), check)
+        return predict_choice(recommender, seen, choice, k)
 
-    return await service.computing.run_watched(predicted)
+    return await service.computing.run_with_deadline(predicted)

@@ -1,0 +1,52 @@
+"""Write a graph to a file; the ending says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from curiograph.errors import GraphError
+from curiograph.files import PathLike, as_path
+from curiograph.graph.graph import Graph, as_graph
+from curiograph.graph.io.edge_list import DELIMITERS, write_edge_list
+from curiograph.graph.io.gml import write_gml
+from curiograph.graph.io.graphml import write_graphml
+from curiograph.graph.io.node_link import write_node_link
+from curiograph.graph.io.npz import write_npz
+
+_WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
+    ".npz": write_npz,
+    ".json": write_node_link,
+    ".graphml": write_graphml,
+    ".gml": write_gml,
+    **dict.fromkeys(DELIMITERS, write_edge_list),
+}
+
+
+def write_graph(graph: Graph, path: PathLike) -> None:
+    """Write a graph so that `read_graph` reads it back; the file appears whole or not at all.
+
+    What each ending keeps of the labels:
+
+    - `.npz`: text, numbers, True, False, None and tuples of them, with their exact types;
+    - `.json`: the same, but no infinite numbers;
+    - `.gml`: text and whole numbers;
+    - `.graphml`: text; whole numbers come back as text, because ids are text there;
+    - edge lists (`.tsv`, `.csv`, `.txt`, `.edges`, `.edgelist`): whole numbers if all labels are, otherwise text. They
+      keep neither nodes without edges, which is an error, nor the order of nodes.
+
+    Raises
+    ------
+    GraphError : for a label that the format cannot hold, or a place that cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_graph(Graph.from_edges([("a", "b")]), folder + "/g.csv")
+    ...     open(folder + "/g.csv").read()
+    'source,target\\na,b\\n'
+    """
+    graph, path = as_graph(graph), as_path(path)
+    suffix = path.suffix.lower()
+    writer = _WRITERS.get(suffix)
+    if writer is None:
+        raise GraphError(f"cannot write {path}: the ending {suffix!r} is not known; use one of {', '.join(_WRITERS)}.")
+    writer(graph, path)

@@ -1,0 +1,1 @@
+"""Growth of knowledge along a walk: per-step measures, gaps, plots."""

@@ -1,0 +1,1 @@
+"""Choice sets, count-based baselines and metrics."""

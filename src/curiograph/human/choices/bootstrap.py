@@ -1,0 +1,72 @@
+"""Intervals by resampling users: whoever made many choices stays one person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from curiograph.arrays import Float64, Int64
+from curiograph.validation import check_seed
+
+NUM_RESAMPLES = 2000
+INTERVAL_PERCENTILES = (2.5, 97.5)  # percentiles
+_AT_ONCE = 2**18  # users of all samples that are drawn together: bounds the memory
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its 95 % interval over users."""
+
+    value: float
+    low: float
+    high: float
+
+    @property
+    def clear(self) -> bool:
+        """Whether zero is outside the interval."""
+        return self.low > 0 or self.high < 0
+
+    def __str__(self) -> str:
+        return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
+
+
+def resample_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
+    """Means over `NUM_RESAMPLES` samples of users drawn with replacement: one row for each, one column for each quantity.
+
+    `sums` (users x quantities) are over the `counts` entries of each user. Same seed, same samples.
+
+    >>> resample_means(np.array([[2.0], [4.0]]), np.array([1, 2])).shape
+    (2000, 1)
+    """
+    rng = np.random.default_rng(check_seed(seed))
+    size = len(counts)
+    means = np.empty((NUM_RESAMPLES, sums.shape[1]))
+    together = max(1, min(NUM_RESAMPLES, _AT_ONCE // size))
+    for first in range(0, NUM_RESAMPLES, together):
+        rows = min(together, NUM_RESAMPLES - first)
+        drawn = rng.integers(size, size=(rows, size)) + size * np.arange(rows)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+        means[first : first + rows] = times @ sums / (times @ counts)[:, None]
+    return means
+
+
+def estimate_means(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate]:
+    """Mean and interval of every quantity.
+
+    >>> estimate_means(np.array([[2.0], [4.0]]), np.array([1, 2]))
+    [Estimate(value=2.0, low=2.0, high=2.0)]
+    """
+    low, high = np.percentile(resample_means(sums, counts, seed), INTERVAL_PERCENTILES, axis=0)
+    means = sums.sum(axis=0) / counts.sum()
+    return [Estimate(*each) for each in zip(means.tolist(), low.tolist(), high.tolist(), strict=True)]
+
+
+def sum_by_user(values: Float64, rows: Int64, size: int) -> Float64:
+    """Sums of the columns of `values` over the entries of each user, whose number below `size` is in `rows`.
+
+    >>> sum_by_user(np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1]), 2).tolist()
+    [[2.0], [4.0]]
+    """
+    columns = [np.bincount(rows, column, size) for column in values.T]
+    return np.column_stack(columns)

@@ -1,0 +1,1 @@
+"""Readers of human navigation data, and dataset downloads."""

@@ -1,0 +1,75 @@
+"""Amazon Books: people who review books, in the layouts that the McAuley lab has published."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from itertools import chain
+from pathlib import Path
+
+from curiograph.errors import FileFormatError
+from curiograph.files import PathLike, as_path
+from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.events import (
+    EventColumns,
+    Events,
+    describe_event_fault,
+    parse_header,
+    parse_time,
+    read_events,
+    require_events,
+)
+from curiograph.human.data.line_reader import BadRows, is_encodable, read_lines
+
+FILES = tuple(f"{name}{packed}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for packed in ("", ".gz"))
+_PLAIN = EventColumns(",", 4, 0, 1, 3)  # user, item, rating, time
+
+
+def find_books(folder: Path) -> Path | None:
+    """The file of reviews in a folder."""
+    return next((folder / name for name in FILES if (folder / name).is_file()), None)
+
+
+def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
+    """Read a file of ratings or reviews, or the folder that it is in.
+
+    The layouts are `ratings_Books.csv` (user, item, rating, time, no header), `Books.csv` with a header and
+    `Books.jsonl` with one review a line; each may be gzipped. Ratings are not read.
+    """
+    given, bad = as_path(path), BadRows()
+    file = given if given.name in FILES else find_books(given)
+    if file is None:
+        raise FileFormatError(f"{given}: has no {', '.join(FILES[::2])}, plain or with .gz; give the folder of one.")
+    lines = read_lines(file, bad)
+    if ".jsonl" in file.suffixes:
+        events = _read_reviews(file, lines, bad)
+    else:
+        head = next(lines, (1, ""))
+        columns = parse_header(file, *head)
+        events = read_events(file, chain([head], lines) if columns is None else lines, columns or _PLAIN, bad)
+    skipped = bad.finish(lenient)
+    require_events(file, events)
+    return Dataset("books", events.walks(), given, skipped=skipped)
+
+
+def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) -> Events:
+    events = Events()
+    for number, line in lines:
+        try:
+            review = json.loads(line)
+        except (ValueError, RecursionError):
+            review = None
+        if not isinstance(review, dict):
+            bad.add(path, number, "is not a JSON object")
+            continue
+        user, item = _text(review.get("user_id")), _text(review.get("parent_asin") or review.get("asin"))
+        time = parse_time(review.get("timestamp"))
+        if user and item and time is not None:
+            events.add(user, item, time)
+        else:
+            bad.add(path, number, describe_event_fault(user, item, review.get("timestamp")))
+    return events
+
+
+def _text(value: object) -> str:
+    return value.strip() if isinstance(value, str) and is_encodable(value) else ""

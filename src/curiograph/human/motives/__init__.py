@@ -1,0 +1,1 @@
+"""Motives of human choices, compared by likelihood."""

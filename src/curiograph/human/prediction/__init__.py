@@ -1,0 +1,1 @@
+"""Prediction of human choices: protocol, components, fitting, results."""

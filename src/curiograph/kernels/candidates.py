@@ -1,0 +1,92 @@
+"""Where a batch of walks can go next, and who goes where.
+
+A batch is `nodes` (walks x capacity, positions, -1 beyond the end) with `lengths`. Lists of candidates are flat: those
+of walk i stand at `offsets[i]:offsets[i + 1]`, in ascending order.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.csr import get_map_size, map_clear, map_get, map_put, reserve, sort_range
+from curiograph.kernels.jit import kernel
+from curiograph.kernels.random import draw_bits
+
+FRONTIER = 0
+ANYWHERE = 1
+
+
+@kernel
+def find_candidates(indptr, indices, nodes, lengths, low, high, fallback):
+    """Unvisited out-neighbours of each last node; where there are none, what `fallback` says.
+
+    `low[i]` and `high[i]` bound the nodes of the graph that walk i is on (a batch may span several graphs). A walk of
+    length 0 is not active and gets no candidates.
+    """
+    count = nodes.shape[0]
+    offsets = np.zeros(count + 1, np.int64)
+    out = np.empty(16 * count + 16, np.int32)
+    visited = np.empty((get_map_size(nodes.shape[1]), 2), np.int32)
+    filled = 0
+    for i in range(count):
+        length = lengths[i]
+        if length > 0:
+            map_clear(visited)
+            for t in range(length):
+                map_put(visited, nodes[i, t], t)
+            last = nodes[i, length - 1]
+            out = reserve(out, filled, indptr[last + 1] - indptr[last])
+            end = _append_row(indptr, indices, last, visited, out, filled)
+            if end == filled and fallback == FRONTIER:
+                for t in range(length):
+                    u = nodes[i, t]
+                    out = reserve(out, end, indptr[u + 1] - indptr[u])
+                    end = _append_row(indptr, indices, u, visited, out, end)
+                end = _sort_unique(out, filled, end)
+            elif end == filled:
+                out = reserve(out, filled, high[i] - low[i])
+                for v in range(low[i], high[i]):
+                    if map_get(visited, v) == -1:
+                        out[end] = v
+                        end += 1
+            filled = end
+        offsets[i + 1] = filled
+    return offsets, out[:filled].copy()
+
+
+@kernel
+def _append_row(indptr, indices, u, visited, out, end):
+    for slot in range(indptr[u], indptr[u + 1]):
+        v = indices[slot]
+        if map_get(visited, v) == -1:
+            out[end] = v
+            end += 1
+    return end
+
+
+@kernel
+def _sort_unique(out, start, end):
+    sort_range(out, start, end)
+    kept = start
+    for c in range(start, end):
+        if kept == start or out[kept - 1] != out[c]:
+            out[kept] = out[c]
+            kept += 1
+    return kept
+
+
+@kernel
+def select_best(offsets, nodes, scores, streams, steps):
+    """Index of the best candidate of each walk, ties uniformly at random from its stream; -1 where there is none."""
+    count = offsets.shape[0] - 1
+    chosen = np.full(count, -1, np.int64)
+    for i in range(count):
+        top = np.uint64(0)
+        for c in range(offsets[i], offsets[i + 1]):
+            if chosen[i] != -1 and scores[c] < scores[chosen[i]]:
+                continue
+            luck = draw_bits(streams[i], steps[i], nodes[c])
+            if chosen[i] == -1 or scores[c] > scores[chosen[i]] or luck > top:
+                chosen[i] = c
+                top = luck
+    return chosen

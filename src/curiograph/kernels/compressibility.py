@@ -1,0 +1,323 @@
+"""Compressibility without logarithms, for unweighted undirected graphs.
+
+With joint counts w (w_ij = 1 for an edge or self-loop) every clustering has the information rate
+
+    R = (sum_I f(p_I) - sum_IJ f(w_IJ)) / total,        f(x) = x log2 x,  p_I = sum_J w_IJ,
+
+and every w and p is a whole number, so f is a table. Greedy merging keeps, for every pair of clusters, the change in R
+that their merging would bring; one merge alters it only for pairs that both touch the merged cluster, by O(1) terms
+each. A whole curve takes O(n^3) additions.
+
+The table holds x * L(x) where L is a fixed-point log2 that is *additive* (L(ab) = L(a) + L(b), built from primes). Two
+merges that are equal on paper are then equal to the last bit, whatever the order of summation, so that "equal merges:
+the lowest pair" is well defined.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.csr import has_edge, sort_range
+from curiograph.kernels.jit import kernel
+
+
+@kernel
+def build_entropy_table(size, bits):
+    """f(x) = x log2(x) for x < size, in units of 2**-bits."""
+    log = np.zeros(size, np.int64)
+    factor = np.zeros(size, np.int64)
+    out = np.zeros(size, np.int64)
+    for p in range(2, size):
+        if factor[p] == 0:
+            for multiple in range(p, size, p):
+                if factor[multiple] == 0:
+                    factor[multiple] = p
+            log[p] = np.int64(np.round(np.log2(p) * 2.0**bits))
+        else:
+            log[p] = log[factor[p]] + log[p // factor[p]]
+        out[p] = p * log[p]
+    return out
+
+
+@kernel
+def allocate_workspace(n):
+    """Scratch for graphs of up to n nodes; the caller fills the first array, the counts."""
+    return (
+        np.empty((n, n), np.int32),  # counts between clusters
+        np.empty((n, n), np.int64),  # what merging two clusters adds to the rate
+        np.empty((3, n), np.int64),  # per cluster: its count, its lowest node, and a sum
+        np.empty((4, n), np.int64),  # per neighbour of a merged cluster: itself, its counts with both parts, its term
+        np.empty((n, (n + 63) // 64), np.uint64),  # neighbours as bits
+    )
+
+
+@kernel
+def compute_curve(n, f, work, rates, merges):
+    """Greedy merging of the counts in `work[0][:n, :n]` (destroyed).
+
+    Fills `rates` (R times total, in table units; `rates[k]` after k merges) and `merges` (the two clusters joined, each
+    named by its lowest node, the lower first). Returns the total count.
+    """
+    w, cost, clusters, near, bits = work
+    p, name, row = clusters[0], clusters[1], clusters[2]
+    total = 0
+    rate = 0
+    for i in range(n):
+        p[i] = 0
+        name[i] = i
+        for j in range(n):
+            p[i] += w[i, j]
+            rate -= f[w[i, j]]
+        total += p[i]
+        rate += f[p[i]]
+    rates[0] = rate
+    _first_costs(n, f, w, p, cost, bits)
+    for k in range(n - 1):
+        m = n - k
+        a, b = _cheapest(m, name, cost)
+        rate += cost[a, b]
+        rates[k + 1] = rate
+        merges[k, 0] = name[a]
+        merges[k, 1] = name[b]
+        _merge(m, a, b, f, w, p, cost, near, row)
+        _move(m - 1, b, w, p, name, cost)
+    return total
+
+
+@kernel
+def _first_costs(n, f, w, p, cost, bits):
+    words = (n + 63) // 64
+    for i in range(n):
+        for b in range(words):
+            bits[i, b] = 0
+        for j in range(n):
+            if w[i, j] and i != j:
+                bits[i, j >> 6] |= np.uint64(1) << np.uint64(j & 63)
+    for i in range(n):
+        for j in range(i + 1, n):
+            common = 0
+            for b in range(words):
+                common += _popcount(bits[i, b] & bits[j, b])
+            cost[i, j] = f[p[i] + p[j]] - f[p[i]] - f[p[j]] - f[w[i, i] + w[j, j] + 2 * w[i, j]] - 2 * common * f[2]
+            cost[j, i] = cost[i, j]
+
+
+@kernel
+def _popcount(x):
+    x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def _cheapest(m, name, cost):
+    """The merge that lowers the rate most, lower name first; of equal ones the pair with the lowest names."""
+    least = cost[0, 1]
+    for i in range(m - 1):
+        for j in range(i + 1, m):
+            least = min(least, cost[i, j])
+    a = -1
+    b = -1
+    for i in range(m - 1):
+        for j in range(i + 1, m):
+            if cost[i, j] == least and (a == -1 or _lower(name, i, j, a, b)):
+                a = i
+                b = j
+    return (a, b) if name[a] < name[b] else (b, a)
+
+
+@kernel
+def _lower(name, i, j, a, b):
+    """Whether the pair (i, j) comes before (a, b) by the names of its clusters."""
+    first = min(name[i], name[j]) - min(name[a], name[b])
+    return first < 0 or (first == 0 and max(name[i], name[j]) < max(name[a], name[b]))
+
+
+@kernel
+def _merge(m, a, b, f, w, p, cost, near, row):
+    """Join cluster b into a and bring the costs of all pairs up to date; b is left for `_move`."""
+    who, x, y, term = near[0], near[1], near[2], near[3]
+    touched = 0
+    for i in range(m):
+        row[i] = 0
+        who[touched] = i  # always written, kept only if it counts: a branch here would be mispredicted half the time
+        x[touched] = w[a, i]
+        y[touched] = w[b, i]
+        term[touched] = f[w[a, i] + w[b, i]] - f[w[a, i]] - f[w[b, i]]
+        touched += (i != a) & (i != b) & (w[a, i] + w[b, i] > 0)
+    for s in range(touched):
+        i = who[s]
+        for t in range(s + 1, touched):
+            change = f[x[s] + y[s] + x[t] + y[t]] - f[x[s] + x[t]] - f[y[s] + y[t]] - term[s] - term[t]
+            cost[i, who[t]] -= 2 * change
+            cost[who[t], i] = cost[i, who[t]]
+    w[a, a] += w[b, b] + 2 * w[a, b]
+    p[a] += p[b]
+    for s in range(touched):
+        i = who[s]
+        z = x[s] + y[s]
+        w[a, i] = z
+        w[i, a] = z
+    for s in range(touched):
+        i = who[s]
+        z = x[s] + y[s]
+        for j in range(m):  # a term with w_ij = 0 vanishes by itself; only that with itself must be taken back
+            row[j] += f[z + w[i, j]] - f[w[i, j]] - f[z]
+        row[i] -= f[z + w[i, i]] - f[w[i, i]] - f[z]
+    for j in range(m):
+        if j != a and j != b:
+            value = f[p[a] + p[j]] - f[p[a]] - f[p[j]] - 2 * row[j]
+            value -= f[w[a, a] + w[j, j] + 2 * w[a, j]] - f[w[a, a]] - f[w[j, j]] - 2 * f[w[a, j]]
+            cost[a, j] = value
+            cost[j, a] = value
+
+
+@kernel
+def _move(last, b, w, p, name, cost):
+    """Put the last cluster in the place of b, so that the clusters stay in one block."""
+    if b == last:
+        return
+    p[b] = p[last]
+    name[b] = name[last]
+    w[b, b] = w[last, last]
+    for i in range(last):
+        if i != b:
+            w[b, i] = w[last, i]
+            w[i, b] = w[last, i]
+            cost[b, i] = cost[last, i]
+            cost[i, b] = cost[last, i]
+
+
+@kernel
+def _area(n, rates, total, unit):
+    """C = H - mean R, in bits."""
+    above = 0.0
+    for k in range(n):
+        above += rates[0] - rates[k]
+    return above * unit / (n * total) if total > 0 else 0.0
+
+
+@kernel
+def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
+    """Compressibility, with self-loops, of S + v for every candidate v of every walk.
+
+    Nodes are taken in ascending order, so the value depends on the set alone and not on the order of the walk.
+    """
+    most = nodes.shape[1] + 1
+    work = allocate_workspace(most)
+    rates = np.empty(most, np.int64)
+    merges = np.empty((most, 2), np.int64)
+    inner = np.empty((most, most), np.int8)
+    out = np.empty(candidates.shape[0], np.float64)
+    for i in range(offsets.shape[0] - 1):
+        if offsets[i] == offsets[i + 1]:
+            continue
+        length = lengths[i]
+        walk = _ascending(nodes[i], length)
+        _induced(indptr, indices, walk, inner)
+        for c in range(offsets[i], offsets[i + 1]):
+            v = candidates[c]
+            _fill(indptr, indices, walk, inner, v, work[0])
+            total = compute_curve(length + 1, f, work, rates, merges)
+            out[c] = _area(length + 1, rates, total, unit)
+    return out
+
+
+@kernel
+def compute_walk_compressibility(indptr, indices, nodes, lengths, f, unit):
+    """Compressibility, with self-loops, of the subgraph of every walk."""
+    most = nodes.shape[1]
+    work = allocate_workspace(most)
+    rates = np.empty(most, np.int64)
+    merges = np.empty((most, 2), np.int64)
+    inner = np.empty((most, most), np.int8)
+    out = np.zeros(nodes.shape[0], np.float64)
+    for i in range(nodes.shape[0]):
+        length = lengths[i]
+        if length == 0:
+            continue
+        walk = _ascending(nodes[i], length)
+        _induced(indptr, indices, walk, inner)
+        for s in range(length):
+            for t in range(length):
+                work[0][s, t] = inner[s, t]
+        total = compute_curve(length, f, work, rates, merges)
+        out[i] = _area(length, rates, total, unit)
+    return out
+
+
+@kernel
+def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, f, unit, out):
+    """Compressibility, with self-loops, of every walk after each of its steps from `least` to `most` nodes, into `out`.
+
+    Walk i stands at `offsets[i]:offsets[i + 1]` of `nodes`, as its values do in `out`. Its edges are looked up once: a
+    subgraph of fewer nodes is a part of that of the last step.
+    """
+    work = allocate_workspace(most)
+    rates = np.empty(most, np.int64)
+    merges = np.empty((most, 2), np.int64)
+    inner = np.empty((most, most), np.int8)
+    step = np.empty(most, np.int64)
+    kept = np.empty(most, np.int64)
+    for i in range(offsets.shape[0] - 1):
+        begin = offsets[i]
+        longest = min(most, offsets[i + 1] - begin)
+        if longest < least:
+            continue
+        walk = _ascending(nodes[begin:], longest)
+        _induced(indptr, indices, walk, inner)
+        for s in range(longest):
+            step[s] = 0
+            while nodes[begin + step[s]] != walk[s]:
+                step[s] += 1
+        for length in range(least, longest + 1):
+            count = 0
+            for s in range(longest):
+                if step[s] < length:
+                    kept[count] = s
+                    count += 1
+            for s in range(length):
+                for t in range(length):
+                    work[0][s, t] = inner[kept[s], kept[t]]
+            total = compute_curve(length, f, work, rates, merges)
+            out[begin + length - 1] = _area(length, rates, total, unit)
+
+
+@kernel
+def _ascending(nodes, length):
+    out = np.empty(length, np.int32)
+    for t in range(length):
+        out[t] = nodes[t]
+    sort_range(out, 0, length)
+    return out
+
+
+@kernel
+def _induced(indptr, indices, walk, inner):
+    for s in range(walk.shape[0]):
+        inner[s, s] = 1
+        for t in range(s + 1, walk.shape[0]):
+            u, v = walk[s], walk[t]
+            if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
+                u, v = v, u
+            edge = has_edge(indptr, indices, u, v)
+            inner[s, t] = edge
+            inner[t, s] = edge
+
+
+@kernel
+def _fill(indptr, indices, walk, inner, v, w):
+    """Counts of the walk with v put at its place in ascending order."""
+    length = walk.shape[0]
+    place = 0
+    while place < length and walk[place] < v:
+        place += 1
+    for s in range(length):
+        row = s + (s >= place)
+        for t in range(length):
+            w[row, t + (t >= place)] = inner[s, t]
+        edge = has_edge(indptr, indices, v, walk[s])
+        w[place, row] = edge
+        w[row, place] = edge
+    w[place, place] = 1

@@ -1,0 +1,69 @@
+"""The rank transition: the chance that a walker goes to each candidate, from the order of their scores alone.
+
+Candidate of rank r among n: (1 - p) p^(r - 1) / (1 - p^n). Candidates with equal scores stand in random order; what is
+computed here is the mean over that order, so each of them gets the mean of the chances of their ranks.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from curiograph.kernels.jit import kernel
+
+
+@kernel
+def compute_probabilities(offsets, scores, p_g):
+    """Chance of every candidate; those of walk i stand at `offsets[i]:offsets[i + 1]` and add up to 1."""
+    chances = np.empty(scores.shape[0], np.float64)
+    longest = 0
+    for i in range(offsets.shape[0] - 1):
+        longest = max(longest, offsets[i + 1] - offsets[i])
+    order = np.empty(longest, np.int64)
+    for i in range(offsets.shape[0] - 1):
+        first = offsets[i]
+        count = offsets[i + 1] - first
+        for c in range(count):
+            order[c] = first + c
+        _best_first(scores, order, count)
+        c = 0
+        while c < count:
+            end = c + 1
+            while end < count and scores[order[end]] == scores[order[c]]:
+                end += 1
+            share = (_below(c, count, p_g) - _below(end, count, p_g)) / (end - c)
+            for tied in range(c, end):
+                chances[order[tied]] = share
+            c = end
+    return chances
+
+
+@kernel
+def _below(rank, count, p_g):
+    """Chance of a rank worse than `rank` of `count`."""
+    if rank == 0:
+        return 1.0
+    if rank == count or p_g == 0.0:
+        return 0.0
+    if p_g == 1.0:
+        return (count - rank) / count
+    slope = math.log(p_g)  # expm1 keeps the digits where p_g is close to 1
+    return math.exp(rank * slope) * math.expm1((count - rank) * slope) / math.expm1(count * slope)
+
+
+@kernel
+def _best_first(scores, order, count):
+    """Sort places by score, highest first (Shell's method)."""
+    gap = 1
+    while gap < count // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            value = order[i]
+            j = i
+            while j >= gap and scores[order[j - gap]] < scores[value]:
+                order[j] = order[j - gap]
+                j -= gap
+            order[j] = value
+        gap //= 3

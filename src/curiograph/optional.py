@@ -1,0 +1,23 @@
+"""Optional packages: imported when needed, missed in one clear sentence."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from curiograph.errors import MissingExtraError
+
+
+def import_optional(package: str, extra: str, purpose: str) -> Any:
+    """Import `package` for `purpose`, or say which extra brings it.
+
+    >>> import_optional("no_such_package", "plot", "Pictures")
+    Traceback (most recent call last):
+    curiograph.errors.MissingExtraError: Pictures need no_such_package, which is not installed: ...
+    """
+    try:
+        return import_module(package)
+    except ImportError:
+        raise MissingExtraError(
+            f"{purpose} need {package.split('.')[0]}, which is not installed: pip install 'curiograph[{extra}]'."
+        ) from None

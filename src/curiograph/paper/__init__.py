@@ -1,0 +1,1 @@
+"""Experiments of the paper: one module per table or figure."""

@@ -1,0 +1,1 @@
+"""Rankers and recommendations for a history of visited nodes."""

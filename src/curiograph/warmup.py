@@ -1,0 +1,50 @@
+"""Touch every kernel once, with the types that real calls have."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from curiograph.agents.evaluate import evaluate
+from curiograph.centrality.pagerank import pagerank
+from curiograph.centrality.push import pagerank_top
+from curiograph.centrality.walk_statistics import compare_walks
+from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.toys import grid, library
+from curiograph.growth.measure import measure
+from curiograph.human.null_models import compare_growth
+from curiograph.human.trajectories import Trajectories
+from curiograph.recommendation.recommender import recommend
+from curiograph.rewards.rate_distortion import rate_distortion
+
+
+def warm_up() -> float:
+    """Compile or load all kernels; returns the seconds it took."""
+    start = time.perf_counter()
+    for reward in ("igt", "cpt"):
+        for agent in ("random", "greedy", "beam:2", "igt-rg", "igt-rg-horizon"):
+            evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
+    measure(library(), ["music", "physics", "chemistry"])
+    people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
+    compare_growth(library(), people, steps=3, replicates=1, workers=1)
+    weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
+    rate_distortion(weighted, pairs="edges")
+    for graph in (library(), weighted):
+        compare_walks(graph, {"unbiased": None, "random": "random"}, walks=2, steps=4)
+    rate_distortion(library())
+    heavy = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0)])
+    for graph in (library(), weighted, heavy, Graph.from_edges([(0, 1)], directed=True)):
+        labels = graph.labels[:2]
+        pagerank(graph, history=labels)
+        pagerank(graph, history=[labels] * 4)
+        pagerank_top(graph, labels, k=2)
+    recommend(library(), ["music", "physics"]).to_dict()
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "links.tsv"
+        path.write_text("a\tb\nb\tc\n")
+        graph = read_graph(path)
+        graph.save(str(path.with_suffix(".npz")))
+        read_graph(path.with_suffix(".npz")).position("a")
+    return time.perf_counter() - start

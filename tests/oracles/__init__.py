@@ -1,0 +1,1 @@
+"""Reference implementations that follow the definitions."""

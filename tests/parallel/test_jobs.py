@@ -1,0 +1,260 @@
+"""Jobs: the same results whoever works, and a sentence for whatever goes wrong in a task."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from curiograph.errors import JobError, JobStopped, SettingError
+from curiograph.parallel import Job, local, resolve_engine, run_job, worker
+from curiograph.parallel.serialization import pack_result, unpack_result
+from support.some_jobs import SHARED, a_job, drawn, faulty, in_bytes
+
+
+@pytest.fixture(scope="module")
+def expected() -> list[bytes]:
+    return in_bytes([drawn(SHARED, task) for task in range(12)])
+
+
+@pytest.mark.parametrize(
+    ("workers", "kept"), [(1, False), (1, True), (2, False), (2, True), pytest.param(8, True, marks=pytest.mark.long)]
+)
+def test_results_do_not_depend_on_the_number_of_workers(
+    workers: int, kept: bool, tmp_path: Path, expected: list[bytes]
+) -> None:
+    run = tmp_path if kept else None
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=workers), run)) == expected
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=workers), run)) == expected  # found where it was kept
+
+
+def test_processes_are_asked_once_they_pay_off(monkeypatch: pytest.MonkeyPatch, expected: list[bytes]) -> None:
+    asked = []
+    inner = local.run_in_processes
+
+    def noted(function: Any, value: Any, tasks: Any, which: Any, workers: int) -> Any:
+        asked.extend(which)
+        return inner(function, value, tasks, which, 2)
+
+    monkeypatch.setattr(local, "run_in_processes", noted)
+    monkeypatch.setattr("curiograph.parallel.job.resolve_workers", lambda workers: 2)
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=None))) == expected
+    assert asked == []  # twelve quick tasks are done before a process has started
+    monkeypatch.setattr(local, "_TRIAL", -1.0)
+    monkeypatch.setattr(local, "_PAYS_OFF", 0.0)
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=None))) == expected
+    assert asked == list(range(1, 12))
+
+
+def test_progress_counts_to_the_end(tmp_path: Path) -> None:
+    told: list[tuple[str, float | None]] = []
+    run_job(
+        a_job(unit="draws"),
+        resolve_engine(workers=2),
+        tmp_path,
+        lambda message, share=None: told.append((message, share)),
+    )
+    assert [share for _, share in told] == [done / 12 for done in range(13)]
+    assert told[0][0] == "draws: 0 of 12 draws"
+    assert told[-1][0] == "draws: 12 of 12 draws"
+    for path in sorted(tmp_path.glob("draws-*/*.task"))[:5]:
+        path.unlink()
+    told.clear()
+    run_job(a_job(), resolve_engine(workers=1), tmp_path, lambda message, share=None: told.append((message, share)))
+    assert told[0] == ("draws: 7 of 12 tasks (7 found in the run folder)", 7 / 12)
+    assert len(told) == 6
+
+
+def test_a_job_without_tasks_has_no_results(tmp_path: Path) -> None:
+    for engine in (resolve_engine(workers=1), resolve_engine(workers=2), resolve_engine()):
+        assert run_job(a_job(tasks=[]), engine) == []
+        assert run_job(a_job(tasks=[]), engine, tmp_path) == []
+
+
+SCRIPT = """
+from curiograph.parallel import Job, resolve_engine, run_job
+
+class Agent:
+    def __init__(self, step): self.step = step
+    def act(self, task): return task + self.step
+
+if __name__ == "__main__":
+    job = Job("acts", lambda agent, task: {"value": agent.act(task)}, Agent(3), [1, 2, 3], dict)
+    print([result["value"] for result in run_job(job, resolve_engine(workers=2))])
+"""
+
+
+def test_lambdas_and_classes_of_a_script_are_sent(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(SCRIPT)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run(
+        [sys.executable, str(tmp_path / "mine.py")], capture_output=True, text=True, env=environment, timeout=60
+    )
+    assert (ran.stdout, ran.stderr) == ("[4, 5, 6]\n", "")
+
+
+def test_what_cannot_be_sent_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = {"lock": threading.Lock(), **SHARED}
+    expected = in_bytes(run_job(a_job(shared=shared), resolve_engine(workers=1)))
+    monkeypatch.setattr(local, "_TRIAL", -1.0)
+    monkeypatch.setattr(local, "_PAYS_OFF", 0.0)
+    monkeypatch.setattr("curiograph.parallel.job.resolve_workers", lambda workers: 2)
+    assert in_bytes(run_job(a_job(shared=shared), resolve_engine())) == expected
+
+
+@pytest.mark.parametrize("where", ["shared", "task"])
+def test_what_cannot_be_sent_is_refused_where_processes_are_asked_for(where: str) -> None:
+    lock = threading.Lock()
+    job = a_job(shared={"lock": lock, **SHARED}) if where == "shared" else a_job(tasks=[1, lock])
+    with pytest.raises(
+        SettingError, match=r"^this job cannot be given to other processes \(.*\); use workers=1"
+    ) as told:
+        run_job(job, resolve_engine(workers=2))
+    assert "\n" not in str(told.value)
+
+
+def failures(tasks: list[str], tmp_path: Path, workers: int = 1, run: Path | None = None) -> dict[str, str]:
+    marks = tmp_path / "marks"
+    marks.mkdir(exist_ok=True)
+    with pytest.raises(JobError) as told:
+        run_job(
+            a_job(faulty, tasks, "faults", shared={"marks": str(marks)}, describe=str),
+            resolve_engine(workers=workers),
+            run or tmp_path / "run",
+        )
+    assert "\n" not in str(told.value)
+    return told.value.failed
+
+
+def test_a_task_that_fails_is_named_and_the_others_are_done(tmp_path: Path) -> None:
+    tasks = ["good 1", "raises", "raises-once", "refuses", "leaves", "good 2"]
+    for workers in (1, 2):
+        run = tmp_path / f"{workers}"
+        assert failures(tasks, tmp_path, workers, run) == {
+            "raises": "RuntimeError: no luck at all (3 times)",
+            "refuses": "this graph is bad.",
+            "leaves": "SystemExit: 3 (3 times)",
+        }
+        assert len(list(run.glob("faults-*/*.task"))) == 3
+        (tmp_path / "marks" / f"{sum(b'raises-once')}").unlink()
+
+
+def test_an_error_names_a_few_and_counts_the_rest(tmp_path: Path) -> None:
+    with pytest.raises(JobError) as told:
+        run_job(a_job(faulty, [f"raises {i}" for i in range(9)], describe=str), resolve_engine(workers=1), tmp_path)
+    assert str(told.value).startswith(
+        "9 of 9 tasks of draws failed: raises 0: RuntimeError: no luck at all (3 times); "
+    )
+    assert str(told.value).endswith("; and 4 more.")
+
+
+def test_out_of_memory_fails_the_task_alone(tmp_path: Path) -> None:
+    failed = failures(["good 1", "eats", "good 2"], tmp_path, workers=2)
+    assert list(failed) == ["eats"]
+    assert "MemoryError" in failed["eats"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("objects", "its result['array'] is an array of object; give arrays of numbers."),
+        ("int-keys", "its result['value'] has the key 1, which is no text"),
+        ("tuple", "its result['value'] is (1, 2), of type tuple, which JSON does not give back"),
+        ("numbers", "of type numpy.int64, which JSON does not give back"),
+        ("lock", "of type _thread.lock, which JSON does not give back"),
+        ("no-dict", "its result is [1, 2]; a task gives arrays and plain values by name"),
+    ],
+)
+def test_results_that_would_not_come_back_alike_are_refused(kind: str, said: str, tmp_path: Path) -> None:
+    failed = failures(["good", kind], tmp_path)
+    assert list(failed) == [kind]
+    assert said in failed[kind]
+
+
+def test_unsendable_results_fail_in_processes_too(tmp_path: Path) -> None:
+    assert "_thread.lock" in failures(["good", "lock"], tmp_path, workers=2)["lock"]
+
+
+def test_numbers_come_back_to_the_bit() -> None:
+    result = {
+        "nan": float("nan"),
+        "large": 2**80,
+        "small": 5e-324,
+        "text": "é\0",
+        "empty": np.zeros((0, 3)),
+        "scalar": np.array(2.5),
+        "columns": np.asfortranarray(np.arange(6).reshape(2, 3)),
+        "bools": np.array([True, False]),
+        "float16": np.arange(3, dtype=np.float16),
+    }
+    back = unpack_result(pack_result(result))
+    assert pack_result(back) == pack_result(result)
+    for name, value in result.items():
+        assert type(back[name]) is type(value)
+        np.testing.assert_array_equal(back[name], value)
+
+
+def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "marks").mkdir()
+    tasks = ["good 1", "dies-once", *(f"good {number}" for number in range(2, 6))]
+    job = a_job(faulty, tasks, shared={"marks": str(tmp_path / "marks")})
+    results = run_job(job, resolve_engine(workers=2))
+    assert [result["value"] for result in results] == tasks
+
+
+def test_a_task_that_always_kills_its_worker_is_found_out(tmp_path: Path) -> None:
+    failed = failures(["good 1", "good 2", "dies", "good 3"], tmp_path, workers=2)
+    assert failed == {"dies": "its worker died 3 times (killed, or out of memory)"}
+    assert len(list(tmp_path.glob("run/faults-*/*.task"))) == 3
+
+
+def interrupted(shared: Any, task: int) -> dict[str, Any]:
+    if task == 2:
+        raise KeyboardInterrupt
+    return {"task": task}
+
+
+def test_an_interrupt_in_a_task_stops_the_job_and_says_how_to_go_on(tmp_path: Path) -> None:
+    with pytest.raises(JobStopped) as told:
+        run_job(a_job(interrupted, range(4)), resolve_engine(workers=1), tmp_path)
+    assert str(told.value) == (
+        f"stopped after 2 of 4 tasks of draws; they are kept in {tmp_path}: run the same again to go on"
+    )
+    with pytest.raises(JobStopped, match="nothing is kept; with a run folder"):
+        run_job(a_job(interrupted, range(4)), resolve_engine(workers=2))
+    assert not worker.is_inside_task()
+
+
+def nested(shared: Any, task: int) -> dict[str, Any]:
+    """A task that has a job of its own."""
+    inner = run_job(Job("inner", drawn, SHARED, range(3), dict), resolve_engine(workers=4))
+    return {"sum": float(sum(result["mean"] for result in inner)), "pid": os.getpid()}
+
+
+@pytest.mark.long
+def test_a_job_within_a_task_runs_there() -> None:
+    here = run_job(a_job(nested, range(2)), resolve_engine(workers=1))
+    there = run_job(a_job(nested, range(2)), resolve_engine(workers=2))
+    assert [result["sum"] for result in there] == [result["sum"] for result in here]
+    assert os.getpid() not in {result["pid"] for result in there}
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_the_clock_may_jump(kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: list[bytes]) -> None:
+    import time
+
+    jumps = iter(range(10**9, 0, -(10**5)))
+    monkeypatch.setattr(time, "time", lambda: float(next(jumps)))
+    run = tmp_path if kept else None
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=2), run)) == expected
+    for number, path in enumerate(sorted(tmp_path.rglob("*"))):
+        os.utime(path, (10**9 * (number % 5), 10**9 * (number % 3)))  # 1970 to 2096
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.task")}
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=2), run)) == expected
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.task")} == before

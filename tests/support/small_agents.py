@@ -1,0 +1,29 @@
+"""Trained agents that were never trained: tiny networks with random weights, for tests of what is around them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from curiograph.agents.gnn import GnnAgent, GnnShape
+from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.pretrained import save_agent
+from curiograph.graph.generators import FAMILIES
+
+KINDS = {
+    "": (GnnAgent, GnnShape(width=4)),
+    "-paper": (GnnAgent, GnnShape(width=4)),
+    "-horizon": (HorizonAgent, HorizonShape(width=4, layers=1, nodes=16)),
+}
+
+
+def fill_shelf(folder: Path) -> None:
+    """One of each kind for every cell of Table 1, in the place of the shipped ones."""
+    for reward in ("igt", "cpt"):
+        for family in FAMILIES:
+            for ending, (made, shape) in KINDS.items():
+                rng = np.random.default_rng(len(ending))
+                weights = {name: rng.normal(size=size).astype(np.float32) for name, size in shape.weights().items()}
+                name = f"{reward}-{family}{ending}"
+                save_agent(made(shape, weights, name), folder / f"{name}.safetensors")
