@@ -126,9 +126,10 @@ def format_summary(run: dict[str, Any]) -> list[str]:
         "|---|---|---:|---:|---:|---:|---:|---:|",
     ]
     for cell in run["cells"]:
-        results = [f"{cell['results'][name]['mean']:.2f} ± {cell['results'][name]['sem_by_graph']:.2f}" for name in agents]
-        results.insert(2, f"{cell['paper']['gnn']['mean']:.2f}")
-        lines.append(f"| {cell['reward']} | {cell['family'].upper()} | {' | '.join(results)} |")
+        results = [cell["results"][name] for name in agents]
+        columns = [f"{result['mean']:.2f} ± {result['sem_by_graph']:.2f}" for result in results]
+        columns.insert(2, f"{cell['paper']['gnn']['mean']:.2f}")
+        lines.append(f"| {cell['reward']} | {cell['family'].upper()} | {' | '.join(columns)} |")
     shares = [[cell["shares"][name]["share"] for name in ("greedy", "gnn", "horizon")] for cell in run["cells"]]
     greedy, gnn, horizon = (sum(column) / len(column) for column in zip(*shares, strict=True))
     paper = sum(cell["paper_shares"]["gnn"] for cell in run["cells"]) / len(run["cells"])

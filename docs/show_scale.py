@@ -49,7 +49,9 @@ def format_walks(run: dict[str, Any]) -> list[str]:
     lines = [
         _join_cells("nodes of the walk", *(str(each["nodes"]) for each in lengths)),
         "|---" + "|---:" * len(lengths) + "|",
-        _join_cells("gaps and compressibility after every step, ms", *(f"{each['milliseconds']:.3g}" for each in lengths)),
+        _join_cells(
+            "gaps and compressibility after every step, ms", *(f"{each['milliseconds']:.3g}" for each in lengths)
+        ),
         _join_cells("gaps only, ms", *(f"{each['igt']:.3g}" for each in lengths)),
         "",
         _join_cells("mean degree", *(str(each["degree"]) for each in degrees)),
@@ -81,10 +83,10 @@ def format_plan(run: dict[str, Any]) -> list[str]:
         "ten recommendations by the mixture, not prepared": degree["recommendations"]["mixture, last"],
     }
     lines = [
-        f"English Wikipedia has about {ARTICLES / 1e6:.0f} million articles and {LINKS / 1e6:.0f} million links. Assume",
-        f"that every reader visited {WALK} articles. The estimate uses the measurements above at mean degree "
-        f"{degree['degree']}, the closest",
-        f"to the {2 * LINKS / ARTICLES:.0f} of Wikipedia, and a price of {PRICE:.2f} dollars per core hour:",
+        f"English Wikipedia has about {ARTICLES / 1e6:.0f} million articles and {LINKS / 1e6:.0f} million links.",
+        f"Assume that every reader visited {WALK} articles. The estimate uses the measurements above at mean degree "
+        f"{degree['degree']},",
+        f"the closest to the {2 * LINKS / ARTICLES:.0f} of Wikipedia, at {PRICE:.2f} dollars per core hour:",
         "",
         f"| for each of {READERS:,} readers | ms each | core hours | hours on {CORES} cores | dollars |",
         "|---|---:|---:|---:|---:|",
@@ -107,8 +109,8 @@ def format_plan(run: dict[str, Any]) -> list[str]:
         f"would take {READERS * ARTICLES * 16 / 2**40:.0f} TiB and are rejected; request recommendations, or split the "
         "histories.",
         "- **First bottleneck**: the main process. Results pass through it one by one and stay in its memory, so "
-        "process readers in parts of 50,000, each with its own run folder. The next bottleneck is hubs: an article with "
-        "100,000 links has as many candidates, and a walker that visits it evaluates all of them.",
+        "process readers in parts of 50,000, each with its own run folder. The next bottleneck is hubs: an article "
+        "with 100,000 links has as many candidates, and a walker that visits it evaluates all of them.",
         "- **Not measured**: the links of Wikipedia differ from those of a generated graph, and hubs make walkers more "
         'expensive (see `generate_large("pl")`). The hours of the last two lines are a lower bound. Try 1,000 readers '
         "first; the progress bar estimates the rest.",

@@ -138,8 +138,9 @@ def test_links_work_in_a_clone(page: Path) -> None:
         target = page.parent / address.path if address.path else page
         assert target.exists(), f"{page.name}: {link}"
         if address.fragment:
-            headings = re.findall(r"^#+ (.+)$", target.read_text(), re.MULTILINE)
-            assert address.fragment in {re.sub(r"[^\w -]", "", text).lower().replace(" ", "-") for text in headings}, link
+            headings = re.findall(r"^#+ (.+)$", target.read_text().lower(), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
+            assert address.fragment in anchors, f"{page.name}: {link}"
 
 
 def test_tables_of_pages_are_those_of_the_stored_runs() -> None:
