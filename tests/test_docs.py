@@ -59,6 +59,8 @@ def test_docstrings_are_converted_to_numpy_style() -> None:
     made = load_hook("docstrings").convert_docstring(text)
     assert made == f"Add.\n\nNever fails.\n\n{parameters}\n\nExamples\n--------\n>>> 1 + 1\n2"
     assert load_hook("docstrings").convert_docstring("Add.") == "Add."
+    numpy_style = f"Add.\n\n{parameters}\nb : int\n    A number.\n\nReturns\n-------\nint\n    The sum."
+    assert load_hook("docstrings").convert_docstring(numpy_style) == numpy_style
 
 
 def test_reference_has_every_public_name() -> None:

@@ -1,4 +1,8 @@
-"""Convert docstrings to the form that griffe's NumPy parser reads."""
+"""Convert docstrings to the form that griffe's NumPy parser reads.
+
+Docstrings may describe a parameter on the line of its name, continue with text after the parameters, and end with an
+example without a heading.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +11,25 @@ from typing import Any
 
 from griffe import Extension, Object
 
-_PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?=\S)", re.MULTILINE)
-_SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^\w+\n-{3,}$", re.MULTILINE)
+_DESCRIBED = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?!.*\n +[A-Z`])(?=\S)", re.MULTILINE)
+"""A parameter followed by its description; a type would be followed by an indented sentence."""
 
 
 def convert_docstring(text: str) -> str:
-    """Put each parameter description below its name, the parameters after the text, and add a heading to examples."""
-    example = re.search(r"^>>> ", text, re.MULTILINE)
-    end = len(text) if example is None else example.start()
-    prose, examples = text[:end], text[end:]
-    found = _SECTION.search(prose)
-    parts = [_SECTION.sub("", prose).strip()]
-    if found is not None:
-        parts.append("Parameters\n----------\n" + _PARAMETER.sub(r"\1\n    ", found[1]).strip())
-    if examples:
-        parts.append("Examples\n--------\n" + examples)
-    return "\n\n".join(parts)
+    """Put descriptions below parameter names, parameters after the text, and a heading above the example."""
+    if not re.search(r"^Examples\n-+$", text, re.MULTILINE):
+        text = re.sub(r"^>>> ", "Examples\n--------\n>>> ", text, count=1, flags=re.MULTILINE)
+    found = _PARAMETERS.search(text)
+    if found is None:
+        return text
+    parameters = "Parameters\n----------\n" + _DESCRIBED.sub(r"\1\n    ", found[1])
+    before, after = text[: found.start()], text[found.end() :]
+    heading = _HEADING.search(after)
+    end = len(after) if heading is None else heading.start()
+    parts = (before, after[:end], parameters, after[end:])
+    return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
 class ConvertDocstrings(Extension):
