@@ -79,6 +79,7 @@ def read_blocks(page: str) -> list[str]:
 @pytest.mark.parametrize("block", read_blocks("README.md"))
 def test_readme_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> None:
     exec(compile(block, "README.md", "exec"), {"cg": cg, "g": cg.generate("rg", nodes=50, seed=0)})
+    assert capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -94,7 +95,9 @@ def test_page_examples_run(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    exec(compile("\n".join(read_blocks(f"docs/{page}")), page, "exec"), {})
+    code = "\n".join(read_blocks(f"docs/{page}"))
+    exec(compile(code, page, "exec"), {})
+    assert bool(capsys.readouterr().out) == ("print(" in code)
 
 
 def test_import_rules() -> None:
