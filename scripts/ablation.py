@@ -25,7 +25,7 @@ VARIANTS: dict[str, list[str]] = {
     "features as in the paper (no logarithm)": ["--set", "log_features=false"],
     "without triangles inside the subgraph": ["--set", "inner_triangles=false"],
     "without degree and triangles inside it": ["--set", "inner_triangles=false", "--set", "inner_degree=false"],
-    "mean over neighbours instead of sum": ["--set", "aggregation=mean"],
+    "mean over neighbors instead of sum": ["--set", "aggregation=mean"],
     "1-step targets": ["--set", "returns=1"],
     "1-step targets, double": ["--set", "returns=1", "--set", "double=true"],
     "discount 0.75": ["--set", "discount=0.75"],
