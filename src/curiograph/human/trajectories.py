@@ -14,6 +14,7 @@ from curiograph.errors import FileFormatError, SettingError, WalkError
 from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
+from curiograph.graph.label_reader import LabelReader
 from curiograph.graph.labels import Labels, ListLabels, as_labels
 from curiograph.human.choices.windows import Windows
 from curiograph.messages import quote_value
@@ -153,16 +154,15 @@ class Trajectories:
         >>> Trajectories.from_walks([["c", "x", "1"]]).on(square).nodes.tolist()
         [2, 1]
         """
-        printed = {str(label): position for position, label in enumerate(graph.names) if not isinstance(label, str)}
+        labels = LabelReader(graph)
         place = np.full(len(self.names), -1, np.int64)
         for position in np.unique(self.nodes).tolist():
             label = self.names[position]
-            if label in graph:
-                place[position] = graph.position(label)
-            elif isinstance(label, str) and label in printed:
-                place[position] = printed[label]
+            found = labels.find(label) if isinstance(label, str) else labels.find_exact(label)
+            if found is not None:
+                place[position] = found
             elif strict:
-                graph.position(label)  # raises, with the nearest names
+                graph.position(label)  # raises with the nearest labels
         there = place[self.nodes]
         kept = there >= 0
         before = np.concatenate([[0], np.cumsum(kept)])
