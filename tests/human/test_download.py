@@ -79,7 +79,9 @@ def shelf(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Shelf]:
     made.url = f"http://127.0.0.1:{server.server_port}"
     for name, source in registry.SOURCES.items():
         monkeypatch.setitem(
-            registry.SOURCES, name, replace(source, url=f"{made.url}/{source.url.rpartition('/')[2]}", most_megabytes=1)
+            registry.SOURCES,
+            name,
+            replace(source, url=f"{made.url}/{source.url.rpartition('/')[2]}", max_unpacked_megabytes=1),
         )
     yield made
     server.shutdown()
@@ -150,7 +152,7 @@ def test_an_interrupted_download_goes_on(shelf, tmp_path):
     whole = offer(shelf)
     shelf.breaks_after = 100
     for _ in range(2):
-        with pytest.raises(FileFormatError, match=r"run the same again to get the rest"):
+        with pytest.raises(FileFormatError, match=r"rerun the command to resume"):
             get_dataset(NAME, tmp_path)
     part = tmp_path / ".downloads" / "ml-latest-small.zip.part"
     assert part.read_bytes() == whole[:200]
@@ -187,11 +189,11 @@ def test_a_download_that_was_whole_is_not_fetched_again_after_a_kill(shelf, tmp_
 def test_a_wrong_sum_is_thrown_away(shelf, tmp_path):
     offer(shelf)
     shelf.files[f"{FILE}.md5"] = b"MD5 (ml.zip) = " + b"0" * 32
-    with pytest.raises(FileFormatError, match=r"has the md5 sum \w{32}, not the published 0{32}; run the same"):
+    with pytest.raises(FileFormatError, match=r"has the md5 sum \w{32}, not the published 0{32}; rerun the command"):
         get_dataset(NAME, tmp_path)
     assert everything(tmp_path) == []
     shelf.files[f"{FILE}.md5"] = b"<html>"
-    with pytest.raises(FileFormatError, match="holds no sum"):
+    with pytest.raises(FileFormatError, match="contains no sum"):
         get_dataset(NAME, tmp_path)
     del shelf.files[f"{FILE}.md5"]
     with pytest.raises(FileFormatError, match=r"\.zip\.md5: cannot be downloaded"):
@@ -207,7 +209,7 @@ def test_a_wrong_size(shelf, tmp_path):
 
 def test_no_such_file_and_no_server(shelf, tmp_path, monkeypatch):
     with pytest.raises(
-        FileFormatError, match=r"zip: cannot be downloaded \(the server answers 404 Not Found\).*--from"
+        FileFormatError, match=r"zip: cannot be downloaded \(the server responded with 404 Not Found\).*--from"
     ):
         get_dataset(NAME, tmp_path)
     lost = replace(registry.SOURCES[NAME], url="http://127.0.0.1:9/ml-latest-small.zip")
@@ -216,7 +218,9 @@ def test_no_such_file_and_no_server(shelf, tmp_path, monkeypatch):
         FileFormatError, match=r"^http://127.0.0.1:9/ml-latest-small.zip: cannot be down.* --from FILE.$"
     ):
         get_dataset(NAME, tmp_path)
-    with pytest.raises(UnknownNameError, match="there is no data set 'movielens' to get; there are wikispeedia, "):
+    with pytest.raises(
+        UnknownNameError, match="there is no dataset 'movielens' to get; the datasets are wikispeedia, "
+    ):
         get_dataset("movielens", tmp_path)
 
 
@@ -247,13 +251,13 @@ HOSTILE = {
     "after": (zipped({"ratings.csv": RATINGS, "../x": b""}), "leads out"),
     "zip link": (linked(), "is a link or a device"),
     "tar link": (taped({"ratings.csv": RATINGS}, link="movies.csv"), "is a link or a device"),
-    "twice": (zipped({"a/ratings.csv": RATINGS, "b/ratings.csv": RATINGS}), "holds ratings.csv twice"),
-    "bomb": (zipped({"ratings.csv": b"0" * 1_000_001}), "unpacks to more than this data set can be"),
+    "twice": (zipped({"a/ratings.csv": RATINGS, "b/ratings.csv": RATINGS}), "contains ratings.csv twice"),
+    "bomb": (zipped({"ratings.csv": b"0" * 1_000_001}), "unpacks to more than this dataset can be"),
     "bombs": (zipped({"ratings.csv": b"0" * 600_000, "movies.csv": b"0" * 600_000}), "unpacks to more"),
-    "other": (zipped({"letter.txt": b"dear"}), "holds no movielens; looked for ratings.csv"),
+    "other": (zipped({"letter.txt": b"dear"}), "contains no movielens; looked for ratings.csv"),
     "damaged": (damaged(), "cannot be unpacked"),
     "short": (taped({"ratings.csv": bytes(range(256)) * 500})[:-300], "cannot be unpacked"),
-    "page": (b"<html>no</html>", "holds no movielens"),
+    "page": (b"<html>no</html>", "contains no movielens"),
 }
 
 
@@ -290,19 +294,19 @@ def test_from_a_folder_an_archive_or_a_file(shelf, tmp_path):
 def test_bad_copies(shelf, tmp_path):
     empty = tmp_path / "empty"
     empty.mkdir()
-    with pytest.raises(FileFormatError, match=r"holds no movielens; looked for ratings.csv"):
+    with pytest.raises(FileFormatError, match=r"contains no movielens; looked for ratings.csv"):
         get_dataset(NAME, tmp_path, empty)
     with pytest.raises(FileFormatError, match="there is no such file"):
         get_dataset(NAME, tmp_path, tmp_path / "none")
     (tmp_path / "movielens" / "ml-latest-small").mkdir()
     (tmp_path / "movielens" / "ml-latest-small" / "notes").write_text("mine")
     (empty / "ratings.csv").write_bytes(RATINGS)
-    with pytest.raises(GraphError, match="is there but no movielens; move it"):
+    with pytest.raises(GraphError, match="exists but contains no movielens; move it"):
         get_dataset(NAME, tmp_path, empty)
 
 
 def test_a_cache_that_cannot_be_made(shelf, tmp_path):
     offer(shelf)
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(CuriographError, match=r"cannot fill .* \(.*\); check rights and space"):
+    with pytest.raises(CuriographError, match=r"cannot fill .* \(.*\); check permissions and space"):
         get_dataset(NAME, tmp_path / "file")

@@ -51,7 +51,7 @@ def test_releases_of_movielens(tmp_path):
     large = films(tmp_path / "data" / "movielens" / "ml-25m")
     assert load_dataset("movielens-25m", tmp_path / "data").source_path.parent == large
     assert load_dataset("movielens-25m", small).source_path.parent == small  # as asked
-    with pytest.raises(FileFormatError, match=r"holds several of movielens \(ml-25m, ml-latest-small\)"):
+    with pytest.raises(FileFormatError, match=r"contains several of movielens \(ml-25m, ml-latest-small\)"):
         load_dataset("movielens", tmp_path / "data")
 
 
@@ -67,16 +67,16 @@ def test_paths(tmp_path):
     with pytest.raises(SettingError, match="a folder to look in is for names"):
         load_dataset(walks, tmp_path)
     books(tmp_path / "mine" / "read")
-    with pytest.raises(FileFormatError, match=r"holds several data sets \(some, read\)"):
+    with pytest.raises(FileFormatError, match=r"contains several datasets \(some, read\)"):
         load_dataset(tmp_path / "mine")
 
 
 def test_what_is_not_there(tmp_path):
-    with pytest.raises(FileFormatError, match=r"holds no data set; looked for .*paths_finished.tsv.*ratings_Books.csv"):
-        load_dataset(tmp_path)
     with pytest.raises(
-        UnknownNameError, match=r"no data set and no file 'movie-lens'; the data sets are wikispeedia, "
+        FileFormatError, match=r"contains no dataset; looked for .*paths_finished.tsv.*ratings_Books.csv"
     ):
+        load_dataset(tmp_path)
+    with pytest.raises(UnknownNameError, match=r"no dataset and no file 'movie-lens'; the datasets are wikispeedia, "):
         load_dataset("movie-lens")
     with pytest.raises(FileFormatError, match="there is no such folder"):
         load_dataset("books", tmp_path / "none")
@@ -84,6 +84,6 @@ def test_what_is_not_there(tmp_path):
         with pytest.raises(FileFormatError) as raised:
             load_dataset(name)
         assert str(raised.value) == (
-            f"the data set {name} is not in {tmp_path / 'cache' / 'curiograph' / 'data'}; run `curiograph data get "
+            f"the dataset {name} is not in {tmp_path / 'cache' / 'curiograph' / 'data'}; run `curiograph data get "
             f"{get}`, give its folder with --from DIR, or set CURIOGRAPH_DATA."
         )

@@ -67,7 +67,7 @@ def test_either_file_of_games_may_be_missing_but_not_both(wiki):
 @pytest.mark.parametrize(
     ("file", "row", "fault"),
     [
-        ("articles.tsv", "Rome", "the article 'Rome' is there already"),
+        ("articles.tsv", "Rome", "the article 'Rome' is listed already"),
         ("articles.tsv", "a\tb", "has 2 columns, not 1"),
         ("links.tsv", "Rome\tParis", "the article 'Paris' is not in articles.tsv"),
         ("links.tsv", "Rome", "has 1 column, not 2"),
@@ -76,8 +76,8 @@ def test_either_file_of_games_may_be_missing_but_not_both(wiki):
         ("paths_finished.tsv", "ip\tsoon\t2\tRome\t1", "the time 'soon' is neither a number nor NULL"),
         ("paths_finished.tsv", "\t1\t2\tRome\t1", "has no user"),
         ("paths_finished.tsv", "ip\t1\t2\tRome\t1\t", "has 6 columns, not 5"),
-        ("paths_unfinished.tsv", "ip\t1\t2\t<;Rome\tOslo\ttimeout", "goes back with < where there is nothing"),
-        ("paths_unfinished.tsv", "ip\t1\t2\tRome;<\tOslo\ttimeout", "goes back with < where there is nothing"),
+        ("paths_unfinished.tsv", "ip\t1\t2\t<;Rome\tOslo\ttimeout", "has a back click < with no page"),
+        ("paths_unfinished.tsv", "ip\t1\t2\tRome;<\tOslo\ttimeout", "has a back click < with no page"),
     ],
 )
 def test_bad_rows_of_wikispeedia(wiki, file, row, fault):
@@ -103,10 +103,10 @@ def test_wikispeedia_cut_short(wiki, file):
 def test_no_games_or_articles(wiki):
     (wiki / "paths_finished.tsv").unlink()
     (wiki / "paths_unfinished.tsv").write_text("# nobody played\n")
-    with pytest.raises(FileFormatError, match="holds no games"):
+    with pytest.raises(FileFormatError, match="contains no games"):
         read_wikispeedia(wiki)
     (wiki / "articles.tsv").write_text("# nothing\n")
-    with pytest.raises(FileFormatError, match="holds no articles"):
+    with pytest.raises(FileFormatError, match="contains no articles"):
         read_wikispeedia(wiki)
 
 
@@ -186,7 +186,7 @@ def test_no_two_films_share_a_label(titles):
     [
         ("ratings.csv", "7,2,3.0", "has 3 columns, not 4"),
         ("ratings.csv", "7,2,3.0,never", "the time 'never' is not a number"),
-        ("movies.csv", "1,Again,Drama", "the film 1 is there already"),
+        ("movies.csv", "1,Again,Drama", "the film 1 is listed already"),
         ("movies.csv", "3,,Drama", "has no title"),
         ("movies.csv", ",Heat,Drama", "has no id"),
     ],
@@ -206,7 +206,7 @@ def test_movielens_without_ratings_or_header(tmp_path):
     with pytest.raises(FileFormatError, match=r"has no ratings.csv or ratings.dat or u.data"):
         read_movielens(tmp_path)
     (tmp_path / "ratings.csv").write_text("7,2,3.0,20\n")
-    with pytest.raises(FileFormatError, match="line 1: is no header; it should read userId"):
+    with pytest.raises(FileFormatError, match="line 1: is not a header; it should read userId"):
         read_movielens(tmp_path)
 
 
@@ -269,7 +269,7 @@ def test_a_folder_without_books(tmp_path):
 # ---- the real files -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif("CURIOGRAPH_DATA" not in os.environ, reason="CURIOGRAPH_DATA names no folder of data sets")
+@pytest.mark.skipif("CURIOGRAPH_DATA" not in os.environ, reason="CURIOGRAPH_DATA names no folder of datasets")
 def test_the_published_counts():
     wiki = load_dataset("wikispeedia")
     assert wiki.graph is not None

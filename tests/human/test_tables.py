@@ -129,9 +129,7 @@ def test_a_bad_row_is_named_or_skipped(tmp_path, row, fault):
     file = written(tmp_path, f"{HEAD}ann,a,1\n{row}\nann,b,2\n")
     with pytest.raises(FileFormatError) as raised:
         read_trajectories(file)
-    assert (
-        str(raised.value) == f"1 bad row: {file}, line 3: {fault}; mend it, or skip it with lenient=True (--lenient)."
-    )
+    assert str(raised.value) == f"1 bad row: {file}, line 3: {fault}; fix it, or skip it with lenient=True (--lenient)."
     data = read_trajectories(file, lenient=True)
     assert labels(data.walks) == {"ann": ["a", "b"]}
     assert (data.skipped.count, data.skipped.first) == (1, (f"{file}, line 3: {fault}",))
@@ -147,7 +145,7 @@ def test_a_row_in_another_encoding_is_a_bad_row(tmp_path):
 def test_many_bad_rows_are_counted_and_the_first_named(tmp_path):
     file = written(tmp_path, HEAD + "ann,a,1\n" + "ann\n" * 1200)
     with pytest.raises(
-        FileFormatError, match=r"^1,200 bad rows: .*line 3.*line 4.*line 5.*; \.\.\.; mend them"
+        FileFormatError, match=r"^1,200 bad rows: .*line 3.*line 4.*line 5.*; \.\.\.; fix them"
     ) as raised:
         read_trajectories(file)
     assert "line 6" not in str(raised.value)
@@ -155,19 +153,19 @@ def test_many_bad_rows_are_counted_and_the_first_named(tmp_path):
 
 
 FILES = [
-    (HEAD, "holds no events"),
-    (HEAD + "ann\n", "holds no events"),
-    ("# nothing\n", "holds no walks"),
-    ("\n", "holds no walks"),
-    (",,\n", "holds no walks"),
+    (HEAD, "contains no events"),
+    (HEAD + "ann\n", "contains no events"),
+    ("# nothing\n", "contains no walks"),
+    ("\n", "contains no walks"),
+    (",,\n", "contains no walks"),
     ("", "is empty"),
     ("user,book,time\nann,x,1\n", r"line 1: the header 'user,book,time' has no column for the item"),
     ("user,user_id,item\nann,x,1\n", "two columns for the user"),
     (b"\x89PNG\r\n", "a picture"),
     (b"user,item\nann,\0\n", "NUL byte"),
     (gzip.compress(b"", mtime=0), "unpacks to nothing"),
-    (gzip.compress(b"user,item\nann,x\n" * 9, mtime=0)[:-10], "ends in the middle of its packed data"),
-    (b"\x1f\x8bnonsense", "its packed data is damaged"),
+    (gzip.compress(b"user,item\nann,x\n" * 9, mtime=0)[:-10], "its gzip data is truncated"),
+    (b"\x1f\x8bnonsense", "its gzip data is damaged"),
 ]
 
 
