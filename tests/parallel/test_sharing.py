@@ -105,7 +105,7 @@ def test_what_is_shared_is_opened_once_and_let_go_of() -> None:
         with share({"array": np.full(3, number)}) as handle:
             assert handle.load() is handle.load()
             assert handle.load()["array"][0] == number  # the same file number may come back
-    assert len(shared_arrays._cache) <= shared_arrays._KEPT
+    assert len(shared_arrays._cache) <= shared_arrays._CACHE_SIZE
 
 
 def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
