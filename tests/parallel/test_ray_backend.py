@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from curiograph.errors import CuriographError
 from curiograph.parallel import resolve_engine, run_job
-from support.some_jobs import a_job, faulty, in_bytes, slow
+from support.jobs import a_job, faulty, in_bytes, slow
 
 folder, address = Path(os.environ["CLUSTER_FOLDER"]), os.environ["CLUSTER_ADDRESS"]
 engine = resolve_engine("ray", address=address)
@@ -53,7 +53,7 @@ def facts(driven: Driven) -> dict[str, object]:
     return {name: value for line in driven.out.splitlines() for name, value in json.loads(line).items()}
 
 
-def test_two_nodes_give_the_same_bytes_and_a_sentence_for_what_goes_wrong() -> None:
+def test_two_nodes_give_the_same_bytes_and_clear_errors() -> None:
     script = (
         BEGIN
         + """
@@ -111,12 +111,12 @@ tell(entries=len(list(folder.glob("run/*/*.task"))))
 """
 
 
-def test_the_tasks_of_a_killed_node_are_done_elsewhere() -> None:
+def test_tasks_of_a_killed_node_rerun_on_other_nodes() -> None:
     found = facts(on_cluster(BEGIN + KILLED, kill_after=0.5))
     assert found == {"same": True, "entries": 80}
 
 
-def test_a_killed_driver_goes_on_where_it_stopped() -> None:
+def test_killed_driver_resumes() -> None:
     kept = """
 before = {path: path.read_bytes() for path in folder.glob("run/*/*.task")}
 tell(before=len(before))
@@ -129,7 +129,7 @@ tell(before=len(before))
     assert found == {"same": True, "entries": 80, "untouched": True}
 
 
-def test_without_an_address_a_cluster_is_started_and_gone_afterwards() -> None:
+def test_local_cluster_is_started_and_stopped() -> None:
     script = (
         BEGIN
         + """
