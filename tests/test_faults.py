@@ -70,17 +70,17 @@ def parts(path, nodes):
     made.save(path)
 
 def program(*arguments):
-    said = io.StringIO()
+    message = io.StringIO()
     sys.argv = ["curiograph", *map(str, arguments)]
     try:
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stderr(message), contextlib.redirect_stdout(io.StringIO()):
             main()
         code = 0
     except SystemExit as stop:
         code = stop.code
     if code:
-        assert code == 2 and said.getvalue().count("\\n") == 1, (code, said.getvalue())
-        raise cg.GraphError(said.getvalue().strip())
+        assert code == 2 and message.getvalue().count("\\n") == 1, (code, message.getvalue())
+        raise cg.GraphError(message.getvalue().strip())
 
 large = cg.generate("er", nodes=60, seed=0)
 small = cg.Graph.from_edges([(0, 1)])
@@ -168,7 +168,7 @@ def read_only(folder: Path) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("writable", [True, False])
 def test_a_read_only_install(tmp_path, writable):
-    """Kernels are kept elsewhere, or compiled in every process, which is said once."""
+    """Kernels are kept elsewhere, or compiled in every process, which is message once."""
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
@@ -257,7 +257,7 @@ def test_user_without_home_folder(monkeypatch, tmp_path, run):
 
 
 def test_source_does_not_read_the_system_clock():
-    """How long things take is told by a clock that never jumps, and no file's date is looked at."""
+    """How long things take is messages by a clock that never jumps, and no file's date is looked at."""
     asks = re.compile(r"\btime\.time\(|\bdatetime\b|\bst_mtime|\bgetmtime|\btime\.localtime|\butcnow")
     asking = [path.name for path in SOURCES.joinpath("curiograph").rglob("*.py") if asks.search(path.read_text())]
     assert asking == ["shared_arrays.py"]  # whether a file is still the same, not how old it is

@@ -246,4 +246,4 @@ def test_oversized_texts_are_rejected(samples, tmp_path):
 def test_decompression_bombs_are_rejected(samples, tmp_path):
     refused = judged(bombs(samples), tmp_path, 1500)
     assert all(refused.values())
-    assert sum("unpacks to" in str(said) for said in refused.values()) == 3
+    assert sum("unpacks to" in str(message) for message in refused.values()) == 3

@@ -1,4 +1,4 @@
-"""How jobs end before their time: Ctrl-C, a polite end, a kill, a full disk."""
+"""Jobs that end early: Ctrl-C, SIGTERM, SIGKILL, a full disk."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def test_interrupt_stops_all_processes_and_explains_how_to_resume(sign: signal.S
     ended = driver.end()
     kept = len(entries_of(run))
     assert ended.code == 130
-    said = f"stopped after {kept} of 400 draws of draws; they are kept in {run}: rerun the command to resume"
-    assert ended.err == f"curiograph: {said}\n"
+    message = f"stopped after {kept} of 400 draws of draws; they are kept in {run}: rerun the command to resume"
+    assert ended.err == f"curiograph: {message}\n"
     assert driver.gone(2)
     assert list(temporary.iterdir()) == []
     check_entries(run)
@@ -135,11 +135,11 @@ def test_a_full_disk_keeps_what_was_finished_and_resumes(tmp_path: Path) -> None
     script = FULL.format(
         where="run", fill="", arguments='"$1/run" 60 1', check='ls "$1"/run/*/*.task | wc -l > "$4/kept"'
     )
-    said, out = in_small_disk(tmp_path, script)
+    message, out = in_small_disk(tmp_path, script)
     kept = int((tmp_path / "notes" / "kept").read_text())
-    assert said.startswith("curiograph.errors.GraphError: cannot write ")
-    assert "the disk is full" in said
-    assert said.endswith("Finished tasks are kept: fix this and rerun the command.")
+    assert message.startswith("curiograph.errors.GraphError: cannot write ")
+    assert "the disk is full" in message
+    assert message.endswith("Finished tasks are kept: fix this and rerun the command.")
     assert 5 < kept < 60
     assert f"({kept} found in the run folder)" in out
     undisturbed = Driver(tmp_path / "run", 60, 1, tmp_path / "tmp").end()
@@ -154,11 +154,11 @@ def test_full_temporary_folder_is_reported(tmp_path: Path) -> None:
         arguments='"$4/run" 6 2',
         check="",
     ).replace('"$2" "$3"', 'TMPDIR="$1/tmp" "$2" "$3"')
-    said, out = in_small_disk(tmp_path, script)
-    assert said.startswith(
+    message, out = in_small_disk(tmp_path, script)
+    assert message.startswith(
         "curiograph.parallel.shared_arrays.SharingError: cannot share the graph with workers through "
     )
-    assert said.endswith("; set TMPDIR to a larger disk, or use workers=1.")
+    assert message.endswith("; set TMPDIR to a larger disk, or use workers=1.")
     assert len(out.splitlines()[-1]) == 64
 
 
@@ -167,7 +167,7 @@ def test_read_only_run_folder_is_rejected(tmp_path: Path) -> None:
     script = FULL.format(where="run", fill='mount -o remount,ro "$1"', arguments='"$1/run" 6 1', check="").replace(
         "remount,size=64m", "remount,rw,size=64m"
     )
-    said, out = in_small_disk(tmp_path, script)
-    assert said.startswith("curiograph.errors.SettingError: cannot work in ")
-    assert said.endswith(": Read-only file system; choose another folder.")
+    message, out = in_small_disk(tmp_path, script)
+    assert message.startswith("curiograph.errors.SettingError: cannot work in ")
+    assert message.endswith(": Read-only file system; choose another folder.")
     assert len(out.splitlines()[-1]) == 64

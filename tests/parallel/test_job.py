@@ -1,4 +1,4 @@
-"""Jobs: the same results whoever works, and a sentence for whatever goes wrong in a task."""
+"""Jobs: results that do not depend on the workers, and clear errors of failed tasks."""
 
 from __future__ import annotations
 
@@ -55,21 +55,23 @@ def test_processes_start_only_if_the_remaining_work_is_worth_it(
 
 
 def test_progress_reports_every_task(tmp_path: Path) -> None:
-    told: list[tuple[str, float | None]] = []
+    messages: list[tuple[str, float | None]] = []
     run_job(
         a_job(unit="draws"),
         resolve_engine(workers=2, run=tmp_path),
-        lambda message, share=None: told.append((message, share)),
+        lambda message, share=None: messages.append((message, share)),
     )
-    assert [share for _, share in told] == [done / 12 for done in range(13)]
-    assert told[0][0] == "draws: 0 of 12 draws"
-    assert told[-1][0] == "draws: 12 of 12 draws"
+    assert [share for _, share in messages] == [done / 12 for done in range(13)]
+    assert messages[0][0] == "draws: 0 of 12 draws"
+    assert messages[-1][0] == "draws: 12 of 12 draws"
     for path in sorted(tmp_path.glob("draws-*/*.task"))[:5]:
         path.unlink()
-    told.clear()
-    run_job(a_job(), resolve_engine(workers=1, run=tmp_path), lambda message, share=None: told.append((message, share)))
-    assert told[0] == ("draws: 7 of 12 tasks (7 found in the run folder)", 7 / 12)
-    assert len(told) == 6
+    messages.clear()
+    run_job(
+        a_job(), resolve_engine(workers=1, run=tmp_path), lambda message, share=None: messages.append((message, share))
+    )
+    assert messages[0] == ("draws: 7 of 12 tasks (7 found in the run folder)", 7 / 12)
+    assert len(messages) == 6
 
 
 def test_job_without_tasks_returns_no_results(tmp_path: Path) -> None:
@@ -120,21 +122,21 @@ def test_unpicklable_values_are_rejected_if_workers_are_requested(where: str) ->
     job = a_job(shared={"lock": lock, **SHARED}) if where == "shared" else a_job(tasks=[1, lock])
     with pytest.raises(
         SettingError, match=r"^this job cannot be given to other processes \(.*\); use workers=1"
-    ) as told:
+    ) as error:
         run_job(job, resolve_engine(workers=2))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def failures(tasks: list[str], tmp_path: Path, workers: int = 1, run: Path | None = None) -> dict[str, str]:
     marks = tmp_path / "marks"
     marks.mkdir(exist_ok=True)
-    with pytest.raises(JobError) as told:
+    with pytest.raises(JobError) as error:
         run_job(
             a_job(faulty, tasks, "faults", shared={"marks": str(marks)}, describe_task=str),
             resolve_engine(workers=workers, run=run or tmp_path / "run"),
         )
-    assert "\n" not in str(told.value)
-    return told.value.failed
+    assert "\n" not in str(error.value)
+    return error.value.failed
 
 
 def test_failed_tasks_are_named_and_the_others_finish(tmp_path: Path) -> None:
@@ -151,14 +153,14 @@ def test_failed_tasks_are_named_and_the_others_finish(tmp_path: Path) -> None:
 
 
 def test_job_error_names_five_tasks_and_counts_the_rest(tmp_path: Path) -> None:
-    with pytest.raises(JobError) as told:
+    with pytest.raises(JobError) as error:
         run_job(
             a_job(faulty, [f"raises {i}" for i in range(9)], describe_task=str), resolve_engine(workers=1, run=tmp_path)
         )
-    assert str(told.value).startswith(
+    assert str(error.value).startswith(
         "9 of 9 tasks of draws failed: raises 0: RuntimeError: no luck at all (3 times); "
     )
-    assert str(told.value).endswith("; and 4 more.")
+    assert str(error.value).endswith("; and 4 more.")
 
 
 def test_out_of_memory_fails_only_its_task(tmp_path: Path) -> None:
@@ -168,7 +170,7 @@ def test_out_of_memory_fails_only_its_task(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         ("objects", "its result['array'] is an array of object; return arrays of numbers."),
         ("int-keys", "its result['value'] has the key 1, which is not a string"),
@@ -178,10 +180,10 @@ def test_out_of_memory_fails_only_its_task(tmp_path: Path) -> None:
         ("no-dict", "its result is [1, 2]; return arrays and plain values by name"),
     ],
 )
-def test_results_that_cannot_be_restored_are_rejected(kind: str, said: str, tmp_path: Path) -> None:
+def test_results_that_cannot_be_restored_are_rejected(kind: str, message: str, tmp_path: Path) -> None:
     failed = failures(["good", kind], tmp_path)
     assert list(failed) == [kind]
-    assert said in failed[kind]
+    assert message in failed[kind]
 
 
 def test_unpicklable_results_fail_in_processes(tmp_path: Path) -> None:
@@ -228,9 +230,9 @@ def interrupted(shared: Any, task: int) -> dict[str, Any]:
 
 
 def test_interrupt_in_a_task_stops_the_job_and_explains_how_to_resume(tmp_path: Path) -> None:
-    with pytest.raises(JobStopped) as told:
+    with pytest.raises(JobStopped) as error:
         run_job(a_job(interrupted, range(4)), resolve_engine(workers=1, run=tmp_path))
-    assert str(told.value) == (
+    assert str(error.value) == (
         f"stopped after 2 of 4 tasks of draws; they are kept in {tmp_path}: rerun the command to resume"
     )
     with pytest.raises(JobStopped, match="nothing is kept; use a run folder"):

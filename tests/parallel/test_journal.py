@@ -28,14 +28,14 @@ def a_journal(folder: Path, seed: int = 1, tasks: int = 5) -> Journal:
 
 
 def is_damaged(journal: Journal, index: int) -> bool:
-    """Whether an entry is said to be damaged, and nothing is made of it."""
-    with warnings.catch_warnings(record=True) as told:
+    """Whether an entry is message to be damaged, and nothing is made of it."""
+    with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         found = journal.read(index)
-    assert found is None or not told
+    assert found is None or not messages
     if found is None:
-        assert [str(one.message).endswith("the task is computed again.") for one in told] == [True]
-        assert str(journal._path(index)) in str(told[0].message)
+        assert [str(one.message).endswith("the task is computed again.") for one in messages] == [True]
+        assert str(journal._path(index)) in str(messages[0].message)
     return found is None
 
 
@@ -109,9 +109,9 @@ def test_damaged_tasks_are_computed_again_and_the_result_is_the_same(tmp_path: P
     before = [path.read_bytes() for path in entries]
     entries[3].write_bytes(before[3][:50])
     entries[5].write_bytes(before[6])
-    with pytest.warns(UserWarning, match="is damaged; the task is computed again") as told:
+    with pytest.warns(UserWarning, match="is damaged; the task is computed again") as messages:
         assert in_bytes(run_job(a_job(), resolve_engine(workers=1, run=tmp_path))) == expected
-    assert len(told) == 2
+    assert len(messages) == 2
     assert [path.read_bytes() for path in entries] == before
 
 
@@ -166,10 +166,10 @@ def test_second_job_in_a_run_folder_is_rejected_while_the_first_runs(
         assert other.stdout is not None
         other.stdout.readline()
         try:
-            with pytest.raises(SettingError) as told:
+            with pytest.raises(SettingError) as error:
                 run_job(a_job(), resolve_engine(workers=1, run=tmp_path))
-            assert f"process {other.pid} on " in str(told.value)
-            assert str(told.value).endswith(" is working there; wait for it to end, or choose another folder.")
+            assert f"process {other.pid} on " in str(error.value)
+            assert str(error.value).endswith(" is working there; wait for it to end, or choose another folder.")
         finally:
             other.kill()
     assert len(run_job(a_job(), resolve_engine(workers=1, run=tmp_path))) == 12  # a killed process holds nothing

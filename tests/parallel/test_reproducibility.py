@@ -1,4 +1,4 @@
-"""Whoever works, and however many of them: the same bits; and what was finished is found again."""
+"""Results do not depend on the engine or the number of workers, and finished tasks are found again."""
 
 from __future__ import annotations
 
@@ -100,9 +100,9 @@ def test_error_in_a_worker_has_the_traceback(tmp_path):
         def scores(self, exploration):
             raise KeyError("in my agent")
 
-    with pytest.raises(cg.JobError) as told:
+    with pytest.raises(cg.JobError) as error:
         cg.evaluate(Broken(), graph(), steps=3, episodes=300, workers=2, run=tmp_path)
-    assert 'raise KeyError("in my agent")' in told.value.__notes__[0]
+    assert 'raise KeyError("in my agent")' in error.value.__notes__[0]
 
 
 def test_failed_walks_are_named_and_the_others_kept(tmp_path):
@@ -122,7 +122,7 @@ def test_failed_walks_are_named_and_the_others_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--engine", "spark"], "the engine is 'spark'; the engines are local, ray."),
         (
@@ -133,10 +133,10 @@ def test_failed_walks_are_named_and_the_others_kept(tmp_path):
         (["--run", "/dev/null/x"], "--run /dev/null/x: cannot write"),
     ],
 )
-def test_invalid_engines_are_rejected(run, arguments, said):
+def test_invalid_engines_are_rejected(run, arguments, message):
     ended = run("evaluate", "--family", "rg", *arguments)
     assert ended.code == 2
-    assert said in ended.err
+    assert message in ended.err
 
 
 def test_command_line_keeps_finished_tasks(run, tmp_path):
@@ -156,10 +156,10 @@ sys.path.insert(0, {tests!r})
 from test_reproducibility import {work}
 
 folder = Path(os.environ["CLUSTER_FOLDER"])
-def told(message, share=None):
+def report(message, share=None):
     if share and share > 0.15:
         (folder / "begun").touch()
-print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=told))
+print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=report))
 """
 
 

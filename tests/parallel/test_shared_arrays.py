@@ -19,7 +19,7 @@ from curiograph.parallel import resolve_engine, run_job
 from curiograph.parallel.shared_arrays import Shared, SharingError, share
 from support.jobs import a_job, seen
 
-linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what is mapped where")
+linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="memory maps are listed on Linux only")
 
 
 def place_of(path: Path) -> str:
