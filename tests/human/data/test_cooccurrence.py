@@ -188,7 +188,7 @@ def test_too_few_walks_for_a_graph(walks, keep):
         cooccurrence_graph(Trajectories.from_walks(walks), keep=keep, fewest=1, mean_degree=1)
 
 
-# ---- dense cores ----------------------------------------------------------------------------------------------------------
+# ---- dense cores -----------------------------------------------------------------------------------------------------
 
 
 @given(visits, st.integers(1, 3), st.integers(1, 3))
