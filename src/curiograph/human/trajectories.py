@@ -73,13 +73,15 @@ class Trajectories:
         else:
             nodes, names = graph.positions(labels), graph.names
         user_numbers: dict[Hashable, int] = {}
-        for user in range(len(listed)) if users is None else users:
+        walk_users = [
             user_numbers.setdefault(user, len(user_numbers))
+            for user in (range(len(listed)) if users is None else users)
+        ]
         return cls.from_arrays(
             nodes=nodes,
             offsets=np.concatenate([[0], np.cumsum([len(walk) for walk in listed])]).astype(np.int64),
             names=names,
-            users=np.asarray([user_numbers[user] for user in (user_numbers if users is None else users)], np.int64),
+            users=np.asarray(walk_users, np.int64),
             user_names=as_labels(list(user_numbers)),
         )
 

@@ -7,13 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curiograph.errors import UnknownNameError
-from curiograph.human.data.books import FILES as BOOKS_FILES
-from curiograph.human.data.books import find_books, read_books
+from curiograph.human.data import books, movielens, wikispeedia
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.movielens import FILES as MOVIELENS_FILES
-from curiograph.human.data.movielens import LAYOUTS, find_movielens, read_movielens
-from curiograph.human.data.wikispeedia import FILES as WIKISPEEDIA_FILES
-from curiograph.human.data.wikispeedia import GAME_FILES, find_wikispeedia, read_wikispeedia
 
 
 @dataclass(frozen=True)
@@ -56,26 +51,26 @@ READERS = {
     "wikispeedia": DatasetReader(
         name="wikispeedia",
         folder="wikispeedia",
-        find=find_wikispeedia,
-        read=read_wikispeedia,
-        entry_files=tuple(GAME_FILES),
-        files=WIKISPEEDIA_FILES,
+        find=wikispeedia.find_wikispeedia,
+        read=wikispeedia.read_wikispeedia,
+        entry_files=tuple(wikispeedia.GAME_FILES),
+        files=wikispeedia.FILES,
     ),
     "movielens": DatasetReader(
         name="movielens",
         folder="movielens",
-        find=find_movielens,
-        read=read_movielens,
-        entry_files=tuple(LAYOUTS),
-        files=MOVIELENS_FILES,
+        find=movielens.find_movielens,
+        read=movielens.read_movielens,
+        entry_files=tuple(movielens.LAYOUTS),
+        files=movielens.FILES,
     ),
     "books": DatasetReader(
         name="books",
         folder="amazon-books",
-        find=find_books,
-        read=read_books,
-        entry_files=BOOKS_FILES,
-        files=BOOKS_FILES,
+        find=books.find_books,
+        read=books.read_books,
+        entry_files=books.FILES,
+        files=books.FILES,
     ),
 }
 
