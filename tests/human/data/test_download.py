@@ -34,6 +34,7 @@ class ServerState:
     breaks_after: int | None = None
     extra_length: int = 0
     ranges: bool = True
+    broken_chunks: bool = False
     requests: list[tuple[str, str | None]] = field(default_factory=list)
 
 
@@ -52,6 +53,12 @@ def make_handler(server: ServerState) -> type[BaseHTTPRequestHandler]:
                 self.send_header("Content-Range", f"bytes */{len(whole)}")
                 self.send_header("Content-Length", "0")
                 self.end_headers()
+                return
+            if server.broken_chunks:
+                self.send_response(200)
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+                self.wfile.write(b"5\r\n" + whole[:5] + b"\r\nnonsense")
                 return
             self.send_response(206 if first else 200)
             if first:
@@ -205,6 +212,17 @@ def test_wrong_size(server, tmp_path):
     server.extra_length = 7
     with pytest.raises(FileFormatError, match=f"ended after {size} of {size + 7} bytes"):
         get_dataset(NAME, tmp_path)
+
+
+def test_broken_transfer(server, tmp_path):
+    serve_archive(server)
+    server.broken_chunks = True
+    with pytest.raises(FileFormatError, match=r"\.zip: was interrupted \(.+\); rerun the command to resume\.$"):
+        get_dataset(NAME, tmp_path)
+    server.broken_chunks = False
+    get_dataset(NAME, tmp_path)
+    assert server.requests[1] == (FILE, "bytes=5-")
+    assert load_dataset("movielens", tmp_path).walks.labels(0) == ["1", "2"]
 
 
 def test_missing_file_and_missing_server(server, tmp_path, monkeypatch):
