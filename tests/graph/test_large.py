@@ -14,7 +14,7 @@ import pytest
 import curiograph as cg
 from benchmarks import large
 from curiograph.graph.batch import GraphBatch
-from curiograph.graph.large_generators import LARGE_KINDS, estimate_large_bytes
+from curiograph.graph.generators import LARGE_KINDS, estimate_large_bytes
 
 
 @pytest.mark.parametrize("kind", LARGE_KINDS)

@@ -29,10 +29,10 @@ DELIMITERS = {".tsv": "\t", ".csv": ",", ".txt": " ", ".edges": " ", ".edgelist"
 """Field delimiter by file extension; a space stands for any run of whitespace."""
 
 _DELIMITER_NAMES = {"\t": "tabs", ",": "commas", " ": "blanks"}
-_HEADERS = (
-    "source target, src dst, src dest, from to, u v, node1 node2, node_1 node_2, source_id target_id, from_id to_id, "
-    "fromnodeid tonodeid, head tail"
-).split(", ")
+_HEADER = re.compile(
+    "source target|src dst|src dest|from to|u v|node1 node2|node_1 node_2|source_id target_id|from_id to_id|"
+    "fromnodeid tonodeid|head tail"
+)
 _BLANKS = " \t\n\r\v\f"
 _BOM = b"\xef\xbb\xbf"
 _MAX_LINE = 2**20
@@ -228,25 +228,24 @@ class _Parser:
 
 
 def _is_header(fields: list[str]) -> bool:
-    return len(fields) in (2, 3) and f"{fields[0]} {fields[1]}".lower() in _HEADERS
+    return len(fields) in (2, 3) and bool(_HEADER.fullmatch(" ".join(fields[:2]).lower()))
 
 
 def _find_weight_fault(text: str) -> str | None:
     """Describe what is wrong with a weight, or return None."""
-    if not _NUMBER.fullmatch(text):
-        if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
-            fault = "is not finite; weights must be finite numbers, zero or above"
-        else:
-            fault = (
-                "is not a number; if this line is a header, call its first columns source and target or start it with #"
-            )
+    fix = "weights must be finite numbers, zero or above"
+    if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
+        fault = "is not finite"
+    elif not _NUMBER.fullmatch(text):
+        fault = "is not a number"
+        fix = "if this line is a header, call its first columns source and target or start it with #"
     elif _NEGATIVE.fullmatch(text):
-        fault = "is negative; weights must be finite numbers, zero or above"
+        fault = "is negative"
     elif math.isinf(float(text)):
-        fault = "is too large for a number; weights must be finite numbers, zero or above"
+        fault = "is too large for a number"
     else:
         return None
-    return f"the weight {shorten_text(repr(text), 60)} {fault}"
+    return f"the weight {shorten_text(repr(text), 60)} {fault}; {fix}"
 
 
 def write_edge_list(graph: Graph, path: PathLike) -> None:
