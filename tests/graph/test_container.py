@@ -202,7 +202,7 @@ def test_unknown_label(label, message):
 @pytest.mark.parametrize("labels", [[0, 1, 2], ["a", "b", "c"]])
 @pytest.mark.parametrize("position", [-1, 3, 50, None, "1", 1.0])
 def test_position_outside(labels, position):
-    with pytest.raises(UnknownNodeError, match=f"no node at position {position!r}; its 3 nodes stand at"):
+    with pytest.raises(UnknownNodeError, match=f"no node at position {position!r}; it has 3 nodes, and"):
         Graph.from_edges([], nodes=labels).label(position)
 
 
@@ -212,7 +212,7 @@ def test_position_outside(labels, position):
 def test_attributes_cannot_be_set(name):
     graph = Graph.from_edges([("a", "b", 2.0), ("b", "c", 1.0)])
     for each in (graph, graph.skeleton, copy.copy(graph), pickle.loads(pickle.dumps(graph))):
-        with pytest.raises(AttributeError, match=f"'{name}' cannot be set: a graph never changes; build a new one"):
+        with pytest.raises(AttributeError, match=f"'{name}' cannot be set: a graph is immutable; build a new one"):
             setattr(each, name, True)
         with pytest.raises(AttributeError, match="cannot be deleted"):
             delattr(each, name)

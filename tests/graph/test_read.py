@@ -211,7 +211,7 @@ def test_direction(tmp_path):
     assert read_graph(path, directed=True).directed
     saved = tmp_path / "g.json"
     write_graph(read_graph(path), saved)
-    with pytest.raises(FileFormatError, match="says that the graph is undirected, but directed=True"):
+    with pytest.raises(FileFormatError, match="the graph in the file is undirected, but directed=True"):
         read_graph(saved, directed=True)
     assert not read_graph(saved, directed=False).directed
     silent = write(tmp_path, "s.json", '{"nodes": [{"id": 1}, {"id": 2}], "edges": [{"source": 1, "target": 2}]}')
@@ -240,7 +240,7 @@ def test_direction(tmp_path):
         ("g.tsv", b"a\tb\nc\t\xe4\n", "line 2: is not UTF-8"),
         ("g.tsv", b"# \xff\na\tb\n", "line 1: is not UTF-8"),
         ("g.tsv", b"a\tb\nc\0\td\n", "line 2: holds a NUL byte; this looks like a binary file"),
-        ("g.tsv", b"PK\x03\x04\x14\0", r"ending .tsv promises text, but the file is a zip archive"),
+        ("g.tsv", b"PK\x03\x04\x14\0", r"extension .tsv is for text, but the file is a zip archive"),
         ("g.csv", b"\x1f\x8b\x08", "gzip; unpack it first"),
         ("g.txt", "a b\n".encode("utf-16"), "UTF-16 text; save it as UTF-8"),
         ("g.tsv", "a\tb\n" + "x" * (2**20 + 1) + "\n", "line 2: is longer than 1 MiB"),
@@ -256,9 +256,9 @@ def test_direction(tmp_path):
         (
             "g.xyz",
             "a b\n",
-            "ending '.xyz' is not known; known endings are .tsv, .csv, .txt, .edges, .edgelist, .graphml",
+            "extension '.xyz' is not known; known extensions are .tsv, .csv, .txt, .edges, .edgelist, .graphml",
         ),
-        ("g", "a b\n", "ending '' is not known"),
+        ("g", "a b\n", "extension '' is not known"),
     ],
 )
 def test_broken_edge_list(tmp_path, name, content, message):
@@ -332,7 +332,7 @@ def link(**keys) -> str:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"nodes": [\n{"id": 1}', "line 2: is not valid JSON .* cut short"),
+        ('{"nodes": [\n{"id": 1}', "line 2: is not valid JSON .* truncated"),
         ("[" * 100_000, "nested too deeply"),
         ('{"nodes": [{"id": ' + "[" * 900 + "]" * 900 + '}], "links": []}', "nested too deeply"),
         ("[1, 2]", "holds a list, not a node-link object"),
@@ -584,7 +584,7 @@ def test_edge_list_round_trip(tmp_path_factory, graph, ending):
         ("g.graphml", [("a\0", "b")], None, "XML cannot hold"),
         ("g.json", [(float("inf"), "b")], None, "inf cannot be written as JSON"),
         ("g.json", [(b"a", "b")], None, "b'a' cannot be written as JSON"),
-        ("g.xyz", [("a", "b")], None, "ending '.xyz' is not known; use one of .npz, .json"),
+        ("g.xyz", [("a", "b")], None, "extension '.xyz' is not known; use one of .npz, .json"),
         ("none/g.tsv", [("a", "b")], None, "does not exist; create it first"),
     ],
 )

@@ -81,5 +81,6 @@ def _check_xml(data: bytes, path: Path) -> None:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(
-            f"{path}, line {parser.ErrorLineNumber}: is not valid XML ({shorten_text(error)}); the file may be cut short."
+            f"{path}, line {parser.ErrorLineNumber}: is not valid XML ({shorten_text(error)}); the file may be "
+            "truncated."
         ) from None
