@@ -157,7 +157,7 @@ def test_bad_split_counts(count):
             cg.generate_split("er", nodes=10, **{part: count})
 
 
-# ---- large graphs -----------------------------------------------------------------------------------------------------
+# ---- large graphs ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", LARGE_KINDS)
