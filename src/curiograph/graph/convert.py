@@ -53,15 +53,7 @@ def get_text_labels(graph: Graph, kind: str) -> list[str]:
 
 
 def from_networkx(graph: networkx.Graph) -> Graph:
-    """Convert a networkx graph of any of its four classes.
-
-    Parallel edges are merged and their weights summed, self-loops are dropped; `cleaning` counts both. Other attributes
-    of nodes and edges are ignored.
-
-    >>> import networkx
-    >>> from_networkx(networkx.path_graph(["a", "b", "c"])).labels
-    ['a', 'b', 'c']
-    """
+    """Convert a networkx graph, see `Graph.from_networkx`."""
     import networkx
 
     if not isinstance(graph, networkx.Graph):
@@ -77,11 +69,7 @@ def from_networkx(graph: networkx.Graph) -> Graph:
 
 
 def to_networkx(graph: Graph) -> networkx.Graph:
-    """Convert to a networkx `Graph` or `DiGraph`; weights become the edge attribute `weight`.
-
-    >>> to_networkx(Graph.from_edges([("a", "b", 2.0)])).edges(data=True)
-    EdgeDataView([('a', 'b', {'weight': 2.0})])
-    """
+    """Convert to a networkx graph, see `Graph.to_networkx`."""
     import networkx
 
     out = networkx.DiGraph() if graph.directed else networkx.Graph()
@@ -100,12 +88,7 @@ def to_networkx(graph: Graph) -> networkx.Graph:
 
 
 def from_igraph(graph: Any) -> Graph:
-    """Convert an igraph graph; vertex names become labels, without them labels are 0 to n - 1.
-
-    >>> import igraph
-    >>> from_igraph(igraph.Graph(n=3, edges=[(0, 1), (1, 2)]))
-    Graph(3 nodes, 2 edges, undirected)
-    """
+    """Convert an igraph graph, see `Graph.from_igraph`."""
     igraph = _import_igraph()
     if not isinstance(graph, igraph.Graph):
         raise GraphError(f"from_igraph was given a {get_type_name(graph)}; give an igraph Graph.")
@@ -117,11 +100,7 @@ def from_igraph(graph: Any) -> Graph:
 
 
 def to_igraph(graph: Graph) -> Any:
-    """Convert to an igraph `Graph`; labels become the vertex attribute `name`, weights the edge attribute `weight`.
-
-    >>> to_igraph(Graph.from_edges([("a", "b")])).vs["name"]
-    ['a', 'b']
-    """
+    """Convert to an igraph graph, see `Graph.to_igraph`."""
     igraph = _import_igraph()
     source, target, weights = get_edge_arrays(graph)
     out = igraph.Graph(
@@ -136,21 +115,7 @@ def to_igraph(graph: Graph) -> Any:
 
 
 def from_scipy(matrix: Any, *, directed: bool | None = None, nodes: Iterable[Hashable] | None = None) -> Graph:
-    """Convert a square sparse or dense adjacency matrix; row u, column v is the edge from u to v.
-
-    Parameters
-    ----------
-    matrix : a sparse or dense matrix of numbers. Zeros are no edges, stored or not. The graph is weighted unless all
-        values off the diagonal are 1.
-    directed : by default, whether the matrix is not symmetric. With False, an edge may be in one triangle or in both
-        with the same value.
-    nodes : labels of the rows, 0 to n - 1 by default.
-
-    Examples
-    --------
-    >>> from_scipy([[0, 2], [2, 0]], nodes=["a", "b"])
-    Graph(2 nodes, 1 edges, undirected, weighted)
-    """
+    """Convert an adjacency matrix, see `Graph.from_scipy`."""
     sparse = _as_sparse(matrix)
     names: Labels = RangeLabels(sparse.shape[0])
     if nodes is not None:
@@ -183,12 +148,7 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, nodes: Iterable[Has
 
 
 def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
-    """Return the adjacency matrix: ones, or the weights. An edge of weight 0 is a stored zero.
-
-    >>> to_scipy(Graph.from_edges([(0, 1)])).toarray()
-    array([[0., 1.],
-           [1., 0.]])
-    """
+    """Return the adjacency matrix, see `Graph.to_scipy`."""
     import scipy.sparse
 
     data = np.ones(len(graph.indices)) if graph.weights is None else graph.weights.copy()

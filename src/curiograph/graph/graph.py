@@ -182,39 +182,75 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Graph:
-        """Convert a networkx graph; keep labels, node order, direction and the edge attribute `weight`."""
+        """Convert a networkx graph; keep labels, node order, direction and the edge attribute `weight`.
+
+        Parallel edges are merged and their weights summed, self-loops are dropped; `cleaning` counts both. Other
+        attributes of nodes and edges are ignored.
+
+        >>> import networkx
+        >>> Graph.from_networkx(networkx.path_graph(["a", "b", "c"])).labels
+        ['a', 'b', 'c']
+        """
         from curiograph.graph.convert import from_networkx
 
         return from_networkx(graph)
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
-        """Convert an igraph graph; vertex names become labels, the edge attribute `weight` is kept."""
+        """Convert an igraph graph; keep vertex names as labels, direction and the edge attribute `weight`.
+
+        Without vertex names, labels are 0 to n - 1.
+        """
         from curiograph.graph.convert import from_igraph
 
         return from_igraph(graph)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, directed: bool | None = None, nodes: Iterable[Hashable] | None = None) -> Graph:
-        """Convert a square sparse or dense matrix; directed unless it is symmetric, weighted unless it is 0/1."""
+        """Convert a square sparse or dense adjacency matrix; row u, column v is the edge from u to v.
+
+        Parameters
+        ----------
+        matrix : a sparse or dense matrix of numbers. Zeros are no edges, stored or not. The graph is weighted unless
+            all values off the diagonal are 1.
+        directed : by default, whether the matrix is not symmetric. With False, an edge may be in one triangle or in
+            both with the same value.
+        nodes : labels of the rows, 0 to n - 1 by default.
+
+        Examples
+        --------
+        >>> Graph.from_scipy([[0, 2], [2, 0]], nodes=["a", "b"])
+        Graph(2 nodes, 1 edges, undirected, weighted)
+        """
         from curiograph.graph.convert import from_scipy
 
         return from_scipy(matrix, directed=directed, nodes=nodes)
 
     def to_networkx(self) -> networkx.Graph:
-        """Convert to a networkx `Graph` or `DiGraph` with the same labels, order and weights."""
+        """Convert to a networkx `Graph` or `DiGraph`; weights become the edge attribute `weight`.
+
+        >>> Graph.from_edges([("a", "b", 2.0)]).to_networkx().edges(data=True)
+        EdgeDataView([('a', 'b', {'weight': 2.0})])
+        """
         from curiograph.graph.convert import to_networkx
 
         return to_networkx(self)
 
     def to_igraph(self) -> Any:
-        """Convert to an igraph `Graph`; labels are kept in the vertex attribute `name`."""
+        """Convert to an igraph `Graph`; labels become the vertex attribute `name`, weights the attribute `weight`."""
         from curiograph.graph.convert import to_igraph
 
         return to_igraph(self)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """Convert to the adjacency matrix, a scipy `csr_array` of ones or of the weights."""
+        """Convert to the adjacency matrix, a scipy `csr_array` of ones or of the weights.
+
+        An edge of weight 0 is a stored zero.
+
+        >>> Graph.from_edges([(0, 1)]).to_scipy().toarray()
+        array([[0., 1.],
+               [1., 0.]])
+        """
         from curiograph.graph.convert import to_scipy
 
         return to_scipy(self)

@@ -26,7 +26,7 @@ from curiograph.graph.labels import Bytes, IntegerLabels, Labels, RangeLabels, T
 from curiograph.messages import quote_value, shorten_text
 
 DELIMITERS = {".tsv": "\t", ".csv": ",", ".txt": " ", ".edges": " ", ".edgelist": " "}
-"""Field delimiter by file extension; a space stands for any run of whitespace."""
+"""Field delimiter by file extension; a space means any run of whitespace."""
 
 _DELIMITER_NAMES = {"\t": "tabs", ",": "commas", " ": "blanks"}
 _HEADER = re.compile(
@@ -98,7 +98,7 @@ class _Parser:
         if bad_line >= 0:
             fields = self._split(self._read_line(bad_line))
             fault = self._find_fault(fields, weighted if len(ends) else None)
-            raise self._make_error(bad_line, str(fault))
+            raise self._make_error(bad_line, fault)
         if comment >= 0:
             first, *others = self._split(self._read_line(comment))
             if not _is_header([first.lstrip("#"), *others]):
@@ -155,7 +155,7 @@ class _Parser:
             if len(infinite):
                 begin, end = spans[part[infinite[0]]]
                 fault = _find_weight_fault(self.data[begin:end].tobytes().decode())
-                raise self._make_error(begin, str(fault))
+                raise self._make_error(begin, fault)
             weights[part] = values
 
     def _parse_quoted(self) -> Parsed:
@@ -173,13 +173,13 @@ class _Parser:
             try:
                 record = next(csv.reader(itertools.chain([line], rest), skipinitialspace=True, strict=True))
             except csv.Error as error:
-                raise FileFormatError(
-                    f"{self.path}, line {number}: is not valid csv ({error}); check the quotes."
-                ) from None
+                fault = f"is not valid csv ({error}); check the quotes"
+                raise FileFormatError(f"{self.path}, line {number}: {fault}.") from None
             fields = [field.strip(_BLANKS) for field in record]
-            header, first = first and _is_header(fields), False
-            if header:
+            if first and _is_header(fields):
+                first = False
                 continue
+            first = False
             fault = self._find_fault(fields, bool(weights) if ends else None)
             if fault:
                 raise FileFormatError(f"{self.path}, line {number}: {fault}.")
@@ -190,8 +190,8 @@ class _Parser:
         both = np.asarray(ends, np.int32).reshape(-1, 2)
         return both, np.asarray(weights) if weights else None, TextLabels.from_labels(list(positions))
 
-    def _find_fault(self, fields: list[str], weighted: bool | None) -> str | None:
-        """Describe what is wrong with the fields of a line; `weighted`: whether earlier lines have a weight."""
+    def _find_fault(self, fields: list[str], weighted: bool | None) -> str:
+        """Describe what is wrong with a line, empty if nothing is; `weighted`: whether earlier lines have a weight."""
         if len(fields) not in (2, 3):
             return (
                 f"has {len(fields)} field{'' if len(fields) == 1 else 's'} ({shorten_text(fields, 60)}); a line needs "
@@ -203,7 +203,7 @@ class _Parser:
             return "has a weight but earlier lines have none; give all lines a weight or none"
         if weighted and len(fields) == 2:
             return "has no weight but earlier lines have one; give all lines a weight or none"
-        return _find_weight_fault(fields[2]) if len(fields) == 3 else None
+        return _find_weight_fault(fields[2]) if len(fields) == 3 else ""
 
     def _make_error(self, position: int, fault: str) -> FileFormatError:
         return FileFormatError(f"{self.path}, line {self._count_lines(position)}: {fault}.")
@@ -231,8 +231,8 @@ def _is_header(fields: list[str]) -> bool:
     return len(fields) in (2, 3) and bool(_HEADER.fullmatch(" ".join(fields[:2]).lower()))
 
 
-def _find_weight_fault(text: str) -> str | None:
-    """Describe what is wrong with a weight, or return None."""
+def _find_weight_fault(text: str) -> str:
+    """Describe what is wrong with a weight; return an empty string if nothing is."""
     fix = "weights must be finite numbers, zero or above"
     if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
         fault = "is not finite"
@@ -244,7 +244,7 @@ def _find_weight_fault(text: str) -> str | None:
     elif math.isinf(float(text)):
         fault = "is too large for a number"
     else:
-        return None
+        return ""
     return f"the weight {shorten_text(repr(text), 60)} {fault}; {fix}"
 
 
