@@ -1,11 +1,15 @@
-"""Made-up people for the tests of prediction: they walk on known graphs, or like neighbouring items."""
+"""Simulated people: they walk on known graphs, or visit similar items."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.centrality.walkers import simulate_biased_walks
+from curiograph.exploration.mdp import begin
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.data.dataset import Dataset
@@ -13,7 +17,7 @@ from curiograph.human.trajectories import Trajectories
 
 
 def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
-    """People who follow links at random, on a graph that is known."""
+    """Simulate people who follow links at random on a known graph."""
     graph = generate("ws", nodes=60, seed=seed)
     rng = np.random.default_rng(seed)
     walks = []
@@ -26,7 +30,7 @@ def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
 
 
 def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) -> list[tuple[str, str, int]]:
-    """(user, item, time) of people who visit items near their own taste on a ring."""
+    """Return (user, item, time) of people who visit items near a point of a ring."""
     rng = np.random.default_rng(seed)
     events = []
     for user in range(users):
@@ -37,7 +41,7 @@ def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) ->
 
 
 def ratings(events: list[tuple[str, str, int]]) -> Dataset:
-    """The same as a dataset without a graph."""
+    """Return visits as a dataset without a graph."""
     by_user: dict[str, list[str]] = {}
     for user, item, _ in events:
         by_user.setdefault(user, []).append(item)
@@ -45,7 +49,7 @@ def ratings(events: list[tuple[str, str, int]]) -> Dataset:
 
 
 def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
-    """The same in the layout of ml-100k."""
+    """Write visits in the layout of ml-100k."""
     folder.mkdir(exist_ok=True)
     items = sorted({item for _, item, _ in events})
     lines = [f"{user[1:]}\t{items.index(item) + 1}\t3\t{time}" for user, item, time in events]
@@ -56,6 +60,23 @@ def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
 
 
 def path_graph_walks() -> tuple[Graph, Trajectories]:
-    """Two people on a short path."""
+    """Return a short path and the walks of two people on it."""
     graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
     return graph, Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)
+
+
+def follow_agent(
+    graph: Graph,
+    agent: AgentLike,
+    reward: str,
+    p_g: float,
+    walks: int = 200,
+    steps: int = 9,
+    seed: int = 0,
+    users: Sequence[str] | None = None,
+) -> Trajectories:
+    """Simulate walks of people who follow an agent with the rank transition."""
+    starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), walks)
+    nodes = simulate_biased_walks(begin([graph], [starts], reward, steps, seed=seed), as_agent(agent), p_g, steps)
+    labels = [[graph.label(int(node)) for node in walk if node >= 0] for walk in nodes]
+    return Trajectories.from_walks(labels, users, graph)

@@ -35,7 +35,9 @@ def make_walks(graph, walks):
 
 def random_walks(graph, count=40):
     rng = np.random.default_rng(0)
-    return make_walks(graph, [[graph.label(int(i)) for i in rng.permutation(graph.num_nodes)[:4]] for _ in range(count)])
+    return make_walks(
+        graph, [[graph.label(int(i)) for i in rng.permutation(graph.num_nodes)[:4]] for _ in range(count)]
+    )
 
 
 def score_all_nodes(ranker, graph, histories):
