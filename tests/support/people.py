@@ -1,4 +1,4 @@
-"""Simulated people: they walk on known graphs, or visit similar items."""
+"""Made-up people for the tests of prediction: they walk on known graphs, or like neighbouring items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from curiograph.human.trajectories import Trajectories
 
 
 def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
-    """Simulate people who follow links at random on a known graph."""
+    """People who follow links at random, on a graph that is known."""
     graph = generate("ws", nodes=60, seed=seed)
     rng = np.random.default_rng(seed)
     walks = []
@@ -27,42 +27,6 @@ def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
             walk.append(int(rng.choice(graph.neighbors(walk[-1]))))
         walks.append(walk)
     return Dataset("walkers", Trajectories.from_walks(walks, graph=graph), Path("walkers"), graph)
-
-
-def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) -> list[tuple[str, str, int]]:
-    """Return (user, item, time) of people who visit items near a point of a ring."""
-    rng = np.random.default_rng(seed)
-    events = []
-    for user in range(users):
-        near = (rng.integers(items) + np.rint(rng.normal(0, items / 6, 4 * visits))).astype(int) % items
-        for time, item in enumerate(list(dict.fromkeys(near.tolist()))[:visits]):
-            events.append((f"u{user}", f"i{item}", time))
-    return events
-
-
-def ratings(events: list[tuple[str, str, int]]) -> Dataset:
-    """Return visits as a dataset without a graph."""
-    by_user: dict[str, list[str]] = {}
-    for user, item, _ in events:
-        by_user.setdefault(user, []).append(item)
-    return Dataset("ratings", Trajectories.from_walks(by_user.values(), users=list(by_user)), Path("ratings"))
-
-
-def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
-    """Write visits in the layout of ml-100k."""
-    folder.mkdir(exist_ok=True)
-    items = sorted({item for _, item, _ in events})
-    lines = [f"{user[1:]}\t{items.index(item) + 1}\t3\t{time}" for user, item, time in events]
-    (folder / "u.data").write_text("\n".join(lines) + "\n")
-    titles = [f"{number}|Film {item} (1999)|01-Jan-1999||{'|0' * 19}" for number, item in enumerate(items, start=1)]
-    (folder / "u.item").write_text("\n".join(titles) + "\n", encoding="latin-1")
-    return folder
-
-
-def path_graph_walks() -> tuple[Graph, Trajectories]:
-    """Return a short path and the walks of two people on it."""
-    graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
-    return graph, Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)
 
 
 def follow_agent(
@@ -80,3 +44,39 @@ def follow_agent(
     nodes = simulate_biased_walks(begin([graph], [starts], reward, steps, seed=seed), as_agent(agent), p_g, steps)
     labels = [[graph.label(int(node)) for node in walk if node >= 0] for walk in nodes]
     return Trajectories.from_walks(labels, users, graph)
+
+
+def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) -> list[tuple[str, str, int]]:
+    """(user, item, time) of people who visit items near their own taste on a ring."""
+    rng = np.random.default_rng(seed)
+    events = []
+    for user in range(users):
+        near = (rng.integers(items) + np.rint(rng.normal(0, items / 6, 4 * visits))).astype(int) % items
+        for time, item in enumerate(list(dict.fromkeys(near.tolist()))[:visits]):
+            events.append((f"u{user}", f"i{item}", time))
+    return events
+
+
+def ratings(events: list[tuple[str, str, int]]) -> Dataset:
+    """The same as a dataset without a graph."""
+    by_user: dict[str, list[str]] = {}
+    for user, item, _ in events:
+        by_user.setdefault(user, []).append(item)
+    return Dataset("ratings", Trajectories.from_walks(by_user.values(), users=list(by_user)), Path("ratings"))
+
+
+def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
+    """The same in the layout of ml-100k."""
+    folder.mkdir(exist_ok=True)
+    items = sorted({item for _, item, _ in events})
+    lines = [f"{user[1:]}\t{items.index(item) + 1}\t3\t{time}" for user, item, time in events]
+    (folder / "u.data").write_text("\n".join(lines) + "\n")
+    titles = [f"{number}|Film {item} (1999)|01-Jan-1999||{'|0' * 19}" for number, item in enumerate(items, start=1)]
+    (folder / "u.item").write_text("\n".join(titles) + "\n", encoding="latin-1")
+    return folder
+
+
+def path_graph_walks() -> tuple[Graph, Trajectories]:
+    """Two people on a short path."""
+    graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
+    return graph, Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)

@@ -59,8 +59,8 @@ def _examples(job: PredictionRun, prediction: Prediction, count: int) -> Iterato
     )
     drawn = np.random.default_rng(job.seed).choice(tested, min(count, len(tested)), replace=False)
     mixes = {name: Mixture.from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
-    scores = {name: scored.scores(mix) for name, mix in mixes.items()}
-    ranks = {name: scored.ranks(mix).percentile for name, mix in mixes.items()}
+    scores = {name: scored.score_mixture(mix) for name, mix in mixes.items()}
+    ranks = {name: scored.rank_choices(mix).percentile for name, mix in mixes.items()}
     for window in np.sort(drawn).tolist():
         yield _example(job, scored, scores, {name: float(each[window]) for name, each in ranks.items()}, window)
 

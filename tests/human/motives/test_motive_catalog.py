@@ -23,7 +23,7 @@ def test_pagerank_motive_matches_pagerank_of_the_history():
     graph = cg.Graph.from_edges(links, directed=True)
     walks = Trajectories.from_walks([[0, 1, 2, 3], [0, 1, 4, 5], [2, 4, 3]], graph=graph)
     choices, _ = find_choices(graph, walks, burn_in=2)
-    found = PageRankMotive().scores(choices)
+    found = PageRankMotive().score_candidates(choices)
     for row, history in enumerate(choices.windows.histories):
         some = slice(*choices.candidates.offsets[row : row + 2])
         wanted = cg.pagerank(graph, 0.85, history[history >= 0].tolist()).scores[choices.candidates.nodes[some]]
@@ -34,10 +34,10 @@ def test_local_pagerank_of_large_graphs_is_close_to_the_exact_one(monkeypatch):
     graph = cg.generate("ws", 400, seed=0)
     walks = [cg.explore(graph, "random", start=start, steps=8, seed=start).nodes for start in range(40)]
     choices, _ = find_choices(graph, Trajectories.from_walks(walks, graph=graph))
-    whole = PageRankMotive().scores(choices)
+    whole = PageRankMotive().score_candidates(choices)
     monkeypatch.setattr("curiograph.human.motives.catalog.MAX_EXACT_NODES", 100)
     monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 100)
-    near = PageRankMotive().scores(choices)
+    near = PageRankMotive().score_candidates(choices)
     assert np.abs(near - whole).max() < 0.05
     assert PageRankMotive().get_task_size(graph) < 2**18
 
@@ -46,7 +46,7 @@ def test_markov_motive_counts_steps_of_other_users():
     walks = follow_agent(GRAPH, "max-degree", "igt", 0.7, walks=40, users=[f"u{i % 7}" for i in range(40)])
     choices, _ = find_choices(GRAPH, walks, burn_in=1)
     known = choices.windows.users != 3
-    found = MarkovMotive().fit(choices.rows(known)).scores(choices)
+    found = MarkovMotive().fit(choices.rows(known)).score_candidates(choices)
     steps = list(
         zip(choices.windows.users, choices.windows.histories[:, -1], choices.windows.nexts, known, strict=True)
     )
@@ -71,7 +71,7 @@ def test_choices_of_held_out_users_do_not_change_the_fit(markov):
     changed = replace(choices, windows=Windows(w.histories, np.where(held_out, other, w.nexts), w.users))
     assert np.any(changed.chosen != choices.chosen)
     motive = MarkovMotive() if markov else PageRankMotive()
-    before, after = (motive.fit(each.rows(~held_out)).scores(each) for each in (choices, changed))
+    before, after = (motive.fit(each.rows(~held_out)).score_candidates(each) for each in (choices, changed))
     assert np.array_equal(before, after)
     (first,), (second,) = (cross_validate([motive], each, fold_of) for each in (choices, changed))
     assert first.p_g[1] == second.p_g[1]

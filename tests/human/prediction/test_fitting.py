@@ -19,20 +19,20 @@ def replace_nexts(components, nexts):
 def test_fit_is_deterministic_and_no_worse_than_its_starting_points(scored):
     begin = [Mixture({PAGERANK: 1.0}, 0.3, 1), Mixture({PAGERANK: -1.0, "greedy cpt": 2.0}, 0.9, 2)]
     best = fit_mixture(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
-    value = np.nanmean(scored.ranks(best).percentile)
-    assert all(value >= np.nanmean(scored.ranks(mix).percentile) - 1e-12 for mix in begin)
+    value = np.nanmean(scored.rank_choices(best).percentile)
+    assert all(value >= np.nanmean(scored.rank_choices(mix).percentile) - 1e-12 for mix in begin)
     assert best == fit_mixture(scored, [PAGERANK, "greedy cpt"], 5, seed=3, begin=begin)
 
 
 def test_fit_recovers_a_mixture(scored):
     """All choices are the best candidates by walkers minus PageRank, which no single component finds."""
     truth = Mixture({PAGERANK: -3.0, "greedy igt": 1.0}, 0.85, 3)
-    scores, offsets = scored.scores(truth), scored.choices.candidates.offsets
+    scores, offsets = scored.score_mixture(truth), scored.choices.candidates.offsets
     best = [offsets[i] + np.argmax(scores[offsets[i] : offsets[i + 1]]) for i in range(len(scored.choices))]
     followed = replace_nexts(scored, scored.choices.candidates.nodes[best])
     plain = fit_mixture(followed, [PAGERANK], 12, seed=0)
     mix = fit_mixture(followed, [PAGERANK, "greedy igt"], 25, seed=0, begin=[plain])
-    value, before = (np.nanmean(followed.ranks(each).percentile) for each in (mix, plain))
+    value, before = (np.nanmean(followed.rank_choices(each).percentile) for each in (mix, plain))
     assert value > 0.9 > before
 
 

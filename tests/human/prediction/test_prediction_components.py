@@ -21,12 +21,12 @@ def test_mixture_is_the_weighted_sum_of_its_components(scored):
     visits = scored.walkers["greedy igt"]
     curious = (0.6 * visits[0] + 0.36 * visits[1]) / 1.96
     wanted = -0.6 * scored.pagerank[ALPHAS.index(0.6)] + 0.8 * curious
-    assert np.allclose(scored.scores(mix), wanted, rtol=1e-5)
+    assert np.allclose(scored.score_mixture(mix), wanted, rtol=1e-5)
     assert Mixture.from_dict(mix.to_dict()).weights == {PAGERANK: -0.6, "greedy igt": 0.8}
 
 
 def test_scaled_components_are_standardized(scored):
-    scores = scored.scores(Mixture({"markov": 1.0}, scaled=True))
+    scores = scored.score_mixture(Mixture({"markov": 1.0}, scaled=True))
     for a, b in zip(scored.choices.candidates.offsets[:-1], scored.choices.candidates.offsets[1:], strict=True):
         assert abs(scores[a:b].mean()) < 1e-9
         assert scores[a:b].std() == pytest.approx(1) or np.ptp(scored.counts["markov"][a:b]) == 0
@@ -35,4 +35,6 @@ def test_scaled_components_are_standardized(scored):
 def test_rows_select_choices(scored):
     which = np.arange(len(scored.choices)) % 3 == 0
     mix = Mixture({PAGERANK: 1.0, "memory": -1.0}, 0.45, 3)
-    assert np.allclose(scored.rows(which).ranks(mix).percentile, scored.ranks(mix).percentile[which], equal_nan=True)
+    assert np.allclose(
+        scored.rows(which).rank_choices(mix).percentile, scored.rank_choices(mix).percentile[which], equal_nan=True
+    )

@@ -35,7 +35,7 @@ class Motive(ABC):
 
     name: str
     is_fitted_to_choices: ClassVar[bool] = False
-    """Whether `fit` has to be called before `scores`."""
+    """Whether `fit` has to be called before `score_candidates`."""
 
     def get_task_size(self, graph: Graph) -> int:
         """Return the number of choices to score in one task: about a second of work."""
@@ -46,7 +46,7 @@ class Motive(ABC):
         return self
 
     @abstractmethod
-    def scores(self, choices: ChoiceSet) -> Float64:
+    def score_candidates(self, choices: ChoiceSet) -> Float64:
         """Return one score for each of `choices.candidates`."""
 
     @abstractmethod
@@ -62,7 +62,7 @@ class AgentMotive(Motive):
     agent: Agent
     reward: RewardLike = "igt"
 
-    def scores(self, choices: ChoiceSet) -> Float64:
+    def score_candidates(self, choices: ChoiceSet) -> Float64:
         batches = [score_candidates(self.agent, walks) for walks in choices.explorations(self.reward)]
         return np.concatenate([np.empty(0), *batches])
 
@@ -85,7 +85,7 @@ class PageRankMotive(Motive):
     def get_task_size(self, graph: Graph) -> int:
         return _TASK_SIZE if graph.num_nodes > MAX_EXACT_NODES else _LARGE_TASK_SIZE
 
-    def scores(self, choices: ChoiceSet) -> Float64:
+    def score_candidates(self, choices: ChoiceSet) -> Float64:
         candidates = choices.candidates
         if choices.graph.num_nodes > MAX_EXACT_NODES:
             histories = [np.unique(history) for history in choices.histories]
@@ -137,7 +137,7 @@ class MarkovMotive(Motive):
             self.name, Markov.from_steps(choices.graph, windows.histories[:, -1], windows.nexts, windows.users)
         )
 
-    def scores(self, choices: ChoiceSet) -> Float64:
+    def score_candidates(self, choices: ChoiceSet) -> Float64:
         if self.model is None:
             raise SettingError("the motive markov is not fitted; call fit first.")
         return self.model.scores(choices.graph, choices.histories, choices.candidates, choices.windows.users)

@@ -223,7 +223,7 @@ def _rank_chunk(shared: tuple[ChoiceSet, Sequence[Motive]], task: tuple[int, int
     """Task function: rank the choices from `first` to `last` by one motive."""
     (choices, models), (index, first, last) = shared, task
     chunk = choices.rows(slice(first, last))
-    ranks = chunk.rank(models[index].scores(chunk))
+    ranks = chunk.rank(models[index].score_candidates(chunk))
     return {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
 
 

@@ -91,7 +91,7 @@ class Components:
         """Return the standard deviation of a component among the candidates of a choice, averaged over choices."""
         return float(self._center(self.compute_component(name, alpha, steps))[1].mean())
 
-    def scores(self, mixture: Mixture) -> Float64:
+    def score_mixture(self, mixture: Mixture) -> Float64:
         """Return the scores of a mixture."""
         total = np.zeros(len(self.choices.candidates.nodes))
         for name, weight in normalize_weights(mixture.weights, mixture.weights).items():
@@ -103,9 +103,9 @@ class Components:
                 total += weight * component
         return total
 
-    def ranks(self, mixture: Mixture) -> ChoiceRanks:
+    def rank_choices(self, mixture: Mixture) -> ChoiceRanks:
         """Rank the chosen nodes by a mixture."""
-        return self.choices.rank(self.scores(mixture))
+        return self.choices.rank(self.score_mixture(mixture))
 
     def _center(self, scores: Float64) -> tuple[Float64, Float64]:
         """Subtract the mean of each choice; return the centered scores and the standard deviation of each choice."""

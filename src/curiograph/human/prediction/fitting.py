@@ -43,7 +43,7 @@ def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int
     test = components.rows(is_test)
     measures = {}
     for method, mixture in fits.items():
-        ranks = test.ranks(mixture)
+        ranks = test.rank_choices(mixture)
         measures[method] = np.stack([getattr(ranks, measure) for measure in MEASURES]).astype(np.float32)
     return {"fits": {method: mixture.to_dict() for method, mixture in fits.items()}, **measures}
 
@@ -161,4 +161,4 @@ def fit_mixture(
 
 def evaluate_mixture(components: Components, mixture: Mixture) -> float:
     """Return the mean percentile rank of the choices under a mixture."""
-    return float(np.nanmean(components.ranks(mixture).percentile))
+    return float(np.nanmean(components.rank_choices(mixture).percentile))
