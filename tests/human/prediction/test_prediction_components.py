@@ -10,7 +10,7 @@ from curiograph.recommendation.rankers import PageRankRanker
 
 
 def test_pagerank_matches_pagerank_ranker(prediction_run, scored):
-    histories = scored.choices.histories
+    histories = scored.choices.windows.list_histories()
     for row in (0, 7, 11):
         ranker = PageRankRanker(ALPHAS[row]).scores(prediction_run.study.graph, histories, scored.choices.candidates)
         assert np.allclose(scored.pagerank[row], ranker, rtol=1e-5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal
@@ -11,10 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from curiograph import kernels
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNodeError
 from curiograph.exploration.mdp import Candidates, Exploration, Streams
 from curiograph.graph.batch import GraphBatch
+from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.human.choices.metrics import ChoiceRanks, find_chosen
 from curiograph.human.choices.windows import Windows
@@ -47,38 +48,28 @@ class ChoiceSet:
     graph: Graph
     windows: Windows
     """Histories and chosen nodes, the shortest histories first."""
-    among: Among
-    """Candidate set: "last", the unvisited out-neighbors of the last node; or "all", all unvisited nodes."""
+    candidates: Candidates
+    """Candidates of each choice, in ascending order."""
     streams: Streams
     """Random stream of each choice, for agents that break ties at random."""
 
     @classmethod
     def from_windows(cls, graph: Graph, windows: Windows, among: Among = "last") -> ChoiceSet:
-        """Return the choice set of some windows on a graph."""
-        return cls(graph, windows, among, kernels.random.make_streams(np.uint64(0), 0, len(windows)))
+        """Find the candidates: the unvisited out-neighbors of the last node ("last") or all unvisited nodes ("all")."""
+        candidates = Candidates(np.zeros(1, np.int64), np.empty(0, np.int32))
+        if len(windows):
+            candidates = find_candidates(graph, windows.list_histories(), among)
+        return cls(graph, windows, candidates, kernels.random.make_streams(np.uint64(0), 0, len(windows)))
 
     def __len__(self) -> int:
         return len(self.windows)
 
     def rows(self, which: Any) -> ChoiceSet:
         """Select choices by slice or mask."""
-        return replace(self, windows=self.windows.rows(which), streams=self.streams[which])
-
-    @cached_property
-    def histories(self) -> list[Int32]:
-        """History of each choice, without padding."""
-        return [row[row >= 0] for row in self.windows.histories]
-
-    @cached_property
-    def candidates(self) -> Candidates:
-        """Candidates of all choices, those of one choice in ascending order."""
-        if self.among == "all":
-            return find_candidates(self.graph, self.histories, "all")
-        batches = [walks.candidates for walks in self.explorations()]
-        counts = np.concatenate([np.zeros(1, np.int64), *(batch.counts for batch in batches)])
-        return Candidates(
-            np.cumsum(counts), np.concatenate([np.empty(0, np.int32), *(batch.nodes for batch in batches)])
-        )
+        offsets, counts = self.candidates.offsets[:-1][which], self.candidates.counts[which]
+        nodes = self.candidates.nodes[concatenate_ranges(offsets, counts)]
+        candidates = Candidates(np.concatenate([[0], np.cumsum(counts)]), nodes)
+        return ChoiceSet(self.graph, self.windows.rows(which), candidates, self.streams[which])
 
     @cached_property
     def chosen(self) -> Int64:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,24 +68,21 @@ class ChoiceRanks:
     @property
     def reciprocal(self) -> Float64:
         """Reciprocal rank."""
-        return self._average(1 / self._places)
+        return self._average(lambda rank: 1 / rank)
 
     @property
     def hit10(self) -> Float64:
         """1 if the rank is at most 10, else 0."""
-        return self._average((self._places <= _CUTOFF).astype(np.float64))
+        return self._average(lambda rank: (rank <= _CUTOFF).astype(np.float64))
 
     @property
     def ndcg10(self) -> Float64:
         """1 / log2(1 + rank) if the rank is at most 10, else 0."""
-        return self._average((self._places <= _CUTOFF).astype(np.float64) / np.log2(1 + self._places))
+        return self._average(lambda rank: (rank <= _CUTOFF).astype(np.float64) / np.log2(1 + rank))
 
-    @property
-    def _places(self) -> Float64:
-        return np.arange(1.0, self.count.max(initial=0) + 1)
-
-    def _average(self, gains: Float64) -> Float64:
-        """Average the gains of all ranks that the chosen candidate may have, given those of ranks 1, 2, ..."""
+    def _average(self, gain: Callable[[Float64], Float64]) -> Float64:
+        """Average a function of the rank over all ranks that the chosen candidate may have."""
+        gains = gain(np.arange(1.0, self.count.max(initial=0) + 1))
         total = np.concatenate([[0.0], np.cumsum(gains)])
         return np.where(self.count > 1, (total[self.above + self.tied] - total[self.above]) / self.tied, np.nan)
 

@@ -45,6 +45,10 @@ class Windows:
         """Select choices by index, slice or mask."""
         return Windows(self.histories[which], self.nexts[which], self.users[which])
 
+    def list_histories(self) -> list[Int32]:
+        """Return the history of each choice without padding."""
+        return [row[row >= 0] for row in self.histories]
+
     def drawn(self, most: int, seed: int = 0) -> Windows:
         """Draw at most `most` choices at random, in their original order."""
         check_integer("most", most, 1, "give the maximum number of windows, 1 or more")

@@ -20,6 +20,7 @@ from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import Markov
 from curiograph.human.choices.choice_sets import ChoiceSet
+from curiograph.human.choices.windows import Windows
 from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
@@ -41,8 +42,8 @@ class Motive(ABC):
         """Return the number of choices to score in one task: about a second of work."""
         return _TASK_SIZE
 
-    def fit(self, choices: ChoiceSet) -> Motive:
-        """Return the motive fitted to some choices."""
+    def fit(self, graph: Graph, windows: Windows) -> Motive:
+        """Return the motive fitted to some choices on a graph."""
         return self
 
     @abstractmethod
@@ -88,7 +89,7 @@ class PageRankMotive(Motive):
     def score_candidates(self, choices: ChoiceSet) -> Float64:
         candidates = choices.candidates
         if choices.graph.num_nodes > MAX_EXACT_NODES:
-            histories = [np.unique(history) for history in choices.histories]
+            histories = [np.unique(history) for history in choices.windows.list_histories()]
             scores = PageRankRanker(self.alpha).scores(choices.graph, histories, candidates)
         else:
             scores = self._sum_visited(choices)
@@ -131,16 +132,15 @@ class MarkovMotive(Motive):
     model: Markov | None = None
     is_fitted_to_choices: ClassVar[bool] = True
 
-    def fit(self, choices: ChoiceSet) -> MarkovMotive:
-        windows = choices.windows
-        return MarkovMotive(
-            self.name, Markov.from_steps(choices.graph, windows.histories[:, -1], windows.nexts, windows.users)
-        )
+    def fit(self, graph: Graph, windows: Windows) -> MarkovMotive:
+        model = Markov.from_steps(graph, windows.histories[:, -1], windows.nexts, windows.users)
+        return MarkovMotive(self.name, model)
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
         if self.model is None:
             raise SettingError("the motive markov is not fitted; call fit first.")
-        return self.model.scores(choices.graph, choices.histories, choices.candidates, choices.windows.users)
+        histories, users = choices.windows.list_histories(), choices.windows.users
+        return self.model.scores(choices.graph, histories, choices.candidates, users)
 
     def get_key(self) -> list[Any]:
         return [self.name]

@@ -163,23 +163,23 @@ def cross_validate(
 ) -> list[HeldOutFit]:
     """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice."""
     folds = range(int(fold_of.max()) + 1)
-    models = [
-        [motive.fit(choices.rows(fold_of != fold)) for fold in folds] if motive.is_fitted_to_choices else [motive]
-        for motive in motives
-    ]
-    ranks = iter(_rank_choices([model for by_fold in models for model in by_fold], choices, fold_of, engine, progress))
+    models = {
+        (number, fold): motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
+        for number, motive in enumerate(motives)
+        for fold in (folds if motive.is_fitted_to_choices else folds[:1])
+    }
+    ranks = dict(zip(models, _rank_choices(list(models.values()), choices, fold_of, engine, progress), strict=True))
     fits = []
-    for by_fold in models:
-        ranks_by_fold = [next(ranks) for _ in by_fold]
+    for number, motive in enumerate(motives):
         p_g, gains, percentiles = np.empty(len(folds)), np.empty(len(choices)), np.empty(len(choices))
         for fold in folds:
-            model_ranks = ranks_by_fold[fold if len(ranks_by_fold) > 1 else 0]
-            test = fold_of == fold
-            p_g[fold] = fit_p_g(model_ranks.rows(~test))
-            test_ranks = model_ranks.rows(test)
-            gains[test] = log_likelihood(test_ranks, p_g[fold]) - log_likelihood(test_ranks, 1.0)
+            model_ranks = ranks[number, fold if motive.is_fitted_to_choices else 0]
+            is_test = fold_of == fold
+            p_g[fold] = fit_p_g(model_ranks.rows(~is_test))
+            test_ranks = model_ranks.rows(is_test)
+            gains[is_test] = log_likelihood(test_ranks, p_g[fold]) - log_likelihood(test_ranks, 1.0)
             # not test_ranks.percentile, which may differ in the last bit from the results of earlier versions
-            percentiles[test] = 1 - test_ranks.mean_rank / (test_ranks.count - 1)
+            percentiles[is_test] = 1 - test_ranks.mean_rank / (test_ranks.count - 1)
         fits.append(HeldOutFit(p_g, gains, percentiles))
     return fits
 

@@ -255,13 +255,16 @@ class PredictionRun:
                 walked[among][name] = visits.score_candidates(each.windows.histories, each.candidates)
         pagerank = score_pagerank(choices, self.engine, self.progress)
         self.progress("count-based baselines")
-        baselines = [baseline.from_walks(graph, self.study.graph_walks) for baseline in BASELINES]
+        rankers = [baseline.from_walks(graph, self.study.graph_walks) for baseline in BASELINES]
         return {
             among: Components(
                 choices=each,
                 pagerank=pagerank[among],
                 walkers=walked[among],
-                counts={ranker.name: ranker.scores(graph, each.histories, each.candidates) for ranker in baselines},
+                counts={
+                    ranker.name: ranker.scores(graph, each.windows.list_histories(), each.candidates)
+                    for ranker in rankers
+                },
             )
             for among, each in choices.items()
         }
