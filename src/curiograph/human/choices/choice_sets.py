@@ -80,7 +80,7 @@ class ChoiceSet:
         """Rank the chosen nodes by the scores of all candidates."""
         return ChoiceRanks.from_scores(scores, self.candidates, self.chosen)
 
-    def explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
+    def make_explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
         """Yield the histories in order, as batches of walks of equal length that are about to take a step."""
         stack, resolved_reward = GraphBatch.of([self.graph]), as_reward(reward)
         histories = self.windows.histories

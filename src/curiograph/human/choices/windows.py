@@ -49,7 +49,7 @@ class Windows:
         """Return the history of each choice without padding."""
         return [row[row >= 0] for row in self.histories]
 
-    def drawn(self, most: int, seed: int = 0) -> Windows:
+    def sample(self, most: int, seed: int = 0) -> Windows:
         """Draw at most `most` choices at random, in their original order."""
         check_integer("most", most, 1, "give the maximum number of windows, 1 or more")
         if len(self) <= most:

@@ -224,7 +224,7 @@ class PredictionRun:
         with self.engine.connect():
             outcomes: dict[str, Outcome] = {among: self._fit_splits(among) for among in self.scored}
         facts = {
-            "study": self.study.facts(),
+            "study": self.study.summarize(),
             "recipe": asdict(self.study.recipe),
             "effort": asdict(self.effort),
             "seed": self.seed,

@@ -95,7 +95,7 @@ class Study:
             )
         eligible: dict[Among, Any] = {"last": among_several, "all": windows}
         return {
-            among: ChoiceSet.from_windows(self.graph, found.drawn(self.max_choices[among], self.seed), among)
+            among: ChoiceSet.from_windows(self.graph, found.sample(self.max_choices[among], self.seed), among)
             for among, found in eligible.items()
         }
 
@@ -110,7 +110,7 @@ class Study:
         order = np.random.default_rng([self.seed, 1 + number]).permutation(population)
         return np.isin(users, order[: len(population) // 2])
 
-    def facts(self) -> dict[str, Any]:
+    def summarize(self) -> dict[str, Any]:
         """Return the size of the study as plain values."""
         windows = self.choice_walks.windows(self.recipe.burn_in)
         return {
