@@ -30,6 +30,7 @@ DEFAULT_MEMORY = 50
 _BATCH_NODES = 2**14  # visited nodes of the walks in one exploration: bounds the memory, does not change the scores
 
 Among = Literal["last", "all"]
+"""Candidate set: the unvisited out-neighbors of the last node, or all unvisited nodes."""
 
 
 @dataclass(frozen=True, eq=False)
