@@ -143,11 +143,11 @@ def test_markov_matches_its_formula(walks, histories, k):
 
 
 @given(some_walks, some_histories, st.integers(1, SIZE))
-def test_item_knn_matches_dense_matrices(walks, histories, neighbours):
+def test_item_knn_matches_dense_matrices(walks, histories, neighbors):
     seen = make_visit_matrix(walks)
     length = np.sqrt(np.maximum(seen.sum(axis=0), 1))
-    similar = keep_nearest((seen.T @ seen) / (length[:, None] * length), neighbours)
-    found = score_all_nodes(ItemKnn.from_walks(RING, make_walks(RING, walks), neighbours), RING, histories)
+    similar = keep_nearest((seen.T @ seen) / (length[:, None] * length), neighbors)
+    found = score_all_nodes(ItemKnn.from_walks(RING, make_walks(RING, walks), neighbors), RING, histories)
     np.testing.assert_allclose(found, [similar[history].sum(axis=0) for history in histories], atol=1e-12)
 
 
@@ -163,7 +163,7 @@ def test_rp3beta_matches_dense_matrices(walks, histories, beta):
 
 
 def test_rp3beta_keeps_the_nearest_nodes():
-    ranker = RP3beta.from_walks(library(), random_walks(library()), neighbours=3)
+    ranker = RP3beta.from_walks(library(), random_walks(library()), neighbors=3)
     assert np.diff(ranker.similar.indptr).max() == 3
 
 
@@ -172,8 +172,8 @@ def test_rp3beta_keeps_the_nearest_nodes():
     [
         (Markov, {"k": 0}, "k is 0"),
         (Markov, {"k": float("nan")}, "k is nan"),
-        (ItemKnn, {"neighbours": 0}, "neighbours is 0"),
-        (RP3beta, {"neighbours": 2.5}, "neighbours is 2.5"),
+        (ItemKnn, {"neighbors": 0}, "neighbors is 0"),
+        (RP3beta, {"neighbors": 2.5}, "neighbors is 2.5"),
         (RP3beta, {"beta": -1}, "beta is -1"),
         (RP3beta, {"beta": "much"}, "beta is 'much'"),
     ],

@@ -150,7 +150,7 @@ def test_improvement_and_interval_of_constant_ranks():
     [
         ({"agents": {"igt": "greedy"}}, UnknownNameError, "give one for each of igt and cpt"),
         ({"effort": {"splits": 0}}, SettingError, "splits is 0"),
-        ({"data": "wikispedia"}, UnknownNameError, "there is no data set and no file 'wikispedia'"),
+        ({"data": "wikispedia"}, UnknownNameError, "there is no dataset and no file 'wikispedia'"),
     ],
 )
 def test_invalid_input_raises(change, error, message):

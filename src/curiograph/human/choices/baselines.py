@@ -226,8 +226,8 @@ class ItemKnn(_ItemSimilarity):
     name: str = "item-knn"
 
     @classmethod
-    def from_walks(cls, graph: Graph, walks: Trajectories, neighbours: int = 100) -> ItemKnn:
-        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbours` most similar nodes."""
+    def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100) -> ItemKnn:
+        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes."""
         _check_walks(graph, walks)
         visits = build_incidence(walks, np.arange(len(walks)))
         norms = np.sqrt(np.maximum(visits.sum(axis=0), 1))
@@ -236,7 +236,7 @@ class ItemKnn(_ItemSimilarity):
             (first, counts.toarray() / (norms[first : first + counts.shape[0], None] * norms))
             for first, counts in multiply_blocks(visits.T.tocsr(), visits)
         )
-        return cls(keep_nearest(rows, graph.num_nodes, neighbours))
+        return cls(keep_nearest(rows, graph.num_nodes, neighbors))
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,8 +255,8 @@ class RP3beta(_ItemSimilarity):
     name: str = "rp3beta"
 
     @classmethod
-    def from_walks(cls, graph: Graph, walks: Trajectories, neighbours: int = 100, beta: float = 0.6) -> RP3beta:
-        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbours` most similar nodes."""
+    def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100, beta: float = 0.6) -> RP3beta:
+        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes."""
         if not is_number(beta) or not 0 <= beta < np.inf:
             raise SettingError(f"beta is {quote_value(beta)}; give the exponent of the popularity penalty, 0 or above.")
         _check_walks(graph, walks)
@@ -266,7 +266,7 @@ class RP3beta(_ItemSimilarity):
         to_nodes = visits.multiply(1 / np.maximum(visits.sum(axis=1), 1)[:, None]).tocsr()
         penalty = visitors ** -float(beta)
         rows = ((first, chances.toarray() * penalty) for first, chances in multiply_blocks(to_walks, to_nodes))
-        return cls(keep_nearest(rows, graph.num_nodes, neighbours))
+        return cls(keep_nearest(rows, graph.num_nodes, neighbors))
 
 
 BASELINES = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
