@@ -61,10 +61,8 @@ def _select_candidates(wanted: str, names: Labels) -> list[int]:
     text, offsets, sought = _encode(wanted, names)
     lengths = np.diff(offsets)
     alike = np.flatnonzero(np.abs(lengths - len(sought)) <= 2 + len(sought) // 3)
-    first, last = offsets[alike], offsets[alike + 1] - 1
-    shared = _count_shared(text, first, lengths[alike], sought, 1) + _count_shared(
-        text, last, lengths[alike], sought[::-1], -1
-    )
+    shared = _count_shared(text, offsets[alike], lengths[alike], sought, 1)
+    shared += _count_shared(text, offsets[alike + 1] - 1, lengths[alike], sought[::-1], -1)
     alike, shared = alike[shared > 0], shared[shared > 0]
     if len(alike) > _MAX_COMPARED:
         distance = np.abs(lengths[alike] - len(sought))

@@ -171,15 +171,16 @@ def extend(array: NDArray[Any], more: int) -> NDArray[Any]:
 
 
 @kernel
-def build_table(hashes: Hashes, count: int, size: int) -> Hashes:
-    """Return a hash table of `size` slots with the first `count` names."""
+def build_table(blob: Bytes, offsets: Int64, count: int, size: int) -> Hashes:
+    """Return a hash table of `size` slots with the first `count` names of a blob."""
     table = np.zeros(size, np.uint64)
     mask = np.uint64(size - 1)
     for k in range(count):
-        slot = hashes[k] & mask
+        key = hash_name(blob, offsets[k], offsets[k + 1])
+        slot = key & mask
         while table[slot] != 0:
             slot = (slot + np.uint64(1)) & mask
-        table[slot] = (hashes[k] & ~_LOWER_HALF) | np.uint64(k + 1)
+        table[slot] = (key & ~_LOWER_HALF) | np.uint64(k + 1)
     return table
 
 
@@ -201,8 +202,7 @@ def parse_edges(
     """
     size = data.shape[0]
     ends, weights, spans = np.empty((lines, 2), np.int32), np.empty(lines), np.empty((lines, 2), np.int64)
-    blob, offsets = np.empty(2**16, np.uint8), np.zeros(2**12 + 1, np.int64)
-    hashes, table = np.empty(2**12, np.uint64), np.zeros(2**14, np.uint64)
+    blob, offsets, table = np.empty(2**16, np.uint8), np.zeros(2**12, np.int64), np.zeros(2**14, np.uint64)
     fields, names = np.empty(6, np.int64), np.empty((2 * _BLOCK, 2), np.int64)
     keys, scratch = np.empty(2 * _BLOCK, np.uint64), np.empty(2 * _BLOCK, np.int64)
     edges, known, bad_line, comment, weighted = 0, 0, -1, -1, False
@@ -242,9 +242,9 @@ def parse_edges(
             edges += 1
             position = end + 1
         count = 2 * (edges - first_edge)
-        if known + count > hashes.shape[0]:
-            offsets, hashes = extend(offsets, hashes.shape[0]), extend(hashes, hashes.shape[0])
-            table = build_table(hashes, known, 2 * table.shape[0])
+        if known + count >= offsets.shape[0]:
+            offsets = extend(offsets, offsets.shape[0])
+            table = build_table(blob, offsets, known, 4 * offsets.shape[0])
         if offsets[known] + text > blob.shape[0]:
             blob = extend(blob, blob.shape[0] + text)
         prefetch_names(keys, count, table, blob, offsets, scratch)
@@ -255,7 +255,6 @@ def parse_edges(
                 used = offsets[known]
                 for i in range(begin, end):
                     blob[used + i - begin] = data[i]
-                hashes[known] = keys[k]
                 known += 1
                 offsets[known] = used + end - begin
                 table[slot] = (keys[k] & ~_LOWER_HALF) | np.uint64(known)
