@@ -90,9 +90,9 @@ if TYPE_CHECKING:
     from curiograph.rewards.topology import betti as betti
     from curiograph.training.sweep import train_many as train_many
     from curiograph.training.trainer import train as train
-    from curiograph.training.trainings import SeedMean as SeedMean
-    from curiograph.training.trainings import Training as Training
-    from curiograph.training.trainings import Trainings as Trainings
+    from curiograph.training.sweep_results import SeedMean as SeedMean
+    from curiograph.training.sweep_results import Training as Training
+    from curiograph.training.sweep_results import Trainings as Trainings
 
 __version__ = "0.1.0"
 
@@ -148,7 +148,7 @@ _HOMES = {
     "rewards.topology": ["betti"],
     "training.sweep": ["train_many"],
     "training.trainer": ["train"],
-    "training.trainings": ["SeedMean", "Training", "Trainings"],
+    "training.sweep_results": ["SeedMean", "Training", "Trainings"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = {"human": "curiograph.human", "toys": "curiograph.graph.toys"}

@@ -102,9 +102,7 @@ def read_run_file(path: Path) -> Any:
     try:
         return json.loads(path.read_text())
     except (ValueError, OSError, RecursionError):
-        raise FileFormatError(
-            f"{path}: was not written by a training; choose another folder or delete it."
-        ) from None
+        raise FileFormatError(f"{path}: was not written by a training; choose another folder or delete it.") from None
 
 
 def _flatten_settings(description: Any) -> dict[str, Any]:

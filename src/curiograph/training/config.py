@@ -33,6 +33,11 @@ class TrainingSettings:
     validation_walks: int = 20
     """Walks per validation graph."""
 
+    @property
+    def replay_bytes(self) -> int:
+        """Approximate size of the replay buffer in bytes."""
+        return 0
+
 
 @dataclass(frozen=True)
 class DqnSettings(TrainingSettings):
@@ -74,6 +79,10 @@ class DqnSettings(TrainingSettings):
     """Share of the training over which epsilon decays linearly."""
     act_with: Literal["online", "target"] = "online"
     """Network that acts during training and is kept as the agent."""
+
+    @property
+    def replay_bytes(self) -> int:
+        return self.buffer * (4 * self.walk_nodes + 24)
 
     @classmethod
     def paper(cls) -> DqnSettings:
@@ -128,6 +137,10 @@ class ExpertIterationSettings(TrainingSettings):
     """Share of moves chosen by the planner; the agent chooses the others."""
     level: float = 0.1
     """Weight in the loss of the mean over a walk's candidates, relative to the differences between them."""
+
+    @property
+    def replay_bytes(self) -> int:
+        return self.buffer * (4 * max(self.walk_nodes, self.far_nodes) + 8 * self.options + 24)
 
 
 def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingSettings:
