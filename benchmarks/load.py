@@ -170,7 +170,7 @@ def _prepare(recommender: Recommender, file: Path, progress: Progress) -> None:
     if file.exists():
         recommender.load(file)
     nodes = range(recommender.graph.num_nodes)
-    missing = [recommender.graph.label(v) for v in nodes if not recommender.knows(History.of([v]))]
+    missing = [recommender.graph.label(v) for v in nodes if not recommender.is_prepared(History.from_visits([v]))]
     written = time.monotonic()
     for first in range(0, len(missing), _AT_ONCE):
         progress(f"preparing node {first} of {len(missing)}, once", first / len(missing))

@@ -135,7 +135,7 @@ class CuriousRanker(Ranker):
         reach = SwarmLimits(-(-self.walks // _GROUPS), self.alpha, _TAIL, _GROUPS)
         streams = kernels.random.make_streams(start.streams[0], 0, _GROUPS)
         visits = simulate_swarm(bias, start, np.ones(1), reach, streams)
-        table = visits.expected(np.asarray([self.alpha]))[0]
+        table = visits.compute_expected(np.asarray([self.alpha]))[0]
         mean = table.mean(axis=0)
         errors = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if visits.drawn else np.zeros(len(mean))
         seen = mean > _SMALLEST

@@ -79,7 +79,7 @@ class Batcher:
 
     async def answer(self, question: RecommendQuery, histories: Histories) -> Answers:
         """The answers to some histories; those that nothing was prepared for are computed apart, as they take long."""
-        if not all(question.recommender.knows(history) for history in histories):
+        if not all(question.recommender.is_prepared(history) for history in histories):
             return await self._computing.run_with_deadline(
                 partial(question.prepare_and_answer, histories, self._limits.parts)
             )
