@@ -162,7 +162,7 @@ def _cache() -> Path:
 def _digest(recommender: Recommender) -> str:
     """What tells the graph from all others."""
     parts = [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]
-    return str(parts[0].about(recommender.graph)["graph"])
+    return str(parts[0].describe(recommender.graph)["graph"])
 
 
 def _prepare(recommender: Recommender, file: Path, progress: Progress) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.agents.gnn import GnnShape
 from curiograph.agents.registry import as_agent
-from support.path_chain import by_paths
+from oracles.path_chain import compute_scores_by_paths
 
 SETTINGS = {"agent": "greedy", "reward": "igt", "p_g": 0.5, "alpha": 0.85}
 
@@ -33,7 +33,9 @@ def test_exact_scores_are_the_stationary_distribution(p_g, directed, agent, rewa
     assert eta.exact
     assert eta.converged
     assert np.all(eta.stderr == 0)
-    np.testing.assert_allclose(eta.scores, by_paths(g, as_agent(agent), reward, 0.8, [0, 3], p_g), atol=1e-12)
+    np.testing.assert_allclose(
+        eta.scores, compute_scores_by_paths(g, as_agent(agent), reward, 0.8, [0, 3], p_g), atol=1e-12
+    )
 
 
 @given(st.integers(0, 1000), st.booleans(), st.floats(0, 0.97), st.sampled_from([0.0, 0.5, 1.0]))
@@ -41,7 +43,7 @@ def test_exact_scores_on_many_graphs(seed, directed, alpha, p_g):
     g = make_graph(directed, seed, nodes=6, edges=8)
     eta = cg.curious_pagerank(g, "max-degree", alpha, [0, 1, 2], p_g=p_g, exact=True)
     np.testing.assert_allclose(
-        eta.scores, by_paths(g, as_agent("max-degree"), "igt", alpha, [0, 1, 2], p_g), atol=1e-12
+        eta.scores, compute_scores_by_paths(g, as_agent("max-degree"), "igt", alpha, [0, 1, 2], p_g), atol=1e-12
     )
 
 
@@ -57,7 +59,9 @@ def test_visited_nodes_do_not_depend_on_the_weights():
 def test_dead_ends_and_memory_follow_the_mdp(fallback, remember):
     g = cg.Graph.from_edges([(0, 1), (1, 2), (0, 3), (3, 4), (5, 0)], directed=True)
     eta = cg.curious_pagerank(g, "max-degree", 0.9, [0, 3], remember=remember, fallback=fallback, exact=True)
-    wanted = by_paths(g, as_agent("max-degree"), "igt", 0.9, [0, 3], 0.5, fallback=fallback, remember=remember)
+    wanted = compute_scores_by_paths(
+        g, as_agent("max-degree"), "igt", 0.9, [0, 3], 0.5, fallback=fallback, remember=remember
+    )
     np.testing.assert_allclose(eta.scores, wanted, atol=1e-12)
 
 
@@ -148,7 +152,7 @@ def test_without_history_the_teleport_is_uniform():
     g = make_graph()
     np.testing.assert_allclose(
         cg.curious_pagerank(g, "max-degree", exact=True).scores,
-        np.mean([by_paths(g, as_agent("max-degree"), "igt", 0.85, [v], 0.5) for v in range(7)], axis=0),
+        np.mean([compute_scores_by_paths(g, as_agent("max-degree"), "igt", 0.85, [v], 0.5) for v in range(7)], axis=0),
         atol=1e-12,
     )
     large = cg.generate("ws", nodes=2000, seed=0)
@@ -165,16 +169,16 @@ def test_weights_of_the_history():
 
 
 def test_custom_agent():
-    class Homebody:
-        name = "homebody"
+    class LowestFirst:
+        name = "lowest-first"
 
         def scores(self, exploration):
             return -exploration.candidates.nodes.astype(float)
 
     g = cg.toys.complete(5)
-    eta = cg.curious_pagerank(g, Homebody(), 0.5, [4], p_g=0.0)
+    eta = cg.curious_pagerank(g, LowestFirst(), 0.5, [4], p_g=0.0)
     np.testing.assert_allclose(eta.scores, np.array([0.5, 0.25, 0.125, 0.0625, 1]) / 1.9375)
-    assert eta.agent == "homebody"
+    assert eta.agent == "lowest-first"
 
 
 @pytest.mark.parametrize(

@@ -232,8 +232,8 @@ def _solve_one(
             break
         if iterations >= max_iterations or not residual < 0.5 * best:  # out of iterations, or at machine precision
             raise ConvergenceError(
-                f"PageRank at alpha {alpha} reached a residual of {min(residual, best):.2g} in {iterations} iterations, not "
-                f"{tolerance:.2g}; raise max_iterations or tolerance, or lower alpha."
+                f"PageRank at alpha {alpha} reached a residual of {min(residual, best):.2g} in {iterations} "
+                f"iterations, not {tolerance:.2g}; raise max_iterations or tolerance, or lower alpha."
             )
         best = residual
         shortfall = np.empty(len(q))

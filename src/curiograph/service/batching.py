@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from curiograph.centrality.history import History
-from curiograph.recommendation.recommender import CandidateSet, Recommender
+from curiograph.recommendation.ranker import CandidateSet
+from curiograph.recommendation.recommender import Recommender
 from curiograph.service.config import Limits
 from curiograph.service.prepared import copy_if_full, find_prepared_nodes, prepare_nodes
 from curiograph.service.responses import encode_recommendations
