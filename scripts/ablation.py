@@ -1,7 +1,7 @@
 """Ablation of the gnn agent on validation graphs; run by `make ablation`.
 
 Every variant changes one setting (or is the paper's configuration), trains for the same number of steps from the same
-seed, and is compared by its last validation return on one family per reward. Trainings are kept in a folder and resumed.
+seed, and is compared by its last validation return on one family per reward. Interrupted trainings are resumed.
 """
 
 from __future__ import annotations
@@ -33,15 +33,14 @@ VARIANTS: dict[str, list[str]] = {
 }
 
 
-def list_trainings(runs: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Yield the folder and the command of every training."""
+def list_commands(runs: Path) -> Iterator[list[str]]:
+    """Yield the command of every training."""
     for number, options in enumerate(VARIANTS.values()):
         for reward, family in CELLS:
             folder = runs / f"{number:02d}-{reward}-{family}"
-            command = [sys.executable, "-m", "curiograph", "train", "--quiet", "--agent", "gnn", "--reward", reward,
-                       "--family", family, "--train-steps", str(STEPS), "--set", f"validate_every={STEPS // 4}",
-                       "--set", "validation_walks=50", *options, "--out", str(folder)]  # fmt: skip
-            yield folder, command
+            yield [sys.executable, "-m", "curiograph", "train", "--quiet", "--agent", "gnn", "--reward", reward,
+                   "--family", family, "--train-steps", str(STEPS), "--set", f"validate_every={STEPS // 4}",
+                   "--set", "validation_walks=50", *options, "--out", str(folder)]  # fmt: skip
 
 
 def run_training(command: list[str]) -> None:
@@ -58,7 +57,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2, help="number of parallel trainings, one core each")
     options = parser.parse_args()
     with ThreadPoolExecutor(options.jobs) as pool:
-        list(pool.map(run_training, (command for _, command in list_trainings(options.runs))))
+        list(pool.map(run_training, list_commands(options.runs)))
     rows = []
     for number, name in enumerate(VARIANTS):
         logs = [read_log(options.runs / f"{number:02d}-{r}-{f}" / "log.jsonl") for r, f in CELLS]

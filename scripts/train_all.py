@@ -125,9 +125,8 @@ def main() -> None:
     for worker in workers:
         worker.join()
     if failed:
-        sys.exit(
-            f"{failed[0]} could not be trained: see {arguments.runs / failed[0] / 'output.txt'}, then rerun this command."
-        )
+        log = arguments.runs / failed[0] / "output.txt"
+        sys.exit(f"{failed[0]} could not be trained: see {log}, then rerun this command.")
 
 
 if __name__ == "__main__":
