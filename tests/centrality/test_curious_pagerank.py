@@ -267,3 +267,13 @@ def test_top_to_dict_and_plot():
     for eta in (cg.pagerank(g, history=["music"]), cg.curious_pagerank(g, "greedy", history=["music"])):
         bars = eta.plot()
         assert [text.get_text() for text in bars.get_yticklabels()] == [label for label, _ in eta.top(10)]
+
+
+def test_run_folder_keeps_the_result_of_a_single_history(tmp_path, monkeypatch):
+    settings = {"agent": "max-degree", "history": [0, 3], "exact": True}
+    wanted = cg.curious_pagerank(make_graph(), **settings)
+    first = cg.curious_pagerank(make_graph(), run=tmp_path, **settings)
+    monkeypatch.setattr("curiograph.centrality.curious_pagerank.simulate_swarm", lambda *given: pytest.fail("repeated"))
+    second = cg.curious_pagerank(make_graph(), run=tmp_path, **settings)
+    for found in (first, second):
+        np.testing.assert_array_equal(found.scores, wanted.scores)

@@ -165,7 +165,7 @@ class CuriousRanker(Ranker):
         visits = simulate_swarm(policy, start, np.ones(1), limits, streams)
         by_group = visits.compute_expected(np.asarray([self.alpha]))[0]
         mean = by_group.mean(axis=0)
-        errors = by_group.std(axis=0, ddof=1) / np.sqrt(len(by_group)) if visits.drawn else np.zeros(len(mean))
+        errors = by_group.std(axis=0, ddof=1) / np.sqrt(len(by_group)) if visits.sampled else np.zeros(len(mean))
         kept = mean > _MIN_VISITS
         return Part(
             nodes=visits.touched[kept].astype(np.int32),
