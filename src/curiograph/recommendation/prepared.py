@@ -160,7 +160,7 @@ class CuriousRanker(Ranker):
     def _compute_part(self, policy: WalkerPolicy, node: int) -> Part:
         """Simulate walkers from a node: along all paths if they are few, otherwise sampled."""
         start = make_start_states(np.asarray([node], np.int32), self.seed)
-        limits = SwarmLimits(-(-self.walks // _GROUPS), self.alpha, _TAIL, _GROUPS)
+        limits = SwarmLimits(size=-(-self.walks // _GROUPS), alpha=self.alpha, tail=_TAIL, groups=_GROUPS)
         streams = kernels.random.make_streams(start.streams[0], 0, _GROUPS)
         visits = simulate_swarm(policy, start, np.ones(1), limits, streams)
         by_group = visits.compute_expected(np.asarray([self.alpha]))[0]
