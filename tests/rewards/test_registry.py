@@ -154,7 +154,7 @@ class NotANumber(Optimist):
     ("tracker", "words"),
     [
         (LastNode, "one order of visit"),
-        (Optimist, "foresaw 99.0 but gives"),
+        (Optimist, "returned 99.0 for a candidate but"),
         (TooMany, "finite number per candidate"),
         (NotANumber, "finite number per candidate"),
     ],
