@@ -13,10 +13,8 @@ import curiograph as cg
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.toys import complete, cycle, grid, library
 from curiograph.growth.compute import compute_growth
-from curiograph.growth.measure import _joined as joined
-from curiograph.growth.measure import _Measured as Measured
-from curiograph.growth.measure import _measured as measured
-from curiograph.growth.measure import visits_of
+from curiograph.growth.measure import SharedInput, concatenate_results, measure_task
+from curiograph.growth.visits import find_visits
 from curiograph.rewards.cpt import CompressibilityTracker
 from oracles.reference import cpt, gudhi_pairs, random_graph
 
@@ -210,10 +208,11 @@ def test_a_walk_does_not_know_what_is_measured_with_it(data):
     """Whatever parts walks are measured in, every number is the same to the last bit."""
     graph = cg.generate("er", nodes=30, seed=data.draw(st.integers(0, 3)))
     walk = st.lists(st.integers(0, 29), min_size=1, max_size=25)
-    visits = visits_of(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
+    visits = find_visits(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
     whole = compute_growth(graph, visits.nodes, visits.offsets)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(whole)), max_size=4)) | {0, len(whole)})
-    parts = joined(visits, [measured(Measured(graph, visits, 1, True), (a, b)) for a, b in pairwise(cuts)])
+    shared = SharedInput(graph, visits, 1, True)
+    parts = concatenate_results(visits, [measure_task(shared, (a, b)) for a, b in pairwise(cuts)])
     for name, array in vars(whole).items():
         assert array.dtype == getattr(parts, name).dtype
         assert array.tobytes() == getattr(parts, name).tobytes()

@@ -39,7 +39,7 @@ def ranked(**how: Any) -> list[bytes]:
 
 @pytest.mark.parametrize("work", [measured, evaluated, ranked])
 def test_one_worker_and_two_give_the_same_bits_and_find_them_again(work, tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.growth.measure._TASK", 0.0002)
+    monkeypatch.setattr("curiograph.growth.measure._TASK_COST", 1e4)
     one = work(workers=1)
     assert work(workers=2, run=tmp_path) == one
     entries = sorted(tmp_path.rglob("*.task"))

@@ -79,7 +79,18 @@ class RateDistortion:
         return float(self.upper[0])
 
     @property
-    def compressibility(
+    def compressibility(self) -> float:
+        """Compressibility C = H - mean R: the area above the curve."""
+        return float(np.mean(self.upper[0] - self.upper))
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Plot the curve with its lower bound; on new axes if `ax` is None."""
+        from curiograph.plotting import plot_rate_distortion
+
+        return plot_rate_distortion(self.scale, self.upper, self.lower, ax)
+
+
+def compressibility(
     graph: Graph, *, self_loops: bool = True, pairs: Pairs = "all", num_pairs: int = 100, seed: int = 0
 ) -> float:
     """Compute the compressibility of a graph in bits.
