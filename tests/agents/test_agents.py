@@ -314,7 +314,7 @@ def test_no_warning_without_need():
 
 def test_an_isolated_start():
     graph = cg.Graph.from_edges([("a", "b")], nodes=["alone"])
-    with pytest.raises(cg.WalkError, match="'alone' has no neighbours"):
+    with pytest.raises(cg.WalkError, match="'alone' has no neighbors"):
         cg.explore(graph, "greedy", "igt", "alone", 2)
     assert cg.explore(graph, "greedy", "igt", "alone", 3, fallback="anywhere").nodes[0] == "alone"
     assert all(cg.explore(graph, "random", "igt", None, 2, seed=s).nodes[0] != "alone" for s in range(20))
@@ -322,7 +322,7 @@ def test_an_isolated_start():
 
 def test_a_start_without_way_out():
     graph = cg.Graph.from_edges([("a", "b")], directed=True)
-    with pytest.raises(cg.WalkError, match="'b' has no out-neighbours"):
+    with pytest.raises(cg.WalkError, match="'b' has no out-neighbors"):
         cg.explore(graph, "greedy", "igt", "b", 2)
 
 

@@ -219,7 +219,7 @@ def test_a_reward_that_fails_on_a_single_node_can_start() -> None:
         ({"graph": -1}, cg.SettingError, "-1"),
         ({"graph": "first"}, cg.SettingError, "'first'"),
         ({"begin": 3}, cg.SettingError, "start and graph"),
-        ({"graph": 1, "start": "d"}, cg.WalkError, "no out-neighbours"),
+        ({"graph": 1, "start": "d"}, cg.WalkError, "no out-neighbors"),
     ],
 )
 def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
