@@ -220,7 +220,7 @@ def test_a_beam_does_not_know_its_batch():
 def test_beams_in_several_portions_are_the_same(monkeypatch):
     graph = cg.generate("rg", nodes=25, seed=0)
     whole = cg.evaluate("beam:8", graph, "igt", 6, "all")
-    monkeypatch.setattr("curiograph.agents.beam._WALKS_AT_ONCE", 24)
+    monkeypatch.setattr("curiograph.agents.beam._BATCH_WALKS", 24)
     parts = cg.evaluate("beam:8", graph, "igt", 6, "all")
     assert whole.returns[0].tolist() == parts.returns[0].tolist()
 
@@ -547,15 +547,15 @@ class Forger(Homebody):
 @pytest.mark.parametrize(
     ("agent", "words"),
     [
-        (WrongShape, r"WrongShape.*shape \(\d+,\); it must give shape"),
+        (WrongShape, r"WrongShape.*shape \(\d+,\); the shape must be"),
         (OneNumber, r"OneNumber.*shape \(\)"),
         (NotANumber, "NotANumber.*NaN"),
         (Words, "Words.*one number per candidate"),
-        (Moody, "Moody.*changes its mind"),
+        (Moody, "Moody.*not deterministic"),
         (Sociable, "Sociable.*alone"),
-        (Vandal, "Vandal.*leave the exploration as it was"),
-        (Thief, "Thief.*leave the exploration as it was"),
-        (Forger, "Forger.*leave the exploration as it was"),
+        (Vandal, "Vandal.*must not modify the exploration"),
+        (Thief, "Thief.*must not modify the exploration"),
+        (Forger, "Forger.*must not modify the exploration"),
     ],
 )
 def test_check_agent_catches(agent, words):

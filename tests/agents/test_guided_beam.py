@@ -20,7 +20,7 @@ class Oracle(Agent):
     """Foresees by planning."""
 
     name = "oracle"
-    foresees = True
+    predicts_returns = True
 
     def scores(self, exploration: cg.Exploration) -> np.ndarray:
         return BeamAgent(64).scores(exploration)
@@ -38,7 +38,7 @@ class Pessimist(Oracle):
 class Stranger:
     """A user's own, no subclass of ours and without a name."""
 
-    foresees = True
+    predicts_returns = True
 
     def scores(self, exploration: cg.Exploration) -> np.ndarray:
         return exploration.candidates.nodes.astype(float)
@@ -173,7 +173,7 @@ def test_agents_that_foresee_nothing_cannot_guide(text):
     with pytest.raises(cg.SettingError) as caught:
         as_agent(text)
     assert str(caught.value) == (
-        f"{guide} cannot guide a beam: its scores are not returns ahead; take a horizon agent."
+        f"{guide} cannot guide a beam: its scores are not predicted returns; use a horizon agent."
     )
 
 

@@ -181,8 +181,8 @@ def test_scores_do_not_depend_on_how_many_are_read_at_once(agent, monkeypatch):
     batch = wandered(graph, 6, 0, count=40)
     whole = agent.scores(batch)
     for size in (1, 2, 37, 10**9):
-        monkeypatch.setattr(gnn_module, "_ROWS_AT_ONCE", size)
-        monkeypatch.setattr(horizon_module, "_ROWS_AT_ONCE", size)
+        monkeypatch.setattr(gnn_module, "_BATCH_ROWS", size)
+        monkeypatch.setattr(horizon_module, "_BATCH_ROWS", size)
         close(agent.scores(batch), whole)
 
 

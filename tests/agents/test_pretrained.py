@@ -267,9 +267,9 @@ def test_safetensors_of_somebody_else(tmp_path):
     file = tmp_path / "agent.safetensors"
     for metadata in (None, {}, {"format": "pt"}, {"Curiograph": "{}"}):
         file.write_bytes(save(dict(gnn().network), metadata=metadata))
-        assert refusal(file) == "is a safetensors file, but not of a curiograph agent: its header holds no card."
+        assert refusal(file) == "is a safetensors file, but not of a curiograph agent: its header has no card."
     file.write_bytes(save({}, metadata=None))
-    assert "its header holds no card" in refusal(file)
+    assert "its header has no card" in refusal(file)
 
 
 @pytest.mark.parametrize(
@@ -339,9 +339,9 @@ def test_absurd_numbers_in_a_shape(number, tmp_path):
     assert {"width", "layers", "hops", "nodes", "fan"} <= set(whole)
     for name in whole:
         with_card(horizon(), file, shape=vars(horizon().shape) | {name: number})
-        assert refusal(file).startswith(f"its card says {name} = "), name
+        assert refusal(file).startswith(f"its card has {name} = "), name
     with_card(gnn(), file, shape=vars(gnn().shape) | {"width": number})
-    assert refusal(file).startswith("its card says width = ")
+    assert refusal(file).startswith("its card has width = ")
 
 
 @pytest.mark.parametrize(
@@ -351,13 +351,13 @@ def test_absurd_numbers_in_a_shape(number, tmp_path):
 )  # fmt: skip
 def test_absurd_choices_in_a_shape(change, tmp_path):
     with_card(gnn(), tmp_path / "agent.safetensors", shape=vars(gnn().shape) | change)
-    assert refusal(tmp_path / "agent.safetensors").startswith(f"its card says {next(iter(change))} = ")
+    assert refusal(tmp_path / "agent.safetensors").startswith(f"its card has {next(iter(change))} = ")
 
 
 def test_very_deep_networks(tmp_path):
     """A number in range that would still be a list of a million arrays."""
     file = with_card(horizon(), tmp_path / "agent.safetensors", shape=vars(horizon().shape) | {"layers": 2**20})
-    assert refusal(file).startswith("its card says layers = 1048576")
+    assert refusal(file).startswith("its card has layers = 1048576")
     with_card(horizon(), file, shape=vars(horizon().shape) | {"layers": 3})
     assert refusal(file) == "is not a whole horizon agent: it lacks array 'messages.2.bias'."
 
