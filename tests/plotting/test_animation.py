@@ -59,7 +59,7 @@ def test_the_program_draws_and_animates_a_walk_of_a_person(run, tmp_path):
 
 def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
     shown = []
-    monkeypatch.setattr("curiograph.plotting.animation._save", lambda frames, path: shown.append(len(frames)))
+    monkeypatch.setattr("curiograph.plotting.animation._write_gif", lambda frames, path: shown.append(len(frames)))
     states = []
     from curiograph.plotting.walks import WalkPicture
 
@@ -87,7 +87,7 @@ def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
 
 def test_a_long_walk_has_few_frames_and_tells_which(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr("curiograph.plotting.animation._FRAMES", 3)
+    monkeypatch.setattr("curiograph.plotting.animation._MAX_FRAMES", 3)
     graph = cg.toys.cycle(9)
     cg.animate_walk(graph, [*range(9), 0, 1], tmp_path / "a.gif", progress=lambda text, share=None: told.append(text))
     assert told == ["frame 1 of 3", "frame 2 of 3", "frame 3 of 3"]

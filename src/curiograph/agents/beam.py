@@ -118,10 +118,14 @@ class GuidedBeamAgent(BeamAgent):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.discount != 1:
-            raise SettingError(f"discount is {self.discount!r}; a guide predicts undiscounted returns, so it must be 1.")
+            raise SettingError(
+                f"discount is {self.discount!r}; a guide predicts undiscounted returns, so it must be 1."
+            )
         if isinstance(self.guide, type) or not getattr(self.guide, "predicts_returns", False):
             name = getattr(self.guide, "name", quote_value(self.guide))
-            raise SettingError(f"{name} cannot guide a beam: its scores are not predicted returns; use a horizon agent.")
+            raise SettingError(
+                f"{name} cannot guide a beam: its scores are not predicted returns; use a horizon agent."
+            )
 
     @property
     def name(self) -> str:  # type: ignore[override]

@@ -97,7 +97,7 @@ class Walk(Sequence[Hashable]):
         return f"{self.agent} looking for {self.reward}: return {total}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the visited subgraph in order of visit, with open gaps outlined and closed gaps filled; see `plot_walk`."""
+        """Plot the visited subgraph in order of visit, open gaps outlined and closed gaps filled; see `plot_walk`."""
         return plot_walk(self.graph, self, ax)
 
     def animate(self, path: PathLike, *, progress: Progress = no_progress) -> None:

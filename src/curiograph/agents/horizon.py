@@ -45,7 +45,7 @@ class HorizonShape:
     """Maximum number of neighbors read per node."""
 
     def ahead(self, lengths: Int64, steps: int) -> Int64:
-        """Return the number of future rewards that are predicted for walks of these lengths and at most `steps` nodes."""
+        """Return the number of future rewards predicted for walks of these lengths that end at `steps` nodes."""
         return np.minimum(steps - lengths, np.where(lengths < self.near, self.lookahead, self.far_lookahead))
 
     def weights(self) -> dict[str, tuple[int, ...]]:

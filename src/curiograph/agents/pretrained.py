@@ -125,14 +125,14 @@ def read_agent(path: Path) -> TrainedAgent:
         if file.names != set(shapes):
             name = min(file.names ^ set(shapes))
             problem = "lacks" if name in shapes else "has an unknown"
-            raise FileFormatError(f"{path}: is not a whole {kind} agent: it {problem} array {shorten_text(name, 60)!r}.")
+            raise FileFormatError(
+                f"{path}: is not a whole {kind} agent: it {problem} array {shorten_text(name, 60)!r}."
+            )
         weights = {}
         for name, expected in shapes.items():
             if file.get_type(name) != ("F32", expected):
                 dtype, found = file.get_type(name)
-                raise FileFormatError(
-                    f"{path}: array {name!r} is {dtype} {found}; its card asks for F32 {expected}."
-                )
+                raise FileFormatError(f"{path}: array {name!r} is {dtype} {found}; its card asks for F32 {expected}.")
             weights[name] = file.read(name)
             if not np.all(np.isfinite(weights[name])):
                 raise FileFormatError(f"{path}: array {name!r} holds numbers that are not finite.")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
@@ -135,7 +136,7 @@ def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "
 
 def _check_scores(agent: Agent, exploration: Exploration) -> None:
     candidates = exploration.candidates
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "nodes": exploration.nodes,
         "lengths": exploration.lengths,
         "rewards": exploration.rewards,
@@ -147,7 +148,9 @@ def _check_scores(agent: Agent, exploration: Exploration) -> None:
     scores = score_candidates(agent, exploration)
     for name, array in arrays.items():
         if not np.array_equal(copies[name], array, equal_nan=True):
-            raise AgentError(f"agent {agent.name!r} writes into exploration.{name}; it must not modify the exploration.")
+            raise AgentError(
+                f"agent {agent.name!r} writes into exploration.{name}; it must not modify the exploration."
+            )
     if not np.array_equal(scores, score_candidates(agent, exploration)):
         raise AgentError(f"agent {agent.name!r} is not deterministic: it scores the same candidates differently.")
     for walk in range(len(exploration.lengths)):

@@ -46,8 +46,8 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         `terminated` when T nodes are visited, when no candidate is left, or, with reward 0 and
         `info["illegal_action"]`, after an action that is not a candidate. Never `truncated`.
     Start
-        `reset(seed=..., options={"start": label, "graph": index})`. Missing options are drawn uniformly: the graph among
-        all graphs, the start among the nodes that have a candidate.
+        `reset(seed=..., options={"start": label, "graph": index})`. Missing options are drawn uniformly: the graph
+        among all graphs, the start among the nodes that have a candidate.
     Info
         `action_mask` as above; `node`, label of the last node; `graph`, index of the graph; `value`, the last reward
         F(S_t), 0 at the start; `illegal_action`, whether an illegal action ended the episode.
@@ -173,7 +173,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         return [self.graphs[self._index].label(int(v)) for v in self._visited()]
 
     def render(self) -> Any:
-        """Return the walk so far in the format of `render_mode`: a line of text, or an RGB image of 480 x 480 pixels."""
+        """Return the walk so far as `render_mode` requests: a line of text, or an RGB image of 480 x 480 pixels."""
         if self.render_mode is None:
             gymnasium.logger.warn("render does nothing without a render_mode: make the environment with one.")
             return None

@@ -244,7 +244,7 @@ class Exploration:
         return earned
 
     def best(self, scores: Float64) -> Int64:
-        """Return the candidate with the highest score of each walk, ties at random; -1 for a walk without candidates."""
+        """Return the candidate with the highest score of each walk, ties at random; -1 if it has no candidates."""
         return np.asarray(
             kernels.candidates.select_best(
                 self.candidates.offsets, self.candidates.nodes, scores, self.streams, self.lengths

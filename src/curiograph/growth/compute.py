@@ -58,9 +58,8 @@ def compute_growth(
     stack = GraphBatch.of([graph])
     betti = np.zeros((len(nodes), max_dim + 1), np.int64)
     edges = np.zeros(len(nodes), np.int64)
-    gaps = [np.empty((0, 4), np.int64)]
-    for walks in _group_by_length(np.diff(offsets)):
-        gaps.append(_track_gaps(stack, nodes, offsets, walks, betti, edges))
+    batches = _group_by_length(np.diff(offsets))
+    gaps = [np.empty((0, 4), np.int64), *(_track_gaps(stack, nodes, offsets, walks, betti, edges) for walks in batches)]
     for walk in range(len(offsets) - 1) if max_dim > 1 else ():
         steps = slice(offsets[walk], offsets[walk + 1])
         for dim, pairs in compute_persistence(graph.skeleton, nodes[steps], max_dim).items():

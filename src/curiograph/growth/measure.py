@@ -20,7 +20,7 @@ from curiograph.progress import Progress, no_progress
 from curiograph.validation import check_integer
 
 _TASK_COST = 5e7
-"""Maximum cost of a task, about a second of work; compressibility costs the cube of a walk's length, gaps its length."""
+"""Maximum cost of a task, about a second; compressibility costs the cube of a walk's length, gaps its length."""
 
 
 @overload
@@ -145,9 +145,7 @@ def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool)
 def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     """Compute the growth of the walks `task[0]` to `task[1] - 1`."""
     nodes, offsets = shared.visits.select(*task)
-    grown = compute_growth(
-        shared.graph, nodes, offsets, max_dim=shared.max_dim, compressibility=shared.compressibility
-    )
+    grown = compute_growth(shared.graph, nodes, offsets, max_dim=shared.max_dim, compressibility=shared.compressibility)
     return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
 
 
