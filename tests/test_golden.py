@@ -71,7 +71,7 @@ def test_return_of_a_known_walk():
     assert growth.beta1[1:].sum() == 4
 
 
-def test_a_human_walk():
+def test_human_walk():
     """One line per step: what a reader of the page sees."""
     walk = ["physics", "music", "physics", "mathematics", "logic", "philosophy", "biology", "chemistry"]
     growth = cg.measure(library(), walk)

@@ -113,7 +113,7 @@ def test_rewards_are_those_of_the_induced_subgraph(reward, fallback):
 
 
 @pytest.mark.parametrize("reward", ["igt", "cpt", lambda s: float(s.num_edges)])
-def test_the_old_batch_is_left_alone(reward):
+def test_step_does_not_change_the_batch(reward):
     """Step on, and on again: the first batch still says what it said, and steps again to the same place."""
     first = cg.begin([cg.generate("er", nodes=30, seed=0)], [[0, 1, 2]], reward, 8)
     rng = np.random.default_rng(0)
@@ -130,7 +130,7 @@ def test_the_old_batch_is_left_alone(reward):
     assert state(again) == said[-1]
 
 
-def test_two_futures_of_one_batch_do_not_mix():
+def test_two_steps_from_one_batch_are_independent():
     batch = cg.begin([cycle(6)], [[0]], "igt", 6)
     left, right = batch.step(np.array([0])), batch.step(np.array([1]))
     assert left.nodes[0, :2].tolist() == [0, 1]
@@ -138,7 +138,7 @@ def test_two_futures_of_one_batch_do_not_mix():
     assert wander(left).returns == wander(right).returns == [1.0]
 
 
-def test_a_batch_is_frozen():
+def test_batch_is_frozen():
     batch = cg.begin([cycle(4)], [[0]], "igt", 3)
     with pytest.raises(dataclasses.FrozenInstanceError):
         batch.steps = 5
@@ -174,7 +174,7 @@ def wander_for(batch: cg.Exploration, count: int) -> cg.Exploration:
     return batch
 
 
-def test_rows_are_walks_of_their_own():
+def test_rows_selects_walks():
     batch = wander_for(cg.begin([library(), cycle(5)], [[0, 3], [1]], "cpt", 5), 2)
     some = batch.rows(np.array([2, 0]))
     assert walks_of(some) == [walks_of(batch)[2], walks_of(batch)[0]]
@@ -185,7 +185,7 @@ def test_rows_are_walks_of_their_own():
 # ---- choices --------------------------------------------------------------------------------------------------------
 
 
-def test_steps_bound_the_walk():
+def test_steps_limits_the_walk():
     for steps in (1, 2, 5):
         batch = wander(cg.begin([complete(8)], [[0, 1]], "igt", steps))
         assert batch.lengths.tolist() == [steps, steps]
@@ -193,7 +193,7 @@ def test_steps_bound_the_walk():
         assert batch.finished
 
 
-def test_minus_one_stays():
+def test_choice_minus_one_does_not_move():
     batch = cg.begin([cycle(5)], [[0, 0]], "igt", 4)
     after = batch.step(np.array([-1, 3]))
     assert walks_of(after) == [[0], [0, 4]]
@@ -249,13 +249,13 @@ def test_choices_as_a_list():
         ({"starts": [[0], [1]]}, cg.WalkError, "1 graph"),
     ],
 )
-def test_bad_beginnings(arguments, error, words):
+def test_bad_arguments_of_begin(arguments, error, words):
     plain = {"graphs": [cycle(5)], "starts": [[0]], "reward": "igt", "steps": 3}
     with pytest.raises(error, match=words):
         cg.begin(**(plain | arguments))
 
 
-def test_no_walks_is_a_finished_batch():
+def test_empty_batch_is_finished():
     batch = cg.begin([cycle(5)], [[]], "igt", 3)
     assert batch.finished
     assert batch.returns.tolist() == []
@@ -278,7 +278,7 @@ def test_same_seed_same_bytes():
     assert runs[0].nodes.tobytes() != runs[2].nodes.tobytes()
 
 
-def test_a_walk_does_not_know_its_batch():
+def test_walks_do_not_depend_on_the_batch():
     """Alone, first or last among others: the same walk, ties included."""
     graph = cg.generate("ws", nodes=40, seed=0)
     whole = cg.begin([graph, library()], [list(range(40)), [0, 1]], "igt", 9, seed=3)
@@ -317,6 +317,27 @@ def test_best_takes_the_highest_score():
     assert set(batch.best(np.array([3.0, 3.0, 1.0, 3.0, 0.0, np.inf])).tolist()) <= {0, 1, 3, 5}
 
 
-def test_best_of_nothing():
+def test_best_without_candidates():
     batch = wander(cg.begin([cycle(4)], [[0, 1]], "igt", 4))
     assert batch.best(np.empty(0)).tolist() == [-1, -1]
+
+
+# ---- ties of single-precision scores ---------------------------------------------------------------------------------
+
+COMPLETE_BATCH = cg.begin([cg.toys.complete(6)], [range(6)], "igt", 4)  # six walks of five candidates
+
+
+@given(st.lists(st.integers(-5, 5), min_size=30, max_size=30), st.integers(0, 99))
+def test_merge_ties_removes_noise_and_keeps_differences(levels, seed):
+    clean = np.asarray(levels, float)
+    noisy = clean + np.random.default_rng(seed).uniform(-1e-7, 1e-7, 30) * np.abs(clean)
+    tied = COMPLETE_BATCH.merge_ties(noisy, 5e-6)
+    assert np.allclose(tied, noisy, rtol=1e-5)
+    for walk in range(6):
+        mine, wanted = tied[5 * walk : 5 * walk + 5], clean[5 * walk : 5 * walk + 5]
+        assert np.array_equal(mine[:, None] == mine, wanted[:, None] == wanted)
+        assert np.array_equal(np.argsort(mine, kind="stable"), np.argsort(wanted, kind="stable"))
+
+
+def test_merge_ties_without_candidates():
+    assert len(COMPLETE_BATCH.rows(np.empty(0, np.int64)).merge_ties(np.empty(0), 5e-6)) == 0

@@ -39,35 +39,35 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_lab_of_known_colours():
+def test_lab_of_known_colors():
     assert lab(linear("#FFFFFF")) == pytest.approx([100, 0, 0], abs=0.1)
     assert lab(linear("#FF0000")) == pytest.approx([53.2, 80.1, 67.2], abs=0.2)
 
 
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_main_colours_differ_to_every_eye(eye, one, other):
+def test_main_colors_differ_for_every_vision(eye, one, other):
     a, b = (lab(EYES[eye] @ linear(COLORS[name])) for name in (one, other))
     assert np.linalg.norm(a - b) > 15  # a difference of 2 is just seen, of 10 at a glance
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_where_grey_is_alike_dash_and_marker_differ(one, other):
+def test_similar_grays_differ_in_dash_and_marker(one, other):
     light = [lab(linear(COLORS[name]))[0] for name in (one, other)]
     assert abs(light[0] - light[1]) > 12 or (DASHES[one] != DASHES[other] and MARKERS[one] != MARKERS[other])
 
 
 @pytest.mark.parametrize("name", MAIN)
-def test_main_colours_stand_out_from_paper(name):
+def test_main_colors_contrast_with_white(name):
     assert lab(linear(COLORS[name]))[0] < 70
 
 
-def test_css_reads_the_palette():
+def test_colors_are_css_hex():
     assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in COLORS.values())
     assert len(set(COLORS.values())) == len(COLORS)
 
 
-def test_a_name_has_the_colour_of_its_first_part():
+def test_name_has_the_color_of_its_prefix():
     assert get_color("cpt-ws-horizon") == COLORS["cpt"]
     assert get_color("beam:64") == COLORS["beam"]
     assert get_color("horizon+beam:8") == COLORS["horizon+beam"]

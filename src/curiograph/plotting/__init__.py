@@ -1,7 +1,7 @@
 """Plots of graphs and plain arrays, used by the `plot` methods of all results.
 
-Every reward, ranking and agent has one color everywhere; see `palette`. Lines also differ in dash or marker, and gaps in
-being filled or outlined, so that figures can be printed in gray.
+Every reward, ranking and agent has one color everywhere; see `palette`. Lines also differ in dash or marker, and gaps
+in being filled or outlined, so that figures can be printed in gray.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def plot_panels(
     colors: Mapping[str, str],
     notes: Mapping[str, str],
 ) -> Figure:
-    """Plot a panel for each title: lines over steps 0, 1, ... with bands of one standard error; a legend in the last cell.
+    """Plot a panel per title: lines over steps 0, 1, ... with bands of one standard error; a legend in the last cell.
 
     `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colors` has
     the preferred key of `COLORS`, and `notes` the text in the legend.
