@@ -12,7 +12,7 @@ from curiograph.graph.toys import grid, library
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
 
-EVERYONE = (*BASELINES, "beam", "beam:3")
+ALL_AGENTS = (*BASELINES, "beam", "beam:3")
 
 
 def test_names():
@@ -46,52 +46,52 @@ def test_bad_agents(agent, error, words):
 
 
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
-@pytest.mark.parametrize("agent", EVERYONE)
+@pytest.mark.parametrize("agent", ALL_AGENTS)
 def test_check_agent_accepts_builtin_agents(agent, reward):
     assert cg.check_agent(agent, reward=reward) is None
 
 
 def test_check_agent_on_a_directed_graph_with_dead_ends():
     graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)], directed=True)
-    for agent in EVERYONE:
+    for agent in ALL_AGENTS:
         assert cg.check_agent(agent, graph) is None
 
 
-class Homebody:
-    """A user's own agent, no subclass of ours."""
+class LowestPosition:
+    """A custom agent that does not inherit from Agent."""
 
     def scores(self, exploration: cg.Exploration) -> list[float]:
         return (-exploration.candidates.nodes).tolist()
 
 
 def test_custom_object():
-    assert cg.check_agent(Homebody()) is None
-    walk = cg.explore(grid(3, 3), Homebody(), "igt", (1, 1), 3)
-    assert walk.agent == "Homebody"
+    assert cg.check_agent(LowestPosition()) is None
+    walk = cg.explore(grid(3, 3), LowestPosition(), "igt", (1, 1), 3)
+    assert walk.agent == "LowestPosition"
     assert walk.nodes == [(1, 1), (0, 1), (0, 0)]
 
 
-class WrongShape(Homebody):
+class WrongShape(LowestPosition):
     def scores(self, exploration):
         return np.zeros(len(exploration.candidates.nodes) + 1)
 
 
-class OneNumber(Homebody):
+class OneNumber(LowestPosition):
     def scores(self, exploration):
         return 1.0
 
 
-class NotANumber(Homebody):
+class NotANumber(LowestPosition):
     def scores(self, exploration):
         return np.full(len(exploration.candidates.nodes), np.nan)
 
 
-class Words(Homebody):
+class Words(LowestPosition):
     def scores(self, exploration):
         return ["good"] * len(exploration.candidates.nodes)
 
 
-class Moody(Homebody):
+class NonDeterministic(LowestPosition):
     calls = 0
 
     def scores(self, exploration):
@@ -99,25 +99,25 @@ class Moody(Homebody):
         return self.calls * np.arange(len(exploration.candidates.nodes), dtype=float)
 
 
-class Sociable(Homebody):
+class DependsOnBatch(LowestPosition):
     def scores(self, exploration):
         nodes = exploration.candidates.nodes.astype(float)
         return nodes - nodes.mean()
 
 
-class Vandal(Homebody):
+class WritesNodes(LowestPosition):
     def scores(self, exploration):
         exploration.nodes[:, 0] = 0
         return np.zeros(len(exploration.candidates.nodes))
 
 
-class Thief(Homebody):
+class WritesRewards(LowestPosition):
     def scores(self, exploration):
         exploration.rewards[:] = 99.0
         return np.zeros(len(exploration.candidates.nodes))
 
 
-class Forger(Homebody):
+class WritesCandidates(LowestPosition):
     def scores(self, exploration):
         exploration.candidates.nodes[:] = 0
         return np.zeros(len(exploration.candidates.nodes))
@@ -130,11 +130,11 @@ class Forger(Homebody):
         (OneNumber, r"OneNumber.*shape \(\)"),
         (NotANumber, "NotANumber.*NaN"),
         (Words, "Words.*one number per candidate"),
-        (Moody, "Moody.*not deterministic"),
-        (Sociable, "Sociable.*alone"),
-        (Vandal, "Vandal.*must not modify the exploration"),
-        (Thief, "Thief.*must not modify the exploration"),
-        (Forger, "Forger.*must not modify the exploration"),
+        (NonDeterministic, "NonDeterministic.*not deterministic"),
+        (DependsOnBatch, "DependsOnBatch.*alone"),
+        (WritesNodes, "WritesNodes.*must not modify the exploration"),
+        (WritesRewards, "WritesRewards.*must not modify the exploration"),
+        (WritesCandidates, "WritesCandidates.*must not modify the exploration"),
     ],
 )
 def test_check_agent_rejects(agent, words):
@@ -144,7 +144,7 @@ def test_check_agent_rejects(agent, words):
 
 @pytest.mark.parametrize("agent", [WrongShape, OneNumber, NotANumber, Words])
 def test_malformed_scores_raise(agent):
-    """Neither from an object of a user nor from one that inherits from Agent."""
+    """Both for a plain object and for a subclass of Agent."""
 
     class Inherits(agent, cg.Agent):
         name = "inherits"
@@ -156,7 +156,7 @@ def test_malformed_scores_raise(agent):
             cg.evaluate(made, library(), "igt", 4, 3)
 
 
-class Quitter(cg.Agent):
+class StopsEarly(cg.Agent):
     name = "quitter"
 
     def scores(self, exploration):
@@ -166,16 +166,16 @@ class Quitter(cg.Agent):
         return exploration
 
 
-class Circler(Quitter):
+class VisitsTwice(StopsEarly):
     name = "circler"
 
     def run(self, exploration):
-        ended = super(Quitter, self).run(exploration)
+        ended = super(StopsEarly, self).run(exploration)
         ended.nodes[:, 2] = ended.nodes[:, 0]
         return ended
 
 
-@pytest.mark.parametrize(("agent", "words"), [(Quitter, "stops before"), (Circler, "visits a node twice")])
+@pytest.mark.parametrize(("agent", "words"), [(StopsEarly, "stops before"), (VisitsTwice, "visits a node twice")])
 def test_check_agent_rejects_bad_runs(agent, words):
     with pytest.raises(cg.AgentError, match=words):
         cg.check_agent(agent())

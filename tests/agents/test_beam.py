@@ -11,14 +11,14 @@ import curiograph as cg
 from curiograph.agents.beam import BeamAgent
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle, library
-from oracles import reference as twins
+from oracles import reference
 from oracles.reference import random_graph
 
 FALLBACKS = ("frontier", "anywhere")
 
 
-def silently_explore(*args, **settings) -> cg.Walk:
-    """explore, where an early end is expected."""
+def explore_silently(*args, **settings) -> cg.Walk:
+    """Call explore without the warning of an early end."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return cg.explore(*args, **settings)
@@ -36,14 +36,14 @@ def test_a_wide_beam_finds_the_best_walk(reward, discount, directed, fallback):
     for _ in range(4):
         graph = random_graph(rng, 8, 0.3, directed=directed)
         start = int(rng.choice(np.flatnonzero(graph.degrees)))
-        walk = silently_explore(graph, BeamAgent(10**6, discount), reward, start, 6, fallback=fallback)
-        found = twins.walk_return(graph, walk.nodes, reward, discount)
-        assert found == pytest.approx(twins.best_return(graph, start, 6, reward, fallback, discount), abs=1e-9)
+        walk = explore_silently(graph, BeamAgent(10**6, discount), reward, start, 6, fallback=fallback)
+        found = reference.walk_return(graph, walk.nodes, reward, discount)
+        assert found == pytest.approx(reference.best_return(graph, start, 6, reward, fallback, discount), abs=1e-9)
 
 
 def test_a_wide_beam_finds_the_best_walk_on_a_larger_graph():
     graph = cg.generate("rg", nodes=20, seed=5)
-    best = twins.best_return(graph, 0, 7, "igt")
+    best = reference.best_return(graph, 0, 7, "igt")
     assert cg.explore(graph, "beam:100000", "igt", 0, 7).total == best
     assert best > cg.explore(graph, "greedy", "igt", 0, 7).total
 
@@ -54,8 +54,8 @@ def test_beam_scores_are_the_best_returns_through_each_candidate():
     scores = BeamAgent(10**5, discount=0.7).scores(batch)
     for walk, v, score in zip(batch.candidates.walks, batch.candidates.nodes, scores, strict=True):
         best = max(
-            twins.walk_return(graph, path, "igt", 0.7)
-            for path in twins.all_walks(graph, visited(batch, walk)[0], 5, "frontier")
+            reference.walk_return(graph, path, "igt", 0.7)
+            for path in reference.all_walks(graph, visited(batch, walk)[0], 5, "frontier")
             if path[1] == v
         )
         assert score == pytest.approx(best, abs=1e-8)
@@ -73,7 +73,7 @@ def test_wider_beams_have_higher_returns(family, reward):
 
 
 def test_beam_keeps_one_walk_for_each_set_and_last_node():
-    """In a clique of 7, 6 * 5 * 4 walks of 4 nodes leave a start, two for each set and last node."""
+    """In a clique of 7 there are 6 * 5 * 4 walks of 4 nodes from a start, two for each set and last node."""
     sizes = []
 
     def count(subgraph: cg.Graph) -> float:
@@ -86,10 +86,10 @@ def test_beam_keeps_one_walk_for_each_set_and_last_node():
 
 
 def test_deduplication_keeps_the_better_order():
-    """Two orders of one set: the ring closed early earns more, and is the one that goes on."""
+    """Of two orders of one set, the one that closes the ring earlier has the higher return and is kept."""
     graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (2, 4), (4, 5)])
     walk = cg.explore(graph, "beam", "igt", 0, 6)
-    assert walk.total == twins.best_return(graph, 0, 6, "igt")
+    assert walk.total == reference.best_return(graph, 0, 6, "igt")
 
 
 def test_beam_of_width_one():
@@ -97,7 +97,7 @@ def test_beam_of_width_one():
 
 
 def test_discount_prefers_early_rewards():
-    """A short way to a small reward soon, or a long way to a large one."""
+    """A short path to a small reward, or a long path to a large one."""
 
     def prize(subgraph: cg.Graph) -> float:
         return 1.0 if "near" in subgraph else 10.0 * ("far" in subgraph)
@@ -110,13 +110,13 @@ def test_discount_prefers_early_rewards():
 
 
 def test_negative_rewards():
-    """A beam must go on to the end even where every step costs."""
+    """Walks run to their end even if every reward is negative."""
     walk = cg.explore(cycle(5), "beam", lambda s: -float(s.num_edges), 0, 5)
     assert walk.rewards == [-1.0, -2.0, -3.0, -5.0]
 
 
 def test_beam_does_not_depend_on_the_batch():
-    """Ties are broken by the walk's own stream, whatever else is planned beside it, even walks of other lengths."""
+    """Ties are broken by the walk's own random stream, also next to walks of other lengths."""
     graph = cg.generate("ws", nodes=40, seed=2)
     batch = cg.begin([graph], [list(range(8))], "igt", 9, seed=5)
     choices = np.where(np.arange(8) % 2, batch.candidates.offsets[:-1], -1)

@@ -39,7 +39,7 @@ def test_episodes_all_starts_once_from_every_node():
 
 
 def test_evaluate_equals_explore_from_every_node():
-    """greedy without ties to break: the batch walks as each walk alone would."""
+    """A reward without ties, so that the walks of a batch equal single walks."""
     graph = cg.generate("rg", nodes=20, seed=3)
     weights = {node: 2.0**-i for i, node in enumerate(graph.labels)}
     found = cg.evaluate("greedy", graph, lambda s: sum(weights[v] for v in s.labels), 6, "all").returns[0]

@@ -12,7 +12,7 @@ from curiograph.graph.toys import cycle, grid, library
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
 
-EVERYONE = (*BASELINES, "beam", "beam:3")
+ALL_AGENTS = (*BASELINES, "beam", "beam:3")
 
 
 def test_early_end_warns():
@@ -25,7 +25,7 @@ def test_early_end_warns():
         assert len(cg.explore(graph, "greedy", "igt", "a", 10, fallback="anywhere")) == 5
 
 
-@pytest.mark.parametrize("agent", EVERYONE)
+@pytest.mark.parametrize("agent", ALL_AGENTS)
 def test_every_agent_can_end_early(agent):
     graph = cg.Graph.from_edges([(0, 1), (1, 2), (3, 4)], directed=True)
     with pytest.warns(UserWarning, match="after 2 of 4"):
@@ -91,7 +91,7 @@ def edges_of(subgraph: cg.Graph) -> float:
     return float(subgraph.num_edges)
 
 
-@pytest.mark.parametrize("agent", EVERYONE)
+@pytest.mark.parametrize("agent", ALL_AGENTS)
 def test_custom_reward(agent):
     graph = cg.generate("er", nodes=20, seed=0)
     walk = cg.explore(graph, agent, edges_of, 0, 5)

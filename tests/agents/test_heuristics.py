@@ -10,18 +10,18 @@ import pytest
 import curiograph as cg
 from curiograph.agents.registry import as_agent
 from curiograph.graph.toys import complete
-from oracles import reference as twins
+from oracles import reference
 from oracles.reference import random_graph
 
 FALLBACKS = ("frontier", "anywhere")
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
 
-EVERYONE = (*BASELINES, "beam", "beam:3")
+ALL_AGENTS = (*BASELINES, "beam", "beam:3")
 
 
-def silently_explore(*args, **settings) -> cg.Walk:
-    """explore, where an early end is expected."""
+def explore_silently(*args, **settings) -> cg.Walk:
+    """Call explore without the warning of an early end."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         return cg.explore(*args, **settings)
@@ -32,8 +32,8 @@ def silently_explore(*args, **settings) -> cg.Walk:
 def test_degree_agents_score_by_degree_in_the_whole_graph(agent, sign, directed):
     graph = random_graph(np.random.default_rng(0), 15, 0.3, directed=directed)
     batch = cg.begin([graph], [np.flatnonzero(graph.degrees)], "igt", 5)
-    neighbours = (twins.adjacency(graph) > 0).sum(axis=1)
-    assert as_agent(agent).scores(batch).tolist() == (sign * neighbours[batch.candidates.nodes]).tolist()
+    neighbors = (reference.adjacency(graph) > 0).sum(axis=1)
+    assert as_agent(agent).scores(batch).tolist() == (sign * neighbors[batch.candidates.nodes]).tolist()
 
 
 def test_degree_agents_on_a_known_graph():
@@ -57,16 +57,18 @@ def test_greedy_takes_the_highest_reward(reward, fallback):
     for _ in range(6):
         graph = random_graph(rng, 10, 0.3, directed=bool(rng.integers(2)))
         start = int(np.flatnonzero(graph.degrees)[0])
-        walk = silently_explore(graph, "greedy", reward, start, 6, fallback=fallback)
+        walk = explore_silently(graph, "greedy", reward, start, 6, fallback=fallback)
         for t in range(1, len(walk)):
             before = walk.nodes[:t]
-            values = {v: twins.REWARDS[reward](graph, [*before, v]) for v in twins.candidates(graph, before, fallback)}
+            values = {
+                v: reference.REWARDS[reward](graph, [*before, v]) for v in reference.candidates(graph, before, fallback)
+            }
             assert values[walk.nodes[t]] == pytest.approx(max(values.values()), abs=1e-9)
             assert walk.rewards[t - 1] == pytest.approx(values[walk.nodes[t]], abs=1e-9)
 
 
 def test_greedy_breaks_ties_at_random():
-    """In a clique all nodes give the same; the last bits of a float must not decide."""
+    """In a clique all candidates have equal values; the last bits of a float must not decide."""
 
     def noisy(subgraph: cg.Graph) -> float:
         return 1.0 + 1e-13 * subgraph.labels[-1]
@@ -78,26 +80,26 @@ def test_greedy_breaks_ties_at_random():
 
 @pytest.mark.parametrize("fallback", FALLBACKS)
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
-@pytest.mark.parametrize("agent", EVERYONE)
+@pytest.mark.parametrize("agent", ALL_AGENTS)
 def test_walks_are_valid_and_rewards_correct(agent, reward, fallback):
     rng = np.random.default_rng(4)
     for directed in (True, False):
         graph = random_graph(rng, 12, 0.2, directed=directed)
         start = int(np.flatnonzero(graph.degrees)[-1])
-        walk = silently_explore(graph, agent, reward, start, 7, fallback=fallback, seed=2)
+        walk = explore_silently(graph, agent, reward, start, 7, fallback=fallback, seed=2)
         assert walk.nodes[0] == start
         assert len(set(walk.nodes)) == len(walk) <= 7
         for t in range(1, len(walk)):
-            assert walk.nodes[t] in twins.candidates(graph, walk.nodes[:t], fallback)
+            assert walk.nodes[t] in reference.candidates(graph, walk.nodes[:t], fallback)
         if len(walk) < 7:
             assert walk.ended_early
-            assert not twins.candidates(graph, walk.nodes, fallback)
-        expected = [twins.REWARDS[reward](graph, walk.nodes[:t]) for t in range(2, len(walk) + 1)]
+            assert not reference.candidates(graph, walk.nodes, fallback)
+        expected = [reference.REWARDS[reward](graph, walk.nodes[:t]) for t in range(2, len(walk) + 1)]
         assert walk.rewards == pytest.approx(expected, abs=1e-9)
         assert walk.total == pytest.approx(sum(expected))
 
 
-@pytest.mark.parametrize("agent", EVERYONE)
+@pytest.mark.parametrize("agent", ALL_AGENTS)
 def test_same_seed_same_walk(agent):
     graph = cg.generate("ws", nodes=30, seed=0)
     walks = [cg.explore(graph, agent, "cpt", None, 8, seed=seed).to_dict() for seed in (1, 1, 2, 3)]

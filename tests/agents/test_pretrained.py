@@ -1,4 +1,4 @@
-"""Agents as files: they come back to the bit, and nothing but an agent gets in."""
+"""Agents as files: round trips are bit-identical, and malformed files are rejected."""
 
 from __future__ import annotations
 
@@ -21,43 +21,43 @@ from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.pretrained import AGENT_FILE, load_agent, save_agent, shipped_agents
 from curiograph.agents.registry import as_agent
-from oracles import reference as twins
+from oracles import reference
 
 CARD = {"reward": "igt", "command": "curiograph train", "licence": "MIT", "note": "Neugier, 好奇心"}
 
 
 def gnn() -> GnnAgent:
     shape = GnnShape(inner_degree=True, width=4)
-    return GnnAgent(shape, twins.random_weights(shape.weights(), 0), "small-gnn")
+    return GnnAgent(shape, reference.random_weights(shape.weights(), 0), "small-gnn")
 
 
 def horizon() -> HorizonAgent:
     shape = HorizonShape(width=4, layers=2)
-    return HorizonAgent(shape, twins.random_weights(shape.weights(), 1), "small-horizon")
+    return HorizonAgent(shape, reference.random_weights(shape.weights(), 1), "small-horizon")
 
 
 BOTH = pytest.mark.parametrize("agent", [gnn(), horizon()], ids=["gnn", "horizon"])
 
 
-def parts_of(file: Path) -> tuple[dict, bytes]:
+def split_file(file: Path) -> tuple[dict, bytes]:
     """Header and numbers of a safetensors file."""
     data = file.read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     return json.loads(data[8 : 8 + size]), data[8 + size :]
 
 
-def joined(header: object, numbers: bytes) -> bytes:
+def join_file(header: object, numbers: bytes) -> bytes:
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + numbers
 
 
-def saved(agent: GnnAgent | HorizonAgent, file: Path) -> Path:
+def save_file(agent: GnnAgent | HorizonAgent, file: Path) -> Path:
     save_agent(agent, file, CARD)
     return file
 
 
-def written(agent: GnnAgent | HorizonAgent, file: Path, card: object = None) -> Path:
-    """As `saved`, but straight to the file, with any card."""
+def write_file(agent: GnnAgent | HorizonAgent, file: Path, card: object = None) -> Path:
+    """Write a file without `save_agent`, with any card."""
     kind = "gnn" if isinstance(agent, GnnAgent) else "horizon"
     given = {"format": 1, "kind": kind, "shape": vars(agent.shape), "name": agent.name} if card is None else card
     file.write_bytes(save(dict(agent.network), metadata={"curiograph": json.dumps(given)}))
@@ -65,7 +65,7 @@ def written(agent: GnnAgent | HorizonAgent, file: Path, card: object = None) -> 
 
 
 def read_error(file: Path, error: type[Exception] = cg.FileFormatError) -> str:
-    """What is said about a file that is none of ours: one line that names it and is short enough to read."""
+    """Return the error message for a malformed file, which must be one short line with the path."""
     with pytest.raises(error) as caught:
         load_agent(file)
     message = str(caught.value)
@@ -81,15 +81,15 @@ def read_error(file: Path, error: type[Exception] = cg.FileFormatError) -> str:
 
 @BOTH
 def test_helper_writes_the_same_arrays_as_save_agent(agent, tmp_path):
-    straight = written(agent, tmp_path / "a.safetensors")
+    straight = write_file(agent, tmp_path / "a.safetensors")
     save_agent(agent, tmp_path / "b.safetensors")
-    assert parts_of(straight)[1] == parts_of(tmp_path / "b.safetensors")[1]
+    assert split_file(straight)[1] == split_file(tmp_path / "b.safetensors")[1]
     assert load_agent(straight).card == load_agent(tmp_path / "b.safetensors").card
 
 
 @BOTH
 def test_round_trip_is_bit_identical(agent, tmp_path):
-    file = saved(agent, tmp_path / "agent.safetensors")
+    file = save_file(agent, tmp_path / "agent.safetensors")
     loaded = load_agent(file)
     assert type(loaded) is type(agent)
     assert (loaded.name, loaded.shape) == (agent.name, agent.shape)
@@ -105,7 +105,7 @@ def test_round_trip_is_bit_identical(agent, tmp_path):
 def test_card_is_in_the_header_and_in_a_json_file(agent, tmp_path):
     file = tmp_path / "agent.safetensors"
     returned = save_agent(agent, file, CARD)
-    header, _ = parts_of(file)
+    header, _ = split_file(file)
     inside = json.loads(header["__metadata__"]["curiograph"])
     assert inside == json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     assert inside == load_agent(file).card == returned.card
@@ -118,7 +118,7 @@ def test_card_is_in_the_header_and_in_a_json_file(agent, tmp_path):
 
 @BOTH
 def test_saving_again_gives_the_same_bytes(agent, tmp_path):
-    file = saved(agent, tmp_path / "agent.safetensors")
+    file = save_file(agent, tmp_path / "agent.safetensors")
     first = file.read_bytes()
     save_agent(load_agent(file), file)
     assert file.read_bytes() == first
@@ -126,7 +126,7 @@ def test_saving_again_gives_the_same_bytes(agent, tmp_path):
 
 @BOTH
 def test_load_from_file_folder_and_text(agent, tmp_path):
-    file = saved(agent, tmp_path / AGENT_FILE)
+    file = save_file(agent, tmp_path / AGENT_FILE)
     for source in (file, str(file), tmp_path, str(tmp_path)):
         assert load_agent(source).name == as_agent(source).name == agent.name
     walk = cg.explore(cg.toys.library(), str(file), "igt", "music", 4)
@@ -134,33 +134,33 @@ def test_load_from_file_folder_and_text(agent, tmp_path):
 
 
 def test_agent_without_a_name_has_the_name_of_its_file(tmp_path):
-    header, numbers = parts_of(saved(gnn(), tmp_path / "a.safetensors"))
+    header, numbers = split_file(save_file(gnn(), tmp_path / "a.safetensors"))
     card = json.loads(header["__metadata__"]["curiograph"])
     del card["name"]
     header["__metadata__"]["curiograph"] = json.dumps(card)
-    (tmp_path / "curious.safetensors").write_bytes(joined(header, numbers))
+    (tmp_path / "curious.safetensors").write_bytes(join_file(header, numbers))
     assert load_agent(tmp_path / "curious.safetensors").name == "curious"
 
 
 def test_loaded_weights_are_independent_of_the_saved_agent(tmp_path):
     agent = gnn()
-    file = saved(agent, tmp_path / "agent.safetensors")
+    file = save_file(agent, tmp_path / "agent.safetensors")
     before = load_agent(file)
     agent.network["scale"][0] = 7
     assert before.network["scale"][0] == load_agent(file).network["scale"][0] != 7
 
 
 def test_weights_that_are_not_contiguous(tmp_path):
-    """Transposed and strided arrays are saved as what they hold."""
+    """Transposed and strided arrays are save_file with their values."""
     agent = gnn()
     odd = {name: np.asfortranarray(array) for name, array in agent.network.items()}
-    loaded = load_agent(saved(replace(agent, network=odd), tmp_path / "agent.safetensors"))
+    loaded = load_agent(save_file(replace(agent, network=odd), tmp_path / "agent.safetensors"))
     assert all(np.array_equal(loaded.network[name], array) for name, array in agent.network.items())
 
 
 @BOTH
 def test_renamed_agent_is_saved_with_its_new_name(agent, tmp_path):
-    loaded = load_agent(saved(agent, tmp_path / "agent.safetensors"))
+    loaded = load_agent(save_file(agent, tmp_path / "agent.safetensors"))
     renamed = save_agent(replace(loaded, name="renamed"), tmp_path / "renamed.safetensors")
     assert renamed.card["name"] == "renamed"
     assert load_agent(tmp_path / "renamed.safetensors").name == "renamed"
@@ -171,7 +171,7 @@ def test_renamed_agent_is_saved_with_its_new_name(agent, tmp_path):
 
 @BOTH
 def test_truncated_files(agent, tmp_path):
-    file = written(agent, tmp_path / "agent.safetensors")
+    file = write_file(agent, tmp_path / "agent.safetensors")
     whole = file.read_bytes()
     for size in [*(len(whole) * k // 10 for k in range(10)), 1, 7, 8, 9, len(whole) - 1]:
         file.write_bytes(whole[:size])
@@ -181,7 +181,7 @@ def test_truncated_files(agent, tmp_path):
 
 
 class Payload:
-    """Makes a folder when it is unpickled."""
+    """Creates a folder when it is unpickled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -201,15 +201,15 @@ def test_pickles_are_not_loaded(protocol, tmp_path):
 
 
 def test_embedded_pickles_are_not_loaded(tmp_path):
-    """Where the card stands, and where the numbers stand."""
-    file = written(gnn(), tmp_path / "agent.safetensors")
-    header, numbers = parts_of(file)
+    """A pickle in place of the card, and one in place of the weights."""
+    file = write_file(gnn(), tmp_path / "agent.safetensors")
+    header, numbers = split_file(file)
     poison = pickle.dumps(Payload(tmp_path / "opened"), 0)
-    file.write_bytes(joined(header, poison + numbers[len(poison) :]))
+    file.write_bytes(join_file(header, poison + numbers[len(poison) :]))
     with suppress(cg.FileFormatError):
         load_agent(file)  # numbers like any others, if they are finite
     header["__metadata__"]["curiograph"] = poison.decode("latin-1")
-    file.write_bytes(joined(header, numbers))
+    file.write_bytes(join_file(header, numbers))
     assert "its card cannot be read" in read_error(file)
     assert not (tmp_path / "opened").exists()
 
@@ -236,8 +236,8 @@ def test_other_files(tmp_path):
 
 
 def test_headers_with_wrong_sizes(tmp_path):
-    file = written(gnn(), tmp_path / "agent.safetensors")
-    data, (header, numbers) = file.read_bytes(), parts_of(file)
+    file = write_file(gnn(), tmp_path / "agent.safetensors")
+    data, (header, numbers) = file.read_bytes(), split_file(file)
     (size,) = struct.unpack("<Q", data[:8])
     for claimed in (
         size + 1,
@@ -256,10 +256,10 @@ def test_headers_with_wrong_sizes(tmp_path):
         file.write_bytes(struct.pack("<Q", claimed) + data[8:])
         read_error(file)
     for change in ([0, 2**40], [0, -4], [2**62, 2**62 + 4], [0, 1], [4, 0], [0.0, 4.0], "all", None, [0, 4, 8]):
-        file.write_bytes(joined(header | {"scale": header["scale"] | {"data_offsets": change}}, numbers))
+        file.write_bytes(join_file(header | {"scale": header["scale"] | {"data_offsets": change}}, numbers))
         assert "not a usable safetensors file" in read_error(file), change
     for change in ([2**40], [-1], [2**62, 4], [1.0], "one", None, [2**64], [True]):
-        file.write_bytes(joined(header | {"scale": header["scale"] | {"shape": change}}, numbers))
+        file.write_bytes(join_file(header | {"scale": header["scale"] | {"shape": change}}, numbers))
         assert "not a usable safetensors file" in read_error(file), change
 
 
@@ -305,9 +305,9 @@ def test_cards_that_cannot_be_read(card, tmp_path):
 
 
 def with_card(agent: GnnAgent | HorizonAgent, file: Path, **changes: object) -> Path:
-    """An agent whose card says something else."""
-    header, _ = parts_of(written(agent, file))
-    return written(agent, file, json.loads(header["__metadata__"]["curiograph"]) | changes)
+    """Write an agent with a changed card."""
+    header, _ = split_file(write_file(agent, file))
+    return write_file(agent, file, json.loads(header["__metadata__"]["curiograph"]) | changes)
 
 
 @pytest.mark.parametrize("number", [0, 2, -1, 1.5, "1", None, [1], {}])
@@ -333,7 +333,7 @@ ODD_NUMBERS = [10**12, 2**20 + 1, 2**63, 10**400, 0, -1, -(10**12), True, False,
 
 @pytest.mark.parametrize("number", ODD_NUMBERS, ids=lambda number: repr(number)[:20])
 def test_invalid_numbers_in_a_shape(number, tmp_path):
-    """Each is refused before anything of that size is made."""
+    """Each is rejected before anything of that size is allocated."""
     file = tmp_path / "agent.safetensors"
     whole = [name for name, value in vars(HorizonShape()).items() if type(value) is int]
     assert {"width", "layers", "hops", "nodes", "fan"} <= set(whole)
@@ -355,7 +355,7 @@ def test_invalid_choices_in_a_shape(change, tmp_path):
 
 
 def test_very_deep_networks(tmp_path):
-    """A number in range that would still be a list of a million arrays."""
+    """A number of layers that would require a million arrays."""
     file = with_card(horizon(), tmp_path / "agent.safetensors", shape=vars(horizon().shape) | {"layers": 2**20})
     assert read_error(file).startswith("its card has layers = 1048576")
     with_card(horizon(), file, shape=vars(horizon().shape) | {"layers": 3})
@@ -368,12 +368,12 @@ def test_missing_and_extra_arrays(agent, tmp_path):
     kind = agent.name.removeprefix("small-")
     for name in agent.network:
         rest = {other: array for other, array in agent.network.items() if other != name}
-        written(replace(agent, network=rest), file)
+        write_file(replace(agent, network=rest), file)
         assert read_error(file) == f"is not a whole {kind} agent: it lacks array {name!r}."
     for name in ("zeta", "", "hidden.weight2", "x" * 10_000, "\n\n"):
-        written(replace(agent, network={**agent.network, name: np.zeros(1, np.float32)}), file)
+        write_file(replace(agent, network={**agent.network, name: np.zeros(1, np.float32)}), file)
         assert f"is not a whole {kind} agent: it has an unknown array " in read_error(file)
-    written(replace(agent, network={}), file)
+    write_file(replace(agent, network={}), file)
     assert f"is not a whole {kind} agent: it lacks array " in read_error(file)
 
 
@@ -382,16 +382,16 @@ def test_wrong_shapes(agent, tmp_path):
     file = tmp_path / "agent.safetensors"
     for name, array in agent.network.items():
         for odd in (array[:-1], array[..., None], array.reshape(-1, 1), np.zeros((0, 4), np.float32)):
-            written(replace(agent, network={**agent.network, name: odd}), file)
+            write_file(replace(agent, network={**agent.network, name: odd}), file)
             assert read_error(file) == f"array {name!r} is F32 {odd.shape}; its card asks for F32 {array.shape}."
-    written(replace(agent, shape=replace(agent.shape, width=5)), file)
+    write_file(replace(agent, shape=replace(agent.shape, width=5)), file)
     assert "its card asks for" in read_error(file)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int32, np.int8, np.bool_, np.complex64])
 def test_wrong_dtypes(dtype, tmp_path):
     agent, file = gnn(), tmp_path / "agent.safetensors"
-    header, _ = parts_of(written(agent, file))
+    header, _ = split_file(write_file(agent, file))
     for name in ("scale", "hidden.weight"):
         arrays = {**agent.network, name: agent.network[name].astype(dtype)}
         file.write_bytes(save(arrays, metadata=header["__metadata__"]))
@@ -400,12 +400,12 @@ def test_wrong_dtypes(dtype, tmp_path):
 
 @pytest.mark.parametrize("code", ["BF16", "F8_E4M3", "F4", "F128", "", None, 7])
 def test_dtypes_that_numpy_lacks(code, tmp_path):
-    file = written(gnn(), tmp_path / "agent.safetensors")
-    header, numbers = parts_of(file)
+    file = write_file(gnn(), tmp_path / "agent.safetensors")
+    header, numbers = split_file(file)
     for entry in header.values():
         if "dtype" in entry:
             entry["dtype"] = code
-    file.write_bytes(joined(header, numbers))
+    file.write_bytes(join_file(header, numbers))
     read_error(file)
 
 
@@ -415,7 +415,7 @@ def test_weights_that_are_not_finite(agent, number, tmp_path):
     for name, array in agent.network.items():
         odd = array.copy()
         odd.flat[-1] = number
-        written(replace(agent, network={**agent.network, name: odd}), tmp_path / "agent.safetensors")
+        write_file(replace(agent, network={**agent.network, name: odd}), tmp_path / "agent.safetensors")
         message = read_error(tmp_path / "agent.safetensors")
         assert message == f"array {name!r} holds numbers that are not finite."
 
@@ -453,15 +453,15 @@ def test_invalid_file_names(tmp_path):
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory) -> Path:
-    """A folder with one sound agent of each kind."""
+    """A folder with one valid agent of each kind."""
     folder = tmp_path_factory.mktemp("sound")
-    saved(gnn(), folder / "gnn.safetensors")
-    saved(horizon(), folder / "horizon.safetensors")
+    save_file(gnn(), folder / "gnn.safetensors")
+    save_file(horizon(), folder / "horizon.safetensors")
     return folder
 
 
 def assert_damage_is_detected(sound: Path, kind: str, changes: dict[int, int]) -> None:
-    """A damaged file loads as an agent with the same arrays, or is refused; nothing else happens."""
+    """A damaged file either loads as an agent with arrays of the same shapes or raises CuriographError."""
     data = bytearray((sound / f"{kind}.safetensors").read_bytes())
     for place, byte in changes.items():
         data[place % len(data)] = byte
@@ -502,7 +502,7 @@ def test_flipped_bits_in_the_header(sound, kind):
 
 @pytest.mark.parametrize("failing", ["replace", "fsync"])
 def test_saving_is_atomic(failing, tmp_path, monkeypatch):
-    file = saved(gnn(), tmp_path / "agent.safetensors")
+    file = save_file(gnn(), tmp_path / "agent.safetensors")
     before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
 
     def fail(*args: object) -> None:
@@ -520,7 +520,7 @@ def test_saving_is_atomic(failing, tmp_path, monkeypatch):
 
 
 def test_interrupt_keeps_the_old_file(tmp_path, monkeypatch):
-    file = saved(gnn(), tmp_path / "agent.safetensors")
+    file = save_file(gnn(), tmp_path / "agent.safetensors")
     before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
 
     def interrupt(*args: object) -> None:

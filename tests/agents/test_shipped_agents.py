@@ -1,4 +1,4 @@
-"""What ships is what `make train-all` builds, and it is as good as its card says."""
+"""Shipped agents are those that `make train-all` builds, with the returns of their cards."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_numpy_and_torch_agree(name):
 
 
 def test_published_table1_meets_its_targets():
-    """Table 1 as `make results` left it: the agents above are the ones it was made with."""
+    """The stored table 1, computed by `make results` with the shipped agents."""
     run = json.loads((Path(__file__).parents[2] / "docs" / "results" / "table1.json").read_text())
     assert all(cell["gnn_above_paper"] and cell["gnn_above_greedy"] for cell in run["cells"])
     shares = {agent: [cell["shares"][agent]["share"] for cell in run["cells"]] for agent in ("horizon", "horizon+beam")}

@@ -1,4 +1,4 @@
-"""The gymnasium face of the exploration: gymnasium's own checks, and equality with the core it stands on."""
+"""The Gymnasium environment: Gymnasium's own checks, and equality with the MDP."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def edges(subgraph: cg.Graph) -> float:
 
 
 def rollout(env: gymnasium.Env, seed: int, episodes: int = 3) -> list[Any]:
-    """Everything that some masked random episodes return."""
+    """Return all results of some masked random episodes."""
     rng = np.random.default_rng(seed)
     seen: list[Any] = [env.reset(seed=seed)]
     for _ in range(episodes):
@@ -107,7 +107,7 @@ def test_pickled_episode_continues_identically(library_used: Any) -> None:
 
 
 def rollout_on(env: gymnasium.Env) -> list[Any]:
-    """The rest of the episode, always to the first candidate, and one more reset."""
+    """Run the rest of the episode, always to the first candidate, and reset once more."""
     seen: list[Any] = []
     while not (seen and seen[-1][2]):
         seen.append(env.step(int(np.argmax(env.unwrapped.action_masks()))))
@@ -316,7 +316,7 @@ def test_render_without_a_mode_warns() -> None:
 
 # ---- registration ---------------------------------------------------------------------------------------------------
 
-WAITING = """
+IMPORT_SCRIPT = """
 import importlib.util, sys
 from curiograph.exploration.gym_registration import ENV_ID, register_when_imported
 {before}
@@ -334,6 +334,6 @@ assert "numba" not in sys.modules, "gymnasium must not become slow to import"
 
 @pytest.mark.parametrize("before", ["", "import gymnasium"])
 def test_id_is_registered_in_any_import_order(before: str) -> None:
-    script = WAITING.format(before=before)
+    script = IMPORT_SCRIPT.format(before=before)
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""cg.measure: what a walk grew, step by step."""
+"""cg.measure: growth of walks after every step."""
 
 from __future__ import annotations
 
@@ -205,7 +205,7 @@ def test_dense_graphs_in_dimension_2_equal_gudhi():
 
 @given(st.data())
 def test_growth_does_not_depend_on_the_other_walks(data):
-    """Whatever parts walks are measured in, every number is the same to the last bit."""
+    """Results are bit-identical for any division of the walks into tasks."""
     graph = cg.generate("er", nodes=30, seed=data.draw(st.integers(0, 3)))
     walk = st.lists(st.integers(0, 29), min_size=1, max_size=25)
     visits = find_visits(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
@@ -335,7 +335,7 @@ def test_slices_are_growths_and_frames_start_with_the_walk():
 
 
 def test_one_long_walk_among_short_ones():
-    """Walks are padded to the longest of their chunk only."""
+    """Walks are padded only to the longest walk of their batch."""
     graph = cg.generate("er", nodes=400, seed=0)
     rng = np.random.default_rng(0)
     walks = [rng.permutation(400)[: 3 + i % 20].tolist() for i in range(50)]

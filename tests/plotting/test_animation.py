@@ -1,4 +1,4 @@
-"""Animations of walks: a frame for every node."""
+"""Animations of walks."""
 
 from __future__ import annotations
 

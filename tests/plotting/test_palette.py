@@ -1,4 +1,4 @@
-"""Colours that the colour-blind tell apart, and figures that survive a grey printer."""
+"""Colors are distinguishable with color vision deficiencies and in gray."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAIRS = list(combinations(MAIN, 2))
 # What each kind of eye sees of linear RGB: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, A physiologically-based
 # model for simulation of color vision deficiency, IEEE TVCG 15(6), 2009, severity 1.0.
 EYES = {
-    "all colours": np.eye(3),
+    "all colors": np.eye(3),
     "deuteranopia": np.array(
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
     ),
@@ -27,8 +27,8 @@ EYES = {
 TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])  # sRGB, D65
 
 
-def linear(colour: str) -> np.ndarray:
-    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+def linear(color: str) -> np.ndarray:
+    parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
@@ -63,7 +63,7 @@ def test_main_colors_contrast_with_white(name):
 
 
 def test_colors_are_css_hex():
-    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in COLORS.values())
+    assert all(re.fullmatch("#[0-9A-F]{6}", color) for color in COLORS.values())
     assert len(set(COLORS.values())) == len(COLORS)
 
 

@@ -1,4 +1,4 @@
-"""Pictures by what they show."""
+"""Contents of plots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def walk_on(graph: cg.Graph, nodes: list) -> cg.Walk:
 
 @pytest.fixture(scope="module")
 def filled_and_open() -> cg.Walk:
-    """A square that is filled and, further on, one that is not."""
+    """A walk with a closed and an open gap."""
     squares = [
         *zip("abcd", "bcda", strict=True),
         *(("m", label) for label in "abcd"),
@@ -105,7 +105,7 @@ def test_long_walk_shows_only_labels_with_free_space():
 
 
 def test_revisits_and_jumps():
-    """Someone goes back and forth, and once against a link."""
+    """A walk with revisits and one move against the direction of an edge."""
     graph = cg.Graph.from_edges([("a", "b"), ("b", "a"), ("b", "c"), ("d", "c")], directed=True)
     entries = ["a", "b", "a", "b", "c", "d"]
     ax = cg.plot_walk(graph, entries)
@@ -273,11 +273,11 @@ def test_training_curves(tmp_path, monkeypatch):
 def test_ranking_bars():
     plain = cg.pagerank(library(), history=["music"])
     led = cg.curious_pagerank(library(), "greedy", history=["music"])
-    for found, colour, title in ((plain, "pagerank", "PageRank, alpha 0.85"), (led, "greedy", "by greedy, alpha 0.85")):
+    for found, color, title in ((plain, "pagerank", "PageRank, alpha 0.85"), (led, "greedy", "by greedy, alpha 0.85")):
         ax = found.plot()
         assert [bar.get_width() for bar in ax.patches] == [score for _, score in found.top(10)]
         assert [text.get_text() for text in ax.get_yticklabels()] == [label for label, _ in found.top(10)]
-        assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {COLORS[colour]}
+        assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {COLORS[color]}
         assert ax.get_title().endswith(title)
 
 

@@ -10,7 +10,7 @@ import pytest
 import curiograph as cg
 from curiograph.graph.toys import complete, library
 from curiograph.rewards.rate_distortion import compute_joint_distribution
-from oracles import reference as twins
+from oracles import reference
 from oracles.reference import adjacency, joint_steps, random_graph
 
 HEURISTICS = ("all", "random", "edges", "joint", "stationary")
@@ -29,7 +29,7 @@ def joint_of(graph: cg.Graph, self_loops: bool) -> np.ndarray:
     return joint_steps(adjacency(graph), self_loops, graph.directed)
 
 
-def check_equal(found: cg.RateDistortion, expected: twins.Curve) -> None:
+def check_equal(found: cg.RateDistortion, expected: reference.Curve) -> None:
     np.testing.assert_allclose(found.upper, expected.upper, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.lower, expected.lower, rtol=0, atol=1e-9)
     assert [sorted(map(sorted, c)) for c in found.clusters] == [sorted(map(sorted, c)) for c in expected.clusters]
@@ -44,7 +44,7 @@ def test_equals_reference(self_loops, directed, with_weights):
     for _ in range(25):
         graph = random_graph(rng, int(rng.integers(2, 11)), rng.uniform(0.15, 0.8), directed=directed)
         graph = weighted(graph, rng) if with_weights else graph
-        expected = twins.rate_distortion(joint_of(graph, self_loops))
+        expected = reference.rate_distortion(joint_of(graph, self_loops))
         found = cg.rate_distortion(graph, self_loops=self_loops)
         if directed and not with_weights:  # equal merges may be told apart by the last bits of pi
             np.testing.assert_allclose(found.upper[:2], expected.upper[:2], rtol=0, atol=1e-9)
@@ -54,7 +54,7 @@ def test_equals_reference(self_loops, directed, with_weights):
 
 
 def check_consistent(curve: cg.RateDistortion, graph: cg.Graph, self_loops: bool) -> None:
-    """Clusterings are nested partitions with one cluster fewer each, and both bounds are what they say they are."""
+    """Clusterings are nested partitions, each with one cluster fewer, and both bounds are correct."""
     size = graph.num_nodes
     joint = joint_of(graph, self_loops)
     np.testing.assert_allclose(curve.scale, [1 - (size - k - 1) / size for k in range(size)])
@@ -65,8 +65,8 @@ def check_consistent(curve: cg.RateDistortion, graph: cg.Graph, self_loops: bool
         assert sorted(v for cluster in clusters for v in cluster) == list(range(size))
         now = {frozenset(cluster) for cluster in clusters}
         assert k == 0 or (len(before - now) == 2 and len(now - before) == 1)
-        assert curve.upper[k] == pytest.approx(twins.upper_rate(joint, clusters), abs=1e-9)
-        assert curve.lower[k] == pytest.approx(twins.lower_rate(joint, clusters), abs=1e-9)
+        assert curve.upper[k] == pytest.approx(reference.upper_rate(joint, clusters), abs=1e-9)
+        assert curve.lower[k] == pytest.approx(reference.lower_rate(joint, clusters), abs=1e-9)
         before = now
     assert curve.upper[-1] == curve.lower[-1] == 0.0
     assert np.all(curve.upper >= curve.lower - 1e-9)
@@ -90,7 +90,7 @@ def edges_allowed(joint: np.ndarray) -> list[tuple[int, int]]:
     return [(a, b) for a, b in every if joint[a, b] + joint[b, a] > 0] or every
 
 
-def largest_joint(count: int) -> twins.AllowedPairs:
+def largest_joint(count: int) -> reference.AllowedPairs:
     def allowed(joint: np.ndarray) -> list[tuple[int, int]]:
         pairs = edges_allowed(joint)
         return sorted(pairs, key=lambda pair: -(joint[pair] + joint[pair[::-1]]))[:count]
@@ -98,7 +98,7 @@ def largest_joint(count: int) -> twins.AllowedPairs:
     return allowed
 
 
-def largest_stationary(count: int) -> twins.AllowedPairs:
+def largest_stationary(count: int) -> reference.AllowedPairs:
     def allowed(joint: np.ndarray) -> list[tuple[int, int]]:
         pi = joint.sum(axis=1)
         return sorted(combinations(range(len(joint)), 2), key=lambda pair: -(pi[pair[0]] + pi[pair[1]]))[:count]
@@ -122,7 +122,7 @@ def test_heuristics_equal_reference(pairs, num_pairs, allowed, directed):
     for _ in range(12):
         graph = random_graph(rng, int(rng.integers(3, 11)), 0.9, directed=directed)
         graph = weighted(graph, rng)
-        expected = twins.rate_distortion(joint_of(graph, True), allowed)
+        expected = reference.rate_distortion(joint_of(graph, True), allowed)
         check_equal(cg.rate_distortion(graph, pairs=pairs, num_pairs=num_pairs), expected)
 
 
@@ -154,7 +154,7 @@ def test_random_pairs_reach_every_pair():
 
 
 def test_few_pairs_on_a_larger_graph_come_close_to_all():
-    """What the heuristics are for: most of the area above the curve at a fraction of the work."""
+    """The heuristics find most of the area above the curve at a fraction of the cost."""
     graph = cg.generate("ws", nodes=80, seed=1)
     best = cg.compressibility(graph)
     assert cg.compressibility(graph, pairs="joint", num_pairs=50) > 0.6 * best
@@ -165,14 +165,14 @@ def test_few_pairs_on_a_larger_graph_come_close_to_all():
 
 
 def test_stationary_distribution_equals_the_lazy_walk():
-    """Strongly connected or not, with sinks, periodic, with several places that cannot be left."""
+    """Strongly connected or not, with sinks, periodic, with several closed classes."""
     rng = np.random.default_rng(6)
     for _ in range(60):
         graph = random_graph(rng, int(rng.integers(2, 12)), rng.uniform(0.05, 0.4), directed=True)
         graph = weighted(graph, rng)
         for self_loops in (True, False):
             joint, pi = compute_joint_distribution(graph, self_loops)
-            np.testing.assert_allclose(pi, twins.stationary(adjacency(graph), self_loops, True), atol=1e-9)
+            np.testing.assert_allclose(pi, reference.stationary(adjacency(graph), self_loops, True), atol=1e-9)
             np.testing.assert_allclose(joint, joint_of(graph, self_loops), atol=1e-9)
             np.testing.assert_allclose(joint.sum(axis=0), pi, atol=1e-9)  # what flows in flows out
 
@@ -184,7 +184,7 @@ def test_directed_cycle_has_zero_rate():
 
 
 def test_sink_absorbs_the_walk():
-    """a -> b -> c, c a sink: in the end the walk stays at c, and a walk that stays has nothing to compress."""
+    """a -> b -> c, where c is a sink: the stationary walk stays at c, so there is nothing to compress."""
     line = cg.Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
     for self_loops in (True, False):
         joint, pi = compute_joint_distribution(line, self_loops)
@@ -194,7 +194,7 @@ def test_sink_absorbs_the_walk():
 
 
 def test_two_sinks_are_weighted_by_absorption():
-    """From b the walk goes to either sink; a third of the walks start in each."""
+    """From b the walk moves to either sink; a third of the walks start at each node."""
     fork = cg.Graph.from_edges([("b", "left"), ("b", "right")], directed=True)
     np.testing.assert_allclose(compute_joint_distribution(fork, False)[1], [0, 0.5, 0.5])
 

@@ -101,7 +101,7 @@ def test_check_reward_accepts_on_directed_and_weighted_graphs():
 
 
 class OwnReward:
-    """A reward with its own tracker, built to break the contract in one way."""
+    """A reward with its own tracker that violates the contract."""
 
     name = "own"
     tracker: type[cg.Tracker]
@@ -120,8 +120,8 @@ class LastNode(cg.Tracker):
         return candidates.astype(float)
 
 
-class Optimist(cg.Tracker):
-    """Foresees more than it gives."""
+class Overestimates(cg.Tracker):
+    """Returns a larger value for a candidate than after the step."""
 
     def values(self):
         return self.lengths.astype(float)
@@ -130,12 +130,12 @@ class Optimist(cg.Tracker):
         return np.full(len(candidates), 99.0)
 
 
-class TooMany(Optimist):
+class TooMany(Overestimates):
     def candidate_values(self, offsets, candidates):
         return np.zeros(len(candidates) + 1)
 
 
-class NotANumber(Optimist):
+class NotANumber(Overestimates):
     def candidate_values(self, offsets, candidates):
         return np.full(len(candidates), np.nan)
 
@@ -144,7 +144,7 @@ class NotANumber(Optimist):
     ("tracker", "words"),
     [
         (LastNode, "one order of visit"),
-        (Optimist, "returned 99.0 for a candidate but"),
+        (Overestimates, "returned 99.0 for a candidate but"),
         (TooMany, "finite number per candidate"),
         (NotANumber, "finite number per candidate"),
     ],
