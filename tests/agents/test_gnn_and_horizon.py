@@ -84,7 +84,7 @@ def assert_close(scores, expected) -> None:
     assert scores == pytest.approx(expected, rel=1e-5, abs=1e-5 * np.max(np.abs(expected), initial=1))
 
 
-# ---- against slow reference ---------------------------------------------------------------------------------------------
+# ---- equality with reference implementations ------------------------------------------------------------------------
 
 
 def reference_gnn(agent: GnnAgent, graph: cg.Graph, batch: cg.Exploration) -> list[float]:
