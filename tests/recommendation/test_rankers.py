@@ -1,4 +1,4 @@
-"""The contract of rankers, kept by ours and checked on those of users; mixtures and their weights."""
+"""The contract of rankers, checked on built-in and custom ones; mixtures and their weights."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.centrality.mixture import normalize_weights
-from curiograph.recommendation.rankers import AdaptedRanker
+from curiograph.recommendation.ranker import AdaptedRanker
 from curiograph.recommendation.recommender import as_ranker
 
 ONE_WAY = cg.Graph.from_edges([(0, 1, 2.0), (1, 2, 0.5), (2, 0, 1.0), (2, 3, 4.0), (4, 0, 1.0)], directed=True)
 
 
 class Popular:
-    """A user's own: nothing is inherited."""
+    """A custom ranker that does not inherit from Ranker."""
 
     name = "popular"
 
@@ -24,11 +24,11 @@ class Popular:
         return graph.degrees[candidates.nodes]
 
 
-# ---- those that keep it ---------------------------------------------------------------------------------------------
+# ---- valid rankers --------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ranker", ["pagerank", "igt", "cpt", "mixture"])
-def test_named_rankers_keep_the_contract(ranker):
+def test_named_rankers_fulfill_the_contract(ranker):
     cg.check_ranker(ranker)
     cg.check_ranker(ranker, ONE_WAY, seed=3)
 
@@ -44,24 +44,24 @@ def test_named_rankers_keep_the_contract(ranker):
     ],
     ids=lambda ranker: getattr(ranker, "name", ""),
 )
-def test_other_rankers_keep_the_contract(ranker):
+def test_other_rankers_fulfill_the_contract(ranker):
     cg.check_ranker(ranker)
 
 
-def test_by_local_push_too(monkeypatch):
+def test_local_push_fulfills_the_contract(monkeypatch):
     monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
     cg.check_ranker("pagerank")
 
 
-# ---- those that break it --------------------------------------------------------------------------------------------
+# ---- invalid rankers ------------------------------------------------------------------------------------------------
 
 
-def made(scores, name="mine"):
-    """A ranker of one function."""
+def make_ranker(scores, name="mine"):
+    """Return a ranker with the given function."""
     return type("Mine", (), {"scores": lambda self, *given: scores(*given), "name": name})()
 
 
-def spoiling(what):
+def modify_input(what):
     def scores(graph, histories, candidates):
         array = histories[0] if what == "histories" else getattr(candidates, what)
         array[...] = array[::-1].copy() if what == "nodes" else 0
@@ -77,7 +77,7 @@ def spoiling(what):
     return counted
 
 
-def alternating():
+def count_calls():
     calls = []
 
     def scores(graph, histories, candidates):
@@ -97,17 +97,17 @@ def alternating():
         (lambda g, h, c: np.full(len(c.nodes), np.inf), "gave inf for candidate 0"),
         (lambda g, h, c: ["high"] * len(c.nodes), "it must give one number per candidate"),
         (lambda g, h, c: dict.fromkeys(c.nodes.tolist(), 1.0), "it must give one number per candidate"),
-        (alternating(), "changes its mind"),
-        (spoiling("histories"), "writes into what it is given"),
-        (spoiling("nodes"), "writes into what it is given"),
-        (spoiling("offsets"), "writes into what it is given"),
+        (count_calls(), "different scores in a repeated call"),
+        (modify_input("histories"), "modifies its input"),
+        (modify_input("nodes"), "modifies its input"),
+        (modify_input("offsets"), "modifies its input"),
         (lambda g, h, c: np.full(len(c.nodes), float(len(h))), "scores user 0 differently alone than among others"),
         (lambda g, h, c: np.repeat(c.counts, c.counts), "differently when there are fewer of them"),
     ],
 )
-def test_every_breach_is_named(scores, message):
+def test_every_violation_is_named(scores, message):
     with pytest.raises(cg.RankerError) as caught:
-        cg.check_ranker(made(scores))
+        cg.check_ranker(make_ranker(scores))
     assert "ranker 'mine'" in str(caught.value)
     assert message in str(caught.value)
     assert len(str(caught.value)) < 250
@@ -130,22 +130,22 @@ def test_parts_must_join_to_the_scores():
         cg.check_ranker(Twice())
 
 
-def test_a_bad_ranker_is_named_where_it_is_used_as_well():
-    bad = made(lambda g, h, c: np.full(len(c.nodes), np.nan), "dizzy")
+def test_recommend_names_an_invalid_ranker():
+    bad = make_ranker(lambda g, h, c: np.full(len(c.nodes), np.nan), "dizzy")
     for ranker in (bad, cg.MixtureRanker({"dizzy": bad, "pagerank": cg.PageRankRanker()})):
         with pytest.raises(cg.RankerError, match="ranker 'dizzy' gave nan"):
             cg.recommend(cg.toys.library(), ["music"], ranker=ranker)
 
 
-def test_graphs_without_edges_cannot_be_checked_on():
+def test_graphs_without_edges_are_refused():
     with pytest.raises(cg.GraphError, match="no edges"):
         cg.check_ranker("pagerank", cg.Graph.from_edges([], nodes=[0, 1]))
 
 
-# ---- what a ranker may be -------------------------------------------------------------------------------------------
+# ---- names and objects ----------------------------------------------------------------------------------------------
 
 
-def test_names_and_objects():
+def test_as_ranker_accepts_names_and_objects():
     assert [as_ranker(name).name for name in ("pagerank", "igt", "cpt", "mixture")] == [
         "pagerank",
         "igt",
@@ -155,20 +155,20 @@ def test_names_and_objects():
     own = cg.PageRankRanker(0.5)
     assert as_ranker(own) is own
     assert isinstance(as_ranker(Popular()), AdaptedRanker)
-    assert as_ranker(made(len, name="x")).name == "x"
+    assert as_ranker(make_ranker(len, name="x")).name == "x"
     nameless = type("Nameless", (), {"scores": Popular.scores})()
     assert as_ranker(nameless).name == "Nameless"
     assert as_ranker("igt", alpha=0.5).alpha == 0.5
 
 
 @pytest.mark.parametrize("ranker", ["ight", 3, None, np.ones(3), Popular, cg.PageRankRanker, lambda g, h, c: 0])
-def test_what_is_no_ranker(ranker):
+def test_as_ranker_refuses_other_values(ranker):
     with pytest.raises(cg.UnknownNameError, match=r"mixture, pagerank, igt, cpt, or an object with a method scores"):
         as_ranker(ranker)
 
 
 @pytest.mark.parametrize("ranker", ["igt", Popular(), cg.PageRankRanker()])
-def test_weights_are_for_the_mixture(ranker):
+def test_weights_without_a_mixture_are_refused(ranker):
     with pytest.raises(cg.SettingError, match="weights are for the mixture"):
         as_ranker(ranker, weights={"igt": 1})
 
@@ -185,14 +185,14 @@ def test_weights_are_for_the_mixture(ranker):
         ({"reward": "joy"}, "there is no reward 'joy'"),
     ],
 )
-def test_settings_of_curious_rankers(settings, message):
+def test_bad_settings_of_curious_rankers(settings, message):
     with pytest.raises(cg.CuriographError) as caught:
         cg.CuriousRanker(**settings)
     assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("components", [{}, None, [cg.PageRankRanker()], {"a": "pagerank"}, {"a": cg.PageRankRanker}])
-def test_components_are_rankers_by_name(components):
+def test_bad_components_of_a_mixture(components):
     with pytest.raises(cg.SettingError, match="component"):
         cg.MixtureRanker(components)
 
@@ -201,7 +201,7 @@ def test_components_are_rankers_by_name(components):
 
 
 @given(st.dictionaries(st.sampled_from("abc"), st.floats(-100, 100).filter(lambda w: abs(w) > 1e-3), min_size=1))
-def test_weights_come_to_lie_on_the_unit_sphere(weights):
+def test_weights_are_normalized_to_the_unit_sphere(weights):
     unit = normalize_weights("abc", weights)
     assert sum(w * w for w in unit.values()) == pytest.approx(1)
     for name in "abc":
@@ -210,7 +210,7 @@ def test_weights_come_to_lie_on_the_unit_sphere(weights):
     np.testing.assert_allclose(cg.mixture(scores, weights), sum(unit[name] * scores[name] for name in "abc"))
 
 
-def test_a_mixture_takes_results_of_either_kind():
+def test_mixture_of_both_kinds_of_results():
     g, history = cg.toys.library(), ["music"]
     plain, curious = cg.pagerank(g, 0.85, history), cg.curious_pagerank(g, "greedy", 0.5, history)
     found = cg.mixture({"pagerank": plain, "igt": curious}, {"pagerank": 3, "igt": -4})
@@ -234,7 +234,7 @@ def test_a_mixture_takes_results_of_either_kind():
         ([1.0], None, "give scores by name"),
     ],
 )
-def test_bad_mixtures_get_one_sentence(components, weights, message):
+def test_bad_mixtures(components, weights, message):
     with pytest.raises(cg.SettingError) as caught:
         cg.mixture(components, weights)
     assert message in str(caught.value)

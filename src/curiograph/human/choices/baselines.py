@@ -15,7 +15,7 @@ from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
-from curiograph.recommendation.rankers import Ranker
+from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import is_number
 
 _ENTRIES = 2**22  # histories times nodes scored together: bounds the memory, does not change the scores

@@ -16,7 +16,7 @@ from curiograph.human.choices.baselines import check_size, check_walks, sum_rows
 from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
-from curiograph.recommendation.rankers import Ranker
+from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import is_number
 
 

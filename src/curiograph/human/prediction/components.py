@@ -22,7 +22,7 @@ from curiograph.human.prediction.protocol import Study
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
-from curiograph.recommendation.rankers import Ranker
+from curiograph.recommendation.ranker import Ranker
 
 PAGERANK = "pagerank"
 ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)

@@ -69,10 +69,10 @@ class _Steps(SwarmLimits):
 
     last: int = 1
 
-    def goes_on(self, step: int, drawn: bool) -> bool:
+    def is_relevant(self, step: int, drawn: bool) -> bool:
         return step <= self.last
 
-    def walkers(self, step: int, drawn: bool) -> int:
+    def count_walkers(self, step: int, drawn: bool) -> int:
         return self.size
 
 

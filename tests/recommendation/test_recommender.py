@@ -1,4 +1,4 @@
-"""Recommendations against plain definitions: who is offered, in which order, why, and what a file keeps of it."""
+"""Recommendations against the definitions: candidates, scores, reasons, and files of prepared parts."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from safetensors.numpy import save
 
 import curiograph as cg
 from curiograph.centrality.history import parse_history
-from curiograph.recommendation.prepared_file import load_parts
+from curiograph.recommendation.prepared import load_parts
 from curiograph.recommendation.reasons import MAX_RECENT_NODES, explain_recommendations
 from support.small_graphs import graphs, histories
 
 BY_DEGREE = cg.CuriousRanker("max-degree", p_g=0.5, name="degree")
 
 
-def names(top) -> list:
+def list_labels(top) -> list:
     return [label for label, _ in top]
 
 
 def allowed(graph: cg.Graph, history: list, which: str) -> set:
-    """Candidates as the design says."""
+    """Return the candidates by definition."""
     seen = set(history)
     if which == "all":
         return set(graph.labels) - seen
@@ -52,11 +52,11 @@ def reachable(graph: cg.Graph, history: list) -> set:
     return found
 
 
-# ---- who is offered -------------------------------------------------------------------------------------------------
+# ---- candidates -----------------------------------------------------------------------------------------------------
 
 
 @given(st.data(), st.sampled_from(["last", "history", "all"]), st.sampled_from(["pagerank", BY_DEGREE]))
-def test_candidates_are_those_of_the_definition(data, which, ranker):
+def test_candidates_follow_the_definition(data, which, ranker):
     g = data.draw(graphs())
     history = data.draw(histories(g))
     top = cg.recommend(g, history, k=50, candidates=which, ranker=ranker)
@@ -64,35 +64,35 @@ def test_candidates_are_those_of_the_definition(data, which, ranker):
     if which == "all" and ranker == "pagerank":
         wanted &= reachable(g, history)
     if which == "all" and ranker is BY_DEGREE:
-        assert set(names(top)) <= wanted & reachable(cg.Graph(g.indptr, g.indices, directed=g.directed), history)
+        assert set(list_labels(top)) <= wanted & reachable(cg.Graph(g.indptr, g.indices, directed=g.directed), history)
     else:
-        assert set(names(top)) == wanted
-    assert len(names(top)) == len(set(names(top)))
-    assert not set(names(top)) & set(history)
+        assert set(list_labels(top)) == wanted
+    assert len(list_labels(top)) == len(set(list_labels(top)))
+    assert not set(list_labels(top)) & set(history)
     scores = [score for _, score in top]
     assert scores == sorted(scores, reverse=True)
-    assert names(cg.recommend(g, history, k=2, candidates=which, ranker=ranker)) == names(top)[:2]
+    assert list_labels(cg.recommend(g, history, k=2, candidates=which, ranker=ranker)) == list_labels(top)[:2]
 
 
-def test_the_last_node_is_the_last_entry_even_if_it_was_visited_before():
+def test_last_node_may_be_a_revisit():
     g = cg.Graph.from_edges([("a", "b"), ("a", "x"), ("b", "y")])
-    assert names(cg.recommend(g, ["a", "b", "a"], candidates="last", ranker="pagerank")) == ["x"]
-    assert names(cg.recommend(g, ["a", "b"], candidates="last", ranker="pagerank")) == ["y"]
+    assert list_labels(cg.recommend(g, ["a", "b", "a"], candidates="last", ranker="pagerank")) == ["x"]
+    assert list_labels(cg.recommend(g, ["a", "b"], candidates="last", ranker="pagerank")) == ["y"]
     assert cg.recommend(g, ["a", "b", "a"], ranker="pagerank").history == ["a", "b"]
 
 
-def test_at_a_dead_end_the_neighbours_of_the_walk_are_offered():
+def test_dead_end_falls_back_to_the_neighbors_of_the_walk():
     g = cg.Graph.from_edges([(0, 1), (0, 2), (1, 0), (3, 1)], directed=True)
-    assert names(cg.recommend(g, [0, 1], candidates="last", ranker="pagerank")) == [2]
-    assert names(cg.recommend(g, [2], candidates="last", ranker="pagerank")) == []
+    assert list_labels(cg.recommend(g, [0, 1], candidates="last", ranker="pagerank")) == [2]
+    assert list_labels(cg.recommend(g, [2], candidates="last", ranker="pagerank")) == []
 
 
-def test_neighbours_are_offered_even_where_no_walker_went():
+def test_neighbors_without_visits_are_offered():
     hub = cg.Graph.from_edges([(0, v) for v in range(1, 60)])
     assert len(cg.recommend(hub, [0], k=59, candidates="last", ranker=BY_DEGREE)) == 59
 
 
-def test_a_score_of_zero_is_a_score_for_rankers_of_ones_own():
+def test_custom_rankers_may_offer_scores_of_zero():
     class Even:
         name = "even"
 
@@ -114,33 +114,35 @@ def test_a_score_of_zero_is_a_score_for_rankers_of_ones_own():
         (cg.Graph.from_edges([(10, 70), (70, "x"), ("x", ("t", 1))]), ["x", 10]),
     ],
 )
-def test_labels_in_labels_out(graph, history):
+def test_results_are_labels_and_floats(graph, history):
     top = cg.recommend(graph, history, k=3, ranker="pagerank")
     assert 0 < len(top) <= 3
-    assert set(names(top)) <= set(graph.labels)
+    assert set(list_labels(top)) <= set(graph.labels)
     assert all(type(score) is float for _, score in top)
 
 
-def test_several_histories_come_as_lists_tuples_arrays_or_walks():
+def test_histories_may_be_lists_tuples_arrays_or_walks():
     g = cg.toys.cycle(6)
     wanted = [cg.recommend(g, [0, 1], ranker="pagerank"), cg.recommend(g, [2, 3], ranker="pagerank")]
     for several in ([[0, 1], [2, 3]], [(0, 1), (2, 3)], np.array([[0, 1], [2, 3]]), [np.array([0, 1]), [2, 3]]):
-        assert list(map(names, cg.recommend(g, several, ranker="pagerank"))) == list(map(names, wanted))
+        assert list(map(list_labels, cg.recommend(g, several, ranker="pagerank"))) == list(map(list_labels, wanted))
     grid = cg.toys.grid(3, 3)
     assert len(cg.recommend(grid, [((0, 0), (0, 1)), ((1, 1),)], ranker="pagerank")) == 2
     walk = cg.explore(g, "greedy", "igt", 0, 3)
-    assert names(cg.recommend(g, walk, ranker="pagerank")) == names(cg.recommend(g, walk.nodes, ranker="pagerank"))
+    assert list_labels(cg.recommend(g, walk, ranker="pagerank")) == list_labels(
+        cg.recommend(g, walk.nodes, ranker="pagerank")
+    )
 
 
 @pytest.mark.parametrize("which", ["last", "history", "all"])
 @pytest.mark.parametrize("ranker", ["pagerank", BY_DEGREE])
-def test_a_batch_is_answered_as_each_alone(which, ranker):
+def test_batch_equals_single_users(which, ranker):
     g = cg.generate("ws", nodes=40, seed=2)
     many = [[v, (7 * v) % 40, v] for v in range(40)]
     together = cg.recommend(g, many, k=5, candidates=which, ranker=ranker)
     for history, top in zip(many, together, strict=True):
         alone = cg.recommend(g, history, k=5, candidates=which, ranker=ranker)
-        assert names(top) == names(alone)
+        assert list_labels(top) == list_labels(alone)
         np.testing.assert_allclose([s for _, s in top], [s for _, s in alone], rtol=0, atol=2e-10)
 
 
@@ -148,7 +150,7 @@ def test_a_batch_is_answered_as_each_alone(which, ranker):
 
 
 @pytest.mark.parametrize("weights", [None, {"pagerank": 3, "igt": -4}, {"pagerank": -1, "igt": 0.5, "cpt": 2}])
-def test_a_mixture_is_the_weighted_sum_on_the_unit_sphere(weights):
+def test_mixture_is_the_weighted_sum_on_the_unit_sphere(weights):
     g, history = cg.toys.library(), ["music", "logic"]
     top = cg.recommend(g, history, k=12, weights=weights)
     given = weights or {"pagerank": 1, "igt": 1, "cpt": 1}
@@ -166,7 +168,7 @@ def test_a_mixture_is_the_weighted_sum_on_the_unit_sphere(weights):
         assert score == pytest.approx(-parts["pagerank"][g.position(label)], abs=1e-9)
 
 
-def test_curious_scores_are_those_of_curious_pagerank_up_to_its_error():
+def test_curious_scores_agree_with_curious_pagerank():
     g = cg.generate("ws", nodes=40, seed=0)
     history = [0, 11, 23]
     eta = cg.curious_pagerank(g, "max-degree", history=history, tolerance=0.02, seed=7)
@@ -180,7 +182,7 @@ def test_curious_scores_are_those_of_curious_pagerank_up_to_its_error():
             assert abs(np.mean(found) - eta.scores[v]) < 4.5 * error + 2e-3 * eta.scores[v]
 
 
-def test_walkers_of_one_start_do_not_know_who_starts_with_them():
+def test_parts_do_not_depend_on_other_starts():
     g = cg.generate("ba", nodes=60, seed=0)
     together, alone = (cg.CuriousRanker("greedy", reward="igt", walks=32) for _ in range(2))
     together.prepare(g, range(60))
@@ -195,7 +197,7 @@ def test_walkers_of_one_start_do_not_know_who_starts_with_them():
 # ---- reasons --------------------------------------------------------------------------------------------------------
 
 
-def test_ranks_count_who_is_better():
+def test_ranks_count_better_candidates():
     g, history = cg.toys.library(), ["music", "logic"]
     top = cg.recommend(g, history, k=12)
     assert top.components == ["pagerank", "igt", "cpt"]
@@ -208,7 +210,7 @@ def test_ranks_count_who_is_better():
 
 
 def check_reason(graph: cg.Graph, history: list, reason: cg.Reason) -> None:
-    """A reason against what `measure` says about the walk that takes the advice."""
+    """Compare a reason with `measure` of the walk extended by the node."""
     before, after = cg.measure(graph, history), cg.measure(graph, [*history, reason.node])
     seen = before.nodes
     opened = [gap for gap in after.gaps if gap.opened_at == len(after)]
@@ -228,7 +230,7 @@ def check_reason(graph: cg.Graph, history: list, reason: cg.Reason) -> None:
 
 
 @given(st.data())
-def test_reasons_are_what_measure_says(data):
+def test_reasons_agree_with_measure(data):
     g = data.draw(graphs())
     history = data.draw(st.lists(st.integers(0, g.num_nodes - 1), min_size=1, max_size=12))
     for reason in cg.recommend(g, history, k=20, candidates="history", ranker="pagerank").reasons:
@@ -246,7 +248,7 @@ def test_reasons_on_larger_walks_with_many_gaps():
     assert opened > 20
 
 
-def test_whoever_comes_back_has_opened_nothing_anew():
+def test_revisits_do_not_change_reasons():
     ring = cg.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (4, 0), (4, 1), (4, 2), (4, 3)])
     (reason,) = cg.recommend(ring, [0, 1, 2, 3, 0], ranker="pagerank").reasons
     assert reason.closes == (3,)
@@ -254,7 +256,7 @@ def test_whoever_comes_back_has_opened_nothing_anew():
     assert "of 1 candidates 1 by pagerank; closes the gap opened by 3; compressibility" in str(reason)
 
 
-def test_reasons_look_at_the_last_nodes_of_a_long_history():
+def test_reasons_of_a_long_history_use_its_last_nodes():
     g = cg.toys.cycle(3 * MAX_RECENT_NODES)
     history = [*range(2 * MAX_RECENT_NODES), 0]
     top = cg.recommend(g, history, k=1, candidates="last", ranker="pagerank")
@@ -264,17 +266,17 @@ def test_reasons_look_at_the_last_nodes_of_a_long_history():
     assert explain_recommendations(g, parse_history(g, history), np.empty(0, np.int32), {}, 0) == []
 
 
-def test_a_result_as_plain_values_and_as_a_picture():
+def test_to_dict_and_plot():
     top = cg.recommend(cg.toys.library(), ["music", "physics", "chemistry"], k=2, ranker="pagerank")
     plain = top.to_dict()
     assert plain["history"] == ["music", "physics", "chemistry"]
-    assert [entry["node"] for entry in plain["recommendations"]] == names(top)
+    assert [entry["node"] for entry in plain["recommendations"]] == list_labels(top)
     assert [entry["score"] for entry in plain["recommendations"]] == [score for _, score in top]
     for drawn in (top, cg.recommend(cg.toys.library(), list(cg.toys.library().labels), ranker="pagerank")):
         assert {"music", "physics"} <= {text.get_text() for text in drawn.plot().texts}
 
 
-# ---- computed once, served often ------------------------------------------------------------------------------------
+# ---- prepared parts -------------------------------------------------------------------------------------------------
 
 
 def recommender(graph: cg.Graph | None = None, **settings) -> cg.Recommender:
@@ -282,7 +284,7 @@ def recommender(graph: cg.Graph | None = None, **settings) -> cg.Recommender:
     return cg.Recommender(cg.toys.library() if graph is None else graph, cg.MixtureRanker(parts))
 
 
-def test_what_is_prepared_changes_nothing(tmp_path):
+def test_prepared_results_are_identical(tmp_path):
     g = cg.generate("ws", nodes=30, seed=0)
     fresh, prepared, loaded = recommender(g), recommender(g), recommender(g)
     prepared.prepare()
@@ -298,7 +300,7 @@ def test_what_is_prepared_changes_nothing(tmp_path):
     assert fresh.num_prepared == 5
 
 
-def test_the_same_parts_are_the_same_bytes(tmp_path):
+def test_files_of_the_same_parts_are_identical(tmp_path):
     files = [tmp_path / f"{i}.safetensors" for i in range(4)]
     for file in files:
         made = cg.Recommender(cg.toys.cycle(5))
@@ -307,16 +309,17 @@ def test_the_same_parts_are_the_same_bytes(tmp_path):
     assert len({file.read_bytes() for file in files}) == 1
 
 
-def test_components_within_components_are_prepared_too(tmp_path):
+def test_nested_components_are_prepared(tmp_path):
     inner = cg.MixtureRanker({"degree": cg.CuriousRanker("max-degree"), "pagerank": cg.PageRankRanker()})
     made = cg.Recommender(cg.toys.cycle(5), cg.MixtureRanker({"inner": inner, "pagerank": cg.PageRankRanker()}))
     made.prepare([0, 1])
     assert made.num_prepared == 2
     made.save(tmp_path / "parts.safetensors")
     made.load(tmp_path / "parts.safetensors")
+    assert made.num_prepared == 2
 
 
-def test_a_file_keeps_what_others_wrote_into_it(tmp_path):
+def test_save_keeps_other_parts_of_a_file(tmp_path):
     g, file = cg.toys.library(), tmp_path / "parts.safetensors"
     both = cg.Recommender(g)
     both.prepare(["music"])
@@ -344,31 +347,31 @@ def test_a_file_keeps_what_others_wrote_into_it(tmp_path):
     assert file.read_bytes() == before
 
 
-class Homebody:
-    name = "homebody"
+class LowestFirst:
+    name = "lowest-first"
 
     def scores(self, exploration):
         return -exploration.candidates.nodes.astype(float)
 
 
-def test_parts_of_your_own_agent_are_kept_once_it_says_which_it_is(tmp_path):
+def test_parts_of_custom_agents_need_a_fingerprint(tmp_path):
     g, file = cg.toys.library(), tmp_path / "parts.safetensors"
-    made = cg.Recommender(g, cg.CuriousRanker(Homebody(), name="mine"))
+    made = cg.Recommender(g, cg.CuriousRanker(LowestFirst(), name="mine"))
     made.prepare(["music"])
     with pytest.raises(cg.SettingError, match="attribute `fingerprint`"):
         made.save(file)
     with pytest.raises(cg.SettingError, match="the reward 'lambda' is your own"):
         cg.Recommender(g, cg.CuriousRanker(reward=lambda s: s.num_edges)).save(file)
     assert not file.exists()
-    first, second = Homebody(), Homebody()
+    first, second = LowestFirst(), LowestFirst()
     first.fingerprint, second.fingerprint = "1", "2"
     cg.Recommender(g, cg.CuriousRanker(first, name="mine")).save(file)
     cg.Recommender(g, cg.CuriousRanker(first, name="mine")).load(file)
-    with pytest.raises(cg.FileFormatError, match="are of agent 'homebody 1', not 'homebody 2'"):
+    with pytest.raises(cg.FileFormatError, match="are of agent 'lowest-first 1', not 'lowest-first 2'"):
         cg.Recommender(g, cg.CuriousRanker(second, name="mine")).load(file)
 
 
-def test_parts_of_few_paths_are_exact_and_others_have_standard_errors():
+def test_exact_parts_and_standard_errors_of_sampled_ones():
     g = cg.toys.cycle(9)
     top = cg.recommend(g, [0, 3], k=5, ranker="igt")
     exact = cg.curious_pagerank(g, "greedy", 0.85, [0, 3], reward="igt", exact=True)
@@ -387,7 +390,7 @@ def test_parts_of_few_paths_are_exact_and_others_have_standard_errors():
     assert both.to_dict()["recommendations"][0]["stderr"] == both.stderr[0]
 
 
-def refused(file: Path, made: cg.Recommender | None = None) -> str:
+def load_refused(file: Path, made: cg.Recommender | None = None) -> str:
     made = recommender() if made is None else made
     with pytest.raises(cg.FileFormatError) as caught:
         made.load(file)
@@ -407,7 +410,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_parts_of_anything_else_are_refused(good):
+def test_parts_of_other_graphs_and_settings_are_refused(good):
     for other, message in [
         (recommender(cg.toys.cycle(12)), "are of graph"),
         (recommender(agent="min-degree"), "are of agent 'max-degree', not 'min-degree'"),
@@ -420,10 +423,10 @@ def test_parts_of_anything_else_are_refused(good):
         (recommender(fallback="anywhere"), "are of fallback"),
         (cg.Recommender(cg.toys.library()), "holds no parts for igt, cpt"),
     ]:
-        assert message in refused(good, other)
+        assert message in load_refused(good, other)
     edges = [(*edge, 2.0) for edge in cg.toys.library().to_networkx().edges]
     weighted = cg.Graph.from_edges(edges, nodes=cg.toys.library().labels)
-    assert "are of graph" in refused(good, recommender(weighted))
+    assert "are of graph" in load_refused(good, recommender(weighted))
 
 
 def content(file: Path) -> tuple[dict, dict]:
@@ -451,7 +454,7 @@ def content(file: Path) -> tuple[dict, dict]:
         ("nodes", None, "is not a usable parts file"),
     ],
 )
-def test_hostile_files_are_refused(good, tmp_path, kind, spoil, message):
+def test_invalid_arrays_are_refused(good, tmp_path, kind, spoil, message):
     arrays, header = content(good)
     name = f"curious.{kind}"
     if spoil is None:
@@ -460,10 +463,10 @@ def test_hostile_files_are_refused(good, tmp_path, kind, spoil, message):
         arrays[name] = np.ascontiguousarray(spoil(arrays[name]))
     file = tmp_path / "bad.safetensors"
     file.write_bytes(save(arrays, metadata=header))
-    assert message in refused(file)
+    assert message in load_refused(file)
 
 
-def test_what_is_no_file_of_parts_is_refused_and_not_overwritten(good, tmp_path):
+def test_other_files_are_refused_and_not_overwritten(good, tmp_path):
     data = good.read_bytes()
     arrays, header = content(good)
     (key,) = header
@@ -478,17 +481,17 @@ def test_what_is_no_file_of_parts_is_refused_and_not_overwritten(good, tmp_path)
         save(arrays, metadata={key: '{"curious": 3}'}),
     ):
         file.write_bytes(bad)
-        refused(file)
+        load_refused(file)
         made = recommender()
         made.prepare(["music"])
         with pytest.raises(cg.FileFormatError, match=r"is not a usable parts file"):
             made.save(file)
         assert file.read_bytes() == bad
-    refused(tmp_path / "none.safetensors")
-    refused(tmp_path)
+    load_refused(tmp_path / "none.safetensors")
+    load_refused(tmp_path)
 
 
-def test_nothing_is_loaded_where_one_component_does_not_fit(tmp_path):
+def test_nothing_is_loaded_if_one_component_does_not_fit(tmp_path):
     g, file = cg.toys.cycle(6), tmp_path / "parts.safetensors"
     made = cg.Recommender(g)
     made.prepare([0])
@@ -499,15 +502,15 @@ def test_nothing_is_loaded_where_one_component_does_not_fit(tmp_path):
     assert not rankers["igt"].kept.get(g)
 
 
-def test_a_killed_writer_leaves_the_old_file(good, tmp_path):
+def test_killed_writer_leaves_the_old_file(good, tmp_path):
     file = tmp_path / "parts.safetensors"
     file.write_bytes(good.read_bytes())
     code = (
         "import os, signal, sys, curiograph as cg\n"
-        "from curiograph import files as storage\n"
-        "storage.os.replace = lambda *a: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from curiograph import files\n"
+        "files.os.replace = lambda *a: os.kill(os.getpid(), signal.SIGKILL)\n"
         "r = cg.CuriousRanker('max-degree'); g = cg.toys.library()\n"
-        "from curiograph.recommendation.prepared_file import save_parts\n"
+        "from curiograph.recommendation.prepared import save_parts\n"
         "save_parts(sys.argv[1], g, {'curious': r})\n"
     )
     done = subprocess.run([sys.executable, "-c", code, str(file)], env=os.environ, check=False)
@@ -521,7 +524,7 @@ def test_a_killed_writer_leaves_the_old_file(good, tmp_path):
 def test_rankers_without_parts_have_nothing_to_save(tmp_path):
     made = cg.Recommender(cg.toys.cycle(5), "pagerank")
     made.prepare()
-    with pytest.raises(cg.SettingError, match="has nothing to keep"):
+    with pytest.raises(cg.SettingError, match="has no parts to keep"):
         made.save(tmp_path / "parts.safetensors")
     with pytest.raises(cg.SettingError, match="give a list"):
         cg.Recommender(cg.toys.library()).prepare("music")
@@ -533,14 +536,14 @@ def test_rankers_without_parts_have_nothing_to_save(tmp_path):
 
 @pytest.mark.parametrize("which", ["last", "all"])
 @pytest.mark.parametrize("directed", [False, True])
-def test_local_push_offers_what_the_whole_solution_does(monkeypatch, directed, which):
+def test_local_push_agrees_with_the_exact_solution(monkeypatch, directed, which):
     rng = np.random.default_rng(0)
     hubs = (3000 * rng.random(12000) ** 3).astype(int)
     g = cg.Graph.from_edges(np.column_stack([rng.integers(0, 3000, 12000), hubs]), directed=directed)
     many = [g.labels[i : i + 3] for i in range(0, 60, 3)]
     whole = cg.recommend(g, many, k=5, candidates=which, ranker="pagerank")
     monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
-    monkeypatch.setattr("curiograph.recommendation.rankers._EDGES", 1000)
+    monkeypatch.setattr("curiograph.recommendation.rankers._PUSH_EDGES", 1000)
     around = cg.recommend(g, many, k=5, candidates=which, ranker="pagerank")
     for exact, close in zip(map(dict, whole), map(dict, around), strict=True):
         shared = exact.keys() & close.keys()
@@ -548,17 +551,17 @@ def test_local_push_offers_what_the_whole_solution_does(monkeypatch, directed, w
         assert all(abs(close[v] - exact[v]) < 0.15 * exact[v] for v in shared)
 
 
-def test_local_push_does_not_offer_what_cannot_be_reached(monkeypatch):
+def test_local_push_does_not_offer_unreachable_nodes(monkeypatch):
     monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
     for directed in (False, True):
         g = cg.Graph.from_edges([(0, 1), (1, 2), (3, 4)], directed=directed)
-        assert set(names(cg.recommend(g, [0], ranker="pagerank"))) == {1, 2}
+        assert set(list_labels(cg.recommend(g, [0], ranker="pagerank"))) == {1, 2}
 
 
-def test_memory_is_bounded_without_changing_the_answers(monkeypatch):
+def test_results_do_not_depend_on_the_batch_size(monkeypatch):
     g, many = cg.toys.library(), [[label] for label in cg.toys.library().labels]
     wanted = cg.recommend(g, many, ranker=BY_DEGREE)
-    monkeypatch.setattr("curiograph.recommendation.recommender._ENTRIES", 40)
+    monkeypatch.setattr("curiograph.recommendation.recommender._BATCH_ENTRIES", 40)
     assert cg.recommend(g, many, ranker=BY_DEGREE) == wanted
 
 
@@ -580,13 +583,13 @@ def test_memory_is_bounded_without_changing_the_answers(monkeypatch):
         (["music"], {"weights": {"joy": 1}}, cg.SettingError, "there is a weight for 'joy'; the components are"),
     ],
 )
-def test_bad_input_gets_one_sentence(history, settings, error, message):
+def test_bad_input(history, settings, error, message):
     with pytest.raises(error) as caught:
         cg.recommend(cg.toys.library(), history, **settings)
     assert message in str(caught.value)
 
 
-def test_graphs_without_edges_and_no_graphs_are_refused():
+def test_graphs_without_edges_and_other_objects_are_refused():
     with pytest.raises(cg.GraphError, match="3 nodes but no edges"):
         cg.recommend(cg.Graph.from_edges([], nodes=[0, 1, 2]), [0])
     with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
