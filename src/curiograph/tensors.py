@@ -69,7 +69,7 @@ def open_tensors(path: PathLike, kind: str, fix: str) -> Iterator[TensorFile]:
             yield TensorFile(file.metadata() or {}, frozenset(file.keys()), file)
     except CuriographError:
         raise
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (SafetensorError, OSError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise FileFormatError(f"{path}: is not a usable {kind} ({shorten_text(error, 120)}); {fix}.") from None
 
 
