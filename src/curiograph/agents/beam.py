@@ -65,7 +65,6 @@ class BeamAgent(Agent):
             nodes=np.concatenate([part.nodes for part, _ in parts]),
             lengths=np.concatenate([part.lengths for part, _ in parts]),
             rewards=np.concatenate([part.rewards for part, _ in parts]),
-            _kept=[],
         )
         return best, np.concatenate([gained for _, gained in parts])
 

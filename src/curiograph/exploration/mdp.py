@@ -116,7 +116,8 @@ class Exploration:
     """Number of nodes visited so far."""
     rewards: Float64
     """Rewards, walks x (steps - 1); entry t is the reward of node t + 1, NaN beyond the end."""
-    _kept: list[Tracker] = field(default_factory=list, repr=False, compare=False)
+    _trackers: list[Tracker] = field(default_factory=list, init=False, repr=False, compare=False)
+    """The tracker of these walks, once it is needed; empty in copies made by `replace`."""
 
     @property
     def returns(self) -> Float64:
@@ -147,9 +148,9 @@ class Exploration:
     @property
     def tracker(self) -> Tracker:
         """Tracker of the reward. `step` moves it to the next batch; an earlier batch then creates a new one."""
-        if not self._kept:
-            self._kept.append(self.reward.track(self.stack, self.nodes, self.lengths))
-        return self._kept[0]
+        if not self._trackers:
+            self._trackers.append(self.reward.track(self.stack, self.nodes, self.lengths))
+        return self._trackers[0]
 
     def step(self, chosen: Int64) -> Exploration:
         """Return the batch after walk i visits candidate `chosen[i]`, an index into `candidates`; -1 does not move."""
@@ -179,17 +180,18 @@ class Exploration:
         rewards[moving, lengths[moving] - 1] = earned
         lengths[moving] += 1
         tracker = self.tracker
-        self._kept.clear()
+        self._trackers.clear()
         tracker.advance(new, None if np.array_equal(parents, np.arange(len(self.lengths))) else parents)
-        return replace(
+        branched = replace(
             self,
             graph_of=self.graph_of[parents],
             streams=self.streams[parents],
             nodes=nodes,
             rewards=rewards,
             lengths=lengths,
-            _kept=[tracker],
         )
+        branched._trackers.append(tracker)
+        return branched
 
     def rows(self, walks: Int64) -> Exploration:
         """Return a batch of the selected walks."""
@@ -200,7 +202,6 @@ class Exploration:
             nodes=self.nodes[walks],
             rewards=self.rewards[walks],
             lengths=self.lengths[walks],
-            _kept=[],
         )
 
     def round_scores(self, scores: Float64) -> Float64:

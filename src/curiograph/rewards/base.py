@@ -22,6 +22,14 @@ class Tracker(ABC):
         Visited nodes in order of visit, as batch positions. The capacity is the maximum length of a walk.
     lengths : array of shape (walks,)
         Number of nodes visited so far; a walk of length 0 is empty.
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import cycle
+    >>> from curiograph.rewards.igt import GapTracker
+    >>> tracker = GapTracker(GraphBatch.of([cycle(4)]), np.array([[0, 1, 2, -1]]), np.array([3]))
+    >>> tracker.values(), tracker.candidate_values(np.array([0, 1]), np.array([3], np.int32))
+    (array([0.]), array([1.]))
     """
 
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
