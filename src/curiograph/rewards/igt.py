@@ -15,7 +15,7 @@ from curiograph.rewards.base import Tracker
 
 
 class GapTracker(Tracker):
-    """Annotated subgraphs of a batch of walks; the arrays are those of `kernels.gaps`.
+    """Information gaps of every walk of a batch; the private arrays are those of `kernels.homology`.
 
     >>> from curiograph.graph.toys import cycle
     >>> tracker = GapTracker(GraphBatch.of([cycle(4)]), np.array([[0, 1, 2]]), np.array([3]))
@@ -120,9 +120,11 @@ class GapTracker(Tracker):
 
 def _enlarge(array: NDArray[Any], axis: int, size: int, fill: int) -> NDArray[Any]:
     """Return a copy of `array` with length `size` along `axis`, padded with `fill`."""
-    padding = [(0, 0)] * array.ndim
-    padding[axis] = (0, size - array.shape[axis])
-    return np.pad(array, padding, constant_values=fill)
+    shape = list(array.shape)
+    shape[axis] = size
+    enlarged = np.full(shape, fill, array.dtype)
+    enlarged[tuple(slice(n) for n in array.shape)] = array
+    return enlarged
 
 
 @dataclass(frozen=True)
