@@ -223,24 +223,6 @@ def test_graphs_without_edges_and_too_many_paths_are_refused():
         cg.curious_pagerank(cg.toys.complete(215), "max-degree", 0.1, history=[0], exact=True)
 
 
-@pytest.mark.parametrize("p_g", [0.0, 1e-300, 0.2, 0.999999999, 1.0])
-def test_rank_transition_is_the_formula(p_g):
-    scores = np.array([3.0, -1.0, 10.0, 0.5])
-    rank = np.array([1, 3, 0, 2])
-    wanted = p_g ** rank.astype(float)
-    np.testing.assert_allclose(cg.rank_transition(scores, p_g), wanted / wanted.sum(), rtol=1e-9)
-
-
-def test_ties_are_random_with_a_seed_and_averaged_without():
-    scores = [1.0, 2.0, 2.0, 2.0]
-    drawn = np.array([cg.rank_transition(scores, 0.4, seed=s) for s in range(600)])
-    np.testing.assert_array_equal(drawn[7], cg.rank_transition(scores, 0.4, seed=7))
-    np.testing.assert_allclose(drawn.mean(axis=0), cg.rank_transition(scores, 0.4), atol=0.04)
-    assert len({tuple(row) for row in drawn.round(9).tolist()}) == 6
-    with pytest.raises(cg.SettingError, match="none of them NaN"):
-        cg.rank_transition([np.nan], 0.5)
-
-
 def test_agent_trained_for_other_features_is_refused():
     trained = cg.load_agent("igt-rg")
     with pytest.raises(cg.AgentError, match="trained for other features"):
@@ -267,3 +249,13 @@ def test_top_to_dict_and_plot():
     for eta in (cg.pagerank(g, history=["music"]), cg.curious_pagerank(g, "greedy", history=["music"])):
         bars = eta.plot()
         assert [text.get_text() for text in bars.get_yticklabels()] == [label for label, _ in eta.top(10)]
+
+
+def test_run_folder_keeps_the_result_of_a_single_history(tmp_path, monkeypatch):
+    settings = {"agent": "max-degree", "history": [0, 3], "exact": True}
+    wanted = cg.curious_pagerank(make_graph(), **settings)
+    first = cg.curious_pagerank(make_graph(), run=tmp_path, **settings)
+    monkeypatch.setattr("curiograph.centrality.curious_pagerank.simulate_swarm", lambda *given: pytest.fail("repeated"))
+    second = cg.curious_pagerank(make_graph(), run=tmp_path, **settings)
+    for found in (first, second):
+        np.testing.assert_array_equal(found.scores, wanted.scores)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from oracles.reference import random_graph, slow_pagerank
-from support.small_graphs import graphs, histories, start
+from support.small_graphs import graphs, histories, make_dense_teleport
 
 
 @given(st.data(), st.sampled_from([0.0, 0.3, 0.85, 0.99, 0.999]))
@@ -19,7 +19,7 @@ def test_scores_follow_the_definition(data: st.DataObject, alpha: float) -> None
     history = data.draw(histories(graph))
     found = cg.pagerank(graph, alpha, history)
     np.testing.assert_allclose(
-        found.scores, slow_pagerank(graph, alpha, start(graph, history)), atol=1e-12 / (1 - alpha)
+        found.scores, slow_pagerank(graph, alpha, make_dense_teleport(graph, history)), atol=1e-12 / (1 - alpha)
     )
     assert found.scores.sum() == pytest.approx(1, abs=1e-14)
     assert found.residual <= 1e-12
@@ -85,7 +85,7 @@ def test_high_alpha_converges_on_slow_graphs(alpha: float, directed: bool) -> No
     lattice = cg.toys.grid(20, 20)
     graph = cg.Graph.from_edges([*lattice.to_networkx().edges], directed=directed, nodes=lattice.labels)
     found = cg.pagerank(graph, alpha, [(3, 4)])
-    q = start(graph, [graph.position((3, 4))])
+    q = make_dense_teleport(graph, [graph.position((3, 4))])
     np.testing.assert_allclose(found.scores, slow_pagerank(graph, alpha, q), atol=1e-12 / (1 - alpha))
 
 

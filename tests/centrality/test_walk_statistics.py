@@ -311,28 +311,28 @@ def test_plot_has_a_line_per_walker_in_every_panel():
     from curiograph.plotting import COLORS
 
     found = cg.compare_walks(library(), AGENTS | {"igt-too": "igt-ws"}, walks=12, steps=5, seed=1)
-    drawn = found.plot()
-    *panels, legend = drawn.axes
+    figure = found.plot()
+    *panels, legend = figure.axes
     assert len(panels) == PANELS
-    assert "distance from the start" in drawn.axes[0].get_title(loc="left")
+    assert "distance from the start" in figure.axes[0].get_title(loc="left")
     for panel in panels:
         assert [line.get_label() for line in panel.lines] == list(found)
         assert len(panel.collections) == len(found)
-    colours = [line.get_color() for line in drawn.axes[0].lines]
-    assert colours[:3] == [COLORS["pagerank"], COLORS["igt"], COLORS["cpt"]]
-    assert len(set(colours)) == len({str(line._dash_pattern) for line in drawn.axes[0].lines}) == 4
+    colors = [line.get_color() for line in figure.axes[0].lines]
+    assert colors[:3] == [COLORS["pagerank"], COLORS["igt"], COLORS["cpt"]]
+    assert len(set(colors)) == len({str(line._dash_pattern) for line in figure.axes[0].lines}) == 4
     texts = [text.get_text() for text in legend.get_legend().get_texts()]
     assert texts == [f"{name}\n12 of 12 walkers reach the end" for name in found]
-    assert drawn.axes[0].lines[1].get_ydata().tolist() == found["igt"].distance.mean.tolist()
+    assert figure.axes[0].lines[1].get_ydata().tolist() == found["igt"].distance.mean.tolist()
     assert len(found["igt"].plot().axes[0].lines) == 1
 
 
 def test_lines_end_when_few_walkers_are_left():
     tail = cg.Graph.from_edges([(0, 1), (1, 2), *((k, k + 1) for k in range(10, 20)), (20, 0)], directed=True)
     found = cg.walk_statistics(tail, starts=[0, 0, 0, 0, 0, 10], walks=6, steps=6)
-    drawn = found.plot()
-    assert len(drawn.axes[0].lines[0].get_xdata()) == 3
-    assert "1 of 6 walkers" in drawn.axes[-1].get_legend().get_texts()[0].get_text()
+    figure = found.plot()
+    assert len(figure.axes[0].lines[0].get_xdata()) == 3
+    assert "1 of 6 walkers" in figure.axes[-1].get_legend().get_texts()[0].get_text()
 
 
 def test_more_names_than_colors():

@@ -16,7 +16,7 @@ from curiograph.agents.horizon import HorizonShape, Neighborhoods  # noqa: E402
 from curiograph.exploration.mdp import begin  # noqa: E402
 from curiograph.rewards.registry import as_reward  # noqa: E402
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
-from curiograph.training.config import DqnSettings, ExpertIterationSettings, make_settings  # noqa: E402
+from curiograph.training.config import DqnSettings, ExpertIterationSettings  # noqa: E402
 from curiograph.training.dqn import DqnLearner  # noqa: E402
 from curiograph.training.expert_iteration import ExpertIterationLearner  # noqa: E402
 
@@ -177,15 +177,6 @@ def test_epsilon_decays_from_first_to_last():
     assert seen == pytest.approx([1.0, 0.55, 0.1, 0.1])
 
 
-def test_paper_preset_is_the_published_configuration():
-    s = DqnSettings.paper()
-    assert (s.discount, s.learning_rate, s.loss, s.batch, s.buffer) == (0.75, 3e-4, "mse", 32, 50_000)
-    assert (s.warmup, s.updates, s.target_every, s.train_steps, s.validate_every) == (320, 1, 16, 50_000, 1000)
-    assert (s.returns, s.double, s.final_rate, s.act_with, s.scale_returns) == (1, False, 1.0, "target", False)
-    assert s.steepest == 0
-    assert (s.epsilon_first, s.epsilon_last, s.shape) == (1.0, 0.1, GnnShape())
-
-
 def test_planner_values_equal_those_of_beam_search():
     made = make_learner("horizon")
     here = made.exploration
@@ -220,19 +211,3 @@ def test_long_walk_states_are_longer_than_training_walks():
     far = kept["length"] >= made.settings.walk_nodes
     assert np.any(far)
     assert np.all(kept["ahead"][far] <= made.settings.shape.far_lookahead)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"train_steps": 0}, "train_steps is 0"),
-        ({"discount": 2}, "discount is 2"),
-        ({"loss": "l1"}, "mse, huber"),
-        ({"double": "yes"}, "True or False"),
-        ({"nonsense": 1}, "no setting 'nonsense'"),
-        ({"aggregation": "max"}, "mean, sum"),
-    ],
-)
-def test_bad_settings_are_refused(changes, words):
-    with pytest.raises(cg.SettingError, match=words):
-        make_settings("gnn", "best", changes)

@@ -340,7 +340,7 @@ class _Simulation:
                 visits.append(simulate(SwarmLimits(size, largest, tail=self.tolerance / 50), len(visits)))
                 left -= visits[-1].walks
                 # If the last simulation followed all paths, the sampled ones before would only add errors.
-                counted = visits if visits[-1].drawn else visits[-1:]
+                counted = visits if visits[-1].sampled else visits[-1:]
                 nodes, scores, stderr = combine_visits(counted, self.alphas)
                 excess = self._compute_largest_errors(scores, stderr) / self.tolerance
                 converged = excess <= 1
@@ -353,7 +353,7 @@ class _Simulation:
             scores=scores,
             stderr=stderr,
             converged=converged,
-            exact=not visits[-1].drawn,
+            exact=not visits[-1].sampled,
             walks=sum(v.walks for v in visits),
             paths=sum(v.paths for v in visits),
         )

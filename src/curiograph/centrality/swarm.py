@@ -143,17 +143,17 @@ class SwarmLimits:
     max_paths: int | None = None
     """Maximum total number of paths; None for no limit."""
 
-    def is_relevant(self, step: int, drawn: bool) -> bool:
+    def is_relevant(self, step: int, sampled: bool) -> bool:
         """Return whether a step still contributes to the scores."""
-        return self.alpha**step > (self.tail if drawn else _NEGLIGIBLE)
+        return self.alpha**step > (self.tail if sampled else _NEGLIGIBLE)
 
-    def count_walkers(self, step: int, drawn: bool) -> int:
+    def count_walkers(self, step: int, sampled: bool) -> int:
         """Return the number of walkers per group that take the step after `step`.
 
         Late steps have less weight and cost more, since agents read longer paths. So their number decreases slightly
         faster than the share of walkers that have not teleported yet.
         """
-        return max(1, int(self.size * self.alpha ** (1.2 * step))) if drawn else self.size * self.groups
+        return max(1, int(self.size * self.alpha ** (1.2 * step))) if sampled else self.size * self.groups
 
     def check_paths(self, paths: int) -> None:
         """Raise SettingError if there are too many paths."""
@@ -173,7 +173,7 @@ class Swarm:
     """State of each walker."""
     weights: Float64
     """Share of all walkers that each represents; they sum to 1 per group, minus the walkers that teleported."""
-    drawn: bool = False
+    sampled: bool = False
     """Whether walkers were sampled instead of following all paths."""
 
     def to_matrix(self, num_states: int) -> Any:
@@ -186,7 +186,7 @@ class Swarm:
         self, transitions: Transitions, limits: SwarmLimits, step: int, streams: Streams
     ) -> tuple[Swarm, Int64]:
         """Return the swarm one step later, and the candidates (indices in `transitions`) of its new states."""
-        if not self.drawn and np.count_nonzero(transitions.probabilities) > limits.count_walkers(step, False):
+        if not self.sampled and np.count_nonzero(transitions.probabilities) > limits.count_walkers(step, False):
             return self._split_into_groups(limits.groups).advance(transitions, limits, step, streams)
         groups = len(self.bounds) - 1
         draws = kernels.random.draw_uniforms(
@@ -198,11 +198,11 @@ class Swarm:
             self.weights,
             transitions.candidates.offsets,
             transitions.probabilities,
-            limits.count_walkers(step, self.drawn),
+            limits.count_walkers(step, self.sampled),
             draws,
         )
         reached, states = np.unique(chosen, return_inverse=True)
-        return Swarm(bounds, states, weights, self.drawn), reached
+        return Swarm(bounds, states, weights, self.sampled), reached
 
     def _split_into_groups(self, groups: int) -> Swarm:
         """Copy the walkers into independent groups, which are sampled from here on."""
@@ -222,7 +222,7 @@ def simulate_swarm(
     transitions = Transitions(Candidates(np.array([0, len(first)]), first), probabilities)
     swarm = Swarm(np.array([0, 1]), np.zeros(1, np.int64), np.ones(1))  # one walker, about to move to a start
     steps, paths, states = [transitions.to_matrix(num_nodes)], 0, None
-    while limits.is_relevant(len(steps), swarm.drawn):
+    while limits.is_relevant(len(steps), swarm.sampled):
         limits.check_paths(paths + int(np.count_nonzero(transitions.probabilities)))
         swarm, reached = swarm.advance(transitions, limits, len(steps) - 1, streams)
         if len(reached) == 0:
@@ -232,4 +232,4 @@ def simulate_swarm(
         paths += len(reached)
         transitions = policy.compute_transitions(states)
         steps.append(transitions.apply(swarm.to_matrix(len(reached)), num_nodes))
-    return Visits(steps, limits.size, paths, swarm.drawn)
+    return Visits(steps, limits.size, paths, swarm.sampled)

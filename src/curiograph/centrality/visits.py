@@ -23,7 +23,7 @@ class Visits:
     """Maximum number of walkers per group; if there are more paths, walkers are sampled."""
     paths: int
     """Number of distinct paths that the agent evaluated."""
-    drawn: bool
+    sampled: bool
     """Whether walkers were sampled; otherwise the probabilities of all steps are exact."""
 
     @property
@@ -34,7 +34,7 @@ class Visits:
     @property
     def walks(self) -> int:
         """Number of sampled walkers; 0 if all paths were followed."""
-        return self.groups * self.size if self.drawn else 0
+        return self.groups * self.size if self.sampled else 0
 
     @cached_property
     def touched(self) -> Int64:
@@ -82,7 +82,7 @@ def combine_visits(several: Sequence[Visits], alphas: Float64) -> tuple[Int64, F
     scores /= total
     variance = np.zeros_like(scores)
     for visits, place, share, each in zip(several, places, sizes / sizes.sum(), expected_visits, strict=True):
-        if visits.drawn:
+        if visits.sampled:
             excess = (each - scores[:, None, place] * each.sum(axis=2, keepdims=True)) / total[:, :, None]
             variance[:, place] += share**2 * excess.var(axis=1, ddof=1) / visits.groups
     return nodes, scores, np.sqrt(variance)

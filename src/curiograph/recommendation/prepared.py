@@ -161,12 +161,12 @@ class CuriousRanker(Ranker):
     def _compute_part(self, policy: WalkerPolicy, node: int) -> Part:
         """Simulate walkers from a node: along all paths if they are few, otherwise sampled."""
         start = make_start_states(np.asarray([node], np.int32), self.seed)
-        limits = SwarmLimits(-(-self.walks // _GROUPS), self.alpha, _TAIL, _GROUPS)
+        limits = SwarmLimits(size=-(-self.walks // _GROUPS), alpha=self.alpha, tail=_TAIL, groups=_GROUPS)
         streams = kernels.random.make_streams(start.streams[0], 0, _GROUPS)
         visits = simulate_swarm(policy, start, np.ones(1), limits, streams)
         by_group = visits.compute_expected(np.asarray([self.alpha]))[0]
         mean = by_group.mean(axis=0)
-        errors = by_group.std(axis=0, ddof=1) / np.sqrt(len(by_group)) if visits.drawn else np.zeros(len(mean))
+        errors = by_group.std(axis=0, ddof=1) / np.sqrt(len(by_group)) if visits.sampled else np.zeros(len(mean))
         kept = mean > _MIN_VISITS
         return Part(
             nodes=visits.touched[kept].astype(np.int32),

@@ -49,7 +49,9 @@ class DqnSettings(TrainingSettings):
     train_steps: int = 12_000
     learning_rate: float = 1e-3
     final_rate: float = 0.02
-    shape: GnnShape = field(default_factory=lambda: GnnShape(True, True, True, "sum"))
+    shape: GnnShape = field(
+        default_factory=lambda: GnnShape(log_features=True, inner_degree=True, inner_triangles=True, aggregation="sum")
+    )
     """Architecture of the network; its fields are settings too."""
     discount: float = 0.9
     """Discount factor of future rewards."""

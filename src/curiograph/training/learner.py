@@ -125,6 +125,7 @@ class Learner(ABC):
         for name, network in self.get_networks().items():
             state |= {f"{name}.{key}": value.numpy() for key, value in network.state_dict().items()}
         for number, entry in self.optimizer.state_dict()["state"].items():
+            # The spelling of the key is part of the file format.
             state |= {f"optimiser.{number}.{key}": value.numpy() for key, value in entry.items()}
         filled = len(self.replay)
         return state | {f"replay.{name}": column[:filled] for name, column in self.replay.columns.items()}

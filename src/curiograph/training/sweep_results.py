@@ -25,7 +25,16 @@ _INCOMPARABLE = ("reward", "walk_nodes")  # returns for different values of thes
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """One training of a sweep."""
+    """One training of a sweep.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> agent = cg.load_agent("igt-rg")
+    >>> training = cg.Training("igt-gnn-best-seed0", {"reward": "igt", "seed": 0}, agent, Path("runs"))
+    >>> training.step == agent.card["validation"]["step"]
+    True
+    """
 
     name: str
     """Name of the folder and the agent: reward, agent, preset, seed, and each setting that was given as a list."""
@@ -54,7 +63,15 @@ class Training:
 
 @dataclass(frozen=True)
 class SeedMean:
-    """Validation returns of one combination of settings over seeds."""
+    """Validation returns of one combination of settings over seeds.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> mean = cg.SeedMean({"discount": 0.9}, (1.0, 3.0))
+    >>> mean.mean, mean.sem
+    (2.0, 1.0)
+    """
 
     varied: Mapping[str, Any]
     """Values as in `Training`, without the seed."""
@@ -78,7 +95,17 @@ class SeedMean:
 
 @dataclass(frozen=True, eq=False)
 class Trainings(Sequence[Training]):
-    """Trainings on the same graphs, in the order of the request: a sequence of `Training`."""
+    """Trainings on the same graphs, in the order of the request: a sequence of `Training`.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> agent = cg.load_agent("igt-rg")
+    >>> rows = [cg.Training(f"seed{n}", {"reward": "igt", "seed": n}, agent, Path("runs")) for n in range(3)]
+    >>> trainings = cg.Trainings(rows)
+    >>> trainings.best.name, trainings.of(seed=2)[0].name, len(trainings.means)
+    ('seed0', 'seed2', 1)
+    """
 
     rows: list[Training]
     """Completed trainings."""

@@ -120,7 +120,14 @@ def train(
         learner: Learner = learner_type(settings, graphs.train, reward, seed)
         if initial is not None:
             learner.load_weights(initial.agent.network)
-        trainer = _Trainer(learner, graphs.val, reward, description, name, command)
+        trainer = _Trainer(
+            learner=learner,
+            validation_graphs=graphs.val,
+            reward=reward,
+            description=description,
+            name=name,
+            command=command,
+        )
         if out is None:
             return trainer.run(None, progress)
         with lock_run_folder(Path(out)):
