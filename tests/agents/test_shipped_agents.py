@@ -32,26 +32,26 @@ except cg.MissingExtraError as error:
 """
 
 
-def recipes() -> dict[str, list[str]]:
+def load_trainings() -> dict[str, list[str]]:
     spec = importlib.util.spec_from_file_location("train_all", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return dict(module.recipes())
+    return dict(module.list_trainings())
 
 
 def test_all_agents_are_shipped():
     cells = {f"{reward}-{family}" for reward in ("igt", "cpt") for family in FAMILIES}
     wanted = {f"{cell}{kind}" for cell in cells for kind in ("", "-paper", "-horizon")}
     wanted |= {"igt-all-horizon", "cpt-all-horizon"}
-    assert set(cg.shipped_agents()) == wanted == set(recipes())
+    assert set(cg.shipped_agents()) == wanted == set(load_trainings())
 
 
 @pytest.mark.parametrize("name", cg.shipped_agents())
 def test_card_has_the_training_command(name):
     card = cg.load_agent(name).card
-    assert card["command"] == " ".join(["curiograph train", *recipes()[name], "--name", name])
+    assert card["command"] == " ".join(["curiograph train", *load_trainings()[name], "--name", name])
     assert card["training"]["seed"] == 0
     assert card["licence"] == "MIT"
     changes = card["training"]["settings"]
