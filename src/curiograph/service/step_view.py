@@ -154,7 +154,7 @@ def _exploration(graph: Graph, visited: Int32, reward: Any, ahead: int, seed: in
 
 def _valued(now: Exploration, reward: str) -> Exploration:
     """The same walk valued by another reward; itself where that is its own, so that nothing is valued twice."""
-    return now if now.reward.name == reward else replace(now, reward=as_reward(reward), _kept=[])
+    return now if now.reward.name == reward else replace(now, reward=as_reward(reward))
 
 
 def _choice(agent: Agent, now: Exploration, scores: Float64 | None) -> Hashable:
