@@ -1,4 +1,4 @@
-"""The service says what the library says, in JSON."""
+"""REST responses equal the results of the library."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import curiograph as cg
 from curiograph.exploration.mdp import Candidates
 from curiograph.recommendation.recommender import find_candidates
 from curiograph.service.labels import Labels, encode_label
-from support.serving import client, error_of
+from support.serving import get_error, open_client
 
 LIBRARY = "toy:library"
 
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[Any]:
-    with client() as found:
+    with open_client() as found:
         yield found
 
 
@@ -46,7 +46,7 @@ def test_nodes_are_found_by_text(api):
     assert len(api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"limit": 3}).json()["nodes"]) == 3
 
 
-def test_measure_is_measure(api):
+def test_measure_equals_library(api):
     walk = ["music", "mathematics", "logic", "philosophy", "history", "poetry", "music"]
     found = ask(api, "measure", graph=LIBRARY, walk=walk)
     growth = cg.measure(cg.toys.library(), walk)
@@ -59,13 +59,13 @@ def test_measure_is_measure(api):
 
 
 @pytest.mark.parametrize("agent", ["greedy", "beam:4", "random", "igt-rg-horizon"])
-def test_explore_is_explore(api, agent):
+def test_explore_equals_library(api, agent):
     found = ask(api, "explore", graph="rg", agent=agent, reward="igt", start=7, steps=8, seed=3)
     graph = cg.generate("rg", nodes=50, seed=3)
     assert found == cg.explore(graph, agent, "igt", 7, 8, seed=3).to_dict()
 
 
-def test_looking_step_by_step_is_exploring(api):
+def test_look_step_by_step_equals_explore(api):
     walk = ["music"]
     while len(walk) < 6:
         seen = ask(api, "look", graph=LIBRARY, walk=walk, agent="greedy", reward="cpt", seed=5)
@@ -75,7 +75,7 @@ def test_looking_step_by_step_is_exploring(api):
     assert walk == cg.explore(cg.toys.library(), "greedy", "cpt", "music", 6, seed=5).nodes
 
 
-def test_rank_is_pagerank_plain_or_curious(api):
+def test_rank_equals_pagerank_and_curious_pagerank(api):
     graph, history = cg.toys.library(), ["music", "logic"]
     found = ask(api, "rank", graph=LIBRARY, history=history, alpha=0.5, k=4)
     assert [(each["node"], each["score"]) for each in found["ranking"]] == cg.pagerank(graph, 0.5, history).top(4)
@@ -87,7 +87,7 @@ def test_rank_is_pagerank_plain_or_curious(api):
 
 
 @pytest.mark.parametrize("candidates", ["last", "history", "all"])
-def test_recommend_is_recommend(api, candidates):
+def test_recommend_equals_library(api, candidates):
     graph, histories = cg.toys.library(), [["music", "physics"], ["logic"], ["music", "logic", "music"]]
     wanted = cg.recommend(graph, histories, 3, candidates=candidates)
     found = ask(api, "recommend", graph=LIBRARY, histories=histories, k=3, candidates=candidates, reasons=True)
@@ -102,20 +102,20 @@ def test_recommend_is_recommend(api, candidates):
     assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
 
 
-def test_recommend_from_what_is_prepared_says_what_it_used(api):
+def test_prepared_only_lists_used_nodes(api):
     graph, asked = cg.generate("ws", nodes=50, seed=3), {"graph": "ws", "k": 50, "candidates": "history"}
-    shelved = api.app.state.service.shelf.recommender("ws")
+    recommender = api.app.state.service.graphs.open("ws").recommender
     none = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
     pagerank = cg.recommend(graph, [3, 7], 50, candidates="history", ranker="pagerank")
     assert none["used"] == []
     assert [each["node"] for each in none["recommendations"]] == [node for node, _ in pagerank]
-    assert shelved.num_prepared == 0
-    api.app.state.service.shelf.recommender("ws").prepare([3])
+    assert recommender.num_prepared == 0
+    recommender.prepare([3])
     some = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
     assert some["used"] == [3]
     assert {3, 7}.isdisjoint(each["node"] for each in some["recommendations"])
     assert some != none
-    shelved.prepare([7])
+    recommender.prepare([7])
     every = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
     assert every.pop("used") == [3, 7]
     assert every == ask(api, "recommend", history=[3, 7], **asked)
@@ -125,7 +125,7 @@ def _lists(value: Any) -> Any:
     return [_lists(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def test_predict_places_the_choice_as_choice_ranks_does(api):
+def test_predict_percentiles_equal_choice_ranks(api):
     graph, history = cg.toys.library(), ["physics", "music"]
     found = ask(api, "predict", graph=LIBRARY, history=history, choice="dance", k=9)
     positions = graph.positions(history)
@@ -141,12 +141,12 @@ def test_predict_places_the_choice_as_choice_ranks_does(api):
         assert sum(node["shares"][name] for node in found["ranking"]) == pytest.approx(1)
     best = [node["percentiles"]["mixture"] for node in found["ranking"]]
     assert best == sorted(best, reverse=True)
-    assert "no candidate" in error_of(
+    assert "no candidate" in get_error(
         api.post("/api/v1/predict", json={"graph": LIBRARY, "history": history, "choice": "medicine"}), 422
     )
 
 
-def test_an_only_candidate_has_no_percentile(api):
+def test_single_candidate_has_no_percentile(api):
     found = ask(api, "predict", graph="toy:cycle", history=[0, 1])
     assert found["ranking"][0]["percentiles"]["pagerank"] is None
 
@@ -160,7 +160,7 @@ def test_labels_are_text_or_numbers(api):
     assert mixed.walk(["7", 7, str(2**60)]) == ["7", 7, 2**60]
 
 
-def test_search_lists_the_shortest_that_begin_with_it_then_the_shortest_that_contain_it():
+def test_search_order():
     rng = np.random.default_rng(1)
     words = sorted({"".join(rng.choice(list("abAB\xdf"), rng.integers(1, 7))) for _ in range(400)})
     labels = Labels(cg.Graph.from_edges([(words[0], word) for word in words[1:]], nodes=words))
@@ -201,18 +201,18 @@ def test_search_lists_the_shortest_that_begin_with_it_then_the_shortest_that_con
         ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
     ],
 )
-def test_bad_requests_get_one_sentence(api, what, body, status, message):
-    assert message in error_of(api.post(f"/api/v1/{what}", json=body), status)
+def test_bad_requests(api, what, body, status, message):
+    assert message in get_error(api.post(f"/api/v1/{what}", json=body), status)
 
 
-def test_what_is_not_json_or_not_there_is_refused_in_the_same_shape(api):
+def test_errors_of_http_have_the_same_format(api):
     as_json = {"Content-Type": "application/json"}
     for what in ("recommend", "measure"):
-        error_of(api.post(f"/api/v1/{what}", content=b"{nonsense", headers=as_json), 422)
-        error_of(api.post(f"/api/v1/{what}", content=b"\xff\xfe", headers=as_json), 422)
-    error_of(api.get("/api/v1/nowhere"), 404)
-    error_of(api.put("/api/v1/measure"), 405)
+        get_error(api.post(f"/api/v1/{what}", content=b"{nonsense", headers=as_json), 422)
+        get_error(api.post(f"/api/v1/{what}", content=b"\xff\xfe", headers=as_json), 422)
+    get_error(api.get("/api/v1/nowhere"), 404)
+    get_error(api.put("/api/v1/measure"), 405)
     document = api.put("/api/v1/openapi.json")
-    error_of(document, 405)
+    get_error(document, 405)
     assert document.headers["allow"] == "GET, HEAD"
-    error_of(api.get("/api/v1/jobs/none"), 404)
+    get_error(api.get("/api/v1/jobs/none"), 404)

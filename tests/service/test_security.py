@@ -1,4 +1,4 @@
-"""Who gets in: token, host, origin; and how much they may bring."""
+"""Security: token, host, origin, size and time of a body; monitoring."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from starlette.websockets import WebSocketDisconnect
 
 from curiograph.service.config import Limits
 from curiograph.service.state import Service
-from support.serving import client, error_of
+from support.serving import get_error, open_client
 
 TOKEN = "a secret of ours"
 
 
-def test_without_the_token_only_monitors_get_in():
-    with client(token=TOKEN) as api:
+def test_token_is_required_except_for_monitoring():
+    with open_client(token=TOKEN) as api:
         assert api.get("/healthz").status_code == 200
         for path in ("/api/v1/graphs", "/metrics", "/api/v1/openapi.json", "/", "/anything"):
             answer = api.get(path)
-            assert "token" in error_of(answer, 401)
+            assert "token" in get_error(answer, 401)
             assert answer.headers["www-authenticate"] == "Bearer"
         for wrong in ("Bearer", "Bearer ", "Bearer a secret", f"Basic {TOKEN}", "Bearer \xe9"):
-            error_of(api.get("/api/v1/graphs", headers={"Authorization": wrong.encode("latin-1")}), 401)
+            get_error(api.get("/api/v1/graphs", headers={"Authorization": wrong.encode("latin-1")}), 401)
         right = {"Authorization": f"Bearer {TOKEN}"}
         assert api.get("/api/v1/graphs", headers=right).status_code == 200
 
 
-def test_the_page_takes_the_token_once_and_keeps_a_cookie_for_it():
-    with client(token=TOKEN) as api:
-        error_of(api.get("/", params={"token": "wrong"}, follow_redirects=False), 401)
-        error_of(api.get("/api/v1/graphs", params={"token": TOKEN}), 401)
+def test_page_sets_a_cookie_for_the_token():
+    with open_client(token=TOKEN) as api:
+        get_error(api.get("/", params={"token": "wrong"}, follow_redirects=False), 401)
+        get_error(api.get("/api/v1/graphs", params={"token": TOKEN}), 401)
         answer = api.get("/", params={"token": TOKEN, "graph": "rg"}, follow_redirects=False)
         assert (answer.status_code, answer.headers["location"]) == (303, "/?graph=rg")
         cookie = answer.headers["set-cookie"]
@@ -45,8 +45,8 @@ def test_the_page_takes_the_token_once_and_keeps_a_cookie_for_it():
         assert not evil.headers.get("location", "").startswith("//")
 
 
-def test_cookies_of_others_do_not_hide_ours():
-    with client(token=TOKEN) as api:
+def test_malformed_cookies_of_others_are_ignored():
+    with open_client(token=TOKEN) as api:
         api.get("/", params={"token": TOKEN}, follow_redirects=False)
         ours = "; ".join(f"{name}={value}" for name, value in api.cookies.items())
         api.cookies.clear()
@@ -54,31 +54,31 @@ def test_cookies_of_others_do_not_hide_ours():
             assert api.get("/api/v1/graphs", headers={"Cookie": header}).status_code == 200
 
 
-def test_a_websocket_needs_the_token_too():
-    with client(token=TOKEN) as api, pytest.raises(WebSocketDisconnect), api.websocket_connect("/anything"):
+def test_websocket_needs_the_token():
+    with open_client(token=TOKEN) as api, pytest.raises(WebSocketDisconnect), api.websocket_connect("/anything"):
         pass
 
 
 def test_other_host_names_and_other_sites_are_refused():
-    with client() as api:
-        error_of(api.get("/api/v1/graphs", headers={"Host": "evil.example"}), 400)
+    with open_client() as api:
+        get_error(api.get("/api/v1/graphs", headers={"Host": "evil.example"}), 400)
         assert api.get("/healthz", headers={"Host": "LOCALHOST:8000"}).status_code == 200
         body = {"graph": "toy:library", "walk": ["music"]}
-        error_of(api.post("/api/v1/measure", json=body, headers={"Origin": "http://evil.example"}), 403)
+        get_error(api.post("/api/v1/measure", json=body, headers={"Origin": "http://evil.example"}), 403)
         assert api.post("/api/v1/measure", json=body, headers={"Origin": "http://127.0.0.1"}).status_code == 200
-    with client(hosts=None) as api:
+    with open_client(hosts=None) as api:
         assert api.get("/healthz", headers={"Host": "any.example"}).status_code == 200
 
 
-def test_every_answer_has_safe_headers_and_no_cors():
-    with client(token=TOKEN) as api:
+def test_safe_headers_and_no_cors():
+    with open_client(token=TOKEN) as api:
         for answer in (api.get("/healthz"), api.get("/"), api.post("/healthz")):
             assert answer.headers["x-content-type-options"] == "nosniff"
             assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
             assert "access-control-allow-origin" not in answer.headers
 
 
-def test_bodies_are_counted_as_they_come():
+def test_body_size_is_limited():
     limits = Limits(body_bytes=1_000, upload_bytes=2_000)
     read = []
 
@@ -87,63 +87,63 @@ def test_bodies_are_counted_as_they_come():
             read.append(1)
             yield b"x" * 100
 
-    with client(limits) as api:
+    with open_client(limits) as api:
         as_json = {"Content-Type": "application/json"}
         for what in ("measure", "recommend"):
-            assert "1,000" in error_of(api.post(f"/api/v1/{what}", content=b" " * 1_001, headers=as_json), 413)
-        error_of(api.post("/api/v1/recommend", content=endless(), headers=as_json), 413)
-        error_of(api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n" * 501), 413)
-        error_of(api.post("/api/v1/graphs", files={"file": ("a.csv", b"a,b\n" * 40_000)}), 413)
+            assert "1,000" in get_error(api.post(f"/api/v1/{what}", content=b" " * 1_001, headers=as_json), 413)
+        get_error(api.post("/api/v1/recommend", content=endless(), headers=as_json), 413)
+        get_error(api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n" * 501), 413)
+        get_error(api.post("/api/v1/graphs", files={"file": ("a.csv", b"a,b\n" * 40_000)}), 413)
         assert api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n" * 400).status_code == 201
 
 
-def test_who_asks_too_much_at_once_or_too_slowly_is_told_when_to_come_back(monkeypatch):
-    going = threading.Event()
-    with client(Limits(running=1, seconds=1)) as api:
+def test_limits_of_simultaneous_requests_and_of_time(monkeypatch):
+    released = threading.Event()
+    with open_client(Limits(running=1, seconds=1)) as api:
         service: Service = api.app.state.service
-        opened = service._open
-        monkeypatch.setattr(service, "_open", lambda name: (going.wait(20), opened(name))[1])
+        open_graph = service.graphs.open
+        monkeypatch.setattr(service.graphs, "open", lambda name: (released.wait(20), open_graph(name))[1])
         body = {"graph": "toy:library", "walk": ["music"]}
         answers: list[Any] = []
         first = threading.Thread(target=lambda: answers.append(api.post("/api/v1/measure", json=body)))
         first.start()
         time.sleep(0.3)
         second = api.post("/api/v1/measure", json=body)
-        assert "1 requests are under way" in error_of(second, 429)
+        assert "1 requests are in progress" in get_error(second, 429)
         assert int(second.headers["retry-after"]) >= 1
         assert api.get("/healthz").status_code == 200  # the event loop is not blocked
         first.join()
-        assert "longer than 1 s" in error_of(answers[0], 503)
-        error_of(api.post("/api/v1/measure", json=body), 429)  # the thread is still at it
-        going.set()
+        assert "longer than 1 s" in get_error(answers[0], 503)
+        get_error(api.post("/api/v1/measure", json=body), 429)  # the thread is still running
+        released.set()
         deadline = time.monotonic() + 10
         while api.post("/api/v1/measure", json=body).status_code != 200:
             assert time.monotonic() < deadline
             time.sleep(0.05)
 
 
-def test_an_unexpected_error_tells_nothing(monkeypatch):
-    with client() as api:
-        monkeypatch.setattr(api.app.state.service.shelf, "entries", lambda: 1 / 0)
-        assert "log" in error_of(api.get("/api/v1/graphs"), 500)
+def test_unexpected_error_reveals_nothing(monkeypatch):
+    with open_client() as api:
+        monkeypatch.setattr(api.app.state.service.graphs, "list_graphs", lambda: 1 / 0)
+        assert "log" in get_error(api.get("/api/v1/graphs"), 500)
 
 
-def test_ready_only_when_warm_and_not_while_stopping():
-    going = threading.Event()
-    with client(warm=lambda: going.wait(20)) as api:
-        assert "warming up" in error_of(api.get("/readyz"), 503)
+def test_readiness():
+    released = threading.Event()
+    with open_client(warm=lambda: released.wait(20)) as api:
+        assert "warming up" in get_error(api.get("/readyz"), 503)
         assert api.get("/healthz").status_code == 200
-        going.set()
+        released.set()
         deadline = time.monotonic() + 10
         while api.get("/readyz").status_code != 200:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         api.app.state.service.begin_shutdown()
-        assert "stopping" in error_of(api.get("/readyz"), 503)
+        assert "stopping" in get_error(api.get("/readyz"), 503)
 
 
-def test_routes_of_the_page_share_one_name_in_metrics():
-    with client() as api:
+def test_metrics_group_routes_of_the_page():
+    with open_client() as api:
         for number in range(3):
             api.app.add_api_route(f"/_upload/{number}", lambda: "as NiceGUI makes them")
             assert api.get(f"/_upload/{number}").status_code == 200
@@ -152,8 +152,8 @@ def test_routes_of_the_page_share_one_name_in_metrics():
     assert "_upload" not in text
 
 
-def test_metrics_count_by_route_and_status():
-    with client() as api:
+def test_metrics_by_route_and_status():
+    with open_client() as api:
         api.get("/api/v1/graphs/toy:library")
         api.get("/api/v1/graphs/nope")
         api.get("/nowhere")

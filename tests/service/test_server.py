@@ -1,4 +1,4 @@
-"""`curiograph serve` as a process: it starts, says where, refuses in one sentence, and ends in good order."""
+"""`curiograph serve` as a process: start, errors, graceful shutdown."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from urllib.request import Request, urlopen
 import pytest
 
 import curiograph as cg
-from support.serving import server
+from support.serving import start_server
 
 
-def test_a_server_answers_finishes_what_it_has_begun_and_ends_with_zero(tmp_path: Path):
+def test_serve_and_shut_down_gracefully(tmp_path: Path):
     graph, parts = tmp_path / "mine.npz", tmp_path / "parts.safetensors"
     cg.toys.library().save(str(graph))
     made = cg.Recommender(cg.toys.library())
     made.prepare(["music", "logic"])
     made.save(parts)
-    with server("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--limit", "walks=7") as (address, process):
+    with start_server("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--limit", "walks=7") as (
+        address,
+        process,
+    ):
         asked = Request(
             f"{address}/api/v1/recommend",
             json.dumps({"graph": "mine", "history": ["music", "logic"], "k": 2}).encode(),
@@ -40,7 +43,7 @@ def test_a_server_answers_finishes_what_it_has_begun_and_ends_with_zero(tmp_path
             ("GET", "/openapi.json", 404),
             ("PUT", "/api/v1/measure", 405),
             ("POST", "/healthz", 405),
-        ):  # the page, which stands behind, would answer with HTML
+        ):  # otherwise the page would answer with HTML
             with pytest.raises(HTTPError) as refused:
                 urlopen(Request(f"{address}{path}", method=method))
             assert (refused.value.code, list(json.load(refused.value))) == (status, ["error"])
@@ -69,7 +72,7 @@ def _read(asked: Request) -> Any:
         return json.load(answer)
 
 
-def test_a_port_that_is_taken_is_one_sentence(run):
+def test_port_in_use(run):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -97,7 +100,7 @@ def test_a_port_that_is_taken_is_one_sentence(run):
         (["--limit", "steps=many"], "NAME=NUMBER"),
     ],
 )
-def test_what_cannot_be_served_is_one_sentence(run, monkeypatch, arguments, message):
+def test_invalid_options(run, monkeypatch, arguments, message):
     monkeypatch.delenv("CURIOGRAPH_TOKEN", raising=False)
     ran = run("serve", "--port", "0", *arguments)
     assert ran.code == 2
@@ -105,7 +108,7 @@ def test_what_cannot_be_served_is_one_sentence(run, monkeypatch, arguments, mess
     assert message in ran.err
 
 
-def test_parts_of_another_graph_end_the_server_with_a_sentence(run, tmp_path, monkeypatch):
+def test_parts_of_another_graph(run, tmp_path, monkeypatch):
     monkeypatch.setattr("curiograph.warmup.warm_up", lambda: 0.0)
     parts = tmp_path / "parts.safetensors"
     made = cg.Recommender(cg.toys.cycle(5))

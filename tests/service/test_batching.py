@@ -1,4 +1,4 @@
-"""Recommendations in batches: the same answers as alone, and one bad question spoils no other."""
+"""Batched recommendations equal single ones, and one that fails does not affect the others."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ def prepared() -> cg.Recommender:
     return made
 
 
-def answers(questions: list[tuple[RecommendQuery, Any]]) -> list[Any]:
-    """What comes back to those who ask at the same time."""
+def answer_together(requests: list[tuple[RecommendQuery, Any]]) -> list[Any]:
+    """Answer requests that arrive at the same time."""
 
     async def together() -> list[Any]:
         batches = Batcher(Limits(), WorkerPool(Limits()), WorkerPool(Limits()))
-        return await asyncio.gather(*(batches.answer(*each) for each in questions), return_exceptions=True)
+        return await asyncio.gather(*(batches.answer(*each) for each in requests), return_exceptions=True)
 
     return asyncio.run(together())
 
 
-def test_who_asks_at_once_is_answered_together_and_as_if_alone(monkeypatch):
+def test_simultaneous_requests_form_one_batch(monkeypatch):
     made, sizes, first = prepared(), [], threading.Event()
     alone = [made.recommend(history, 3) for history in HISTORIES]
     whole = made.recommend_visited
@@ -45,24 +45,24 @@ def test_who_asks_at_once_is_answered_together_and_as_if_alone(monkeypatch):
 
     monkeypatch.setattr(made, "recommend_visited", noting)
     question = RecommendQuery(made, 3, "all", False)
-    found = answers([(question, [parse_history(made.graph, history)]) for history in HISTORIES])
+    found = answer_together([(question, [parse_history(made.graph, history)]) for history in HISTORIES])
     assert sizes == [1, 4]
     for mine, top in zip(found, alone, strict=True):
         assert [(each["node"], each["score"]) for each in mine[0]["recommendations"]] == top
 
 
-def test_different_questions_are_answered_apart():
+def test_different_queries_form_different_batches():
     made = prepared()
     seen = [parse_history(made.graph, ["music"])]
     questions = [
         RecommendQuery(made, k, which, reasons) for k, which, reasons in ((1, "all", False), (2, "last", True))
     ]
-    found = answers([(question, seen) for question in questions] * 2)
+    found = answer_together([(question, seen) for question in questions] * 2)
     assert [len(each[0]["recommendations"]) for each in found] == [1, 2, 1, 2]
     assert "ranks" in found[1][0]["recommendations"][0]
 
 
-def test_one_that_fails_spoils_no_other(monkeypatch):
+def test_failing_request_does_not_affect_others(monkeypatch):
     made = prepared()
     whole = made.recommend_visited
 
@@ -73,11 +73,11 @@ def test_one_that_fails_spoils_no_other(monkeypatch):
 
     monkeypatch.setattr(made, "recommend_visited", failing)
     question = RecommendQuery(made, 3, "all", False)
-    found = answers([(question, [parse_history(made.graph, history)]) for history in HISTORIES])
+    found = answer_together([(question, [parse_history(made.graph, history)]) for history in HISTORIES])
     assert [isinstance(each, cg.ConvergenceError) for each in found] == [False, False, True, False, False]
 
 
-def test_what_is_not_prepared_does_not_keep_others_waiting(monkeypatch):
+def test_unprepared_nodes_do_not_delay_others(monkeypatch):
     made = cg.Recommender(cg.toys.library())
     made.prepare(["music"])
     threads = []
@@ -86,11 +86,11 @@ def test_what_is_not_prepared_does_not_keep_others_waiting(monkeypatch):
         made, "recommend_visited", lambda *given: (threads.append(threading.current_thread().name), whole(*given))[1]
     )
     question = RecommendQuery(made, 3, "all", False)
-    answers([(question, [parse_history(made.graph, [label])]) for label in ("music", "logic")])
+    answer_together([(question, [parse_history(made.graph, [label])]) for label in ("music", "logic")])
     assert sorted(name.partition("_")[0] for name in threads) == ["batches", "computing"]
 
 
-def test_beyond_the_limit_what_is_learned_on_the_way_is_not_kept():
+def test_prepared_nodes_beyond_the_limit_are_not_kept():
     made = cg.Recommender(cg.toys.library())
     made.prepare(["music"])
     seen, known = [parse_history(made.graph, ["music", "logic"])], made.num_prepared
@@ -102,7 +102,7 @@ def test_beyond_the_limit_what_is_learned_on_the_way_is_not_kept():
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_pagerank_of_prepared_nodes_adds_up(directed):
+def test_pagerank_of_prepared_nodes_is_additive(directed):
     graph = cg.generate("ba", nodes=40, seed=1)
     edges = [(u, v) for u in graph.labels for v in graph.neighbors(u) if not directed or u < v]
     graph = cg.Graph.from_edges(edges, directed=directed, nodes=range(40))

@@ -1,4 +1,4 @@
-"""Long work: refused where that is plain, stopped soon after its deadline, and never in the way of what is quick."""
+"""Time limits: refuse long work by an estimate, stop it soon after its deadline, and never delay quick requests."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from curiograph.service.config import Limits
 from curiograph.service.state import Service
 from curiograph.service.tasks import measure_in_chunks
 from curiograph.service.time_limits import CancellableReward
-from support.serving import client, error_of
+from support.serving import get_error, open_client
 
 
-def until(true: Any, seconds: float = 10) -> None:
+def wait_until(true: Any, seconds: float = 10) -> None:
     deadline = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < deadline
@@ -29,13 +29,13 @@ def until(true: Any, seconds: float = 10) -> None:
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[Any]:
-    with client(Limits(seconds=1)) as found:
+    with open_client(Limits(seconds=1)) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def dense(api: Any) -> str:
-    """A graph in which every other link is there: 300 nodes."""
+    """Id of a graph of 300 nodes and density 0.5."""
     links = np.argwhere(np.triu(np.random.default_rng(0).random((300, 300)) < 0.5, 1))
     content = "".join(f"{u},{v}\n" for u, v in links.tolist())
     return str(api.post("/api/v1/graphs?name=dense.csv", content=content.encode()).json()["id"])
@@ -43,16 +43,16 @@ def dense(api: Any) -> str:
 
 @pytest.mark.parametrize("agent", ["greedy", "beam:4", "random", "horizon"])
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
-def test_a_watched_reward_has_the_same_values_in_pieces(monkeypatch, agent, reward):
-    monkeypatch.setattr(time_limits, "_PIECE", 1e-7)
+def test_cancellable_reward_has_the_same_values(monkeypatch, agent, reward):
+    monkeypatch.setattr(time_limits, "_CHECK_INTERVAL", 1e-7)
     graph, asked = cg.generate("ba", nodes=40, seed=2), itertools.count()
-    watched = CancellableReward.of(reward, lambda: next(asked) and None)
+    watched = CancellableReward.from_name(reward, lambda: next(asked) and None)
     assert cg.explore(graph, agent, watched, 3, 9, seed=1) == cg.explore(graph, agent, reward, 3, 9, seed=1)
     assert next(asked) > 9
 
 
-def test_walks_are_measured_alike_in_pieces(monkeypatch):
-    monkeypatch.setattr("curiograph.service.tasks._LONG", 40)
+def test_measuring_in_chunks_gives_the_same_growth(monkeypatch):
+    monkeypatch.setattr("curiograph.service.tasks._MAX_CHUNK_WORK", 40)
     walks: list[Any] = [["music", "dance"], ["logic", "computing", "mathematics"], ["music"]]
     looks: list[int] = []
     found = list(measure_in_chunks(cg.toys.library(), walks, True, lambda: looks.append(1)))
@@ -60,7 +60,7 @@ def test_walks_are_measured_alike_in_pieces(monkeypatch):
     assert len(looks) > 1
 
 
-def test_what_would_plainly_take_too_long_is_refused_at_once(api, dense):
+def test_long_requests_are_refused_at_once(api, dense):
     start = time.monotonic()
     walk = list(range(250))
     for what, body in (
@@ -69,7 +69,7 @@ def test_what_would_plainly_take_too_long_is_refused_at_once(api, dense):
         ("look", {"walk": walk[:80], "reward": "cpt", "agent": "beam", "ahead": 5}),
         ("measure", {"walk": walk}),
     ):
-        message = error_of(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 422)
+        message = get_error(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 422)
         assert "a request may take 1" in message
         assert "start a job" in message
     assert time.monotonic() - start < 1
@@ -84,40 +84,40 @@ def test_what_would_plainly_take_too_long_is_refused_at_once(api, dense):
         ("rank", {"agent": "greedy", "reward": "cpt", "alpha": 0.99}),
     ],
 )
-def test_a_thread_ends_soon_after_its_deadline(api, dense, what, body):
+def test_thread_ends_soon_after_its_deadline(api, dense, what, body):
     service: Service = api.app.state.service
-    assert "longer than 1 s" in error_of(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 503)
-    until(lambda: not service.busy, 3)
+    assert "longer than 1 s" in get_error(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 503)
+    wait_until(lambda: not service.busy, 3)
 
 
-def test_quick_requests_are_answered_while_all_threads_compute_and_monitors_hear_of_it(api):
+def test_quick_requests_while_all_threads_compute(api):
     service: Service = api.app.state.service
     library = {"graph": "toy:library", "history": ["music"]}
-    assert api.post("/api/v1/recommend", json=library).status_code == 200  # from now on that is known
-    going = threading.Event()
-    for _ in range(service.computing._count):
-        api.portal.start_task_soon(service.computing.run, going.wait, 20)
-    until(lambda: service.computing.busy)
+    assert api.post("/api/v1/recommend", json=library).status_code == 200  # this prepares the history
+    released = threading.Event()
+    for _ in range(service.workers.num_threads):
+        api.portal.start_task_soon(service.workers.run, released.wait, 20)
+    wait_until(lambda: service.workers.busy)
     assert api.get("/readyz").status_code == 200
     for path in ("graphs", "graphs/toy:grid", "graphs/ws/nodes"):
         assert api.get(f"/api/v1/{path}").status_code == 200
     assert api.post("/api/v1/recommend", json=library).status_code == 200
-    assert "'music'" in error_of(api.post("/api/v1/recommend", json=library | {"history": ["musik"]}), 422)
-    until(lambda: api.get("/readyz").status_code == 503)
-    assert "overloaded" in error_of(api.get("/readyz"), 503)
-    going.set()
-    until(lambda: api.get("/readyz").status_code == 200)
+    assert "'music'" in get_error(api.post("/api/v1/recommend", json=library | {"history": ["musik"]}), 422)
+    wait_until(lambda: api.get("/readyz").status_code == 503)
+    assert "overloaded" in get_error(api.get("/readyz"), 503)
+    released.set()
+    wait_until(lambda: api.get("/readyz").status_code == 200)
 
 
-def test_a_job_stops_in_the_middle_of_a_walk_and_one_that_waits_at_once(api, dense):
+def test_cancel_jobs_within_a_walk_and_before_they_start(api, dense):
     body = {"kind": "evaluate", "graph": dense, "agent": "greedy", "reward": "cpt", "steps": 300, "episodes": 8}
     jobs = [api.post("/api/v1/jobs", json=body).json()["id"] for _ in range(3)]
 
     def state(job: str) -> str:
         return str(api.get(f"/api/v1/jobs/{job}").json()["state"])
 
-    until(lambda: state(jobs[0]) == "running")
+    wait_until(lambda: state(jobs[0]) == "running")
     assert api.delete(f"/api/v1/jobs/{jobs[2]}").json()["state"] == "cancelled"
     assert api.delete(f"/api/v1/jobs/{jobs[0]}").json()["state"] in ("cancelling", "cancelled")
     api.delete(f"/api/v1/jobs/{jobs[1]}")
-    until(lambda: [state(job) for job in jobs] == ["cancelled"] * 3, 3)
+    wait_until(lambda: [state(job) for job in jobs] == ["cancelled"] * 3, 3)
