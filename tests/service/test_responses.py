@@ -208,7 +208,8 @@ def test_bad_requests(api, what, body, status, message):
 def test_errors_of_http_have_the_same_format(api):
     as_json = {"Content-Type": "application/json"}
     for what in ("recommend", "measure"):
-        get_error(api.post(f"/api/v1/{what}", content=b"{nonsense", headers=as_json), 422)
+        message = get_error(api.post(f"/api/v1/{what}", content=b"{nonsense", headers=as_json), 422)
+        assert "not valid JSON at character 1" in message
         get_error(api.post(f"/api/v1/{what}", content=b"\xff\xfe", headers=as_json), 422)
     get_error(api.get("/api/v1/nowhere"), 404)
     get_error(api.put("/api/v1/measure"), 405)
@@ -216,3 +217,13 @@ def test_errors_of_http_have_the_same_format(api):
     get_error(document, 405)
     assert document.headers["allow"] == "GET, HEAD"
     get_error(api.get("/api/v1/jobs/none"), 404)
+
+
+def test_content_type_is_json_or_absent(api):
+    body = b'{"graph": "toy:library", "history": ["music"], "k": 1}'
+    assert api.post("/api/v1/recommend", content=body).json() == ask(
+        api, "recommend", graph=LIBRARY, history=["music"], k=1
+    )
+    as_form = {"Content-Type": "application/x-www-form-urlencoded"}
+    message = get_error(api.post("/api/v1/recommend", content=body, headers=as_form), 422)
+    assert "send one, with Content-Type: application/json" in message

@@ -82,6 +82,7 @@ def create_app(
         openapi_url="/api/v1/openapi.json",
         docs_url=None,  # these pages would load scripts from another server
         redoc_url=None,
+        strict_content_type=False,  # read a body without a Content-Type header as JSON
         lifespan=lifespan,
     )
     app.state.service = service

@@ -128,7 +128,12 @@ def add_error_handlers(app: FastAPI) -> None:
         problems = []
         for problem in error.errors()[:3]:
             field = ".".join(str(part) for part in problem["loc"] if part != "body") or "body"
-            problems.append(f"{field}: {problem['msg']}")
+            if problem["type"] == "json_invalid":
+                problems.append(f"body: not valid JSON at character {problem['loc'][-1]} ({problem['ctx']['error']})")
+            elif problem["type"] == "model_attributes_type" and field == "body":
+                problems.append("body: not a JSON object; send one, with Content-Type: application/json")
+            else:
+                problems.append(f"{field}: {problem['msg']}")
         return build_error_response(422, "InvalidRequest", f"{'; '.join(problems)}.")
 
     async def handle_http_error(request: Request, error: Any) -> JSONResponse:
