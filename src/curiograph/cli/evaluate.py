@@ -51,13 +51,13 @@ def evaluate(
     check_out(out, (".json", ".csv"))
     if run is not None:
         check_folder(run, "--run")
-    by_whom = resolve_engine(engine, workers, address)
+    used_engine = resolve_engine(engine, workers, address, run)
     tested = _graphs(family, graph, environments, graphs, nodes, seed, directed)
     count: Any = episodes if episodes == "all" else _whole(episodes)
     kept: Any = fallback
     several = [Rollouts.of(name, tested, reward, steps, count, kept, seed) for name in agent]
     with show_progress(quiet) as say:
-        results = evaluate_all(several, by_whom, run, say)
+        results = evaluate_all(several, used_engine, say)
     documents = [result.to_dict() for result in results]
     document = documents[0] if len(documents) == 1 else {"results": documents}
     columns = ("agent", "mean", "sem", "sem by graph", "graphs", "episodes", "ended early")

@@ -89,13 +89,13 @@ def hypotheses(
     check_out(out, (".json", ".csv", *PICTURES))
     if run is not None:
         check_folder(run, "--run")
-    by_whom = resolve_engine(engine, workers, address)
+    used_engine = resolve_engine(engine, workers, address, run)
     g = options.open_graph(graph, directed)
     people = _read_walks(walks, g, lenient)
     growth: GrowthComparison | None = None
     missing = ""
-    with show_progress(quiet) as say, by_whom.ready():
-        how: Any = {"seed": seed, "engine": by_whom, "run": run, "progress": say}
+    with show_progress(quiet) as say, used_engine.connect():
+        how: Any = {"seed": seed, "engine": used_engine, "progress": say}
         motives = choosing(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **how)
         if not no_growth:
             growth, missing = _growth(g, people, steps, most, how)

@@ -86,7 +86,7 @@ def predict(
     check_out(out, (".json", ".csv", *PICTURES))
     if run is not None:
         check_folder(run, "--run")
-    by_whom = resolve_engine(engine, workers, address)
+    used_engine = resolve_engine(engine, workers, address, run)
     if (igt is None) != (cpt is None):
         raise SettingError("give agents for both, --igt and --cpt, or for none of them.")
     found = _opened(data, source, graph, directed, lenient, quiet)
@@ -100,7 +100,7 @@ def predict(
     agents = None if igt is None or cpt is None else {"igt": igt, "cpt": cpt}
     with show_progress(quiet) as say:
         prediction = predict_choices(
-            found, agents=agents, recipe=recipe, effort=effort, seed=seed, engine=by_whom, run=run, progress=say
+            found, agents=agents, recipe=recipe, effort=effort, seed=seed, engine=used_engine, progress=say
         )
     write_result(out, prediction.to_dict(), lambda: _table(prediction), lambda: prediction.plot().axes[0])
     if json:
