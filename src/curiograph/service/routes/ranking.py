@@ -63,14 +63,11 @@ async def recommend(request: RecommendRequest, service: ServiceDependency) -> Re
     service.limits.check_walks(request.batch)
     service.limits.check_count("k", request.k, service.limits.k)
     opened = await service.open_graph(request.graph)
-
-    def parse_histories() -> list[History]:
-        return [opened.labels.visited(history) for history in request.batch]
-
-    if all(opened.labels.knows(history) for history in request.batch):
-        histories = parse_histories()
-    else:  # finding similar labels for the error message may take seconds
-        histories = await service.quick_workers.run(parse_histories)
+    labels = opened.labels
+    if any(labels.find(label) is None for history in request.batch for label in history):
+        # raises; in a thread, because finding similar labels for the message may take seconds
+        await service.quick_workers.run(lambda: [labels.walk(history) for history in request.batch])
+    histories = [History.of([labels.position(label) for label in history]) for history in request.batch]
     recommender = opened.prepared_recommender if request.prepared_only else opened.recommender
     query = RecommendQuery(recommender, request.k, request.candidates, request.reasons)
     answers = await service.batcher.answer(query, histories)
@@ -89,7 +86,7 @@ async def predict(request: PredictRequest, service: ServiceDependency) -> Any:
 
     def compute(check: StopCheck) -> Any:
         choice = None if request.choice is None else opened.labels.label(request.choice)
-        history = opened.labels.visited(request.history)
+        history = History.of([opened.labels.position(label) for label in request.history])
         recommender = copy_if_full(opened.recommender, limits.parts)
         prepare_nodes(recommender, history.nodes.tolist(), check)
         return predict_choice(recommender, history, choice, request.k)
