@@ -17,10 +17,10 @@ from curiograph.service.workers import WorkerPool
 HISTORIES = [["music"], ["logic", "music"], ["physics", "dance"], ["music", "logic", "poetry"], ["history"]]
 
 
-def prepared() -> cg.Recommender:
-    made = cg.Recommender(cg.toys.library())
-    made.prepare()
-    return made
+def make_prepared_recommender() -> cg.Recommender:
+    recommender = cg.Recommender(cg.toys.library())
+    recommender.prepare()
+    return recommender
 
 
 def answer_together(requests: list[tuple[RecommendQuery, Any]]) -> list[Any]:
@@ -34,71 +34,72 @@ def answer_together(requests: list[tuple[RecommendQuery, Any]]) -> list[Any]:
 
 
 def test_simultaneous_requests_form_one_batch(monkeypatch):
-    made, sizes, first = prepared(), [], threading.Event()
-    alone = [made.recommend(history, 3) for history in HISTORIES]
-    whole = made.recommend_visited
+    recommender, sizes = make_prepared_recommender(), []
+    alone = [recommender.recommend(history, 3) for history in HISTORIES]
+    recommend = recommender.recommend_visited
 
-    def noting(seen: Any, k: int, candidates: Any) -> Any:
+    def record_size(seen: Any, k: int, candidates: Any) -> Any:
         sizes.append(len(seen))
-        first.wait(0.2)  # long enough for all others to ask
-        return whole(seen, k, candidates)
+        return recommend(seen, k, candidates)
 
-    monkeypatch.setattr(made, "recommend_visited", noting)
-    question = RecommendQuery(made, 3, "all", False)
-    found = answer_together([(question, [parse_history(made.graph, history)]) for history in HISTORIES])
+    monkeypatch.setattr(recommender, "recommend_visited", record_size)
+    query = RecommendQuery(recommender, 3, "all", False)
+    answers = answer_together([(query, [parse_history(recommender.graph, history)]) for history in HISTORIES])
     assert sizes == [1, 4]
-    for mine, top in zip(found, alone, strict=True):
+    for mine, top in zip(answers, alone, strict=True):
         assert [(each["node"], each["score"]) for each in mine[0]["recommendations"]] == top
 
 
 def test_different_queries_form_different_batches():
-    made = prepared()
-    seen = [parse_history(made.graph, ["music"])]
-    questions = [
-        RecommendQuery(made, k, which, reasons) for k, which, reasons in ((1, "all", False), (2, "last", True))
+    recommender = make_prepared_recommender()
+    seen = [parse_history(recommender.graph, ["music"])]
+    queries = [
+        RecommendQuery(recommender, k, which, reasons) for k, which, reasons in ((1, "all", False), (2, "last", True))
     ]
-    found = answer_together([(question, seen) for question in questions] * 2)
-    assert [len(each[0]["recommendations"]) for each in found] == [1, 2, 1, 2]
-    assert "ranks" in found[1][0]["recommendations"][0]
+    answers = answer_together([(query, seen) for query in queries] * 2)
+    assert [len(each[0]["recommendations"]) for each in answers] == [1, 2, 1, 2]
+    assert "ranks" in answers[1][0]["recommendations"][0]
 
 
 def test_failing_request_does_not_affect_others(monkeypatch):
-    made = prepared()
-    whole = made.recommend_visited
+    recommender = make_prepared_recommender()
+    recommend = recommender.recommend_visited
 
-    def failing(seen: Any, k: int, candidates: Any) -> Any:
-        if any(each.last == made.graph.position("dance") for each in seen):
+    def fail_for_dance(seen: Any, k: int, candidates: Any) -> Any:
+        if any(each.last == recommender.graph.position("dance") for each in seen):
             raise cg.ConvergenceError("not this one.")
-        return whole(seen, k, candidates)
+        return recommend(seen, k, candidates)
 
-    monkeypatch.setattr(made, "recommend_visited", failing)
-    question = RecommendQuery(made, 3, "all", False)
-    found = answer_together([(question, [parse_history(made.graph, history)]) for history in HISTORIES])
-    assert [isinstance(each, cg.ConvergenceError) for each in found] == [False, False, True, False, False]
+    monkeypatch.setattr(recommender, "recommend_visited", fail_for_dance)
+    query = RecommendQuery(recommender, 3, "all", False)
+    answers = answer_together([(query, [parse_history(recommender.graph, history)]) for history in HISTORIES])
+    assert [isinstance(each, cg.ConvergenceError) for each in answers] == [False, False, True, False, False]
 
 
 def test_unprepared_nodes_do_not_delay_others(monkeypatch):
-    made = cg.Recommender(cg.toys.library())
-    made.prepare(["music"])
+    recommender = cg.Recommender(cg.toys.library())
+    recommender.prepare(["music"])
     threads = []
-    whole = made.recommend_visited
+    recommend = recommender.recommend_visited
     monkeypatch.setattr(
-        made, "recommend_visited", lambda *given: (threads.append(threading.current_thread().name), whole(*given))[1]
+        recommender,
+        "recommend_visited",
+        lambda *given: (threads.append(threading.current_thread().name), recommend(*given))[1],
     )
-    question = RecommendQuery(made, 3, "all", False)
-    answer_together([(question, [parse_history(made.graph, [label])]) for label in ("music", "logic")])
+    query = RecommendQuery(recommender, 3, "all", False)
+    answer_together([(query, [parse_history(recommender.graph, [label])]) for label in ("music", "logic")])
     assert sorted(name.partition("_")[0] for name in threads) == ["batches", "computing"]
 
 
 def test_prepared_nodes_beyond_the_limit_are_not_kept():
-    made = cg.Recommender(cg.toys.library())
-    made.prepare(["music"])
-    seen, known = [parse_history(made.graph, ["music", "logic"])], made.num_prepared
-    question = RecommendQuery(made, 3, "all", True)
-    forgotten = question.prepare_and_answer(seen, 1, lambda: None)
-    assert made.num_prepared == known
-    assert question.prepare_and_answer(seen, 10**6, lambda: None) == forgotten
-    assert made.num_prepared > known
+    recommender = cg.Recommender(cg.toys.library())
+    recommender.prepare(["music"])
+    seen, known = [parse_history(recommender.graph, ["music", "logic"])], recommender.num_prepared
+    query = RecommendQuery(recommender, 3, "all", True)
+    forgotten = query.prepare_and_answer(seen, 1, lambda: None)
+    assert recommender.num_prepared == known
+    assert query.prepare_and_answer(seen, 10**6, lambda: None) == forgotten
+    assert recommender.num_prepared > known
 
 
 @pytest.mark.parametrize("directed", [False, True])
@@ -110,6 +111,6 @@ def test_pagerank_of_prepared_nodes_is_additive(directed):
     summed.prepare()
     for history in ([3], [5, 1, 20], [39, 38, 0]):
         for which in ("all", "last", "history"):
-            one, other = (made.recommend(history, 40, candidates=which) for made in (solved, summed))
+            one, other = (recommender.recommend(history, 40, candidates=which) for recommender in (solved, summed))
             assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=2e-10)
     assert summed.knows(parse_history(graph, [0, 1]))

@@ -20,35 +20,35 @@ from support.serving import get_error, open_client
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[Any]:
-    with open_client(Limits(nodes=100, edges=200, uploads=2, upload_bytes=100_000)) as found:
-        yield found
+    with open_client(Limits(nodes=100, edges=200, uploads=2, upload_bytes=100_000)) as client:
+        yield client
 
 
 def test_upload_use_and_remove(api, tmp_path):
     cg.toys.library().save(str(tmp_path / "mine.npz"))
     content = (tmp_path / "mine.npz").read_bytes()
-    for answer in (
+    for response in (
         api.post("/api/v1/graphs", files={"file": ("mine.npz", content)}),
         api.post("/api/v1/graphs?name=mine.npz", content=content),
     ):
-        assert answer.status_code == 201, answer.text
-        found = answer.json()
-        assert (found["title"], found["kind"], found["nodes"]) == ("mine.npz", "upload", 12)
-        body = {"graph": found["id"], "walk": ["music", "dance"]}
+        assert response.status_code == 201, response.text
+        result = response.json()
+        assert (result["title"], result["kind"], result["nodes"]) == ("mine.npz", "upload", 12)
+        body = {"graph": result["id"], "walk": ["music", "dance"]}
         assert api.post("/api/v1/measure", json=body).json()["edges"] == [0, 1]
-        assert api.delete(f"/api/v1/graphs/{found['id']}").status_code == 204
-        get_error(api.get(f"/api/v1/graphs/{found['id']}"), 404)
+        assert api.delete(f"/api/v1/graphs/{result['id']}").status_code == 204
+        get_error(api.get(f"/api/v1/graphs/{result['id']}"), 404)
         get_error(api.post("/api/v1/measure", json=body), 404)
     assert "only uploads" in get_error(api.delete("/api/v1/graphs/toy:library"), 404)
 
 
 def test_labels_are_unchanged_in_json(api):
     hostile = "<script>alert(1)</script>"
-    made = api.post("/api/v1/graphs?name=a.tsv", content=f'{hostile}\té"\n'.encode())
-    answer = api.post("/api/v1/measure", json={"graph": made.json()["id"], "walk": [hostile, 'é"']})
-    assert answer.headers["content-type"].startswith("application/json")
-    assert answer.json()["node"] == [hostile, 'é"']
-    unknown = api.post("/api/v1/measure", json={"graph": made.json()["id"], "walk": ["<img>"]})
+    uploaded = api.post("/api/v1/graphs?name=a.tsv", content=f'{hostile}\té"\n'.encode())
+    response = api.post("/api/v1/measure", json={"graph": uploaded.json()["id"], "walk": [hostile, 'é"']})
+    assert response.headers["content-type"].startswith("application/json")
+    assert response.json()["node"] == [hostile, 'é"']
+    unknown = api.post("/api/v1/measure", json={"graph": uploaded.json()["id"], "walk": ["<img>"]})
     assert unknown.headers["content-type"].startswith("application/json")
 
 
@@ -56,10 +56,10 @@ def test_labels_are_unchanged_in_json(api):
     "name", ["../../../etc/cron.d/a.csv", "..\\..\\a.csv", "/home/someone/.ssh/a.csv", "a\0b.csv", "%2e%2e/a.csv"]
 )
 def test_file_names_like_paths(api, name):
-    answer = api.post("/api/v1/graphs", params={"name": name}, content=b"a,b\nb,c\n")
-    assert answer.status_code == 201, answer.text
-    assert "/" not in answer.json()["title"]
-    assert answer.json()["id"].startswith("upload-")
+    response = api.post("/api/v1/graphs", params={"name": name}, content=b"a,b\nb,c\n")
+    assert response.status_code == 201, response.text
+    assert "/" not in response.json()["title"]
+    assert response.json()["id"].startswith("upload-")
 
 
 def _build_zip_bomb() -> bytes:
@@ -109,11 +109,11 @@ def test_error_of_a_file_hides_its_path(tmp_path: Path):
     bad = tmp_path / "secret-folder.csv"
     bad.write_bytes(b"")
     with open_client(graphs=GraphStore(Limits(), {"mine": bad})) as api:
-        for answer in (
+        for response in (
             api.get("/api/v1/graphs/mine"),
             api.post("/api/v1/measure", json={"graph": "mine", "walk": ["a"]}),
         ):
-            assert "secret-folder" not in get_error(answer, 500)
+            assert "secret-folder" not in get_error(response, 500)
     with pytest.raises(UnreadableGraphError, match="see the log of the server"):  # which is what the page shows
         GraphStore(Limits(), {"mine": bad}).open("mine")
 
@@ -122,8 +122,8 @@ def test_graph_without_edges(tmp_path: Path):
     bare = tmp_path / "bare.npz"
     cg.Graph.from_edges([], nodes=["a", "b"]).save(str(bare))
     with open_client(graphs=GraphStore(Limits(), {"bare": bare})) as api:
-        found = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
-        assert found.json()["beta0"] == [1, 2]
+        result = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
+        assert result.json()["beta0"] == [1, 2]
         for what, body in (("recommend", {"history": ["a"]}), ("explore", {}), ("predict", {"history": ["a"]})):
             assert "no edges" in get_error(api.post(f"/api/v1/{what}", json={"graph": "bare", **body}), 422)
 

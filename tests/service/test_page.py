@@ -21,6 +21,7 @@ CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'curiograph[test]'")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: `make browser` installs Debian's")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+playwright.expect.set_options(timeout=60_000)  # long enough for a busy machine
 HOSTILE = "<img src=x onerror=window.injected=1>"
 
 

@@ -19,14 +19,14 @@ LIBRARY = "toy:library"
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[Any]:
-    with open_client() as found:
-        yield found
+    with open_client() as client:
+        yield client
 
 
-def ask(api: Any, what: str, **body: Any) -> Any:
-    answer = api.post(f"/api/v1/{what}", json=body)
-    assert answer.status_code == 200, answer.text
-    return answer.json()
+def post(api: Any, path: str, **body: Any) -> Any:
+    response = api.post(f"/api/v1/{path}", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
 
 
 def test_graphs_agents_and_rewards_are_listed(api):
@@ -41,105 +41,105 @@ def test_graphs_agents_and_rewards_are_listed(api):
 
 
 def test_nodes_are_found_by_text(api):
-    found = api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"query": "MU", "limit": 5}).json()
-    assert found == {"nodes": ["music"], "total": 12}
+    result = api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"query": "MU", "limit": 5}).json()
+    assert result == {"nodes": ["music"], "total": 12}
     assert len(api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"limit": 3}).json()["nodes"]) == 3
 
 
 def test_measure_equals_library(api):
     walk = ["music", "mathematics", "logic", "philosophy", "history", "poetry", "music"]
-    found = ask(api, "measure", graph=LIBRARY, walk=walk)
+    result = post(api, "measure", graph=LIBRARY, walk=walk)
     growth = cg.measure(cg.toys.library(), walk)
-    assert found == growth.to_dict()
-    several = ask(api, "measure", graph=LIBRARY, walks=[walk, walk[:2]])["walks"]
-    assert several[0] == found
+    assert result == growth.to_dict()
+    several = post(api, "measure", graph=LIBRARY, walks=[walk, walk[:2]])["walks"]
+    assert several[0] == result
     assert several[1]["beta1"] == [0, 0]
-    bare = ask(api, "measure", graph=LIBRARY, walk=walk, compressibility=False)
+    bare = post(api, "measure", graph=LIBRARY, walk=walk, compressibility=False)
     assert bare["compressibility"] == [None] * 6
 
 
 @pytest.mark.parametrize("agent", ["greedy", "beam:4", "random", "igt-rg-horizon"])
 def test_explore_equals_library(api, agent):
-    found = ask(api, "explore", graph="rg", agent=agent, reward="igt", start=7, steps=8, seed=3)
+    result = post(api, "explore", graph="rg", agent=agent, reward="igt", start=7, steps=8, seed=3)
     graph = cg.generate("rg", nodes=50, seed=3)
-    assert found == cg.explore(graph, agent, "igt", 7, 8, seed=3).to_dict()
+    assert result == cg.explore(graph, agent, "igt", 7, 8, seed=3).to_dict()
 
 
 def test_look_step_by_step_equals_explore(api):
     walk = ["music"]
     while len(walk) < 6:
-        seen = ask(api, "look", graph=LIBRARY, walk=walk, agent="greedy", reward="cpt", seed=5)
-        assert seen["choice"] in [each["node"] for each in seen["candidates"]]
-        assert set(seen["best"]) == set(seen["candidates"][0]["values"])
-        walk.append(seen["choice"])
+        view = post(api, "look", graph=LIBRARY, walk=walk, agent="greedy", reward="cpt", seed=5)
+        assert view["choice"] in [each["node"] for each in view["candidates"]]
+        assert set(view["best"]) == set(view["candidates"][0]["values"])
+        walk.append(view["choice"])
     assert walk == cg.explore(cg.toys.library(), "greedy", "cpt", "music", 6, seed=5).nodes
 
 
 def test_rank_equals_pagerank_and_curious_pagerank(api):
     graph, history = cg.toys.library(), ["music", "logic"]
-    found = ask(api, "rank", graph=LIBRARY, history=history, alpha=0.5, k=4)
-    assert [(each["node"], each["score"]) for each in found["ranking"]] == cg.pagerank(graph, 0.5, history).top(4)
-    assert found["ranking"][0]["stderr"] is None
-    curious = ask(api, "rank", graph=LIBRARY, history=history, agent="greedy", reward="cpt", k=4, seed=1)
+    result = post(api, "rank", graph=LIBRARY, history=history, alpha=0.5, k=4)
+    assert [(each["node"], each["score"]) for each in result["ranking"]] == cg.pagerank(graph, 0.5, history).top(4)
+    assert result["ranking"][0]["stderr"] is None
+    curious = post(api, "rank", graph=LIBRARY, history=history, agent="greedy", reward="cpt", k=4, seed=1)
     eta = cg.curious_pagerank(graph, "greedy", 0.85, history, reward="cpt", seed=1)
     assert [(each["node"], each["score"]) for each in curious["ranking"]] == eta.top(4)
-    assert ask(api, "rank", graph=LIBRARY)["history"] is None
+    assert post(api, "rank", graph=LIBRARY)["history"] is None
 
 
 @pytest.mark.parametrize("candidates", ["last", "history", "all"])
 def test_recommend_equals_library(api, candidates):
     graph, histories = cg.toys.library(), [["music", "physics"], ["logic"], ["music", "logic", "music"]]
-    wanted = cg.recommend(graph, histories, 3, candidates=candidates)
-    found = ask(api, "recommend", graph=LIBRARY, histories=histories, k=3, candidates=candidates, reasons=True)
-    for one, top in zip(found["users"], wanted, strict=True):
+    expected = cg.recommend(graph, histories, 3, candidates=candidates)
+    result = post(api, "recommend", graph=LIBRARY, histories=histories, k=3, candidates=candidates, reasons=True)
+    for one, top in zip(result["users"], expected, strict=True):
         plain = top.to_dict()
         assert one["history"] == plain["history"]
         assert one["candidates"] == plain["candidates"]
         for mine, its in zip(one["recommendations"], plain["recommendations"], strict=True):
-            assert mine == its | {name: _lists(its[name]) for name in ("links", "opens", "closes")}
-    alone = ask(api, "recommend", graph=LIBRARY, history=histories[0], k=3, candidates=candidates)
-    assert [tuple(each.values())[:2] for each in alone["recommendations"]] == wanted[0]
+            assert mine == its | {name: _to_lists(its[name]) for name in ("links", "opens", "closes")}
+    alone = post(api, "recommend", graph=LIBRARY, history=histories[0], k=3, candidates=candidates)
+    assert [tuple(each.values())[:2] for each in alone["recommendations"]] == expected[0]
     assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
 
 
 def test_prepared_only_lists_used_nodes(api):
-    graph, asked = cg.generate("ws", nodes=50, seed=3), {"graph": "ws", "k": 50, "candidates": "history"}
+    graph, settings = cg.generate("ws", nodes=50, seed=3), {"graph": "ws", "k": 50, "candidates": "history"}
     recommender = api.app.state.service.graphs.open("ws").recommender
-    none = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
+    none = post(api, "recommend", history=[3, 7], prepared_only=True, **settings)
     pagerank = cg.recommend(graph, [3, 7], 50, candidates="history", ranker="pagerank")
     assert none["used"] == []
     assert [each["node"] for each in none["recommendations"]] == [node for node, _ in pagerank]
     assert recommender.num_prepared == 0
     recommender.prepare([3])
-    some = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
+    some = post(api, "recommend", history=[3, 7], prepared_only=True, **settings)
     assert some["used"] == [3]
     assert {3, 7}.isdisjoint(each["node"] for each in some["recommendations"])
     assert some != none
     recommender.prepare([7])
-    every = ask(api, "recommend", history=[3, 7], prepared_only=True, **asked)
+    every = post(api, "recommend", history=[3, 7], prepared_only=True, **settings)
     assert every.pop("used") == [3, 7]
-    assert every == ask(api, "recommend", history=[3, 7], **asked)
+    assert every == post(api, "recommend", history=[3, 7], **settings)
 
 
-def _lists(value: Any) -> Any:
-    return [_lists(each) for each in value] if isinstance(value, (list, tuple)) else value
+def _to_lists(value: Any) -> Any:
+    return [_to_lists(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
 def test_predict_percentiles_equal_choice_ranks(api):
     graph, history = cg.toys.library(), ["physics", "music"]
-    found = ask(api, "predict", graph=LIBRARY, history=history, choice="dance", k=9)
+    result = post(api, "predict", graph=LIBRARY, history=history, choice="dance", k=9)
     positions = graph.positions(history)
     candidates = find_candidates(graph, [positions], "last")
-    made = cg.Recommender(graph)
-    parts = {name: part.scores(graph, [positions], candidates) for name, part in made.ranker.parts().items()}
-    scores = parts | {"mixture": made.ranker.joined(parts)}
+    recommender = cg.Recommender(graph)
+    parts = {name: part.scores(graph, [positions], candidates) for name, part in recommender.ranker.parts().items()}
+    scores = parts | {"mixture": recommender.ranker.joined(parts)}
     chosen = np.asarray([graph.position("dance")], np.int32)
     flat = Candidates(candidates.offsets, candidates.nodes)
     for name, each in scores.items():
         rank = cg.human.choice_ranks(each, flat, chosen).percentile[0]
-        assert found["choice"]["percentiles"][name] == pytest.approx(rank)
-        assert sum(node["shares"][name] for node in found["ranking"]) == pytest.approx(1)
-    best = [node["percentiles"]["mixture"] for node in found["ranking"]]
+        assert result["choice"]["percentiles"][name] == pytest.approx(rank)
+        assert sum(node["shares"][name] for node in result["ranking"]) == pytest.approx(1)
+    best = [node["percentiles"]["mixture"] for node in result["ranking"]]
     assert best == sorted(best, reverse=True)
     assert "no candidate" in get_error(
         api.post("/api/v1/predict", json={"graph": LIBRARY, "history": history, "choice": "medicine"}), 422
@@ -147,13 +147,13 @@ def test_predict_percentiles_equal_choice_ranks(api):
 
 
 def test_single_candidate_has_no_percentile(api):
-    found = ask(api, "predict", graph="toy:cycle", history=[0, 1])
-    assert found["ranking"][0]["percentiles"]["pagerank"] is None
+    result = post(api, "predict", graph="toy:cycle", history=[0, 1])
+    assert result["ranking"][0]["percentiles"]["pagerank"] is None
 
 
 def test_labels_are_text_or_numbers(api):
-    assert ask(api, "measure", graph="toy:cycle", walk=["0", 1, "2"])["node"] == [0, 1, 2]
-    assert ask(api, "explore", graph="toy:grid", start="(0, 0)", steps=2)["nodes"][0] == "(0, 0)"
+    assert post(api, "measure", graph="toy:cycle", walk=["0", 1, "2"])["node"] == [0, 1, 2]
+    assert post(api, "explore", graph="toy:grid", start="(0, 0)", steps=2)["nodes"][0] == "(0, 0)"
     assert encode_label("\ud800") == "?"
     assert encode_label(float("nan")) == "nan"
     mixed = Labels(cg.Graph.from_edges([("7", 7), (7, 2**60)]))
@@ -169,9 +169,9 @@ def test_search_order():
         return not word.casefold().startswith(text), len(word.casefold()), word.casefold()
 
     for text, limit in (("", 5), ("a", 3), ("ab", 20), ("bba", 50), ("ss", 7), ("none", 3)):
-        found = labels.search(text.upper(), limit)
-        wanted = sorted((word for word in words if text in word.casefold()), key=order)[:limit]
-        assert list(map(order, found)) == list(map(order, wanted))
+        result = labels.search(text.upper(), limit)
+        expected = sorted((word for word in words if text in word.casefold()), key=order)[:limit]
+        assert list(map(order, result)) == list(map(order, expected))
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_errors_of_http_have_the_same_format(api):
 
 def test_content_type_is_json_or_absent(api):
     body = b'{"graph": "toy:library", "history": ["music"], "k": 1}'
-    assert api.post("/api/v1/recommend", content=body).json() == ask(
+    assert api.post("/api/v1/recommend", content=body).json() == post(
         api, "recommend", graph=LIBRARY, history=["music"], k=1
     )
     as_form = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -45,6 +46,14 @@ def get_error(response: Any, status: int) -> str:
     assert "Traceback" not in response.text
     assert tempfile.gettempdir() not in response.text
     return str(document["error"]["message"])
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition is true; fail after a minute, long enough for a busy machine."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @contextmanager
