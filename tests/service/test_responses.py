@@ -11,7 +11,7 @@ import pytest
 import curiograph as cg
 from curiograph.exploration.mdp import Candidates
 from curiograph.recommendation.recommender import find_candidates
-from curiograph.service.labels import Labels, encode_label
+from curiograph.service.labels import LabelIndex, encode_label
 from support.serving import get_error, open_client
 
 LIBRARY = "toy:library"
@@ -156,14 +156,14 @@ def test_labels_are_text_or_numbers(api):
     assert post(api, "explore", graph="toy:grid", start="(0, 0)", steps=2)["nodes"][0] == "(0, 0)"
     assert encode_label("\ud800") == "?"
     assert encode_label(float("nan")) == "nan"
-    mixed = Labels(cg.Graph.from_edges([("7", 7), (7, 2**60)]))
+    mixed = LabelIndex(cg.Graph.from_edges([("7", 7), (7, 2**60)]))
     assert mixed.walk(["7", 7, str(2**60)]) == ["7", 7, 2**60]
 
 
 def test_search_order():
     rng = np.random.default_rng(1)
     words = sorted({"".join(rng.choice(list("abAB\xdf"), rng.integers(1, 7))) for _ in range(400)})
-    labels = Labels(cg.Graph.from_edges([(words[0], word) for word in words[1:]], nodes=words))
+    labels = LabelIndex(cg.Graph.from_edges([(words[0], word) for word in words[1:]], nodes=words))
 
     def order(word: str) -> Any:
         return not word.casefold().startswith(text), len(word.casefold()), word.casefold()

@@ -24,7 +24,7 @@ from curiograph.messages import shorten_text
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.config import Limits
 from curiograph.service.errors import NotFoundError, TooLargeError, UnreadableGraphError
-from curiograph.service.labels import Labels
+from curiograph.service.labels import LabelIndex
 from curiograph.service.prepared import PreparedRecommender
 
 _LOG = logging.getLogger("curiograph.service")
@@ -49,7 +49,7 @@ class OpenGraph:
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
-        self.labels = Labels(graph)
+        self.labels = LabelIndex(graph)
         self._recommender: Recommender | None = None
         self._lock = threading.Lock()
 

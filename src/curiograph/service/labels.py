@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from operator import itemgetter
 
 import numpy as np
 
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import TextLabels
+from curiograph.graph.label_reader import LabelReader
 
 JsonLabel = str | int | float
 
@@ -35,39 +35,24 @@ def encode_label(label: Hashable) -> JsonLabel:
     return str(label)
 
 
-class Labels:
-    """What labels in JSON mean in one graph. Made in a thread: on a large graph the index takes a second or two.
+class LabelIndex(LabelReader):
+    """Find and search the nodes of one graph that JSON values denote.
+
+    Create it in a thread: the index of a large graph takes a second or two.
 
     >>> from curiograph.graph.toys import cycle
-    >>> Labels(cycle(4)).walk([0, "1"])
+    >>> LabelIndex(cycle(4)).walk([0, "1"])
     [0, 1]
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+        super().__init__(graph)
         self._positions = {label: position for position, label in enumerate(graph.names)}
-        others = {} if isinstance(graph.names, TextLabels) else self._positions
-        self._by_text = {str(encode_label(label)): position for label, position in others.items()}
+        self.find("")  # build the index of printed labels now
 
-    def find(self, given: JsonLabel) -> int | None:
-        """The node that is meant: the one called so, or the one whose label looks like it."""
-        found = self._positions.get(given)
-        if found is None:
-            found = self._by_text.get(str(given), self._positions.get(str(given)))
-        return found
-
-    def position(self, given: JsonLabel) -> int:
-        """The node that is meant; where there is none, raises with the nearest names, which may take seconds."""
-        found = self.find(given)
-        return self.graph.position(given) if found is None else found
-
-    def label(self, given: JsonLabel) -> Hashable:
-        """The label of the node that is meant."""
-        return self.graph.label(self.position(given))
-
-    def walk(self, given: Iterable[JsonLabel]) -> list[Hashable]:
-        """The labels of the nodes of a walk."""
-        return [self.label(each) for each in given]
+    def find_exact(self, label: Hashable) -> int | None:
+        """Return the position of the node with this label, or None."""
+        return self._positions.get(label)
 
     @cached_property
     def _by_length(self) -> list[Hashable]:
@@ -80,7 +65,7 @@ class Labels:
         """Search labels that contain a text, ignoring case: those that begin with it first, then the shortest first.
 
         >>> from curiograph.graph.toys import library
-        >>> Labels(library()).search("m", 3)
+        >>> LabelIndex(library()).search("m", 3)
         ['music', 'medicine', 'mathematics']
         """
         pattern = text.casefold()
