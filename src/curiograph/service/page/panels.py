@@ -164,7 +164,10 @@ class ComparisonPanel:
                 closest = max(agreement, key=lambda motive: agreement[motive])
                 ui.label(f"Closest to {_MOTIVES[closest]}.")
                 self._add_table(
-                    [_build_column("motive", "motive", align="left"), _build_column("share", "mean percentile")],
+                    [
+                        _build_column("motive", "motive", align="left"),
+                        _build_column("share", "mean percentile, 100 % is best"),
+                    ],
                     [{"motive": _MOTIVES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()],
                 )
             else:
