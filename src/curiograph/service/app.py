@@ -87,12 +87,10 @@ def create_app(
     )
     app.state.service = service
     add_error_handlers(app)
-    openapi_routes = list(app.routes)
-    for module in (graphs, walks, ranking, jobs):
-        app.include_router(module.router, responses=_ERROR_RESPONSES)
-    app.include_router(status.router, responses={code: _ERROR_RESPONSES[code] for code in (401, 503)})
-    own_routes = [*openapi_routes]
+    own_routes = list(app.routes)  # only the OpenAPI document so far
     for module in (graphs, walks, ranking, jobs, status):
+        codes = (401, 503) if module is status else tuple(_ERROR_RESPONSES)
+        app.include_router(module.router, responses={code: _ERROR_RESPONSES[code] for code in codes})
         own_routes += module.router.routes
     routes = [route for route in own_routes if isinstance(route, Route)]
     app.router.routes += [Route(path, NotFoundEndpoint(routes), include_in_schema=False) for path in RESERVED_PATHS]

@@ -52,11 +52,10 @@ class Limits:
         for field in fields(self):
             check_integer(field.name, getattr(self, field.name), 1, "a limit is a whole number, 1 or more")
 
-    def check_count(self, name: str, value: int, maximum: int) -> int:
-        """Return `value`; raise if it exceeds `maximum`."""
+    def check_count(self, name: str, value: int, maximum: int) -> None:
+        """Raise if a number of a request exceeds its limit."""
         if value > maximum:
             raise SettingError(f"{name} is {value:,}; at most {maximum:,} is allowed here.")
-        return value
 
     def check_walks(self, walks: Sequence[Sequence[object]]) -> None:
         """Raise if there are too many walks, or if one is too long."""

@@ -54,7 +54,7 @@ class SecurityMiddleware:
                     headers.setdefault(name, value)
             await send(message)
 
-        response = self._check(scope)
+        response = self._check_request(scope)
         if response is None:
             await self._app(scope, receive, send_with_headers)
         elif scope["type"] == "websocket":
@@ -62,7 +62,7 @@ class SecurityMiddleware:
         else:
             await response(scope, receive, send_with_headers)
 
-    def _check(self, scope: Scope) -> Response | None:
+    def _check_request(self, scope: Scope) -> Response | None:
         """Return None if the request is allowed, otherwise the response to send."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
@@ -81,14 +81,14 @@ class SecurityMiddleware:
             is_authorized = _is_equal(cookie_parser(headers.get("cookie", "")).get(_COOKIE, ""), self._cookie)
         if is_authorized:
             return None
-        return self._set_cookie(scope, self._token) or build_error_response(
+        return self._redirect_with_cookie(scope, self._token) or build_error_response(
             401,
             "TokenNeeded",
             "this service needs its token: send Authorization: Bearer TOKEN, or open the page with ?token=TOKEN.",
             {"WWW-Authenticate": "Bearer"},
         )
 
-    def _set_cookie(self, scope: Scope, token: str) -> Response | None:
+    def _redirect_with_cookie(self, scope: Scope, token: str) -> Response | None:
         """Redirect a page request with `?token=TOKEN` to the same page with a cookie; None for any other request."""
         if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(_API_PREFIX):
             return None
