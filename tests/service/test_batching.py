@@ -12,6 +12,7 @@ import curiograph as cg
 from curiograph.centrality.history import parse_history
 from curiograph.service.batching import Batcher, RecommendQuery
 from curiograph.service.config import Limits
+from curiograph.service.errors import BusyError
 from curiograph.service.workers import WorkerPool
 
 HISTORIES = [["music"], ["logic", "music"], ["physics", "dance"], ["music", "logic", "poetry"], ["history"]]
@@ -23,11 +24,11 @@ def make_prepared_recommender() -> cg.Recommender:
     return recommender
 
 
-def answer_together(requests: list[tuple[RecommendQuery, Any]]) -> list[Any]:
+def answer_together(requests: list[tuple[RecommendQuery, Any]], limits: Limits | None = None) -> list[Any]:
     """Answer requests that arrive at the same time."""
 
     async def together() -> list[Any]:
-        batches = Batcher(Limits(), WorkerPool(Limits()), WorkerPool(Limits()))
+        batches = Batcher(limits or Limits(), WorkerPool(Limits()))
         return await asyncio.gather(*(batches.answer(*each) for each in requests), return_exceptions=True)
 
     return asyncio.run(together())
@@ -48,6 +49,13 @@ def test_simultaneous_requests_form_one_batch(monkeypatch):
     assert sizes == [1, 4]
     for mine, top in zip(answers, alone, strict=True):
         assert [(each["node"], each["score"]) for each in mine[0]["recommendations"]] == top
+
+
+def test_number_of_unanswered_requests_is_limited():
+    recommender = make_prepared_recommender()
+    request = RecommendQuery(recommender, 3, "all", False), [parse_history(recommender.graph, ["music"])]
+    answers = answer_together([request] * 3, Limits(running=2))
+    assert [isinstance(answer, BusyError) for answer in answers] == [False, False, True]
 
 
 def test_different_queries_form_different_batches():

@@ -134,13 +134,14 @@ def test_upload_removed_while_in_use(monkeypatch):
         graph_id = store.add_upload("a.csv", b"a,b\n").id
         opened = store.open(graph_id)
         assert store.open(graph_id) is opened
-        assert store.get_opened(graph_id) is opened
-        monkeypatch.setattr(store, "get_opened", lambda name: (store.remove_upload(name), opened)[1])
+        assert store.find(graph_id).opened is opened
+        find = store.find
+        monkeypatch.setattr(store, "find", lambda name: (find(name), store.remove_upload(name))[0])
         assert graph_id in get_error(api.get(f"/api/v1/graphs/{graph_id}"), 404)
         assert opened.labels.walk(["a"]) == ["a"]
-    for find in (store.open, store.get_info, store.remove_upload):
+    for function in (find, store.open, store.remove_upload):
         with pytest.raises(cg.UnknownNameError):
-            find(graph_id)
+            function(graph_id)
 
 
 def test_graph_is_read_once(tmp_path: Path, monkeypatch):
@@ -151,10 +152,10 @@ def test_graph_is_read_once(tmp_path: Path, monkeypatch):
         lambda path, directed: (time.sleep(0.05), reads.append(path), cg.read_graph(path))[2],
     )
     store = GraphStore(files={"mine": tmp_path / "mine.npz"})
-    assert store.get_opened("mine") is None
+    assert store.find("mine").opened is None
     with ThreadPoolExecutor(4) as threads:
         opened = list(threads.map(lambda _: store.open("mine"), range(4)))
         recommenders = list(threads.map(lambda each: each.recommender, opened))
     assert len(reads) == 1
-    assert all(each is store.get_opened("mine") for each in opened)
+    assert all(each is store.find("mine").opened for each in opened)
     assert all(each is recommenders[0] for each in recommenders)

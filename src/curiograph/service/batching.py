@@ -15,6 +15,7 @@ from typing import Any
 from curiograph.centrality.history import History
 from curiograph.recommendation.recommender import CandidateSet, Recommender
 from curiograph.service.config import Limits
+from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.prepared import PreparedRecommender, copy_if_full, prepare_nodes
 from curiograph.service.responses import encode_recommendations
 from curiograph.service.time_limits import StopCheck
@@ -66,15 +67,15 @@ class Batcher:
 
     Parameters
     ----------
-    limits : `parts` limits what is kept of what was prepared while answering.
-    quick_workers : pool whose slots limit the number of waiting requests.
+    limits : limits the number of waiting requests, their time, and what is kept of what was prepared while answering.
     workers : pool that answers histories with nodes that are not prepared, which takes long.
     """
 
-    def __init__(self, limits: Limits, quick_workers: WorkerPool, workers: WorkerPool) -> None:
-        self._limits, self._quick_workers, self._workers = limits, quick_workers, workers
+    def __init__(self, limits: Limits, workers: WorkerPool) -> None:
+        self._limits, self._workers = limits, workers
         self._executor = ThreadPoolExecutor(1, thread_name_prefix="batches")
         self._waiting: list[_Request] = []
+        self._num_unanswered = 0
         self._running = False
 
     async def answer(self, query: RecommendQuery, histories: Sequence[History]) -> Answers:
@@ -83,14 +84,18 @@ class Batcher:
             return await self._workers.run_with_deadline(
                 partial(query.prepare_and_answer, histories, self._limits.parts)
             )
-        self._quick_workers.acquire_slot()
+        if self._num_unanswered >= self._limits.running:
+            raise BusyError(self._limits.running)
+        self._num_unanswered += 1
         try:
             request = _Request(query, histories)
             self._waiting.append(request)
             self._start_batch()
-            return await self._quick_workers.wait_for(request.future)
+            return await asyncio.wait_for(request.future, self._limits.seconds)
+        except TimeoutError:
+            raise TimeLimitError(self._limits.seconds) from None
         finally:
-            self._quick_workers.release_slot()
+            self._num_unanswered -= 1
 
     def _start_batch(self) -> None:
         """Start the next batch, unless one is running: waiting requests with the query of the first one."""

@@ -68,6 +68,9 @@ class BusyError(ServiceError):
 
     status, error_type = 429, "Busy"
 
+    def __init__(self, count: int, unit: str = "requests", retry_after: int = 1) -> None:
+        super().__init__(f"{count} {unit} are in progress, the limit; try again later.", retry_after)
+
 
 class UnreadableGraphError(ServiceError):
     """A graph of the server that cannot be read; only the log gives the reason, which may contain paths."""

@@ -68,17 +68,22 @@ class OpenGraph:
 
 
 @dataclass
-class _Entry:
+class StoredGraph:
+    """An entry of the store."""
+
     id: str
     title: str
     kind: GraphKind
     read: Callable[[], Graph]
+    """Function that reads the graph."""
     opened: OpenGraph | None = None
+    """The graph, or None until it has been read."""
     lock: threading.Lock = field(default_factory=threading.Lock)
     """Lock held while the graph is read."""
 
     @property
     def info(self) -> GraphInfo:
+        """Description for clients."""
         graph = None if self.opened is None else self.opened.graph
         return GraphInfo(
             id=self.id,
@@ -139,17 +144,19 @@ class GraphStore:
         directed: bool = False,
     ) -> None:
         self.limits = limits or Limits()
-        self._entries = {name: _Entry(name, title, "built-in", read) for name, (title, read) in BUILT_IN_GRAPHS.items()}
+        self._entries = {
+            name: StoredGraph(name, title, "built-in", read) for name, (title, read) in BUILT_IN_GRAPHS.items()
+        }
         self._lock = threading.Lock()
         for name in READERS:
             if find_dataset(name, data) is not None:
                 read = partial(_read_dataset, name, data)
-                self._entries[name] = _Entry(name, _DATASET_TITLES[name], "data set", read)
+                self._entries[name] = StoredGraph(name, _DATASET_TITLES[name], "data set", read)
         for name, path in (files or {}).items():
             if name in self._entries:
                 raise SettingError(f"there is a graph {name!r} already; give your file another name, as in my-{name}.")
             read = partial(read_graph, path, directed=True if directed else None)
-            self._entries[name] = _Entry(name, name, "file", read)
+            self._entries[name] = StoredGraph(name, name, "file", read)
 
     @property
     def default_id(self) -> str:
@@ -161,17 +168,20 @@ class GraphStore:
         with self._lock:
             return [entry.info for entry in self._entries.values()]
 
-    def get_info(self, graph_id: str) -> GraphInfo:
-        """Describe one graph; raise NotFoundError if it does not exist."""
-        return self._find(graph_id).info
-
-    def get_opened(self, graph_id: str) -> OpenGraph | None:
-        """Return a graph if it is in memory, otherwise None; raise NotFoundError if it does not exist."""
-        return self._find(graph_id).opened
+    def find(self, graph_id: str) -> StoredGraph:
+        """Return the entry of a graph; raise NotFoundError if it does not exist."""
+        with self._lock:
+            entry = self._entries.get(graph_id)
+            if entry is None:
+                known = ", ".join(self._entries)
+                raise NotFoundError(f"there is no graph {shorten_text(graph_id, 80)!r}; the graphs are {known}.")
+            if entry.kind == "upload":  # keep uploads in order of use
+                self._entries[graph_id] = self._entries.pop(graph_id)
+            return entry
 
     def open(self, graph_id: str) -> OpenGraph:
         """Return a graph, reading it if necessary; raise NotFoundError or UnreadableGraphError."""
-        entry = self._find(graph_id)
+        entry = self.find(graph_id)
         with entry.lock:
             if entry.opened is None:
                 try:
@@ -181,16 +191,6 @@ class GraphStore:
                     raise UnreadableGraphError("this graph cannot be read; see the log of the server.") from None
                 entry.opened = OpenGraph(graph)
             return entry.opened
-
-    def _find(self, graph_id: str) -> _Entry:
-        with self._lock:
-            entry = self._entries.get(graph_id)
-            if entry is None:
-                known = ", ".join(self._entries)
-                raise NotFoundError(f"there is no graph {shorten_text(graph_id, 80)!r}; the graphs are {known}.")
-            if entry.kind == "upload":  # keep uploads in order of use
-                self._entries[graph_id] = self._entries.pop(graph_id)
-            return entry
 
     def add_upload(self, filename: str, content: bytes, directed: bool = False) -> GraphInfo:
         """Add an uploaded file; raise FileFormatError or TooLargeError, without adding anything, if it is bad.
@@ -220,7 +220,7 @@ class GraphStore:
             if count > maximum:
                 raise TooLargeError(f"{title}: has {count:,} {unit}; at most {maximum:,} are allowed.")
         require_edges(graph)
-        entry = _Entry(f"upload-{secrets.token_hex(6)}", title, "upload", lambda: graph, OpenGraph(graph))
+        entry = StoredGraph(f"upload-{secrets.token_hex(6)}", title, "upload", lambda: graph, OpenGraph(graph))
         with self._lock:
             uploads = [other.id for other in self._entries.values() if other.kind == "upload"]
             for least_recently_used in uploads[: max(0, len(uploads) + 1 - limits.uploads)]:

@@ -95,7 +95,7 @@ class JobQueue:
                 if old.ended is not None and (is_full or now - old.ended > _KEPT_SECONDS):
                     del self._jobs[old.id]
             if len(self._jobs) >= self._limits.kept_jobs:
-                raise BusyError(f"{len(self._jobs)} jobs are waiting or running, the limit; try again later.", 10)
+                raise BusyError(len(self._jobs), "jobs", retry_after=10)
             job = Job(secrets.token_hex(8), kind, graph)
             job.future = self._executor.submit(self._run, job, task)
             self._jobs[job.id] = job

@@ -27,7 +27,7 @@ class Service:
         self.workers = WorkerPool(limits)
         self.quick_workers = WorkerPool(limits, _QUICK_THREADS, "quick")
         self._readers = WorkerPool(limits, _QUICK_THREADS, "reading")
-        self.batcher = Batcher(limits, self.quick_workers, self.workers)
+        self.batcher = Batcher(limits, self.workers)
         self.jobs = JobQueue(limits)
         self.metrics = Metrics(graphs, self.jobs)
         self._stage: Literal["ok", "warming up", "stopping"] = "warming up"
@@ -35,8 +35,10 @@ class Service:
 
     async def open_graph(self, graph_id: str) -> OpenGraph:
         """Return a graph; read it in a thread the first time."""
-        opened = self.graphs.get_opened(graph_id)
-        return opened if opened is not None else await self._readers.run(self.graphs.open, graph_id)
+        opened = self.graphs.find(graph_id).opened
+        if opened is None:
+            opened = await self._readers.run(self.graphs.open, graph_id)
+        return opened
 
     @property
     def status(self) -> Literal["ok", "warming up", "overloaded", "stopping"]:

@@ -34,10 +34,14 @@ class WorkerPool:
 
     async def run(self, function: Callable[..., Result], *arguments: object) -> Result:
         """Call a function in a thread and return its result."""
-        self.acquire_slot()
+        if not self._slots.acquire(blocking=False):
+            raise BusyError(self._limits.running)
         future = self._submit(time.monotonic() + self._limits.seconds, function, *arguments)
-        future.add_done_callback(lambda _: self.release_slot())
-        return await self.wait_for(asyncio.wrap_future(future))
+        future.add_done_callback(lambda _: self._slots.release())
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
+        except TimeoutError:
+            raise TimeLimitError(self._limits.seconds) from None
 
     async def run_with_deadline(self, function: Callable[[StopCheck], Result]) -> Result:
         """Call a function in a thread; its argument is a function to call often, which raises after the deadline."""
@@ -58,22 +62,6 @@ class WorkerPool:
         self._deadlines[future] = deadline
         future.add_done_callback(lambda done: self._deadlines.pop(done, None))
         return future
-
-    def acquire_slot(self) -> None:
-        """Take a slot; raise BusyError if all are taken."""
-        if not self._slots.acquire(blocking=False):
-            raise BusyError(f"{self._limits.running} requests are in progress, the limit; try again soon.", 1)
-
-    def release_slot(self) -> None:
-        """Release a slot taken by `acquire_slot`."""
-        self._slots.release()
-
-    async def wait_for(self, future: asyncio.Future[Result]) -> Result:
-        """Wait for a result; raise TimeLimitError if it takes too long."""
-        try:
-            return await asyncio.wait_for(future, self._limits.seconds)
-        except TimeoutError:
-            raise TimeLimitError(self._limits.seconds) from None
 
     @property
     def busy(self) -> bool:

@@ -76,7 +76,7 @@ async def upload_graph(
 async def describe_graph(graph: GraphPath, service: ServiceDependency) -> Any:
     """Describe one graph with its size; it is read if necessary."""
     await service.open_graph(graph)
-    return service.graphs.get_info(graph)
+    return service.graphs.find(graph).info
 
 
 @router.delete("/graphs/{graph}", status_code=204)
