@@ -179,7 +179,7 @@ def test_search_order():
     [
         ("measure", {"graph": "nope", "walk": ["a"]}, 404, "no graph 'nope'"),
         ("measure", {"graph": LIBRARY, "walk": ["musik"]}, 422, "'music'"),
-        ("measure", {"graph": LIBRARY}, 422, "walk or walks"),
+        ("measure", {"graph": LIBRARY}, 422, "body: give either walk or walks."),
         ("measure", {"graph": LIBRARY, "walk": []}, 422, "walk"),
         ("measure", {"graph": LIBRARY, "walk": ["music"] * 501}, 413, "at most 500"),
         ("measure", {"graph": LIBRARY, "walks": [["music"]] * 1001}, 413, "at most 1,000"),
@@ -196,7 +196,12 @@ def test_search_order():
         ("rank", {"graph": LIBRARY, "alpha": 1}, 422, "alpha"),
         ("rank", {"graph": LIBRARY, "k": 1001}, 422, "at most 1,000"),
         ("recommend", {"graph": LIBRARY, "history": ["music"], "candidates": "some"}, 422, "candidates"),
-        ("recommend", {"graph": LIBRARY, "history": ["x"], "histories": [["x"]]}, 422, "history or histories"),
+        (
+            "recommend",
+            {"graph": LIBRARY, "history": ["x"], "histories": [["x"]]},
+            422,
+            "body: give either history or histories.",
+        ),
         ("recommend", {"graph": LIBRARY, "history": ["musik"]}, 422, "'music'"),
         ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
     ],

@@ -136,7 +136,7 @@ def add_error_handlers(app: FastAPI) -> None:
             elif problem["type"] == "model_attributes_type" and field == "body":
                 problems.append("body: not a JSON object; send one, with Content-Type: application/json")
             else:
-                problems.append(f"{field}: {problem['msg']}")
+                problems.append(f"{field}: {problem['msg'].removeprefix('Value error, ')}")
         return build_error_response(422, "InvalidRequest", f"{'; '.join(problems)}.")
 
     async def handle_http_error(request: Request, error: Any) -> JSONResponse:
