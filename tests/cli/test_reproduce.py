@@ -10,7 +10,7 @@ import pytest
 
 from curiograph.agents import pretrained
 from support.program import Run
-from support.small_agents import fill_shelf
+from support.small_agents import save_random_agents
 
 SMALL = {
     "table1": ["--graphs", "2", "--episodes", "all", "--beam-episodes", "2"],
@@ -23,7 +23,7 @@ SMALL = {
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shelf")
-    fill_shelf(folder)
+    save_random_agents(folder)
     return folder
 
 

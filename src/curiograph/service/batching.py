@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from curiograph.centrality.history import History
-from curiograph.recommendation.recommender import CandidateSet, Recommender
+from curiograph.recommendation.ranker import CandidateSet
+from curiograph.recommendation.recommender import Recommender
 from curiograph.service.config import Limits
 from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.prepared import PreparedRecommender, copy_if_full, prepare_nodes
@@ -80,7 +81,7 @@ class Batcher:
 
     async def answer(self, query: RecommendQuery, histories: Sequence[History]) -> Answers:
         """Return one answer per history."""
-        if not all(query.recommender.knows(history) for history in histories):
+        if not all(query.recommender.is_prepared(history) for history in histories):
             return await self._workers.run_with_deadline(
                 partial(query.prepare_and_answer, histories, self._limits.parts)
             )

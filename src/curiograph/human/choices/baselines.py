@@ -16,7 +16,7 @@ from curiograph.graph.graph import Graph
 from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
-from curiograph.recommendation.rankers import Ranker
+from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import is_number
 
 _BLOCK_ENTRIES = 2**22  # histories x nodes scored at a time: bounds the memory, does not change the scores

@@ -21,7 +21,7 @@ from curiograph.human.choices.metrics import ChoiceRanks, find_chosen
 from curiograph.human.choices.windows import Windows
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
-from curiograph.recommendation.recommender import find_candidates
+from curiograph.recommendation.ranker import find_candidates
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.validation import check_integer
 

@@ -67,10 +67,10 @@ class _FixedSteps(SwarmLimits):
 
     last: int = 1
 
-    def goes_on(self, step: int, drawn: bool) -> bool:
+    def is_relevant(self, step: int, sampled: bool) -> bool:
         return step <= self.last
 
-    def walkers(self, step: int, drawn: bool) -> int:
+    def count_walkers(self, step: int, sampled: bool) -> int:
         return self.size
 
 

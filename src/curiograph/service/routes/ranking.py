@@ -67,7 +67,7 @@ async def recommend(request: RecommendRequest, service: ServiceDependency) -> Re
     if any(labels.find(label) is None for history in request.batch for label in history):
         # raises; in a thread, because finding similar labels for the message may take seconds
         await service.quick_workers.run(lambda: [labels.walk(history) for history in request.batch])
-    histories = [History.of([labels.position(label) for label in history]) for history in request.batch]
+    histories = [History.from_visits([labels.position(label) for label in history]) for history in request.batch]
     recommender = opened.prepared_recommender if request.prepared_only else opened.recommender
     query = RecommendQuery(recommender, request.k, request.candidates, request.reasons)
     answers = await service.batcher.answer(query, histories)
@@ -86,7 +86,7 @@ async def predict(request: PredictRequest, service: ServiceDependency) -> Any:
 
     def compute(check: StopCheck) -> Any:
         choice = None if request.choice is None else opened.labels.label(request.choice)
-        history = History.of([opened.labels.position(label) for label in request.history])
+        history = History.from_visits([opened.labels.position(label) for label in request.history])
         recommender = copy_if_full(opened.recommender, limits.parts)
         prepare_nodes(recommender, history.nodes.tolist(), check)
         return predict_choice(recommender, history, choice, request.k)
