@@ -162,7 +162,7 @@ def _cache() -> Path:
 def _digest(recommender: Recommender) -> str:
     """What tells the graph from all others."""
     parts = [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]
-    return str(parts[0].about(recommender.graph)["graph"])
+    return str(parts[0].describe(recommender.graph)["graph"])
 
 
 def _prepare(recommender: Recommender, file: Path, progress: Progress) -> None:
@@ -170,7 +170,7 @@ def _prepare(recommender: Recommender, file: Path, progress: Progress) -> None:
     if file.exists():
         recommender.load(file)
     nodes = range(recommender.graph.num_nodes)
-    missing = [recommender.graph.label(v) for v in nodes if not recommender.knows(History.of([v]))]
+    missing = [recommender.graph.label(v) for v in nodes if not recommender.is_prepared(History.from_visits([v]))]
     written = time.monotonic()
     for first in range(0, len(missing), _AT_ONCE):
         progress(f"preparing node {first} of {len(missing)}, once", first / len(missing))

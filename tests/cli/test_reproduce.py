@@ -10,7 +10,7 @@ import pytest
 
 from curiograph.agents import pretrained
 from support.program import Run
-from support.small_agents import fill_shelf
+from support.small_agents import save_random_agents
 
 SMALL = {
     "table1": ["--graphs", "2", "--episodes", "all", "--beam-episodes", "2"],
@@ -23,7 +23,7 @@ SMALL = {
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shelf")
-    fill_shelf(folder)
+    save_random_agents(folder)
     return folder
 
 
@@ -31,7 +31,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_writes_all_three_and_shows_tables(
     run: Run, tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(pretrained, "_shelf", lambda: shelf)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: shelf)
     out = tmp_path / "results"
     done = run("reproduce", name, *SMALL[name], "--out", str(out))
     assert done.code == 0
@@ -46,7 +46,7 @@ def test_writes_all_three_and_shows_tables(
 def test_json_is_one_document_even_without_trained_agents_and_peers(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(pretrained, "_shelf", lambda: tmp_path)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
     monkeypatch.setitem(sys.modules, "ripser", None)
     done = run("reproduce", name, *SMALL[name], "--out", str(tmp_path), "--json", "--quiet")
     document = json.loads(done.out)

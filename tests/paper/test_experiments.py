@@ -16,7 +16,7 @@ from curiograph.errors import FileFormatError, SettingError
 from curiograph.graph.generators import FAMILIES
 from curiograph.paper import comparison, curves, lengths, sizes, table1, walltime
 from curiograph.paper.experiment import redraw_figures
-from support.small_agents import fill_shelf
+from support.small_agents import save_random_agents
 
 SMALL = table1.Settings(episodes=2, beam_episodes=1, graphs=2, nodes=20, steps=4)
 PEERS = {"ripser": lambda adjacency: 0.0, "slow twin": lambda adjacency: 0.0}
@@ -24,20 +24,20 @@ PEERS = {"ripser": lambda adjacency: 0.0, "slow twin": lambda adjacency: 0.0}
 
 @pytest.fixture
 def empty_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(pretrained, "_shelf", lambda: tmp_path)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
     return tmp_path
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shelf")
-    fill_shelf(folder)
+    save_random_agents(folder)
     return folder
 
 
 @pytest.fixture
 def shelf(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(pretrained, "_shelf", lambda: filled)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: filled)
     return filled
 
 
@@ -59,7 +59,7 @@ def test_columns_mean_the_shipped_agents(shelf: Path) -> None:
 def test_what_is_not_shipped_is_left_out_in_one_line(empty_shelf: Path) -> None:
     assert list(comparison.find_agents(table1.COLUMNS, "igt", "rg")) == [*table1.BASELINES, "beam"]
     assert comparison.describe_missing(("greedy", "gnn")) == "Left out, no such agent is shipped: gnn."
-    fill_shelf(empty_shelf)
+    save_random_agents(empty_shelf)
     (empty_shelf / "igt-rg.safetensors").unlink()
     assert comparison.describe_missing(("greedy", "gnn")) == "Left out, no such agent is shipped: gnn for igt rg."
 

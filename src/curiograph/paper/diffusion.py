@@ -9,7 +9,7 @@ from typing import Any
 
 from curiograph.centrality.walk_statistics import UNBIASED, WalkComparison, walk_statistics
 from curiograph.files import PathLike
-from curiograph.human.prediction.predict import REWARDS
+from curiograph.human.prediction.components import REWARDS
 from curiograph.paper.comparison import format_table
 from curiograph.paper.people import TITLES, Settings, prepare_predictions
 from curiograph.parallel import IN_PROCESS, Engine

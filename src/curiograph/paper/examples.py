@@ -11,8 +11,8 @@ import numpy as np
 
 from curiograph.arrays import Float64
 from curiograph.files import PathLike
-from curiograph.human.prediction.components import PAGERANK, Components
-from curiograph.human.prediction.predict import PredictionRun, mixture_from_dict
+from curiograph.human.prediction.components import PAGERANK, Components, Mixture
+from curiograph.human.prediction.predict import PredictionRun
 from curiograph.human.prediction.results import Prediction
 from curiograph.paper.comparison import format_table
 from curiograph.paper.people import TITLES, Settings, prepare_predictions
@@ -54,11 +54,13 @@ def run(
 
 def _examples(job: PredictionRun, prediction: Prediction, count: int) -> Iterator[Example]:
     scored, outcome = job.scored["last"], prediction["last"]
-    tested = np.flatnonzero(job.study.split(0, scored.windows.users) & (scored.candidates.counts > _OFFERED))
+    tested = np.flatnonzero(
+        job.study.split(0, scored.choices.windows.users) & (scored.choices.candidates.counts > _OFFERED)
+    )
     drawn = np.random.default_rng(job.seed).choice(tested, min(count, len(tested)), replace=False)
-    mixes = {name: mixture_from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
-    scores = {name: scored.scores(mix) for name, mix in mixes.items()}
-    ranks = {name: scored.ranks(mix).percentile for name, mix in mixes.items()}
+    mixes = {name: Mixture.from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
+    scores = {name: scored.score_mixture(mix) for name, mix in mixes.items()}
+    ranks = {name: scored.rank_choices(mix).percentile for name, mix in mixes.items()}
     for window in np.sort(drawn).tolist():
         yield _example(job, scored, scores, {name: float(each[window]) for name, each in ranks.items()}, window)
 
@@ -66,9 +68,9 @@ def _examples(job: PredictionRun, prediction: Prediction, count: int) -> Iterato
 def _example(
     job: PredictionRun, scored: Components, scores: dict[str, Float64], percentiles: dict[str, float], window: int
 ) -> Example:
-    names, windows = job.study.graph.names, scored.windows
-    mine = slice(scored.candidates.offsets[window], scored.candidates.offsets[window + 1])
-    nodes = scored.candidates.nodes[mine]
+    names, windows = job.study.graph.names, scored.choices.windows
+    mine = slice(scored.choices.candidates.offsets[window], scored.choices.candidates.offsets[window + 1])
+    nodes = scored.choices.candidates.nodes[mine]
     best = {name: np.argsort(-values[mine], kind="stable")[:_OFFERED] for name, values in scores.items()}
     offers = {name: [_title(names[int(node)]) for node in nodes[first]] for name, first in best.items()}
     return Example(
