@@ -13,7 +13,7 @@ from griffe import Extension, Object
 
 _PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^\w+\n-{3,}$", re.MULTILINE)
-_DESCRIBED = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?!.{0,70}[^.,;:\n]\n +[A-Z`"])(?=\S)", re.MULTILINE)
+_DESCRIBED = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?!.{0,70}[^.,;:\n]\n +[A-Z`\x22])(?=\S)", re.MULTILINE)
 """A parameter followed by its description, not by a short type with an indented sentence below."""
 
 
