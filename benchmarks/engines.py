@@ -33,7 +33,7 @@ def overhead(engine: Engine, workers: int, tasks: int = _TASKS, seconds: float =
     ['engine', 'ideal', 'overhead', 'seconds', 'start', 'tasks', 'workers']
     """
     begun = time.perf_counter()
-    with engine.ready():
+    with engine.connect():
         run_job(_job(range(workers), 0.0), engine)
         start = time.perf_counter() - begun
         found = _lost(_job(range(tasks), seconds), engine, workers)
@@ -47,7 +47,7 @@ def journal_overhead(tasks: int = _TASKS, seconds: float = 1.0) -> dict[str, Any
     2
     """
     with tempfile.TemporaryDirectory() as folder:
-        return _lost(_job(range(tasks), seconds), resolve_engine(workers=1), 1, folder)
+        return _lost(_job(range(tasks), seconds), resolve_engine(workers=1, run=folder), 1)
 
 
 def of_engines(engines: Sequence[str], workers: int = 2, tasks: int = _TASKS) -> list[dict[str, Any]]:
@@ -58,13 +58,13 @@ def of_engines(engines: Sequence[str], workers: int = 2, tasks: int = _TASKS) ->
 
 
 def _job(tasks: Sequence[int], seconds: float) -> Job:
-    return Job("busy", busy, seconds, tasks, lambda: {"seconds": seconds})
+    return Job(name="busy", function=busy, shared=seconds, tasks=tasks, key=lambda: {"seconds": seconds})
 
 
-def _lost(job: Job, engine: Engine, workers: int, run: str | None = None) -> dict[str, Any]:
+def _lost(job: Job, engine: Engine, workers: int) -> dict[str, Any]:
     """Seconds that a job took, those that its tasks took divided by the workers, and what is more in between."""
     begun = time.perf_counter()
-    results = run_job(job, engine, run)
+    results = run_job(job, engine)
     took = time.perf_counter() - begun
     ideal = sum(result["seconds"] for result in results) / workers
     return {"tasks": len(job.tasks), "seconds": took, "ideal": ideal, "overhead": took / ideal - 1}

@@ -10,6 +10,7 @@ import pytest
 from curiograph.human.prediction.predict import Effort
 from curiograph.paper import diffusion, examples, table2
 from curiograph.paper.people import PAPER, Settings
+from curiograph.parallel import resolve_engine
 from support import people
 
 AT_ONCE = ("--igt", "greedy", "--cpt", "greedy", "--quick", "--splits", "1", "--workers", "1")
@@ -99,7 +100,7 @@ def test_a_bad_row_is_named_and_skipped_only_if_asked(run, tmp_path):
 
 def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
     settings = Settings(("movielens",), SMALL)
-    found = table2.run(settings, movielens, tmp_path)
+    found = table2.run(settings, movielens, resolve_engine(workers=1, run=tmp_path))
     text = table2.to_markdown(found)
     assert "| MovieLens |" in text
     assert "+7.9% ± 1.7%" in text  # the paper's
@@ -113,12 +114,14 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
     def tell(message: str, share: float | None = None) -> None:
         told.append(message)
 
-    spread = diffusion.run(settings, diffusion.Walking(10, 8), movielens, tmp_path, progress=tell)
+    spread = diffusion.run(
+        settings, diffusion.Walking(10, 8), movielens, resolve_engine(workers=1, run=tmp_path), progress=tell
+    )
     assert set(spread["movielens"]) == {"unbiased", "igt", "cpt", "greedy igt", "greedy cpt"}
     diffusion.save_plot(spread, tmp_path / "diffusion.png")
     assert "links from the start" in diffusion.to_markdown(spread, diffusion.Walking(10, 8))
 
-    shown = examples.run(settings, 2, movielens, tmp_path, progress=tell)
+    shown = examples.run(settings, 2, movielens, resolve_engine(workers=1, run=tmp_path), progress=tell)
     jobs = [message for message in told if " of " in message and "counts of" not in message]
     assert jobs
     assert all("found in the run folder" in message for message in jobs)  # all of it was kept

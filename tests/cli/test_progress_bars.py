@@ -127,7 +127,7 @@ def test_experiments_tell_even_shares(monkeypatch):
 
 def test_measuring_many_walks_tells_how_many_are_done(monkeypatch):
     told = Told()
-    monkeypatch.setattr("curiograph.growth.measure._TASK", 1e-9)
+    monkeypatch.setattr("curiograph.growth.measure._TASK_COST", 1e-9)
     measure(library(), [["music"], ["music", "physics"], ["music", "physics", "logic", "dance", "poetry"]],
             workers=1, progress=told)  # fmt: skip
     assert told == [0, pytest.approx(1 / 3), pytest.approx(2 / 3), 1]

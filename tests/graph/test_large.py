@@ -83,11 +83,11 @@ def test_what_does_not_fit_into_memory_is_told(run, tmp_path, monkeypatch):
         cg.GraphError, match=r"1,000 nodes of mean degree 20 need about .*; draw fewer nodes, or a lower"
     ):
         cg.generate_large("ws", 1_000)
-    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 2**30)
+    monkeypatch.setattr("curiograph.parallel.memory.get_available_memory", lambda: 2**30)
     refused = run("generate", "pl", "--nodes", "10000000", "--out", tmp_path / "large.npz")
     assert (refused.code, refused.out) == (2, "")
     assert refused.err == (
-        "curiograph: this needs about 4.4 GiB of memory, and 1.0 GiB are free; draw fewer --nodes, or a lower "
+        "curiograph: this needs about 4.4 GiB of memory, and 1.0 GiB is available; draw fewer --nodes, or a lower "
         "--mean-degree.\n"
     )
 

@@ -24,7 +24,7 @@ from curiograph.human.prediction.protocol import make_study
 from curiograph.human.prediction.results import ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY, Outcome
 from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 from curiograph.human.trajectories import Trajectories
-from curiograph.parallel import lock_run_folder
+from curiograph.parallel import lock_run_folder, resolve_engine
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.recommendation.rankers import PageRankRanker
 from support import people
@@ -78,13 +78,19 @@ def test_what_walkers_found_is_kept_and_what_was_lost_is_computed_again(tmp_path
     monkeypatch.setattr("curiograph.human.prediction.walkers.STARTS_PER_TASK", 20)
     graph, walkers, starts = people.walkers().graph, Walkers("greedy", "cpt", count=10, steps=2), np.arange(60)
     fresh = simulate_walkers(graph, walkers, starts)
-    assert same(simulate_walkers(graph, walkers, starts, run=tmp_path), fresh)
+    assert same(simulate_walkers(graph, walkers, starts, engine=resolve_engine(workers=1, run=tmp_path)), fresh)
     first, second, _ = sorted(tmp_path.glob("walkers-*/*.task"))
     first.unlink()
     second.write_bytes(second.read_bytes()[:200])  # a disk that lost the rest
     told = []
     with pytest.warns(UserWarning, match=r"000001\.task: is damaged; the task is computed again"):
-        repaired = simulate_walkers(graph, walkers, starts, run=tmp_path, progress=lambda m, share=None: told.append(m))
+        repaired = simulate_walkers(
+            graph,
+            walkers,
+            starts,
+            engine=resolve_engine(workers=1, run=tmp_path),
+            progress=lambda m, share=None: told.append(m),
+        )
     assert told[0].startswith("walkers: 1 of 3 groups of 20 nodes (1 found in the run folder)")
     assert same(repaired, fresh)
     assert simulate_walkers(graph, walkers, starts[:40]).steps[0].toarray()[40:].sum() == 0
@@ -93,8 +99,11 @@ def test_what_walkers_found_is_kept_and_what_was_lost_is_computed_again(tmp_path
 def test_other_walkers_do_not_take_over_what_was_kept(tmp_path):
     graph = people.walkers().graph
     greedy, chance = (Walkers(agent, count=5, steps=2) for agent in ("greedy", "random"))
-    simulate_walkers(graph, greedy, [0, 1], run=tmp_path)
-    assert same(simulate_walkers(graph, chance, [0, 1], run=tmp_path), simulate_walkers(graph, chance, [0, 1]))
+    simulate_walkers(graph, greedy, [0, 1], engine=resolve_engine(workers=1, run=tmp_path))
+    assert same(
+        simulate_walkers(graph, chance, [0, 1], engine=resolve_engine(workers=1, run=tmp_path)),
+        simulate_walkers(graph, chance, [0, 1]),
+    )
 
 
 # ---- components -----------------------------------------------------------------------------------------------------
@@ -247,18 +256,9 @@ def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
 
 
 def test_what_does_not_fit_into_memory_is_refused_before_the_work(monkeypatch):
-    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 1000)
+    monkeypatch.setattr("curiograph.parallel.memory.get_available_memory", lambda: 1000)
     with pytest.raises(SettingError, match=r"this needs about .*; predict fewer choices \(windows, all_windows\)"):
         predict(people.walkers(), agents=GREEDY, effort=SMALL)
-
-
-def test_memory_is_counted_for_all_workers_before_anybody_walks(monkeypatch):
-    monkeypatch.setattr("curiograph.parallel.memory.available", lambda: 600 * 2**20)
-    monkeypatch.setattr("curiograph.human.prediction.predict.simulate_walkers", lambda *given, **more: pytest.fail("walked"))
-    with pytest.raises(
-        SettingError, match=r"this needs about 1\.2 GiB of memory with 2 workers, .*; use at most 1 worker\."
-    ):
-        predict(people.walkers(), agents=GREEDY, effort=SMALL, workers=2)
 
 
 class Own:
@@ -290,14 +290,14 @@ def test_trained_agents_are_kept_in_the_run_folder(tmp_path):
     data = people.ratings(people.tastes(users=40, items=30, visits=12))
     effort = replace(SMALL, splits=1, windows=40, all_windows=10)
     recipe = make_study(data, item_users=3, mean_degree=6).recipe
-    first = prepare_run(data, recipe=recipe, effort=effort, run=tmp_path)
+    first = prepare_run(data, recipe=recipe, effort=effort, engine=resolve_engine(workers=1, run=tmp_path))
     (folder,) = tmp_path.glob("agent-igt-*")
     shutil.rmtree(folder)  # as if it had been trained on another machine
-    again = prepare_run(data, recipe=recipe, effort=effort, run=tmp_path)
+    again = prepare_run(data, recipe=recipe, effort=effort, engine=resolve_engine(workers=1, run=tmp_path))
     assert fingerprint("agent", load_agent(folder)) == fingerprint("agent", first.agents["igt"])
     for path in tmp_path.glob("training-*/*.task"):
         path.unlink()
-    trained_again = prepare_run(data, recipe=recipe, effort=effort, run=tmp_path)
+    trained_again = prepare_run(data, recipe=recipe, effort=effort, engine=resolve_engine(workers=1, run=tmp_path))
     elsewhere = prepare_run(data, recipe=recipe, effort=effort)
     for other in (again, trained_again, elsewhere):
         for reward in ("igt", "cpt"):

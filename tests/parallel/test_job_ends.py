@@ -45,7 +45,7 @@ def test_ctrl_c_ends_everything_and_says_how_to_go_on(sign: signal.Signals, tmp_
     ended = driver.end()
     kept = len(entries_of(run))
     assert ended.code == 130
-    said = f"stopped after {kept} of 400 draws of draws; they are kept in {run}: run the same again to go on"
+    said = f"stopped after {kept} of 400 draws of draws; they are kept in {run}: rerun the command to resume"
     assert ended.err == f"curiograph: {said}\n"
     assert driver.gone(2)
     assert list(temporary.iterdir()) == []
@@ -139,7 +139,7 @@ def test_a_full_disk_keeps_what_was_finished_and_resumes(tmp_path: Path) -> None
     kept = int((tmp_path / "notes" / "kept").read_text())
     assert said.startswith("curiograph.errors.GraphError: cannot write ")
     assert "the disk is full" in said
-    assert said.endswith("What was finished before is kept: mend this and run the same again.")
+    assert said.endswith("Finished tasks are kept: fix this and rerun the command.")
     assert 5 < kept < 60
     assert f"({kept} found in the run folder)" in out
     undisturbed = Driver(tmp_path / "run", 60, 1, tmp_path / "tmp").end()

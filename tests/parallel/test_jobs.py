@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ def test_results_do_not_depend_on_the_number_of_workers(
     workers: int, kept: bool, tmp_path: Path, expected: list[bytes]
 ) -> None:
     run = tmp_path if kept else None
-    assert in_bytes(run_job(a_job(), resolve_engine(workers=workers), run)) == expected
-    assert in_bytes(run_job(a_job(), resolve_engine(workers=workers), run)) == expected  # found where it was kept
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=workers, run=run))) == expected
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=workers, run=run))) == expected  # found where it was kept
 
 
 def test_processes_are_asked_once_they_pay_off(monkeypatch: pytest.MonkeyPatch, expected: list[bytes]) -> None:
@@ -46,8 +47,7 @@ def test_processes_are_asked_once_they_pay_off(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr("curiograph.parallel.job.resolve_workers", lambda workers: 2)
     assert in_bytes(run_job(a_job(), resolve_engine(workers=None))) == expected
     assert asked == []  # twelve quick tasks are done before a process has started
-    monkeypatch.setattr(local, "_TRIAL", -1.0)
-    monkeypatch.setattr(local, "_PAYS_OFF", 0.0)
+    monkeypatch.setattr(local, "_STARTUP_SECONDS", -1.0)
     assert in_bytes(run_job(a_job(), resolve_engine(workers=None))) == expected
     assert asked == list(range(1, 12))
 
@@ -56,8 +56,7 @@ def test_progress_counts_to_the_end(tmp_path: Path) -> None:
     told: list[tuple[str, float | None]] = []
     run_job(
         a_job(unit="draws"),
-        resolve_engine(workers=2),
-        tmp_path,
+        resolve_engine(workers=2, run=tmp_path),
         lambda message, share=None: told.append((message, share)),
     )
     assert [share for _, share in told] == [done / 12 for done in range(13)]
@@ -66,7 +65,7 @@ def test_progress_counts_to_the_end(tmp_path: Path) -> None:
     for path in sorted(tmp_path.glob("draws-*/*.task"))[:5]:
         path.unlink()
     told.clear()
-    run_job(a_job(), resolve_engine(workers=1), tmp_path, lambda message, share=None: told.append((message, share)))
+    run_job(a_job(), resolve_engine(workers=1, run=tmp_path), lambda message, share=None: told.append((message, share)))
     assert told[0] == ("draws: 7 of 12 tasks (7 found in the run folder)", 7 / 12)
     assert len(told) == 6
 
@@ -74,7 +73,7 @@ def test_progress_counts_to_the_end(tmp_path: Path) -> None:
 def test_a_job_without_tasks_has_no_results(tmp_path: Path) -> None:
     for engine in (resolve_engine(workers=1), resolve_engine(workers=2), resolve_engine()):
         assert run_job(a_job(tasks=[]), engine) == []
-        assert run_job(a_job(tasks=[]), engine, tmp_path) == []
+        assert run_job(a_job(tasks=[]), replace(engine, run_folder=tmp_path)) == []
 
 
 SCRIPT = """
@@ -85,7 +84,13 @@ class Agent:
     def act(self, task): return task + self.step
 
 if __name__ == "__main__":
-    job = Job("acts", lambda agent, task: {"value": agent.act(task)}, Agent(3), [1, 2, 3], dict)
+    job = Job(
+        name="acts",
+        function=lambda agent, task: {"value": agent.act(task)},
+        shared=Agent(3),
+        tasks=[1, 2, 3],
+        key=dict,
+    )
     print([result["value"] for result in run_job(job, resolve_engine(workers=2))])
 """
 
@@ -102,8 +107,7 @@ def test_lambdas_and_classes_of_a_script_are_sent(tmp_path: Path) -> None:
 def test_what_cannot_be_sent_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = {"lock": threading.Lock(), **SHARED}
     expected = in_bytes(run_job(a_job(shared=shared), resolve_engine(workers=1)))
-    monkeypatch.setattr(local, "_TRIAL", -1.0)
-    monkeypatch.setattr(local, "_PAYS_OFF", 0.0)
+    monkeypatch.setattr(local, "_STARTUP_SECONDS", -1.0)
     monkeypatch.setattr("curiograph.parallel.job.resolve_workers", lambda workers: 2)
     assert in_bytes(run_job(a_job(shared=shared), resolve_engine())) == expected
 
@@ -124,9 +128,8 @@ def failures(tasks: list[str], tmp_path: Path, workers: int = 1, run: Path | Non
     marks.mkdir(exist_ok=True)
     with pytest.raises(JobError) as told:
         run_job(
-            a_job(faulty, tasks, "faults", shared={"marks": str(marks)}, describe=str),
-            resolve_engine(workers=workers),
-            run or tmp_path / "run",
+            a_job(faulty, tasks, "faults", shared={"marks": str(marks)}, describe_task=str),
+            resolve_engine(workers=workers, run=run or tmp_path / "run"),
         )
     assert "\n" not in str(told.value)
     return told.value.failed
@@ -147,7 +150,9 @@ def test_a_task_that_fails_is_named_and_the_others_are_done(tmp_path: Path) -> N
 
 def test_an_error_names_a_few_and_counts_the_rest(tmp_path: Path) -> None:
     with pytest.raises(JobError) as told:
-        run_job(a_job(faulty, [f"raises {i}" for i in range(9)], describe=str), resolve_engine(workers=1), tmp_path)
+        run_job(
+            a_job(faulty, [f"raises {i}" for i in range(9)], describe_task=str), resolve_engine(workers=1, run=tmp_path)
+        )
     assert str(told.value).startswith(
         "9 of 9 tasks of draws failed: raises 0: RuntimeError: no luck at all (3 times); "
     )
@@ -163,12 +168,12 @@ def test_out_of_memory_fails_the_task_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("objects", "its result['array'] is an array of object; give arrays of numbers."),
-        ("int-keys", "its result['value'] has the key 1, which is no text"),
-        ("tuple", "its result['value'] is (1, 2), of type tuple, which JSON does not give back"),
-        ("numbers", "of type numpy.int64, which JSON does not give back"),
-        ("lock", "of type _thread.lock, which JSON does not give back"),
-        ("no-dict", "its result is [1, 2]; a task gives arrays and plain values by name"),
+        ("objects", "its result['array'] is an array of object; return arrays of numbers."),
+        ("int-keys", "its result['value'] has the key 1, which is not a string"),
+        ("tuple", "its result['value'] is (1, 2), of type tuple, which JSON does not restore"),
+        ("numbers", "of type numpy.int64, which JSON does not restore"),
+        ("lock", "of type _thread.lock, which JSON does not restore"),
+        ("no-dict", "its result is [1, 2]; return arrays and plain values by name"),
     ],
 )
 def test_results_that_would_not_come_back_alike_are_refused(kind: str, said: str, tmp_path: Path) -> None:
@@ -222,18 +227,20 @@ def interrupted(shared: Any, task: int) -> dict[str, Any]:
 
 def test_an_interrupt_in_a_task_stops_the_job_and_says_how_to_go_on(tmp_path: Path) -> None:
     with pytest.raises(JobStopped) as told:
-        run_job(a_job(interrupted, range(4)), resolve_engine(workers=1), tmp_path)
+        run_job(a_job(interrupted, range(4)), resolve_engine(workers=1, run=tmp_path))
     assert str(told.value) == (
-        f"stopped after 2 of 4 tasks of draws; they are kept in {tmp_path}: run the same again to go on"
+        f"stopped after 2 of 4 tasks of draws; they are kept in {tmp_path}: rerun the command to resume"
     )
-    with pytest.raises(JobStopped, match="nothing is kept; with a run folder"):
+    with pytest.raises(JobStopped, match="nothing is kept; use a run folder"):
         run_job(a_job(interrupted, range(4)), resolve_engine(workers=2))
     assert not worker.is_inside_task()
 
 
 def nested(shared: Any, task: int) -> dict[str, Any]:
     """A task that has a job of its own."""
-    inner = run_job(Job("inner", drawn, SHARED, range(3), dict), resolve_engine(workers=4))
+    inner = run_job(
+        Job(name="inner", function=drawn, shared=SHARED, tasks=range(3), key=dict), resolve_engine(workers=4)
+    )
     return {"sum": float(sum(result["mean"] for result in inner)), "pid": os.getpid()}
 
 
@@ -252,9 +259,9 @@ def test_the_clock_may_jump(kept: bool, tmp_path: Path, monkeypatch: pytest.Monk
     jumps = iter(range(10**9, 0, -(10**5)))
     monkeypatch.setattr(time, "time", lambda: float(next(jumps)))
     run = tmp_path if kept else None
-    assert in_bytes(run_job(a_job(), resolve_engine(workers=2), run)) == expected
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=2, run=run))) == expected
     for number, path in enumerate(sorted(tmp_path.rglob("*"))):
         os.utime(path, (10**9 * (number % 5), 10**9 * (number % 3)))  # 1970 to 2096
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.task")}
-    assert in_bytes(run_job(a_job(), resolve_engine(workers=2), run)) == expected
+    assert in_bytes(run_job(a_job(), resolve_engine(workers=2, run=run))) == expected
     assert {path: path.read_bytes() for path in tmp_path.rglob("*.task")} == before

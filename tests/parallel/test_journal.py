@@ -104,13 +104,13 @@ def test_a_file_larger_than_memory_is_said(tmp_path: Path) -> None:
 
 
 def test_damaged_tasks_are_computed_again_and_the_result_is_the_same(tmp_path: Path) -> None:
-    expected = in_bytes(run_job(a_job(), resolve_engine(workers=1), tmp_path))
+    expected = in_bytes(run_job(a_job(), resolve_engine(workers=1, run=tmp_path)))
     entries = sorted(tmp_path.glob("draws-*/*.task"))
     before = [path.read_bytes() for path in entries]
     entries[3].write_bytes(before[3][:50])
     entries[5].write_bytes(before[6])
     with pytest.warns(UserWarning, match="is damaged; the task is computed again") as told:
-        assert in_bytes(run_job(a_job(), resolve_engine(workers=1), tmp_path)) == expected
+        assert in_bytes(run_job(a_job(), resolve_engine(workers=1, run=tmp_path))) == expected
     assert len(told) == 2
     assert [path.read_bytes() for path in entries] == before
 
@@ -141,7 +141,7 @@ def test_an_entry_that_cannot_be_written_leaves_nothing_and_says_what_is_kept(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(GraphError, match=r"the disk is full; .* What was finished before is kept: mend this"):
+    with pytest.raises(GraphError, match=r"the disk is full; .* Finished tasks are kept: fix this"):
         journal.write(2, RESULT)
     assert sorted(path.name for path in journal.folder.iterdir()) == ["000001.task", "job.json"]
 
@@ -169,12 +169,12 @@ def test_a_second_job_in_a_folder_is_refused_until_the_first_is_gone(
         other.stdout.readline()
         try:
             with pytest.raises(SettingError) as told:
-                run_job(a_job(), resolve_engine(workers=1), tmp_path)
+                run_job(a_job(), resolve_engine(workers=1, run=tmp_path))
             assert f"process {other.pid} on " in str(told.value)
             assert str(told.value).endswith(" is working there; wait for it to end, or choose another folder.")
         finally:
             other.kill()
-    assert len(run_job(a_job(), resolve_engine(workers=1), tmp_path)) == 12  # a killed process holds nothing
+    assert len(run_job(a_job(), resolve_engine(workers=1, run=tmp_path))) == 12  # a killed process holds nothing
 
 
 def test_the_same_work_may_hold_a_folder_twice(tmp_path: Path) -> None:
@@ -186,4 +186,4 @@ def test_the_same_work_may_hold_a_folder_twice(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here")
     with pytest.raises(SettingError, match=r"cannot work in .*; choose another folder"):
-        run_job(a_job(), resolve_engine(workers=1), tmp_path / "file" / "run")
+        run_job(a_job(), resolve_engine(workers=1, run=tmp_path / "file" / "run"))

@@ -12,13 +12,15 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(missing() is not None, reason
 
 BEGIN = """
 import json, os, subprocess, sys, threading, time
+from dataclasses import replace
 from pathlib import Path
+import numpy as np
 from curiograph.errors import CuriographError
-from curiograph.parallel import Need, as_engine, complete
+from curiograph.parallel import resolve_engine, run_job
 from support.some_jobs import a_job, faulty, in_bytes, slow
 
 folder, address = Path(os.environ["CLUSTER_FOLDER"]), os.environ["CLUSTER_ADDRESS"]
-engine = as_engine("ray", address=address)
+engine = resolve_engine("ray", address=address)
 
 def on_node(shared, task):
     time.sleep(0.2)
@@ -31,10 +33,10 @@ def told(message, share=None):
 def tell(**facts):
     print(json.dumps(facts), flush=True)
 
-def refusal(job, engine, run=None):
+def refusal(job, engine):
     begun = time.monotonic()
     try:
-        complete(job, engine, run)
+        run_job(job, engine)
     except CuriographError as error:
         return {"said": str(error), "seconds": time.monotonic() - begun}
 
@@ -58,19 +60,19 @@ def test_two_nodes_give_the_same_bytes_and_a_sentence_for_what_goes_wrong() -> N
 if "refused" in sys.argv:
     tell(**refusal(a_job(), engine))
     sys.exit()
-with engine.ready():
-    remote = complete(a_job(slow, range(60)), engine, folder / "run", told)
-    tell(same=in_bytes(remote) == in_bytes(complete(a_job(slow, range(60)), as_engine(workers=1))))
-    nodes = {result["node"] for result in complete(a_job(on_node, range(16)), engine)}
+with engine.connect():
+    remote = run_job(a_job(slow, range(60)), replace(engine, run_folder=folder / "run"), told)
+    tell(same=in_bytes(remote) == in_bytes(run_job(a_job(slow, range(60)), resolve_engine(workers=1))))
+    nodes = {result["node"] for result in run_job(a_job(on_node, range(16)), engine)}
     tell(nodes=len(nodes))
     (folder / "marks").mkdir()
     tasks = ["good 1", "raises", "refuses", "leaves", "lock", "dies-once", "dies", "good 2"]
-    job = a_job(faulty, tasks, shared={"marks": str(folder / "marks")}, describe=str)
+    job = a_job(faulty, tasks, shared={"marks": str(folder / "marks")}, describe_task=str)
     try:
-        complete(job, engine)
+        run_job(job, engine)
     except CuriographError as error:
         tell(failed=error.failed)
-    tell(large=refusal(a_job(need=Need(shared=2**40)), engine))
+    tell(large=refusal(a_job(shared=np.zeros(2**26)), engine))
     tell(lock=refusal(a_job(shared={"lock": threading.Lock()}), engine))
 for name, environment in (
     ("wrong", os.environ | {"RAY_AUTH_TOKEN_PATH": str(folder / "wrong")}),
@@ -93,7 +95,7 @@ for name, environment in (
         "leaves": "SystemExit: 3 (3 times)",
     }
     large, lock = found["large"], found["lock"]
-    assert "takes 1024.0 GiB and the object store of the cluster has 256 MiB" in large["said"]
+    assert "takes 512 MiB and the object store of the cluster has 256 MiB" in large["said"]
     assert lock["said"].startswith("this job cannot be given to other processes (")
     for name in ("wrong", "none"):
         assert found[name]["said"].startswith("no cluster answers at '127.0.0.1:6379' (")
@@ -103,7 +105,7 @@ for name, environment in (
 
 
 KILLED = """
-remote = complete(a_job(slept, range(80)), engine, folder / "run", told)
+remote = run_job(a_job(slept, range(80)), replace(engine, run_folder=folder / "run"), told)
 tell(same=in_bytes(remote) == in_bytes([slow(a_job().shared, task) for task in range(80)]))
 tell(entries=len(list(folder.glob("run/*/*.task"))))
 """
@@ -143,8 +145,8 @@ def others():
     return commands
 
 tell(nobody=refusal(a_job(), engine))
-tell(nonsense=refusal(a_job(), as_engine("ray", address="nonsense")))
-remote = complete(a_job(slow, range(20)), as_engine("ray", workers=2))
+tell(nonsense=refusal(a_job(), resolve_engine("ray", address="nonsense")))
+remote = run_job(a_job(slow, range(20)), resolve_engine("ray", workers=2))
 tell(same=in_bytes(remote) == in_bytes([slow(a_job().shared, task) for task in range(20)]))
 begun = time.monotonic()
 while others() and time.monotonic() - begun < 20:

@@ -39,7 +39,7 @@ def ranked(**how: Any) -> list[bytes]:
 
 @pytest.mark.parametrize("work", [measured, evaluated, ranked])
 def test_one_worker_and_two_give_the_same_bits_and_find_them_again(work, tmp_path, monkeypatch):
-    monkeypatch.setattr("curiograph.growth.measure._TASK", 0.0002)
+    monkeypatch.setattr("curiograph.growth.measure._TASK_COST", 10_000)
     one = work(workers=1)
     assert work(workers=2, run=tmp_path) == one
     entries = sorted(tmp_path.rglob("*.task"))
@@ -164,8 +164,8 @@ print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=told)
 
 
 def whole_table(engine: Any = "local", address: str | None = None, workers: int | None = None, **how: Any) -> str:
-    by_whom = resolve_engine(engine, workers, address)
-    cells = table1.run(table1.Settings(episodes=10, beam_episodes=3, graphs=4), engine=by_whom, **how)
+    used_engine = resolve_engine(engine, workers, address, how.pop("run", None))
+    cells = table1.run(table1.Settings(episodes=10, beam_episodes=3, graphs=4), engine=used_engine, **how)
     return json.dumps(table1.to_dict(cells, table1.Settings()), sort_keys=True)
 
 

@@ -42,7 +42,7 @@ def test_an_opened_graph_is_mapped_from_its_own_file(tmp_path: Path) -> None:
     assert {result["file"].split()[1] for result in results} == {place_of(tmp_path / "g.npz")}
     with share(graph) as handle:
         assert os.path.getsize(handle.path) < graph.indices.nbytes / 4
-        again = handle.value()
+        again = handle.load()
     assert np.array_equal(again.indices, graph.indices)
 
 
@@ -54,7 +54,7 @@ def test_a_file_that_has_taken_the_name_of_an_opened_one_is_not_mistaken_for_it(
     np.zeros(1000).tofile(tmp_path / "other")
     os.replace(tmp_path / "other", path)
     with share(opened) as handle:
-        assert np.array_equal(handle.value(), np.arange(1000.0))
+        assert np.array_equal(handle.load(), np.arange(1000.0))
 
 
 def test_a_private_copy_of_a_file_is_sent_as_it_is(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_private_copy_of_a_file_is_sent_as_it_is(tmp_path: Path) -> None:
     opened = np.memmap(path, np.float64, "c")
     opened[3] = 77
     with share(opened) as handle:
-        assert handle.value()[3] == 77
+        assert handle.load()[3] == 77
 
 
 @linux
@@ -73,7 +73,7 @@ def test_a_file_that_changes_during_a_job_is_said(tmp_path: Path) -> None:
     with share(np.memmap(path, np.float64, "r")) as handle:
         os.utime(path, (1, 1))
         with pytest.raises(GraphError, match="has changed since it was opened; open it again"):
-            handle.value()
+            handle.load()
 
 
 @pytest.mark.parametrize("size", [10, 10**6])
@@ -92,7 +92,7 @@ def test_arrays_of_every_kind_come_back() -> None:
         "scalar": np.array(3.5),
     }
     with share(value) as handle:
-        back = pickle.loads(pickle.dumps(handle)).value()
+        back = pickle.loads(pickle.dumps(handle)).load()
     for name, array in value.items():
         assert back[name].dtype == array.dtype
         assert np.array_equal(back[name], array), name
@@ -103,9 +103,9 @@ def test_what_is_shared_is_opened_once_and_let_go_of() -> None:
 
     for number in range(5):
         with share({"array": np.full(3, number)}) as handle:
-            assert handle.value() is handle.value()
-            assert handle.value()["array"][0] == number  # the same file number may come back
-    assert len(shared_arrays._opened) <= shared_arrays._KEPT
+            assert handle.load() is handle.load()
+            assert handle.load()["array"][0] == number  # the same file number may come back
+    assert len(shared_arrays._cache) <= shared_arrays._KEPT
 
 
 def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,7 +116,7 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(Path, "is_dir", lambda path: False)  # a system without /proc
     with share(np.arange(1000)) as handle:
         assert [str(path) for path in tmp_path.iterdir()] == [handle.path]
-        assert np.array_equal(handle.value(), np.arange(1000))
+        assert np.array_equal(handle.load(), np.arange(1000))
     assert list(tmp_path.iterdir()) == []
 
 

@@ -36,8 +36,15 @@ SHARED = {"seed": 7, "scale": np.linspace(1, 2, 5), "ballast": np.zeros(10_000)}
 
 
 def a_job(function: Any = drawn, tasks: Any = range(12), name: str = "draws", shared: Any = None, **more: Any) -> Job:
-    about = more.pop("about", lambda: {"seed": SHARED["seed"]})
-    return Job(name, function, SHARED if shared is None else shared, list(tasks), about, **more)
+    key = more.pop("key", lambda: {"seed": SHARED["seed"]})
+    return Job(
+        name=name,
+        function=function,
+        shared=SHARED if shared is None else shared,
+        tasks=list(tasks),
+        key=key,
+        **more,
+    )
 
 
 def in_bytes(results: list[Result]) -> list[bytes]:
@@ -119,8 +126,8 @@ def main(folder: str, tasks: int, workers: int, engine: str = "local", address: 
     def told(message: str, share: float | None = None) -> None:
         print(json.dumps({"message": message}), flush=True)
 
-    made = resolve_engine(engine, workers, address or None)
-    results = run_job(a_job(slow, range(tasks), unit="draws"), made, Path(folder), told)
+    made = resolve_engine(engine, workers, address or None, Path(folder))
+    results = run_job(a_job(slow, range(tasks), unit="draws"), made, told)
     print(hashlib.sha256(b"".join(in_bytes(results))).hexdigest())
 
 

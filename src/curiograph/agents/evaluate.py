@@ -15,7 +15,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, check_steps, list_starts
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.parallel import Engine, EngineName, Job, Need, Result, resolve_engine, run_job
+from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike
@@ -173,38 +173,32 @@ def evaluate(
     0.4545...
     """
     walks = Rollouts.of(agent, graphs, reward, steps, episodes, fallback, seed)
-    return evaluate_all([walks], resolve_engine(engine, workers, address), run, progress)[0]
+    return evaluate_all([walks], resolve_engine(engine, workers, address, run), progress)[0]
 
 
 def evaluate_all(
-    several: Sequence[Rollouts],
-    engine: Engine,
-    run: PathLike | None = None,
-    progress: Progress = no_progress,
-    name: str = "evaluate",
+    several: Sequence[Rollouts], engine: Engine, progress: Progress = no_progress, name: str = "evaluate"
 ) -> list[Evaluation]:
-    """Many evaluations as one job."""
+    """Run several evaluations as one job."""
     tasks = [
         (number, first, min(len(walks.ready.lengths), first + _AT_ONCE))
         for number, walks in enumerate(several)
         for first in range(0, len(walks.ready.lengths), _AT_ONCE)
     ]
+    if len(tasks) == 1 and engine.name == "local" and engine.run_folder is None:
+        return [several[0].evaluation([_taken(several, tasks[0])])]
     job = Job(
-        name,
-        _taken,
-        list(several),
-        tasks,
-        lambda: {"walks": [walks.about() for walks in several]},
-        Need(
-            task=_AT_ONCE * _WALK,
-            shared=sum(walks.ready.stack.out.indices.nbytes for walks in several),
-            way_out="evaluate fewer graphs at a time",
-        ),
-        lambda task: _described(several[task[0]], *task[1:]),
-        "walks",
-        [last - first for _, first, last in tasks],
+        name=name,
+        function=_taken,
+        shared=list(several),
+        tasks=tasks,
+        key=lambda: {"walks": [walks.about() for walks in several]},
+        describe_task=lambda task: _described(several[task[0]], *task[1:]),
+        unit="walks",
+        task_sizes=[last - first for _, first, last in tasks],
+        fix="evaluate fewer graphs at a time",
     )
-    results = run_job(job, engine, run, progress)
+    results = run_job(job, engine, progress)
     mine: list[list[Result]] = [[] for _ in several]
     for (number, _, _), result in zip(tasks, results, strict=True):
         mine[number].append(result)

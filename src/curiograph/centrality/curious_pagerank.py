@@ -30,8 +30,9 @@ from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.messages import quote_value
-from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Need, Result, resolve_engine, run_job
+from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
+from curiograph.parallel.memory import check_memory
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.validation import check_integer, check_seed, is_number, resolve_workers
@@ -153,7 +154,7 @@ def curious_pagerank(
     ('music', True, 1.0)
     """
     require_edges(as_graph(graph))
-    made, by_whom = as_agent(agent), resolve_engine(engine, workers, address)
+    made, used_engine = as_agent(agent), resolve_engine(engine, workers, address, run)
     alphas = _alphas(alpha)
     if remember not in get_args(Memory):
         raise UnknownNameError(f"remember is {quote_value(remember)}; the choices are {', '.join(get_args(Memory))}.")
@@ -174,7 +175,7 @@ def curious_pagerank(
         check_seed(seed),
     )
     starts = make_teleports(graph, history, weights) if many else [make_teleport_or_uniform(graph, history, weights)]
-    found = _answers(how, starts, by_whom if many else IN_PROCESS, run, progress)
+    found = _answers(how, starts, used_engine, progress) if many else [how.answer(starts[0])]
     shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     converged = np.stack([f.converged for f in found]).reshape(shape[:-1])
     return CuriousPageRank(
@@ -191,32 +192,23 @@ def curious_pagerank(
     )
 
 
-def _answers(
-    how: _Simulation, starts: Sequence[Teleport], engine: Engine, run: PathLike | None, progress: Progress
-) -> list[_Answer]:
-    """Answers for all histories, a task for each."""
+def _answers(how: _Simulation, starts: Sequence[Teleport], engine: Engine, progress: Progress) -> list[_Answer]:
+    """Answer for all histories, with a task for each."""
     graph = how.bias.stack.graphs[0]
-    num_nodes = graph.num_nodes
     job = Job(
-        "curious-pagerank",
-        _answered,
-        how,
-        starts,
-        lambda: (
+        name="curious-pagerank",
+        function=_answered,
+        shared=how,
+        tasks=starts,
+        key=lambda: (
             how.about() | {"histories": [[len(q.nodes), hash_values(q.nodes, q.chances, q.visited)] for q in starts]}
         ),
-        Need(
-            task=_SWARM,
-            results=2 * 8 * len(starts) * len(how.alphas) * num_nodes,
-            kept=len(starts) * (8 + 16 * len(how.alphas)) * min(num_nodes, _REACHED),
-            shared=how.bias.stack.out.indices.nbytes + how.bias.stack.skeleton.indices.nbytes,
-            way_out="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every "
-            "node",
-        ),
-        lambda q: f"the history {quote_value([graph.label(int(v)) for v in q.visited])}",
-        "histories",
+        describe_task=lambda q: f"the history {quote_value([graph.label(int(v)) for v in q.visited])}",
+        unit="histories",
+        fix="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every node",
     )
-    return [_Answer(**result) for result in run_job(job, engine, run, progress)]
+    check_memory(2 * 8 * len(starts) * len(how.alphas) * graph.num_nodes, job.fix)
+    return [_Answer(**result) for result in run_job(job, engine, progress)]
 
 
 def _answered(how: _Simulation, q: Teleport) -> Result:

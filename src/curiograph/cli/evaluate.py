@@ -50,7 +50,7 @@ def evaluate(
 
     check_out(out, (".json", ".csv"))
     check_folder(run, "--run")
-    backend = resolve_engine(engine, workers, address)
+    backend = resolve_engine(engine, workers, address, run)
     test_graphs = _load_graphs(family, graph, environments, graphs, nodes, seed, directed)
     count: Any = episodes
     if episodes != "all":
@@ -61,7 +61,7 @@ def evaluate(
     checked_later: Any = fallback
     rollouts = [Rollouts.of(name, test_graphs, reward, steps, count, checked_later, seed) for name in agent]
     with show_progress(quiet) as progress:
-        results = evaluate_all(rollouts, backend, run, progress)
+        results = evaluate_all(rollouts, backend, progress)
     documents = [result.to_dict() for result in results]
     document = documents[0] if len(documents) == 1 else {"results": documents}
     columns = ("agent", "mean", "sem", "sem by graph", "graphs", "episodes", "ended early")

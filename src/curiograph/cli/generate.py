@@ -33,11 +33,10 @@ def generate(
     [bold]curiograph generate ws --nodes 1000000 --mean-degree 20 --out million.npz[/bold]
     """
     from curiograph.graph.large_generators import estimate_large_bytes, generate_large
-    from curiograph.parallel.memory import Need, check_memory
+    from curiograph.parallel.memory import check_memory
 
     check_out(out, (".npz",))
-    way_out = "draw fewer --nodes, or a lower --mean-degree"
-    check_memory(Need(results=estimate_large_bytes(kind, nodes, mean_degree), way_out=way_out), workers=1)
+    check_memory(estimate_large_bytes(kind, nodes, mean_degree), "draw fewer --nodes, or a lower --mean-degree")
     with show_progress(quiet) as progress:
         progress(f"generating {nodes:,} nodes")
         g = generate_large(kind, nodes, mean_degree=mean_degree, max_degree=max_degree, seed=seed)

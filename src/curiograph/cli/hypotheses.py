@@ -85,13 +85,13 @@ def hypotheses(
     check_integer("--walks", most, 1, "compare the growth of 1 walk or more")
     check_out(out, (".json", ".csv", *PICTURES))
     check_folder(run, "--run")
-    backend = resolve_engine(engine, workers, address)
+    backend = resolve_engine(engine, workers, address, run)
     g = options.open_graph(graph, directed)
     people = options.place_on_graph(read_trajectories(walks, lenient=lenient).walks, g, walks, lenient)
     growth: GrowthComparison | None = None
     growth_error = ""
-    with show_progress(quiet) as progress, backend.ready():
-        shared: Any = {"seed": seed, "engine": backend, "run": run, "progress": progress}
+    with show_progress(quiet) as progress, backend.connect():
+        shared: Any = {"seed": seed, "engine": backend, "progress": progress}
         motives = compare_motives(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **shared)
         if not no_growth:
             try:

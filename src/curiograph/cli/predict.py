@@ -92,7 +92,7 @@ def predict(
 
     check_out(out, (".json", ".csv", *PICTURES))
     check_folder(run, "--run")
-    backend = resolve_engine(engine, workers, address)
+    backend = resolve_engine(engine, workers, address, run)
     if (igt is None) != (cpt is None):
         raise SettingError("give agents for both, --igt and --cpt, or for none of them.")
     dataset = load_dataset(data, source, lenient=lenient)
@@ -117,7 +117,6 @@ def predict(
             effort=effort,
             seed=seed,
             engine=backend,
-            run=run,
             progress=progress,
         )
     write_result(out, prediction.to_dict(), lambda: list_rows(prediction.columns()), lambda: prediction.plot().axes[0])

@@ -88,7 +88,7 @@ def table1(
         seed=seed,
     )
     with show_progress(quiet) as say:
-        cells = experiment.run(settings, environments or (), say, resolve_engine(engine, workers, address), run)
+        cells = experiment.run(settings, environments or (), say, resolve_engine(engine, workers, address, run))
     document = experiment.to_dict(cells, settings)
     _write("table1", out, document, experiment.to_markdown(cells), lambda path: experiment.save_plot(cells, path))
     if json:
@@ -123,7 +123,7 @@ def lengths(
 
     places = tuple(length for length in experiment.LENGTHS if length <= longest)
     settings = experiment.Settings(graphs, episodes, beam_episodes, seed, places)
-    _curves("lengths", experiment, settings, resolve_engine(engine, workers, address), run, out, json, quiet)
+    _curves("lengths", experiment, settings, resolve_engine(engine, workers, address, run), out, json, quiet)
 
 
 @app.command("sizes")
@@ -147,7 +147,7 @@ def sizes(
 
     places = tuple(size for size in experiment.SIZES if size <= largest)
     settings = experiment.Settings(graphs, episodes, beam_episodes, seed, places)
-    _curves("sizes", experiment, settings, resolve_engine(engine, workers, address), run, out, json, quiet)
+    _curves("sizes", experiment, settings, resolve_engine(engine, workers, address, run), out, json, quiet)
 
 
 @app.command("walltime")
@@ -206,7 +206,7 @@ def table2(
     settings = _people(only, quick, seed, splits)
     _check(out, run)
     with show_progress(quiet) as say:
-        found = experiment.run(settings, source, run, resolve_engine(engine, workers, address), say)
+        found = experiment.run(settings, source, resolve_engine(engine, workers, address, run), say)
     document = experiment.to_dict(found, settings)
     _write("table2", out, document, experiment.to_markdown(found), lambda path: experiment.save_plot(found, path))
     if json:
@@ -241,7 +241,7 @@ def diffusion(
     settings, walking = _people(only, quick, seed), experiment.Walking(walks, steps)
     _check(out, run)
     with show_progress(quiet) as say:
-        found = experiment.run(settings, walking, source, run, resolve_engine(engine, workers, address), say)
+        found = experiment.run(settings, walking, source, resolve_engine(engine, workers, address, run), say)
     document = experiment.to_dict(found, settings, walking)
     text = experiment.to_markdown(found, walking)
     _write("diffusion", out, document, text, lambda path: experiment.save_plot(found, path))
@@ -274,7 +274,7 @@ def examples(
     settings = _people(only, quick, seed)
     _check(out, run)
     with show_progress(quiet) as say:
-        found = experiment.run(settings, count, source, run, resolve_engine(engine, workers, address), say)
+        found = experiment.run(settings, count, source, resolve_engine(engine, workers, address, run), say)
     document = experiment.to_dict(found, settings)
     text = experiment.to_markdown(found)
     _write("examples", out, document, text, lambda path: experiment.save_plot(found, path))
@@ -352,15 +352,13 @@ def _conclude(name: str, out: Path, remarks: Iterable[str], quiet: bool) -> None
     print_remark(f"wrote {name}.md, {name}.json and {name}.png to {out}", quiet)
 
 
-def _curves(
-    name: str, experiment: Any, settings: Any, engine: Engine, run: Path | None, out: Path, json: bool, quiet: bool
-) -> None:
+def _curves(name: str, experiment: Any, settings: Any, engine: Engine, out: Path, json: bool, quiet: bool) -> None:
     """Run, write and show `lengths` or `sizes`."""
     from curiograph.paper.curves import table
 
-    _check(out, run)
+    _check(out, engine.run_folder)
     with show_progress(quiet) as say:
-        points = experiment.run(settings, say, engine, run)
+        points = experiment.run(settings, say, engine)
     document = experiment.to_dict(points, settings)
     text = experiment.to_markdown(points, settings)
     _write(name, out, document, text, lambda path: experiment.save_plot(points, path))

@@ -15,21 +15,15 @@ from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.growth.compute import GrowthArrays, compute_growth
 from curiograph.growth.records import Growth, Growths
-from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Need, Result, resolve_engine, run_job
+from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.chunks import split_by_size
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.validation import check_integer
 
 _AT_ONCE = 2_000  # walks whose labels are looked up together
-_TASK = 1.0
-"""Seconds that a task takes, about: by the length of its walks, so that tasks do not depend on who does them."""
-_COMPRESSING = 2e-8
-"""Seconds for all steps of a walk, over the third power of its nodes; as `curiograph bench --scale` measures it."""
-_STEP = 3e-6
-"""Seconds for the gaps of a step."""
-_TASK_MEMORY = 2**27
-"""Bytes that a task takes at most: those of `compute_growth`, which bounds them."""
+_TASK_COST = 5e7
+"""Maximum cost of a task, about a second of work; compressibility costs the cube of a walk's length, gaps its length."""
 
 
 @overload
@@ -84,15 +78,17 @@ def measure(
     _check_walk(walk)
     many = len(walk) > 0 and _is_walk(graph, walk[0])
     visits = visits_of(graph, walk if many else [walk], many)
-    by_whom = resolve_engine(engine, workers, address)
-    found = run_job(_job(graph, visits, max_dim, compressibility), by_whom if many else IN_PROCESS, run, progress)
-    growths = Growths(graph, _joined(visits, found), visits.revisits)
-    return growths if many else growths[0]
+    if not many:
+        grown = compute_growth(graph, visits.nodes, visits.offsets, max_dim=max_dim, compressibility=compressibility)
+        return Growths(graph, grown, visits.revisits)[0]
+    job = _make_job(graph, visits, max_dim, compressibility)
+    results = run_job(job, resolve_engine(engine, workers, address, run), progress)
+    return Growths(graph, _joined(visits, results), visits.revisits)
 
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """What all tasks of measuring look at; labels are no part of it."""
+    """Input shared by all tasks; without labels."""
 
     graph: Graph
     visits: Visits
@@ -100,34 +96,25 @@ class _Measured:
     compressibility: bool
 
 
-def _job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
+def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
-    seconds = lengths**3 * _COMPRESSING * compressibility + lengths * _STEP
-    tasks = list(split_by_size(seconds, _TASK))
+    tasks = list(split_by_size(lengths**3 if compressibility else 100 * lengths, _TASK_COST))
     rows = graph.skeleton
-    nodes, each = len(visits.nodes), 8 * (max_dim + 3) + 16  # bytes of a step and its gaps
     return Job(
-        "measure",
-        _measured,
-        _Measured(Graph(rows.indptr, rows.indices), visits, max_dim, compressibility),
-        tasks,
-        lambda: {
+        name="measure",
+        function=_measured,
+        shared=_Measured(Graph(rows.indptr, rows.indices), visits, max_dim, compressibility),
+        tasks=tasks,
+        key=lambda: {
             "graph": hash_graph(rows),
             "walks": hash_values(visits.nodes, visits.offsets),
             "max_dim": max_dim,
             "compressibility": compressibility,
         },
-        Need(
-            task=_TASK_MEMORY,
-            results=2 * each * nodes,
-            kept=each * nodes,
-            shared=rows.indices.nbytes + rows.indptr.nbytes,
-            way_out="measure the walks in parts",
-            seconds=float(seconds.sum()),
-        ),
-        lambda task: f"walks {task[0]} to {task[1] - 1}",
-        "walks",
-        [last - first for first, last in tasks],
+        describe_task=lambda task: f"walks {task[0]} to {task[1] - 1}",
+        unit="walks",
+        task_sizes=[last - first for first, last in tasks],
+        fix="measure the walks in parts",
     )
 
 

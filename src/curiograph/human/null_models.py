@@ -20,7 +20,7 @@ from curiograph.human.choices.choice_sets import align_walks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.optional import import_optional
-from curiograph.parallel import Engine, EngineName, Job, Need, Result, resolve_engine, run_job
+from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cpt import CompressibilityTracker
@@ -197,7 +197,7 @@ def compare_growth(
     steps = check_integer("steps", steps, 2, "measure walks of 2 nodes or more")
     most = check_integer("most", most, 1, "measure 1 walk or more")
     replicates = check_integer("replicates", replicates, 1, "draw each null model once or more")
-    by_whom = resolve_engine(engine, workers, address)
+    used_engine = resolve_engine(engine, workers, address, run)
     _check_names(nulls)
     visits, users = _first_visits(align_walks(graph, walks), steps)
     rng = np.random.default_rng(check_seed(seed))
@@ -208,7 +208,7 @@ def compare_growth(
         (HUMAN, 0),
         *((name, each) for place, name in enumerate(nulls) for each in _seeds(seed, place, replicates)),
     ]
-    human, *drawn_walks = run_job(_job(graph, visits, tasks), by_whom, run, progress)
+    human, *drawn_walks = run_job(_job(graph, visits, tasks), used_engine, progress)
     found = {}
     for place, name in enumerate(nulls):
         mine = drawn_walks[place * replicates : (place + 1) * replicates]
@@ -227,19 +227,14 @@ def _seeds(seed: int, place: int, replicates: int) -> list[int]:
 def _job(graph: Graph, visits: Int32, tasks: Sequence[tuple[str, int]]) -> Job:
     """Walks of people, and each draw of a null model, measured."""
     return Job(
-        "growth",
-        _measured,
-        (graph, visits),
-        tasks,
-        lambda: {"graph": hash_graph(graph), "visits": hash_values(visits), "tasks": tasks},
-        Need(
-            task=visits.size * _VISIT + 4 * graph.skeleton.indices.nbytes,
-            results=3 * len(tasks) * visits.size * np.dtype(float).itemsize,
-            shared=visits.nbytes + graph.indices.nbytes,
-            way_out="measure fewer walks (most), or draw null models less often (replicates)",
-        ),
-        lambda task: f"{task[0]}, seed {task[1]}",
-        "draws",
+        name="growth",
+        function=_measured,
+        shared=(graph, visits),
+        tasks=tasks,
+        key=lambda: {"graph": hash_graph(graph), "visits": hash_values(visits), "tasks": tasks},
+        describe_task=lambda task: f"{task[0]}, seed {task[1]}",
+        unit="draws",
+        fix="measure fewer walks (most), or draw null models less often (replicates)",
     )
 
 

@@ -13,7 +13,6 @@ import numpy as np
 
 from curiograph.agents.evaluate import Evaluation, evaluate
 from curiograph.agents.registry import as_agent
-from curiograph.files import PathLike
 from curiograph.graph.generators import FAMILIES, generate_split
 from curiograph.paper.comparison import (
     PLANNERS,
@@ -105,25 +104,24 @@ def run(
     places: Sequence[Place],
     progress: Progress,
     engine: Engine = IN_PROCESS,
-    home: PathLike | None = None,
 ) -> list[Point]:
     """All points: by reward, family and place."""
     tasks = [(reward, family, place) for reward in REWARDS for family in FAMILIES for place in places]
     columns = {task[:2]: find_agents(COLUMNS, *task[:2]) for task in tasks}
     job = Job(
-        name,
-        _walked,
-        (settings, columns),
-        tasks,
-        lambda: {
+        name=name,
+        function=_walked,
+        shared=(settings, columns),
+        tasks=tasks,
+        key=lambda: {
             "settings": asdict(settings),
             "places": [asdict(place) for place in places],
             "agents": {agent: fingerprint("agent", as_agent(agent)) for agent in _agents(columns.values())},
         },
-        describe=lambda task: f"{task[0]} on {task[1]} at {task[2].at}",
+        describe_task=lambda task: f"{task[0]} on {task[1]} at {task[2].at}",
         unit="points",
     )
-    results = run_job(job, engine, home, progress)
+    results = run_job(job, engine, progress)
     return [_point(*task, result) for task, result in zip(tasks, results, strict=True)]
 
 

@@ -35,13 +35,12 @@ def run(
     settings: Settings,
     walking: Walking,
     folder: PathLike | None,
-    home: Path,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
 ) -> dict[str, WalkComparison]:
     """Walkers of every kind on every graph, all from the same starts; agents come from the run folder of Table 2."""
     found = {}
-    for job in prepare_predictions(settings, folder, home, engine, progress):
+    for job in prepare_predictions(settings, folder, engine, progress):
         graph, how = job.study.graph, {**asdict(walking), "seed": settings.seed}
         progress(f"{job.study.name}: unbiased walkers")
         walkers = {UNBIASED: walk_statistics(graph, None, **how)}

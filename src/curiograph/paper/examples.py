@@ -41,13 +41,12 @@ def run(
     settings: Settings,
     count: int,
     folder: PathLike | None,
-    home: Path,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
 ) -> list[Example]:
     """So many choices of each dataset, drawn at random among those that the first split tests."""
     found = []
-    for job in prepare_predictions(settings, folder, home, engine, progress):
+    for job in prepare_predictions(settings, folder, engine, progress):
         prediction = job.complete()
         found += list(_examples(job, prediction, count))
     return found

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from curiograph.files import PathLike
 from curiograph.paper import curves
 from curiograph.paper.curves import Place, Point
 from curiograph.parallel import IN_PROCESS, Engine
@@ -26,12 +25,10 @@ class Settings(curves.Settings):
     nodes: int = 50
 
 
-def run(
-    settings: Settings, progress: Progress = no_progress, engine: Engine = IN_PROCESS, home: PathLike | None = None
-) -> list[Point]:
+def run(settings: Settings, progress: Progress = no_progress, engine: Engine = IN_PROCESS) -> list[Point]:
     """All points."""
     places = [Place(n, settings.nodes, n, _planner(n)) for n in settings.lengths]
-    return curves.run("lengths", settings, places, progress, engine, home)
+    return curves.run("lengths", settings, places, progress, engine)
 
 
 def _planner(steps: int) -> str:

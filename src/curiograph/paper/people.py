@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 from curiograph.files import PathLike
 from curiograph.human.data.load import load_dataset
-from curiograph.human.prediction.predict import FULL, Effort, PredictionRun, hold_run_folder, prepare_run
+from curiograph.human.prediction.predict import FULL, Effort, PredictionRun, prepare_run
 from curiograph.parallel import Engine
 from curiograph.progress import Progress
 
@@ -33,11 +32,12 @@ class Settings:
 
 
 def prepare_predictions(
-    settings: Settings, folder: PathLike | None, run: Path, engine: Engine, progress: Progress
+    settings: Settings, folder: PathLike | None, engine: Engine, progress: Progress
 ) -> Iterator[PredictionRun]:
     """A prepared prediction of each dataset, each with a run folder of its own. All data is looked for first."""
     found = [load_dataset(name, folder) for name in settings.datasets]
-    with engine.ready():
-        for data in found:
-            with hold_run_folder(run / data.name) as home:
-                yield prepare_run(data, None, None, settings.effort, settings.seed, engine, home, progress)
+    for data in found:
+        folder_of_data = engine.run_folder and engine.run_folder / data.name
+        used_engine = replace(engine, run_folder=folder_of_data)
+        with used_engine.connect():
+            yield prepare_run(data, None, None, settings.effort, settings.seed, used_engine, progress)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from curiograph.files import PathLike
 from curiograph.paper import curves
 from curiograph.paper.comparison import format_number, format_table
 from curiograph.paper.curves import Place, Point
@@ -27,12 +26,10 @@ class Settings(curves.Settings):
     steps: int = 10
 
 
-def run(
-    settings: Settings, progress: Progress = no_progress, engine: Engine = IN_PROCESS, home: PathLike | None = None
-) -> list[Point]:
+def run(settings: Settings, progress: Progress = no_progress, engine: Engine = IN_PROCESS) -> list[Point]:
     """All points."""
     places = [Place(n, n, settings.steps) for n in settings.sizes]
-    return curves.run("sizes", settings, places, progress, engine, home)
+    return curves.run("sizes", settings, places, progress, engine)
 
 
 def remarks(points: Sequence[Point]) -> list[str]:

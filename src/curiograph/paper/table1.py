@@ -14,7 +14,6 @@ from curiograph.agents.evaluate import Episodes, Evaluation, Rollouts, evaluate_
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Fallback
-from curiograph.files import PathLike
 from curiograph.graph.generators import FAMILIES, generate_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import read_split
@@ -126,13 +125,12 @@ def run(
     environments: Sequence[str | Path] = (),
     progress: Progress = no_progress,
     engine: Engine = IN_PROCESS,
-    home: PathLike | None = None,
 ) -> list[Cell]:
     """All cells, on generated graphs or on published environment files."""
     check_integer("seeds", settings.seeds, 1, "a whole number of sets of test graphs, 1 or more")
     asked = list(_asked(settings, environments))
     counts = [len(each.walks) for each in asked]
-    found = evaluate_all([walks for each in asked for walks in each.walks], engine, home, progress, "table1")
+    found = evaluate_all([walks for each in asked for walks in each.walks], engine, progress, "table1")
     cells: dict[tuple[str, str], Cell] = {}
     for each, first in zip(asked, np.cumsum([0, *counts]).tolist(), strict=False):
         cell = cells.setdefault(each.place, Cell(*each.place, each.tests.source, {}, {}))

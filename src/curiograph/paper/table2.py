@@ -34,12 +34,11 @@ DIFFERENCES = (
 def run(
     settings: Settings,
     folder: PathLike | None,
-    home: Path,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
 ) -> list[Prediction]:
     """Predict the choices of each dataset."""
-    return [job.complete() for job in prepare_predictions(settings, folder, home, engine, progress)]
+    return [job.complete() for job in prepare_predictions(settings, folder, engine, progress)]
 
 
 def summary(predictions: Sequence[Prediction]) -> tuple[list[str], list[list[str]]]:

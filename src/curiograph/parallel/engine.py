@@ -1,14 +1,17 @@
-"""Where tasks run: in processes of this machine, or on a Ray cluster."""
+"""Execution engines: processes on this machine, or a Ray cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from curiograph.errors import SettingError, UnknownNameError
+from curiograph.files import PathLike, as_path
 from curiograph.messages import quote_value
+from curiograph.parallel.run_folder import lock_run_folder
 from curiograph.validation import resolve_workers
 
 EngineName = Literal["local", "ray"]
@@ -16,54 +19,59 @@ EngineName = Literal["local", "ray"]
 
 @dataclass(frozen=True)
 class Engine:
-    """Who works, and how many of them.
+    """Where the tasks of a job run, and where their results are kept.
 
     >>> resolve_engine("local", workers=2)
-    Engine(name='local', workers=2, address=None)
+    Engine(name='local', workers=2, address=None, run_folder=None)
     """
 
     name: EngineName = "local"
+    """Execution backend: "local" (processes) or "ray"."""
     workers: int | None = None
-    """Most tasks at a time. None: on this machine as many processes as pay off, one per processor at most; on a cluster
-    one per processor of it."""
+    """Maximum number of tasks at a time. None: chosen automatically on this machine, one per processor on a cluster."""
     address: str | None = None
-    """Of a cluster; None starts one on this machine for the job."""
+    """Address of a Ray cluster. None starts a cluster on this machine for the job."""
+    run_folder: Path | None = None
+    """Folder that keeps the results of finished tasks, so that an interrupted job resumes."""
 
     @contextmanager
-    def ready(self) -> Iterator[None]:
-        """A block whose jobs share one cluster, which takes ten seconds to start."""
-        if self.name == "local":
-            yield
-            return
-        from curiograph.parallel.ray_backend import connect_cluster
+    def connect(self) -> Iterator[None]:
+        """Keep one cluster connection and one lock of the run folder for all jobs of the block."""
+        with ExitStack() as stack:
+            if self.name == "ray":
+                from curiograph.parallel.ray_backend import connect_cluster
 
-        with connect_cluster(self.address, self.workers):
+                stack.enter_context(connect_cluster(self.address, self.workers))
+            if self.run_folder is not None:
+                stack.enter_context(lock_run_folder(self.run_folder))
             yield
 
 
 IN_PROCESS = Engine("local", 1)
-"""In this process, one task after another."""
+"""Run the tasks one after another in this process."""
 
 
-def resolve_engine(engine: Any = "local", workers: int | None = None, address: str | None = None) -> Engine:
-    """An engine from what a user gives, checked: is everything that it needs installed?"""
+def resolve_engine(
+    engine: Any = "local", workers: int | None = None, address: str | None = None, run: PathLike | None = None
+) -> Engine:
+    """Return the engine that the keyword arguments of a public function describe; raise if it cannot be used."""
+    run_folder = None if run is None else as_path(run).absolute()  # workers may have other working folders
     if isinstance(engine, Engine):
         if workers is not None or address is not None:
-            raise SettingError("the engine says who works; leave workers and address out.")
-        return engine
+            raise SettingError("engine is an Engine, which has its own workers and address; leave these two out.")
+        return engine if run_folder is None else replace(engine, run_folder=run_folder)
     if not isinstance(engine, str) or engine not in get_args(EngineName):
         raise UnknownNameError(
             f"the engine is {quote_value(engine)}; the engines are {', '.join(get_args(EngineName))}."
         )
     if workers is not None:
-        resolve_workers(workers)
+        workers = resolve_workers(workers)
     if address is not None and engine != "ray":
         raise SettingError(f"address is {quote_value(address)}, but the engine is {engine}; only ray has an address.")
     if address is not None and (not isinstance(address, str) or not address.strip()):
         raise SettingError(f"address is {quote_value(address)}; give that of a cluster, such as 10.0.0.1:6379.")
     if engine == "ray":
-        from curiograph.parallel.ray_backend import ray_itself
+        from curiograph.parallel.ray_backend import import_ray
 
-        ray_itself()
-        return Engine("ray", workers, address)
-    return Engine("local", workers)
+        import_ray()
+    return Engine(engine, workers, address, run_folder)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What tells a graph, an agent or a reward from all others, the same in every process: results are found by it."""
+"""Identifiers of arrays, graphs, agents and rewards that are equal in every process."""
 
 from __future__ import annotations
 
@@ -10,44 +10,41 @@ from numpy.typing import NDArray
 
 from curiograph.errors import SettingError
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import IntegerLabels, Labels, RangeLabels, TextLabels
+from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels
 
 
 def hash_values(*arrays: NDArray[Any] | None) -> str:
-    """A short name for the content of arrays.
+    """Return a short hash of the content of arrays.
 
     >>> hash_values(np.arange(3)) == hash_values(np.array([0, 1, 2])), hash_values(np.arange(3)) == hash_values(np.arange(4))
     (True, False)
     """
-    made = hashlib.sha256()
+    digest = hashlib.sha256()
     for array in arrays:
-        made.update(b"" if array is None else np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return made.hexdigest()[:16]
+        digest.update(b"" if array is None else np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.hexdigest()[:16]
 
 
 def hash_graph(graph: Graph) -> str:
-    """A short name for a graph: its edges and weights, and its labels, which agents and rewards of one's own see."""
-    directed = np.asarray([graph.directed])
-    return hash_values(directed, graph.indptr, graph.indices, graph.weights, *_labels(graph.names))
-
-
-def _labels(names: Labels) -> list[NDArray[Any]]:
-    if isinstance(names, RangeLabels):
-        return []
-    if isinstance(names, IntegerLabels):
-        return [names.values]
-    if isinstance(names, TextLabels):
-        return [names.offsets, names.blob]
-    made = hashlib.sha256()
-    for label in names:
-        made.update(f"{label!r}\n".encode(errors="surrogatepass"))
-    return [np.frombuffer(made.digest(), np.uint8)]
+    """Return a short hash of a graph: its edges, weights and labels."""
+    labels = graph.names
+    arrays: list[NDArray[Any]] = []
+    if isinstance(labels, IntegerLabels):
+        arrays = [labels.values]
+    elif isinstance(labels, TextLabels):
+        arrays = [labels.offsets, labels.blob]
+    elif not isinstance(labels, RangeLabels):
+        digest = hashlib.sha256()
+        for label in labels:
+            digest.update(f"{label!r}\n".encode(errors="surrogatepass"))
+        arrays = [np.frombuffer(digest.digest(), np.uint8)]
+    return hash_values(np.asarray([graph.directed]), graph.indptr, graph.indices, graph.weights, *arrays)
 
 
 def fingerprint(kind: str, thing: Any) -> str:
-    """A name for an agent or a reward.
+    """Return a text that identifies an agent or a reward.
 
-    Ours are told by name, shape and network; of one's own only its author knows when it has become another.
+    Those of curiograph are identified by name, shape and network. A user's own needs an attribute `fingerprint`.
 
     >>> class Mine:
     ...     name, fingerprint = "mine", "2"
@@ -57,8 +54,8 @@ def fingerprint(kind: str, thing: Any) -> str:
     ours = type(thing).__module__.startswith("curiograph.") and not hasattr(thing, "fingerprint")
     if not ours and getattr(thing, "fingerprint", None) is None:
         raise SettingError(
-            f"the {kind} {thing.name!r} is your own, so a file cannot tell whether it is still the same; give it an "
-            "attribute `fingerprint`, a text that changes whenever it does."
+            f"the {kind} {thing.name!r} is your own, so stored results cannot be matched to it; give it an attribute "
+            "`fingerprint`, a text that changes whenever it does."
         )
     if not ours:
         return f"{thing.name} {thing.fingerprint}"
@@ -66,5 +63,5 @@ def fingerprint(kind: str, thing: Any) -> str:
         return f"{thing.name} {fingerprint(kind, thing.guide)}"
     if not hasattr(thing, "network"):
         return str(thing.name)
-    arrays = [thing.network[name] for name in sorted(thing.network)]  # a file may hold them in another order
+    arrays = [thing.network[name] for name in sorted(thing.network)]  # files may hold them in any order
     return f"{thing.name} {thing.shape} {hash_values(*arrays)}"

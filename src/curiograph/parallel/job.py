@@ -1,191 +1,179 @@
-"""A job: many tasks of one kind, done by an engine, kept in a journal."""
+"""Jobs: many independent tasks of one kind, run by an engine."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from curiograph.errors import JobError, JobStopped
-from curiograph.files import PathLike
-from curiograph.messages import quote_value
+from curiograph.errors import JobError, JobStopped, SettingError
+from curiograph.messages import format_bytes, quote_value
 from curiograph.parallel import local
 from curiograph.parallel.engine import IN_PROCESS, Engine
 from curiograph.parallel.fingerprint import hash_values
 from curiograph.parallel.journal import Journal
-from curiograph.parallel.memory import Need, check_disk, check_memory, fitting_workers
+from curiograph.parallel.memory import check_memory
 from curiograph.parallel.run_folder import lock_run_folder
-from curiograph.parallel.serialization import Result
+from curiograph.parallel.serialization import Result, count_bytes
 from curiograph.parallel.worker import Function, Outcome, is_inside_task, run_once, run_with_retries
 from curiograph.progress import Progress, no_progress
 from curiograph.validation import resolve_workers
 
-_LARGE, _LONG = 2**30, 60.0  # bytes and seconds from which on what a job takes is told before it begins
-_NAMED = 5  # failed tasks that an error names
+_MAX_NAMED = 5  # failed tasks that an error message names
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Job:
-    """What is to be done: `function(shared, task)` for each of the tasks.
+    """Tasks to run: `function(shared, task)` for each task.
 
-    >>> from curiograph.parallel.engine import resolve_engine
-    >>> job = Job("lengths", len_of_word, shared=["a", "bc"], tasks=[1, 0], about=dict)
-    >>> run_job(job, resolve_engine("local", workers=1))
+    >>> job = Job(name="lengths", function=count_letters, shared=["a", "bc"], tasks=[1, 0], key=dict)
+    >>> run_job(job, IN_PROCESS)
     [{'length': 2}, {'length': 1}]
     """
 
     name: str
     function: Function
     shared: Any = field(repr=False)
-    """What all tasks look at, such as a graph: sent once."""
+    """Value that all tasks read, such as a graph; sent to each worker once."""
     tasks: Sequence[Any] = field(repr=False)
-    """Small. What a task gives depends on `shared` and on itself, so on no worker and no other task."""
-    about: Callable[[], Mapping[str, Any]]
-    """What tells the job from any other, as JSON: its results are found again by it. Asked where they are kept."""
-    need: Need = field(default_factory=Need)
-    describe: Callable[[Any], str] = quote_value
-    """Names a task that failed."""
+    """Small values. The result of a task depends on `shared` and on the task alone."""
+    key: Callable[[], Mapping[str, Any]]
+    """Return the JSON values that identify the job in a run folder; called only if there is one."""
+    describe_task: Callable[[Any], str] = quote_value
+    """Return the text that names a failed task."""
     unit: str = "tasks"
-    sizes: Sequence[int] = field(default=(), repr=False)
-    """Units of each task; one without it."""
+    """Plural noun for what the tasks process, for progress messages."""
+    task_sizes: Sequence[int] = field(default=(), repr=False)
+    """Number of units of each task; one unit each if empty."""
+    fix: str = "split the input"
+    """Advice for jobs whose results do not fit into memory."""
 
-    def units(self, done: Iterable[int]) -> int:
-        """Units of some of the tasks."""
-        return sum(self.sizes[index] for index in done) if self.sizes else sum(1 for _ in done)
-
-
-def len_of_word(words: list[str], number: int) -> Result:
-    """The example above."""
-    return {"length": len(words[number])}
+    def count_units(self, tasks: Iterable[int]) -> int:
+        """Return the number of units of the tasks with the given indices."""
+        return sum(self.task_sizes[index] for index in tasks) if self.task_sizes else sum(1 for _ in tasks)
 
 
-def run_job(job: Job, engine: Engine, run: PathLike | None = None, progress: Progress = no_progress) -> list[Result]:
-    """The results of all tasks, in their order; the same whatever the engine and the number of workers.
+def count_letters(words: list[str], index: int) -> Result:
+    """Return the length of a word: the task function of the example above."""
+    return {"length": len(words[index])}
 
-    With a folder `run` finished tasks are kept there: a job that was killed goes on where it stopped, and one that was
-    completed is only read. A task that fails does not keep the others from being done; at the end `JobError` names it.
-    What is done in this process without such a folder is a plain loop: the first error ends it, as it is.
+
+def run_job(job: Job, engine: Engine, progress: Progress = no_progress) -> list[Result]:
+    """Return the results of all tasks in order; the same for every engine and number of workers.
+
+    With a run folder, finished tasks are kept there and an interrupted job resumes. A failed task does not stop the
+    others; at the end JobError names the failed ones. Without a run folder, tasks that run in this process raise their
+    errors unchanged.
     """
     if is_inside_task():
-        engine, run = IN_PROCESS, None
-    if run is None:
-        return _done(job, engine, None, progress)
-    with lock_run_folder(run) as home:
-        about = {"sizes": hash_values(np.asarray(job.sizes)), **job.about()}  # of tasks: how the work was divided
-        return _done(job, engine, Journal(home, job.name, about, len(job.tasks)), progress)
+        engine = IN_PROCESS
+    if engine.run_folder is None:
+        return _run_missing(job, engine, None, progress)
+    with lock_run_folder(engine.run_folder) as folder:
+        key = {"sizes": hash_values(np.asarray(job.task_sizes)), **job.key()}
+        return _run_missing(job, engine, Journal(folder, job.name, key, len(job.tasks)), progress)
 
 
-def _done(job: Job, engine: Engine, journal: Journal | None, progress: Progress) -> list[Result]:
-    found: dict[int, Result] = {}
+def _run_missing(job: Job, engine: Engine, journal: Journal | None, progress: Progress) -> list[Result]:
+    """Run the tasks whose results are not in the journal."""
+    indices = range(len(job.tasks))
+    results: dict[int, Result] = {}
+    if journal:
+        results = {index: kept for index in indices if (kept := journal.read(index)) is not None}
+    missing = [index for index in indices if index not in results]
     failed: dict[int, Outcome] = {}
-    for index in range(len(job.tasks)) if journal else ():
-        kept = journal.read(index) if journal else None
-        if kept is not None:
-            found[index] = kept
-    missing = [index for index in range(len(job.tasks)) if index not in found]
-    if journal and missing:
-        check_disk(job.need, journal.folder, len(missing) / len(job.tasks))
-    clock = _Clock(job, found, progress, _estimate(job, engine, missing))
+    total, num_kept = job.count_units(indices), job.count_units(results)
+    kept_note = f" ({num_kept:,} found in the run folder)" if num_kept else ""
+
+    def report(done: int) -> None:
+        progress(f"{job.name}: {done:,} of {total:,} {job.unit}{kept_note}", done / max(1, total))
+
+    done = num_kept
+    report(done)
     with (
-        _stoppable(job, found, journal),
-        closing(_outcomes(job, engine, missing, run_with_retries if journal else run_once)) as outcomes,
+        _explain_interrupt(job, results, journal),
+        closing(_run_tasks(job, engine, missing, run_with_retries if journal else run_once)) as outcomes,
     ):
-        for index, outcome in outcomes:
+        for number, (index, outcome) in enumerate(outcomes):
             if outcome.result is None:
                 failed[index] = outcome
             else:
+                if number == 0:
+                    _check_room(job, outcome.result, len(missing), journal.folder if journal else None)
                 if journal:
                     journal.write(index, outcome.result)
-                found[index] = outcome.result
-            clock.add(index)
+                results[index] = outcome.result
+            done += job.count_units([index])
+            report(done)
     if failed:
-        raise _failure(job, failed, journal)
-    return [found[index] for index in range(len(job.tasks))]
+        raise _make_job_error(job, failed, journal)
+    return [results[index] for index in indices]
 
 
-def _outcomes(job: Job, engine: Engine, missing: Sequence[int], here: local.Do) -> Generator[tuple[int, Outcome]]:
+def _run_tasks(job: Job, engine: Engine, missing: Sequence[int], run_here: local.Run) -> Generator[tuple[int, Outcome]]:
     if not missing:
         return
     if engine.name == "ray":
         from curiograph.parallel.ray_backend import run_on_cluster
 
-        check_memory(replace(job.need, task=0, shared=0), 1)  # what gathers here
-        yield from run_on_cluster(
-            job.function, job.shared, job.tasks, missing, engine.workers, engine.address, job.need
-        )
+        yield from run_on_cluster(job.function, job.shared, job.tasks, missing, engine.workers, engine.address)
         return
     workers = min(resolve_workers(engine.workers), len(missing))
-    if engine.workers is None:  # nobody asked for more than fit
-        workers = fitting_workers(job.need, workers)
-    check_memory(job.need, workers)
     if workers == 1:
-        yield from ((index, here(job.function, job.shared, job.tasks[index])) for index in missing)
+        yield from ((index, run_here(job.function, job.shared, job.tasks[index])) for index in missing)
     elif engine.workers is None:
-        yield from local.run_adaptively(job.function, job.shared, job.tasks, missing, workers, here)
+        yield from local.run_adaptively(job.function, job.shared, job.tasks, missing, workers, run_here)
     else:
         yield from local.run_in_processes(job.function, job.shared, job.tasks, missing, workers)
 
 
-def _estimate(job: Job, engine: Engine, missing: Sequence[int]) -> str:
-    if not missing or engine.name == "ray":  # how large a cluster is, it tells later
-        return ""
-    share = len(missing) / len(job.tasks)
-    need = replace(job.need, seconds=None if job.need.seconds is None else share * job.need.seconds)
-    workers = min(resolve_workers(engine.workers), len(missing))
-    worth_telling = need.total(workers) > _LARGE or (need.seconds or 0) / workers > _LONG
-    return f"; {need.estimate(workers)}" if worth_telling else ""
-
-
-class _Clock:
-    """Tells how far a job is."""
-
-    def __init__(self, job: Job, kept: Iterable[int], progress: Progress, estimate: str) -> None:
-        self._job, self._progress = job, progress
-        self._total, self._kept = job.units(range(len(job.tasks))), job.units(kept)
-        self._done = self._kept
-        self._tell(estimate)
-
-    def add(self, index: int) -> None:
-        """A task is finished."""
-        self._done += self._job.units([index])
-        self._tell()
-
-    def _tell(self, estimate: str = "") -> None:
-        kept = f" ({self._kept:,} found in the run folder)" if self._kept else ""
-        done = f"{self._job.name}: {self._done:,} of {self._total:,} {self._job.unit}"
-        self._progress(f"{done}{kept}{estimate}", self._done / max(1, self._total))
+def _check_room(job: Job, first: Result, num_tasks: int, folder: Path | None) -> None:
+    """Raise if the results of all tasks, at the size of the first one, fit neither into memory nor on the disk."""
+    size = count_bytes(first) * num_tasks
+    check_memory(size, job.fix)
+    free = shutil.disk_usage(folder).free if folder else size
+    if size > free:
+        raise SettingError(
+            f"{folder}: the results need about {format_bytes(size)} there, and {format_bytes(free)} is free; free some "
+            "space, or choose a folder on a larger disk."
+        )
 
 
 @contextmanager
-def _stoppable(job: Job, found: Mapping[int, Result], journal: Journal | None) -> Iterator[None]:
-    """Make of Ctrl-C a sentence that says what is kept, and how to go on."""
+def _explain_interrupt(job: Job, results: Mapping[int, Result], journal: Journal | None) -> Iterator[None]:
+    """Turn Ctrl-C into JobStopped, which names what is kept and how to resume."""
     try:
         yield
     except KeyboardInterrupt:
-        kept = journal.kept() if journal else found
-        total = job.units(range(len(job.tasks)))
-        done = f"stopped after {job.units(kept):,} of {total:,} {job.unit} of {job.name}"
+        kept = journal.list_kept() if journal else results
+        total = job.count_units(range(len(job.tasks)))
         if journal is None:
-            way = "nothing is kept; with a run folder (--run FOLDER) it would go on where it stopped"
+            advice = "nothing is kept; use a run folder (--run FOLDER) to be able to resume"
         elif not kept:
-            way = f"nothing was finished yet; run the same again to begin anew in {journal.folder.parent}"
+            advice = f"no task had finished; rerun the command to start again in {journal.folder.parent}"
         else:
-            way = f"they are kept in {journal.folder.parent}: run the same again to go on"
-        raise JobStopped(f"{done}; {way}") from None
+            advice = f"they are kept in {journal.folder.parent}: rerun the command to resume"
+        raise JobStopped(
+            f"stopped after {job.count_units(kept):,} of {total:,} {job.unit} of {job.name}; {advice}"
+        ) from None
 
 
-def _failure(job: Job, failed: Mapping[int, Outcome], journal: Journal | None) -> JobError:
+def _make_job_error(job: Job, failed: Mapping[int, Outcome], journal: Journal | None) -> JobError:
     total = len(job.tasks)
-    said = {job.describe(job.tasks[index]): failed[index].error for index in sorted(failed)}
-    named = [f"{task}: {error.rstrip('.')}" for task, error in islice(said.items(), _NAMED)]
-    more = f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
+    errors = {job.describe_task(job.tasks[index]): failed[index].error for index in sorted(failed)}
+    named = [f"{task}: {error.rstrip('.')}" for task, error in islice(errors.items(), _MAX_NAMED)]
+    more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
     kept = "" if journal is None or len(failed) == total else f" The others are kept in {journal.folder.parent}."
-    text = f"{len(failed):,} of {total:,} tasks of {job.name} failed: {'; '.join(named)}{more}."
-    error = JobError(text + kept, said)
-    for where in islice((outcome.where for outcome in failed.values() if outcome.where), 1):
-        error.add_note(f"In the first of them:\n{where}")
+    error = JobError(
+        f"{len(failed):,} of {total:,} tasks of {job.name} failed: {'; '.join(named)}{more}.{kept}", errors
+    )
+    traceback = next((outcome.traceback for outcome in failed.values() if outcome.traceback), "")
+    if traceback:
+        error.add_note(f"Traceback of the first unexpected error:\n{traceback}")
     return error

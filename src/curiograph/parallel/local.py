@@ -1,4 +1,4 @@
-"""Tasks in processes of this machine, by joblib."""
+"""Tasks in worker processes on this machine, through joblib."""
 
 from __future__ import annotations
 
@@ -18,54 +18,56 @@ from curiograph.parallel.shared_arrays import Shared, SharingError, describe_sha
 from curiograph.parallel.worker import Function, Outcome, initialize_worker, run_with_retries
 
 Outcomes = Iterator[tuple[int, Outcome]]
-Do = Callable[[Function, Any, Any], Outcome]
-"""How a task is done in this process."""
+Run = Callable[[Function, Any, Any], Outcome]
+"""How a task runs in this process: `run_once` or `run_with_retries`."""
 
-_PAYS_OFF = 4.0  # seconds of work that processes must save
-_TRIAL = 2.0  # seconds after which it is asked whether they would
-_DROPPED = r"\d+ tasks (have been successfully executed|which were still being processed)"  # joblib's, of Ctrl-C
-_BREAKS = 2  # deaths of workers that a task may have had a hand in before it runs alone
+_STARTUP_SECONDS = 4.0  # of worker processes, which import numba and load the kernels
+_DROPPED = r"\d+ tasks (have been successfully executed|which were still being processed)"  # joblib's after Ctrl-C
+_MAX_DEATHS = 2  # deaths of workers during a task before it runs alone
 
 
 def run_adaptively(
-    function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], most: int, here: Do = run_with_retries
+    function: Function,
+    shared: Any,
+    tasks: Sequence[Any],
+    indices: Sequence[int],
+    workers: int,
+    run_here: Run = run_with_retries,
 ) -> Outcomes:
-    """Outcomes by the task's number: here at first, and on all processors once that is shown to pay off."""
-    begun, done = time.monotonic(), 0
-    while done < len(which):
-        yield which[done], here(function, value, tasks[which[done]])
-        done += 1
-        spent = time.monotonic() - begun
-        workers = min(most, len(which) - done)
-        saved = spent / done * (len(which) - done) * (1 - 1 / max(1, workers))
-        if spent > _TRIAL and saved > _PAYS_OFF:
+    """Yield outcomes by task index: from this process, until the rest is worth the start of worker processes."""
+    start = time.monotonic()
+    for done, index in enumerate(indices, 1):
+        yield index, run_here(function, shared, tasks[index])
+        left = len(indices) - done
+        if left > 1 and (time.monotonic() - start) / done * left > 2 * _STARTUP_SECONDS:
             break
-    if done == len(which):
+    rest = indices[done:]
+    if not rest:
         return
     try:
-        yield from run_in_processes(function, value, tasks, which[done:], most)
-    except SharingError:  # nobody asked for processes
-        yield from ((index, here(function, value, tasks[index])) for index in which[done:])
+        yield from run_in_processes(function, shared, tasks, rest, min(workers, len(rest)))
+    except SharingError:  # processes were not requested explicitly
+        yield from ((index, run_here(function, shared, tasks[index])) for index in rest)
 
 
 def run_in_processes(
-    function: Function, value: Any, tasks: Sequence[Any], which: Sequence[int], workers: int
+    function: Function, shared: Any, tasks: Sequence[Any], indices: Sequence[int], workers: int
 ) -> Outcomes:
-    """Outcomes by the task's number, as they come. When a worker dies, its tasks go to others.
+    """Yield outcomes by task index, as they finish; when a worker dies, its tasks run again.
 
-    Nobody can say which of the tasks that were under way killed it: those that had a hand in several deaths run alone,
-    and one that then kills its worker again has failed.
+    Any of the running tasks may have killed the worker: tasks that ran during several deaths run alone, and a task
+    that kills its worker alone has failed.
     """
-    left, deaths = dict.fromkeys(which), Counter[int]()
-    with share((function, value)) as handle:
+    left, deaths = dict.fromkeys(indices), Counter[int]()
+    with share((function, shared)) as handle:
         while left:
-            alone = next((index for index in left if deaths[index] >= _BREAKS), None)
-            some = list(left) if alone is None else [alone]
-            under_way: set[int] = set()
+            alone = next((index for index in left if deaths[index] >= _MAX_DEATHS), None)
+            batch = list(left) if alone is None else [alone]
+            running: set[int] = set()
             try:
-                with closing(_pool(handle, tasks, some, workers, under_way)) as outcomes:
+                with closing(_run_pool(handle, tasks, batch, workers, running)) as outcomes:
                     for index, outcome in outcomes:
-                        under_way.discard(index)
+                        running.discard(index)
                         del left[index]
                         yield index, outcome
             except pickle.PicklingError as error:
@@ -74,43 +76,43 @@ def run_in_processes(
                 if alone is not None and alone in left:
                     del left[alone]
                     yield alone, Outcome(None, f"its worker died {deaths[alone] + 1} times (killed, or out of memory)")
-                deaths.update(under_way)
+                deaths.update(running)
 
 
-def _pool(
-    handle: Shared, tasks: Sequence[Any], which: Sequence[int], workers: int, under_way: set[int]
+def _run_pool(
+    handle: Shared, tasks: Sequence[Any], indices: Sequence[int], workers: int, running: set[int]
 ) -> Generator[tuple[int, Outcome]]:
     import joblib
 
-    def dispatched() -> Iterator[Any]:
-        for index in which:
-            under_way.add(index)
-            yield joblib.delayed(_task)(handle, index, tasks[index])
+    def dispatch() -> Iterator[Any]:
+        for index in indices:
+            running.add(index)
+            yield joblib.delayed(_run_shared)(handle, index, tasks[index])
 
     parallel = joblib.Parallel(
-        min(workers, len(which)) if len(which) > 1 else 2,  # one alone would run in this process
+        min(workers, len(indices)) if len(indices) > 1 else 2,  # with one worker joblib runs in this process
         backend="loky",
         batch_size=1,
         pre_dispatch=2 * workers,
-        max_nbytes=None,  # no files of its own: what is large is shared
+        max_nbytes=None,  # large arrays are in the shared value
         return_as="generator_unordered",
         initializer=initialize_worker,
         initargs=(os.getpid(),),
     )
-    warnings.filterwarnings("ignore", _DROPPED)  # the job says better what is kept
-    with _undisturbed():
-        outcomes = parallel(dispatched())
+    warnings.filterwarnings("ignore", _DROPPED)  # JobStopped reports what is kept
+    with _block_interrupts():
+        outcomes = parallel(dispatch())
     with closing(outcomes):
         yield from outcomes
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Keep Ctrl-C waiting: processes that are started here leave it to the driver from their first moment."""
+def _block_interrupts() -> Iterator[None]:
+    """Delay Ctrl-C, so that the processes started in the block ignore it from their start."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # joblib starts it first, and that would let Ctrl-C through again
+    resource_tracker.ensure_running()  # joblib would start it in the block, and that unblocks the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -118,6 +120,6 @@ def _undisturbed() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _task(handle: Shared, index: int, task: Any) -> tuple[int, Outcome]:
-    function, value = handle.value()
-    return index, run_with_retries(function, value, task)
+def _run_shared(handle: Shared, index: int, task: Any) -> tuple[int, Outcome]:
+    function, shared = handle.load()
+    return index, run_with_retries(function, shared, task)

@@ -1,73 +1,52 @@
-"""A folder that one job works in."""
+"""Run folders: one job at a time."""
 
 from __future__ import annotations
 
 import os
 import socket
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO
+
+from filelock import FileLock, Timeout
 
 from curiograph.errors import SettingError
 from curiograph.files import PathLike, as_path
 from curiograph.messages import shorten_text
 
-_LOCK = "lock"
-_PATIENCE = 3.0  # seconds in which the workers of a killed job notice that it is gone
-_held: set[tuple[str, int]] = set()
+_PATIENCE = 3.0  # seconds in which the workers of a killed job notice that it has ended
 
 
 @contextmanager
 def lock_run_folder(folder: PathLike) -> Iterator[Path]:
-    """Make a folder and hold it: a second job in it is refused. What holds it already may hold it again.
+    """Create a folder and lock it against other jobs; the thread that holds the lock may lock it again.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as made, lock_run_folder(made) as folder:
     ...     sorted(path.name for path in folder.iterdir())
-    ['lock']
+    ['lock', 'lock.owner']
     """
     path = as_path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        key = (os.path.realpath(path), threading.get_ident())
-        lock = None if key in _held else open(path / _LOCK, "a+")  # noqa: SIM115 - held below
-    except OSError as error:
-        raise SettingError(f"cannot work in {folder}: {error.strerror}; choose another folder.") from None
-    if lock is None:
-        yield path
-        return
-    with lock:
-        _hold(lock, path)
-        _held.add(key)
+        lock = FileLock(os.path.realpath(path / "lock"), is_singleton=True)
+        nested = lock.is_locked
+        lock.acquire(timeout=_PATIENCE, poll_interval=0.1)
+    except Timeout:
         try:
-            yield path
-        finally:
-            _held.discard(key)
-
-
-def _hold(lock: IO[str], folder: Path) -> None:
+            owner = shorten_text((path / "lock.owner").read_text(errors="replace")[:200])
+        except OSError:
+            owner = "another process"
+        raise SettingError(
+            f"{folder}: {owner} is working there; wait for it to end, or choose another folder."
+        ) from None
+    except (OSError, NotImplementedError) as error:  # no such place, or a file system without locks
+        reason = getattr(error, "strerror", None) or str(error)
+        raise SettingError(f"cannot work in {folder}: {reason}; choose another folder.") from None
     try:
-        import fcntl
-    except ImportError:  # not on this system
-        return
-    begun = time.monotonic()
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except BlockingIOError:
-            if time.monotonic() - begun > _PATIENCE:
-                lock.seek(0)
-                who = shorten_text(lock.read(200)) or "another process"
-                raise SettingError(
-                    f"{folder}: {who} is working there; wait for it to end, or choose another folder."
-                ) from None
-            time.sleep(0.1)
-        except OSError as error:  # a file system without locks
-            raise SettingError(f"cannot work alone in {folder}: {error.strerror}; choose another folder.") from None
-    with suppress(OSError):  # on a full disk it stays unsaid who works here
-        os.ftruncate(lock.fileno(), 0)
-        os.write(lock.fileno(), f"process {os.getpid()} on {socket.gethostname()}".encode())
+        if not nested:
+            with suppress(OSError):  # a full disk must not stop a job that only reads its results
+                (path / "lock.owner").write_text(f"process {os.getpid()} on {socket.gethostname()}")
+        yield path
+    finally:
+        lock.release()

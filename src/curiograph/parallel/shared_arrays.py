@@ -1,6 +1,7 @@
-"""What all tasks of a job share, sent once: its arrays lie in one file that every process maps into its memory.
+"""Values shared by all tasks of a job: their arrays are written to one file that every process memory-maps.
 
-Arrays that are mapped already, as those of a graph opened from an .npz, are not copied: every process maps their file.
+Arrays that are memory-mapped already, as those of a graph opened from .npz, are not copied: every process maps their
+file.
 """
 
 from __future__ import annotations
@@ -25,66 +26,64 @@ from curiograph.errors import GraphError, SettingError
 from curiograph.messages import shorten_text
 
 _ALIGNMENT = 64
-_KEPT = 2  # things that a worker holds at a time
+_CACHE_SIZE = 2  # shared values that a worker keeps
 
-_opened: OrderedDict[str, Any] = OrderedDict()
+_cache: OrderedDict[str, Any] = OrderedDict()
 
 
 def get_cached(token: str, make: Callable[[], Any]) -> Any:
-    """What stands for a token in this process: made once, and let go of when newer things have come."""
-    if token not in _opened:
-        _opened[token] = make()
-        while len(_opened) > _KEPT:
-            _opened.popitem(last=False)
-    _opened.move_to_end(token)
-    return _opened[token]
+    """Return the value of a token, made once per process and dropped when newer values have been loaded."""
+    if token not in _cache:
+        _cache[token] = make()
+        while len(_cache) > _CACHE_SIZE:
+            _cache.popitem(last=False)
+    _cache.move_to_end(token)
+    return _cache[token]
 
 
 class SharingError(SettingError):
-    """Something that cannot be sent to another process."""
+    """A value that cannot be sent to another process."""
 
 
 @dataclass(frozen=True)
 class Shared:
-    """A way to something that the driver holds. It travels with every task: a few hundred bytes, whatever it leads to.
+    """Handle of a shared value: a few hundred bytes that are sent with every task.
 
-    The file belongs to the driver's process alone, and nobody but its user can open it.
+    The file belongs to the driver process and is readable by its user only.
     """
 
     token: str
-    """Tells it from everything else that was ever shared."""
+    """Unique identifier of the value."""
     path: str
-    """Of the file with everything."""
+    """Path of the file."""
     bounds: tuple[tuple[int, int], ...]
-    """Where each array begins in the file, and ends; then the same of all that is no array."""
+    """Start and end of each array in the file, then of the pickled rest."""
 
-    def value(self) -> Any:
-        """What is shared; made once in every process."""
-        return get_cached(self.token, self._made)
+    def load(self) -> Any:
+        """Return the shared value, loaded once per process."""
 
-    def _made(self) -> Any:
-        *arrays, head = self._parts()
-        return pickle.loads(head, buffers=arrays)
+        def map_file() -> Any:
+            with open(self.path, "rb") as stream:
+                whole = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+            *arrays, head = (whole[start:end] for start, end in self.bounds)
+            return pickle.loads(head, buffers=arrays)
 
-    def _parts(self) -> list[memoryview]:
-        with open(self.path, "rb") as stream:
-            whole = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-        return [whole[begin:end] for begin, end in self.bounds]
+        return get_cached(self.token, map_file)
 
 
 @contextmanager
 def share(value: Any) -> Iterator[Shared]:
-    """Share something for as long as the block lasts; raises SharingError for what stays in its process."""
+    """Share a value with other processes while the block runs; raise SharingError if it cannot be pickled."""
     buffers: list[pickle.PickleBuffer] = []
     head = io.BytesIO()
     try:
-        _pickler(head, buffers).dump(value)
-    except Exception as error:  # whatever keeps an object from being sent: a lock, an open file, its own refusal
+        _make_pickler(head, buffers).dump(value)
+    except Exception as error:  # locks, open files and objects that refuse it raise various errors
         raise SharingError(describe_sharing_error(error)) from None
     with ExitStack() as stack:
         try:
-            path, stream = stack.enter_context(_file())
-            bounds = _written(stream, [*(buffer.raw() for buffer in buffers), head.getbuffer()])
+            path, stream = stack.enter_context(_open_shared_file())
+            bounds = _write_parts(stream, [*(buffer.raw() for buffer in buffers), head.getbuffer()])
         except OSError as error:
             raise SharingError(
                 f"cannot share the graph with workers through {tempfile.gettempdir()}: {error.strerror}; set TMPDIR to "
@@ -93,17 +92,28 @@ def share(value: Any) -> Iterator[Shared]:
         yield Shared(secrets.token_hex(8), path, bounds)
 
 
+def measure_shared(value: Any) -> int:
+    """Return the bytes of the arrays in a value, without copying them.
+
+    >>> measure_shared([np.zeros(3), "text"])
+    24
+    """
+    buffers: list[pickle.PickleBuffer] = []
+    _make_pickler(io.BytesIO(), buffers).dump(value)
+    return sum(buffer.raw().nbytes for buffer in buffers)
+
+
 def describe_sharing_error(error: Exception) -> str:
-    """What to say where something cannot be sent to another process."""
+    """Return the message for a value that cannot be sent to another process."""
     reason = f"{type(error).__name__}: {shorten_text(error, 160)}"
     return f"this job cannot be given to other processes ({reason}); use workers=1 with engine='local'."
 
 
 @contextmanager
-def _file() -> Iterator[tuple[str, IO[bytes]]]:
-    """A file and the path by which other processes open it.
+def _open_shared_file() -> Iterator[tuple[str, IO[bytes]]]:
+    """Yield a path for other processes and the file.
 
-    Where the system has such paths, it is one without a name: however this process ends, nothing is left of it.
+    On Linux the file has no name, so that nothing is left of it however this process ends.
     """
     if Path("/proc/self/fd").is_dir():
         with tempfile.TemporaryFile(buffering=0) as nameless:
@@ -113,34 +123,34 @@ def _file() -> Iterator[tuple[str, IO[bytes]]]:
         yield named.name, named
 
 
-def _written(stream: IO[bytes], parts: list[memoryview]) -> tuple[tuple[int, int], ...]:
-    """Where each part begins in the file, and ends."""
+def _write_parts(stream: IO[bytes], parts: list[memoryview]) -> tuple[tuple[int, int], ...]:
+    """Write the parts at aligned positions; return the start and end of each."""
     bounds, end = [], 0
     for part in parts:
-        begin = -(-end // _ALIGNMENT) * _ALIGNMENT
-        stream.seek(begin)
+        start = -(-end // _ALIGNMENT) * _ALIGNMENT
+        stream.seek(start)
         while part:
-            part = part[stream.write(part) :]  # at most 2 GiB at a time
+            part = part[stream.write(part) :]  # the system writes at most 2 GiB at a time
         end = stream.tell()
-        bounds.append((begin, end))
+        bounds.append((start, end))
     return tuple(bounds)
 
 
-def _pickler(stream: io.BytesIO, buffers: list[pickle.PickleBuffer]) -> Any:
+def _make_pickler(stream: io.BytesIO, buffers: list[pickle.PickleBuffer]) -> Any:
     import cloudpickle
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
-        """Sends classes and functions of a user's script, and where mapped arrays lie instead of their content."""
+        """Pickle classes and functions of scripts by value, and memory-mapped arrays by their place in the file."""
 
         def reducer_override(self, item: Any) -> Any:
-            place = _place(item) if isinstance(item, np.ndarray) else None
-            return super().reducer_override(item) if place is None else (_mapped, place)
+            place = _locate_mapped(item) if isinstance(item, np.ndarray) else None
+            return super().reducer_override(item) if place is None else (_map_array, place)
 
     return Pickler(stream, protocol=5, buffer_callback=buffers.append)
 
 
-def _place(array: NDArray[Any]) -> tuple[Any, ...] | None:
-    """Where the bytes of a mapped array lie: file, its identity, offset, type and shape; None for any other."""
+def _locate_mapped(array: NDArray[Any]) -> tuple[Any, ...] | None:
+    """Return file, file identity, offset, type and shape of a memory-mapped array; None for any other array."""
     owner: Any = array
     while owner is not None and not isinstance(owner, np.memmap):
         owner = getattr(owner, "base", None)
@@ -148,38 +158,38 @@ def _place(array: NDArray[Any]) -> tuple[Any, ...] | None:
         return None
     if owner.mode != "r" or array.size == 0:  # a copy in memory may differ from the file
         return None
-    while isinstance(owner.base, np.memmap):  # offsets are told from the outermost map
+    while isinstance(owner.base, np.memmap):  # offsets refer to the outermost map
         owner = owner.base
     offset = array.ctypes.data - owner.ctypes.data + owner.offset
     try:
-        identity = _identity(owner.filename)
-    except OSError:  # deleted since
+        identity = _identify_file(owner.filename)
+    except OSError:  # deleted
         return None
-    if identity[1] != _number_of_file_at(array.ctypes.data):  # another file has taken its name
+    if identity[1] != _find_inode(array.ctypes.data):  # the file was replaced
         return None
     return str(owner.filename), identity, offset, array.dtype.str, array.shape
 
 
-def _number_of_file_at(address: int) -> int | None:
-    """The inode of the file that is mapped at an address; None where the system does not say."""
+def _find_inode(address: int) -> int | None:
+    """Return the inode of the file that is mapped at an address; None if the system does not provide it."""
     try:
         with open("/proc/self/maps") as lines:
             for line in lines:
                 span, _, _, _, number, *_ = line.split()
-                begin, end = (int(bound, 16) for bound in span.split("-"))
-                if begin <= address < end:
+                start, end = (int(bound, 16) for bound in span.split("-"))
+                if start <= address < end:
                     return int(number)
     except OSError:
         pass
     return None
 
 
-def _identity(path: Any) -> tuple[int, ...]:
+def _identify_file(path: Any) -> tuple[int, ...]:
     status = os.stat(path)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _mapped(path: str, identity: tuple[int, ...], offset: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
-    if _identity(path) != identity:
+def _map_array(path: str, identity: tuple[int, ...], offset: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    if _identify_file(path) != identity:
         raise GraphError(f"{path}: has changed since it was opened; open it again.")
     return np.memmap(path, dtype, "r", offset, shape).view(np.ndarray)

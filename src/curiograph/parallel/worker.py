@@ -1,4 +1,4 @@
-"""One task, wherever it runs."""
+"""Execution of one task, in this process, in a worker process or on a cluster."""
 
 from __future__ import annotations
 
@@ -17,26 +17,27 @@ from curiograph.messages import shorten_text
 from curiograph.parallel.serialization import Result, check_result
 
 Function = Callable[[Any, Any], Result]
-"""Of what is shared and the task; one that can be found by its name in a module."""
+"""Function of the shared value and a task; importable by its name from a module."""
 
 _ATTEMPTS = 3
-_LOOK = 0.5  # seconds between two looks at the driver
-_busy = threading.local()
+_POLL_SECONDS = 0.5  # between two checks that the driver is alive
+_state = threading.local()
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a task: a result, or a sentence on what went wrong."""
+    """The result of a task, or the error that it ended with."""
 
     result: Result | None
     error: str = ""
-    where: str = ""
-    """The lines of code that led to an error that nobody raised on purpose."""
+    """One sentence; empty if the task succeeded."""
+    traceback: str = ""
+    """Traceback of an unexpected error."""
 
 
 def run_with_retries(function: Function, shared: Any, task: Any) -> Outcome:
-    """Do a task; one that fails is tried again, unless its error was raised on purpose."""
-    with _working():
+    """Run a task and return its outcome; retry after unexpected errors."""
+    with _mark_inside_task():
         for _ in range(_ATTEMPTS):
             try:
                 result = function(shared, task)
@@ -44,40 +45,40 @@ def run_with_retries(function: Function, shared: Any, task: Any) -> Outcome:
                 return Outcome(result)
             except CuriographError as error:
                 return Outcome(None, str(error))
-            except (Exception, SystemExit) as error:  # a task that leaves the program ends itself, not the job
-                said, where = f"{type(error).__name__}: {shorten_text(error, 300)}", format_exc()
-        return Outcome(None, f"{said} ({_ATTEMPTS} times)", where)
+            except (Exception, SystemExit) as error:  # a task that calls sys.exit must not end the job
+                message, traceback = f"{type(error).__name__}: {shorten_text(error, 300)}", format_exc()
+        return Outcome(None, f"{message} ({_ATTEMPTS} times)", traceback)
 
 
 def run_once(function: Function, shared: Any, task: Any) -> Outcome:
-    """Do a task; an error ends everything, as it is."""
-    with _working():
+    """Run a task and return its outcome; let its error propagate."""
+    with _mark_inside_task():
         return Outcome(function(shared, task))
 
 
 @contextmanager
-def _working() -> Iterator[None]:
+def _mark_inside_task() -> Iterator[None]:
     before = is_inside_task()
-    _busy.working = True
+    _state.inside_task = True
     try:
         yield
     finally:
-        _busy.working = before
+        _state.inside_task = before
 
 
 def is_inside_task() -> bool:
-    """Whether this is called from a task: then whatever it does happens right here."""
-    return getattr(_busy, "working", False)
+    """Return whether the caller runs within a task, where jobs run in-process."""
+    return getattr(_state, "inside_task", False)
 
 
 def initialize_worker(driver: int) -> None:
-    """Prepare a new process of this machine: Ctrl-C is for the driver, and a driver that is gone ends everything."""
+    """Ignore Ctrl-C, which the driver handles, and exit as soon as the driver process is gone."""
     with suppress(ValueError):  # not the main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_watch, args=(driver,), daemon=True).start()
 
+    def exit_with_driver() -> None:
+        while os.getppid() == driver:
+            time.sleep(_POLL_SECONDS)
+        os._exit(1)
 
-def _watch(driver: int) -> None:
-    while os.getppid() == driver:
-        time.sleep(_LOOK)
-    os._exit(1)
+    threading.Thread(target=exit_with_driver, daemon=True).start()

@@ -22,8 +22,9 @@ from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
 from curiograph.messages import quote_value
 from curiograph.optional import import_optional
-from curiograph.parallel import Engine, EngineName, Job, Need, Result, lock_run_folder, resolve_engine, run_job
+from curiograph.parallel import Engine, EngineName, Job, Result, lock_run_folder, resolve_engine, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph
+from curiograph.parallel.memory import check_memory
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
@@ -105,14 +106,19 @@ def train_many(
     begun = as_start(start)
     for task in tasks:
         check_start(begun, task.settings, rewards[task.varied["reward"]])
+    used_engine = resolve_engine(engine, workers, address, home)
+    if used_engine.name == "local":  # trainings are long enough for processes
+        used_engine = replace(used_engine, workers=resolve_workers(used_engine.workers))
+        num_parallel = min(resolve_workers(used_engine.workers), len(tasks))
+        replay_bytes = max(task.settings.replay_bytes for task in tasks)
+        check_memory(num_parallel * replay_bytes, "lower buffer, or use fewer workers")
     job = Job(
-        "train",
-        _trained,
-        _Shared(graphs, rewards, home.absolute(), begun, command),
-        tasks,
-        about=lambda: _about(graphs, rewards, tasks, begun),
-        need=_need(graphs, tasks),
-        describe=lambda task: task.name,
+        name="train",
+        function=_trained,
+        shared=_Shared(graphs, rewards, home.absolute(), begun, command),
+        tasks=tasks,
+        key=lambda: _about(graphs, rewards, tasks, begun),
+        describe_task=lambda task: task.name,
         unit="trainings",
     )
     with (
@@ -120,13 +126,8 @@ def train_many(
         watch_logs([(home / task.name, task.settings.train_steps) for task in tasks], progress) as tell,
     ):
         _check_folders(home, graphs, rewards, tasks, begun)
-        results = run_job(job, _all_at_once(resolve_engine(engine, workers, address)), home, tell)
+        results = run_job(job, used_engine, tell)
         return _gathered(tasks, results, home)
-
-
-def _all_at_once(engine: Engine) -> Engine:
-    """Trainings are long: there is no use in trying whether processes pay off."""
-    return replace(engine, workers=resolve_workers(engine.workers)) if engine.name == "local" else engine
 
 
 # ---- what is trained --------------------------------------------------------------------------------------------
@@ -215,13 +216,6 @@ def _check_folders(
             reward = rewards[varied["reward"]]
             facts = describe_run(graphs, reward, varied["agent"], task.settings, varied["seed"], begun)
             check_run_folder(home / task.name, facts)
-
-
-def _need(graphs: Split, tasks: Sequence[_Task]) -> Need:
-    """Bytes that a training takes: what was measured, its replay, the graphs and what is read off them."""
-    size = sum(graph.indptr.nbytes + graph.indices.nbytes for graph in (*graphs.train, *graphs.val))
-    replay = max(task.settings.replay_bytes for task in tasks)
-    return Need(_LEARNING + _COPIES * replay + 4 * size, shared=size, way_out="lower buffer, or take smaller graphs")
 
 
 # ---- what comes of it -------------------------------------------------------------------------------------------

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.files import PathLike
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.catalog import Motive
 from curiograph.human.motives.likelihood import Places, fit_p_g, log_likelihood
-from curiograph.parallel import IN_PROCESS, Engine, Job, Need, Result, run_job
+from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 
@@ -52,7 +51,6 @@ def cross_validate(
     choices: ChoiceSet,
     fold_of: Int64,
     engine: Engine = IN_PROCESS,
-    run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> list[HeldOutFit]:
     """Judge every choice, by each motive, by the fit on those who are in another part than who chose."""
@@ -61,19 +59,19 @@ def cross_validate(
     tasks.sort(key=lambda task: task[1] - task[2])  # the longest first, so that none is left at the end
     windows = choices.windows
     job = Job(
-        "motives",
-        _placed,
-        (choices, orders),
-        tasks,
-        lambda: {
+        name="motives",
+        function=_placed,
+        shared=(choices, orders),
+        tasks=tasks,
+        key=lambda: {
             "graph": hash_graph(choices.graph),
             "choices": hash_values(windows.histories, windows.nexts, windows.users, fold_of),
             "motives": [motive.about() for motive in motives],
         },
-        _need(choices, orders),
-        lambda task: f"{orders[task[0]].motive.name}, choices {task[1]} to {task[2] - 1}",
+        describe_task=lambda task: f"{orders[task[0]].motive.name}, choices {task[1]} to {task[2] - 1}",
+        fix="give fewer walks or fewer motives",
     )
-    results = dict(zip(tasks, run_job(job, engine, run, progress), strict=True))
+    results = dict(zip(tasks, run_job(job, engine, progress), strict=True))
     places = [_joined([results[task] for task in order.tasks(choices, i)]) for i, order in enumerate(orders)]
     return [
         _fitted([each for each, order in zip(places, orders, strict=True) if order.number == number], fold_of)
@@ -88,17 +86,6 @@ def _orders(motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64) -> It
             continue
         for fold in range(int(fold_of.max()) + 1):
             yield _Order(motive.fit(choices.rows(fold_of != fold)), number)
-
-
-def _need(choices: ChoiceSet, orders: Sequence[_Order]) -> Need:
-    degrees = choices.graph.degrees[choices.windows.histories[:, -1]]
-    together = min(len(choices), max(order.motive.together(choices.graph) for order in orders))
-    return Need(
-        task=int(together * degrees.mean() * _CANDIDATE) + max(order.motive.table(choices.graph) for order in orders),
-        results=len(orders) * len(choices) * _PLACED,
-        shared=choices.windows.histories.nbytes + 2 * choices.graph.indices.nbytes,
-        way_out="give fewer walks or fewer motives",
-    )
 
 
 def _placed(shared: tuple[ChoiceSet, Sequence[_Order]], task: tuple[int, int, int]) -> Result:

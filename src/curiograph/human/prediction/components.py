@@ -14,13 +14,12 @@ from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.exploration.mdp import Candidates
-from curiograph.files import PathLike
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.metrics import ChoiceRanks, choice_ranks
 from curiograph.human.choices.windows import Windows
 from curiograph.human.prediction.protocol import Study
-from curiograph.parallel import IN_PROCESS, Engine, Job, Need, Result, run_job
+from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.rankers import Ranker
@@ -130,39 +129,25 @@ def score_candidates(
     return Components(windows, candidates, pagerank, walkers, counted)
 
 
-def score_pagerank(
-    study: Study, engine: Engine = IN_PROCESS, run: PathLike | None = None, progress: Progress = no_progress
-) -> dict[str, Float32]:
+def score_pagerank(study: Study, engine: Engine = IN_PROCESS, progress: Progress = no_progress) -> dict[str, Float32]:
     """PageRank of the candidates by candidate set, alphas x candidates, as a job."""
     sets = {among: (windows.histories, study.candidates[among]) for among, windows in study.choices.items()}
     tasks = [(among, alpha) for among in sets for alpha in ALPHAS]
     job = Job(
-        "pagerank",
-        _pagerank,
-        (study.graph, sets),
-        tasks,
-        lambda: {
+        name="pagerank",
+        function=_pagerank,
+        shared=(study.graph, sets),
+        tasks=tasks,
+        key=lambda: {
             "graph": hash_graph(study.graph),
             "alphas": ALPHAS,
             "choices": {among: hash_values(histories, c.offsets, c.nodes) for among, (histories, c) in sets.items()},
         },
-        estimate_pagerank_memory(study),
-        lambda task: f"alpha {task[1]} ({task[0]})",
+        describe_task=lambda task: f"alpha {task[1]} ({task[0]})",
+        fix="predict fewer choices (windows, all_windows)",
     )
-    found = dict(zip(tasks, run_job(job, engine, run, progress), strict=True))
+    found = dict(zip(tasks, run_job(job, engine, progress), strict=True))
     return {among: np.stack([found[among, alpha]["scores"] for alpha in ALPHAS]) for among in sets}
-
-
-def estimate_pagerank_memory(study: Study) -> Need:
-    """Of `score_pagerank`: a task holds the rows of all nodes in a history."""
-    starts = max(len(np.unique(windows.histories)) for windows in study.choices.values())
-    scores = sum(candidates.nodes.nbytes for candidates in study.candidates.values())
-    return Need(
-        task=4 * study.graph.num_nodes * (starts + 8 * _HISTORIES),
-        results=2 * len(ALPHAS) * scores,
-        shared=2 * scores + study.graph.indices.nbytes,
-        way_out="predict fewer choices (windows, all_windows)",
-    )
 
 
 def _pagerank(shared: tuple[Graph, Mapping[str, tuple[Int32, Candidates]]], task: tuple[str, float]) -> Result:

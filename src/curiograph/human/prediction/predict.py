@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,8 +16,7 @@ from curiograph.agents.pretrained import AGENT_FILE, save_agent
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.exploration.mdp import Candidates
-from curiograph.files import PathLike, as_path
+from curiograph.files import PathLike
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import Degree, Markov, Popularity, Uniform
@@ -30,7 +28,6 @@ from curiograph.human.prediction.components import (
     PAGERANK,
     Components,
     Mixture,
-    estimate_pagerank_memory,
     score_candidates,
     score_pagerank,
 )
@@ -45,10 +42,8 @@ from curiograph.human.prediction.results import (
     Prediction,
 )
 from curiograph.human.prediction.walkers import (
-    STARTS_PER_TASK,
     StepVisits,
     Walkers,
-    estimate_walkers_memory,
     simulate_walkers,
 )
 from curiograph.human.trajectories import Trajectories
@@ -59,14 +54,12 @@ from curiograph.parallel import (
     Engine,
     EngineName,
     Job,
-    Need,
     Result,
-    lock_run_folder,
     resolve_engine,
     run_job,
 )
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
-from curiograph.parallel.memory import check_memory, fitting_workers
+from curiograph.parallel.memory import check_memory
 from curiograph.progress import Progress, no_progress
 from curiograph.training.trainer import train
 from curiograph.validation import check_integer, check_seed, resolve_workers
@@ -79,9 +72,7 @@ _COUNTING = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
 _TOGETHER = ("degree", "popularity", "markov", "item-knn", "rp3beta", PAGERANK, MEMORY)
 _COPIES = 16
 """Walks that train together on the one graph."""
-_TORCH = 400 * 2**20
-"""Bytes that a process takes once it fits or trains."""
-_WAY_OUT = "predict fewer choices (windows, all_windows) on a smaller graph"
+_FIX = "predict fewer choices (windows, all_windows) on a smaller graph"
 
 
 @dataclass(frozen=True)
@@ -154,19 +145,10 @@ def predict(
     address : of the cluster; without it one is started on this machine for the job.
     run : folder that keeps trained agents, walkers and fits: a killed job goes on where it stopped.
     """
-    found, by_whom = _dataset(data, graph, folder, lenient), resolve_engine(engine, workers, address)
-    with by_whom.ready(), hold_run_folder(run) as home:
-        return prepare_run(found, agents, recipe, effort, seed, by_whom, home, progress).complete()
-
-
-@contextmanager
-def hold_run_folder(run: PathLike | None) -> Iterator[Path | None]:
-    """Hold a run folder, if there is one, by its full path: workers may be elsewhere."""
-    if run is None:
-        yield None
-        return
-    with lock_run_folder(as_path(run).absolute()) as home:
-        yield home
+    used_engine = resolve_engine(engine, workers, address, run)
+    found = _dataset(data, graph, folder, lenient)
+    with used_engine.connect():
+        return prepare_run(found, agents, recipe, effort, seed, used_engine, progress).complete()
 
 
 def prepare_run(
@@ -176,7 +158,6 @@ def prepare_run(
     effort: Effort = FULL,
     seed: int = 0,
     engine: Engine = IN_PROCESS,
-    run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> PredictionRun:
     """What `predict` completes: the study is made, and agents are trained or found in the run folder."""
@@ -188,16 +169,16 @@ def prepare_run(
         import_optional(package, "predict", "Predictions")
     made = make_study(data, recipe, {"last": effort.windows, "all": effort.all_windows}, seed)
     _check_splits(made, effort.splits)
-    _check_memory(made, effort, engine, training=given is None)
-    for agent in given.values() if given and run is not None else ():
+    _check_memory(made, effort)
+    for agent in given.values() if given and engine.run_folder is not None else ():
         fingerprint("agent", agent)  # raises for one that a folder could not tell from others
 
     def tell(message: str, share: float | None = None) -> None:
         progress(f"{made.name}: {message}", share)
 
-    with engine.ready(), hold_run_folder(run) as home:
-        who = given or _trained(made, effort, seed, engine, home, tell)
-        return PredictionRun(made, effort, who, seed, engine, home, tell)
+    with engine.connect():
+        who = given or _trained(made, effort, seed, engine, tell)
+        return PredictionRun(made, effort, who, seed, engine, tell)
 
 
 def _dataset(data: Any, graph: Graph | None, folder: PathLike | None, lenient: bool) -> Dataset:
@@ -222,48 +203,31 @@ def _check_splits(made: Study, splits: int) -> None:
                 )
 
 
-def _check_memory(made: Study, effort: Effort, engine: Engine, training: bool) -> None:
-    """Raise before the work is done where one of its jobs, or the scores of all candidates, would not fit."""
+def _check_memory(made: Study, effort: Effort) -> None:
+    """Raise before the work is done if the scores of all candidates do not fit into memory."""
     last = made.choices["last"].histories[:, -1]
     candidates = len(made.choices["all"]) * made.graph.num_nodes + int(made.graph.degrees[last].sum())
-    check_memory(Need(results=candidates * _bytes_each(effort), way_out=_WAY_OUT), workers=1)
-    walkers = Walkers("random", steps=effort.steps, count=max(effort.walkers, effort.trained_walkers))
-    needs = [(_training_need(made.graph), len(REWARDS))] * training + [
-        (estimate_walkers_memory(made.graph, walkers, len(made.starts)), -(-len(made.starts) // STARTS_PER_TASK)),
-        (estimate_pagerank_memory(made), len(CANDIDATES) * len(ALPHAS)),
-        *((_fit_need(candidates, effort), effort.splits) for candidates in made.candidates.values()),
-    ]
-    for need, tasks in needs:
-        _check_need(need, tasks, engine)
+    walkers = (len(_KINDS) * len(REWARDS) + 1) * effort.steps
+    check_memory(candidates * (4 * (len(ALPHAS) + walkers) + 8 * len(_COUNTING)), _FIX)
 
 
-def _check_need(need: Need, tasks: int, engine: Engine) -> None:
-    """Raise where a job of so many tasks would not fit, as it would itself when its turn comes."""
-    if engine.name == "ray":
-        check_memory(replace(need, task=0, shared=0), workers=1)  # what gathers here
-        return
-    workers = min(resolve_workers(engine.workers), tasks)
-    check_memory(need, fitting_workers(need, workers) if engine.workers is None else workers)
-
-
-def _trained(
-    made: Study, effort: Effort, seed: int, engine: Engine, home: Path | None, tell: Progress
-) -> dict[str, Any]:
+def _trained(made: Study, effort: Effort, seed: int, engine: Engine, tell: Progress) -> dict[str, Any]:
     """A pair of agents, trained on the graph; both at once where there are two workers."""
-    graph, steps = made.graph, effort.train_steps
+    graph, steps, home = made.graph, effort.train_steps, engine.run_folder
     outs = [home and home / f"agent-{reward}-{steps}-{seed}-{hash_graph(graph)[:8]}" for reward in REWARDS]
     job = Job(
-        "training",
-        _train,
-        graph,
-        [(reward, steps, seed, out) for reward, out in zip(REWARDS, outs, strict=True)],
-        lambda: {"graph": hash_graph(graph), "rewards": REWARDS, "steps": steps, "seed": seed},
-        _training_need(graph),
-        lambda task: f"training for {task[0]}",
-        "agents",
+        name="training",
+        function=_train,
+        shared=graph,
+        tasks=[(reward, steps, seed, out) for reward, out in zip(REWARDS, outs, strict=True)],
+        key=lambda: {"graph": hash_graph(graph), "rewards": REWARDS, "steps": steps, "seed": seed},
+        describe_task=lambda task: f"training for {task[0]}",
+        unit="agents",
+        fix="give agents",
     )
-    at_once = replace(engine, workers=resolve_workers(None)) if engine == Engine() else engine  # surely pays off
-    found = dict(zip(REWARDS, map(_agent, run_job(job, at_once, home, tell)), strict=True))
+    if engine.name == "local" and engine.workers is None:
+        engine = replace(engine, workers=resolve_workers(None))  # training is long enough for processes
+    found = dict(zip(REWARDS, map(_agent, run_job(job, engine, tell)), strict=True))
     for agent, out in zip(found.values(), outs, strict=True):
         if out is not None and not (out / AGENT_FILE).is_file():  # trained where this folder is not
             out.mkdir(exist_ok=True)
@@ -302,12 +266,11 @@ class PredictionRun:
     agents: dict[str, Any]
     seed: int
     engine: Engine
-    home: Path | None
     tell: Progress
 
     def complete(self) -> Prediction:
         """Fit and test everything."""
-        with self.engine.ready(), hold_run_folder(self.home):
+        with self.engine.connect():
             outcomes = {among: self._outcome(among, scored) for among, scored in self.scored.items()}
         facts = {"study": self.study.facts(), "recipe": asdict(self.study.recipe), "effort": asdict(self.effort)}
         about = {reward: _told(agent) for reward, agent in self.agents.items()}
@@ -321,7 +284,7 @@ class PredictionRun:
             visits = self._found(name, walkers)  # a few hundred megabytes on large graphs: one at a time
             for among, windows in self.study.choices.items():
                 walked[among][name] = visits.of(windows.histories, self.study.candidates[among])
-        ranks = score_pagerank(self.study, self.engine, self.home, self.tell)
+        ranks = score_pagerank(self.study, self.engine, self.tell)
         self.tell("counts of the candidates")
         counting = [kind.from_walks(self.study.graph, self.study.makers) for kind in _COUNTING]
         return {
@@ -346,7 +309,6 @@ class PredictionRun:
             self.study.starts,
             name=f"walkers-{name.replace(' ', '-')}",
             engine=self.engine,
-            run=self.home,
             progress=self.tell,
         )
 
@@ -356,16 +318,16 @@ class PredictionRun:
         numbers = range(self.effort.splits)
         tests = [self.study.split(number, scored.windows.users) for number in numbers]
         job = Job(
-            f"fits-{among}",
-            _fit,
-            (scored, self.effort.trials),
-            [(tested, self._seed(number)) for number, tested in zip(numbers, tests, strict=True)],
-            lambda: self._about(scored, tests),
-            _fit_need(scored.candidates, self.effort),
-            lambda task: f"fit with seed {task[1]}",
-            "splits",
+            name=f"fits-{among}",
+            function=_fit,
+            shared=(scored, self.effort.trials),
+            tasks=[(tested, self._seed(number)) for number, tested in zip(numbers, tests, strict=True)],
+            key=lambda: self._about(scored, tests),
+            describe_task=lambda task: f"fit with seed {task[1]}",
+            unit="splits",
+            fix=_FIX,
         )
-        results = run_job(job, self.engine, self.home, self.tell)
+        results = run_job(job, self.engine, self.tell)
         return _gathered(among, scored, tests, results, self.seed)
 
     def _seed(self, number: int) -> int:
@@ -389,21 +351,6 @@ def _told(agent: Any) -> str:
         return fingerprint("agent", agent)
     except SettingError:
         return str(agent.name)
-
-
-def _training_need(graph: Graph) -> Need:
-    return Need(_TORCH + _COPIES * 4 * graph.indices.nbytes, shared=graph.indices.nbytes, way_out="give agents")
-
-
-def _fit_need(candidates: Candidates, effort: Effort) -> Need:
-    size = len(candidates.nodes) * _bytes_each(effort)
-    return Need(_TORCH + 2 * size, shared=size, way_out=_WAY_OUT)
-
-
-def _bytes_each(effort: Effort) -> int:
-    """Of the scores of a candidate by everything that there is."""
-    walkers = (len(_KINDS) * len(REWARDS) + 1) * effort.steps
-    return 4 * (len(ALPHAS) + walkers) + 8 * len(_COUNTING)
 
 
 def _fit(shared: tuple[Components, int], task: tuple[Any, int]) -> Result:

@@ -20,11 +20,10 @@ from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates
-from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
-from curiograph.parallel import IN_PROCESS, Engine, Job, Need, Result, run_job
+from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import as_reward
@@ -115,34 +114,22 @@ def simulate_walkers(
     *,
     name: str = "walkers",
     engine: Engine = IN_PROCESS,
-    run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> StepVisits:
     """Let walkers start at each of some nodes, as a job of that name."""
     starts = np.unique(np.asarray(starts, np.int64))
     tasks = [starts[first : first + STARTS_PER_TASK] for first in range(0, len(starts), STARTS_PER_TASK)]
     job = Job(
-        name,
-        _table,
-        (graph, replace(walkers, agent=as_agent(walkers.agent))),  # a path may lead nowhere on another machine
-        tasks,
-        lambda: {"walkers": walkers.about(graph), "starts": hash_values(starts)},
-        estimate_walkers_memory(graph, walkers, len(starts)),
-        lambda some: f"walkers from the nodes at positions {some[0]} to {some[-1]}",
-        f"groups of {STARTS_PER_TASK} nodes",
+        name=name,
+        function=_table,
+        shared=(graph, replace(walkers, agent=as_agent(walkers.agent))),  # a path may not exist on another machine
+        tasks=tasks,
+        key=lambda: {"walkers": walkers.about(graph), "starts": hash_values(starts)},
+        describe_task=lambda some: f"walkers from the nodes at positions {some[0]} to {some[-1]}",
+        unit=f"groups of {STARTS_PER_TASK} nodes",
+        fix="predict fewer choices (windows, all_windows), or use walkers of fewer steps",
     )
-    return _collected(run_job(job, engine, run, progress), tasks, graph.num_nodes, walkers.steps)
-
-
-def estimate_walkers_memory(graph: Graph, walkers: Walkers, starts: int) -> Need:
-    """Of `simulate_walkers`: at every step, chances of all nodes, or of the candidates of all walkers where these are fewer.
-
-    On Wikispeedia a third of them are not zero, so that what is found and what is made of it fit in.
-    """
-    places = min(graph.num_nodes, walkers.count * max(1, int(graph.degrees.mean())))
-    each = walkers.steps * places * _CHANCE
-    way_out = "predict fewer choices (windows, all_windows), or by walkers of fewer steps"
-    return Need(2 * STARTS_PER_TASK * each, starts * each, shared=len(graph.indices) * _CHANCE, way_out=way_out)
+    return _collected(run_job(job, engine, progress), tasks, graph.num_nodes, walkers.steps)
 
 
 def _table(shared: tuple[Graph, Walkers], starts: Int64) -> Result:
