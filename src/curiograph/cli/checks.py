@@ -152,7 +152,7 @@ def check_kernels(report: DoctorReport) -> None:
 def _describe_kernel_cache() -> dict[str, Any]:
     from curiograph import kernels
 
-    folder = kernels.jit.cache_folder()
+    folder = kernels.jit.get_cache_folder()
     if folder is None:
         return {}
     own = Path(kernels.csr.has_edge.stats.cache_path)  # numba creates a folder in it for each copy of the sources

@@ -95,13 +95,13 @@ def recommend(
         raise SettingError("--parts stores what curious walkers compute; --by pagerank has none.")
     if parts is not None and parts.exists():
         recommender.load(parts)
-    known = recommender.known
+    known = recommender.num_prepared
     with show_progress(quiet) as progress:
         if prepare and parts is not None:
             _prepare_nodes(recommender, parts, progress)
         progress(f"recommending to {len(users)} users")
         results = recommender.recommend(users, k, candidates=candidate_set) if users else []
-    if parts is not None and recommender.known > known:
+    if parts is not None and recommender.num_prepared > known:
         recommender.save(parts)
     document: dict[str, Any]
     if not users:

@@ -213,7 +213,7 @@ def table2(
         show_json(document)
         return
     for prediction in found:
-        predict.show(prediction)
+        predict.show_prediction(prediction)
     show_table("r over PageRank among the out-neighbours of the last node", *experiment.summary(found))
     _conclude("table2", out, experiment.remarks(found), quiet)
 
