@@ -48,7 +48,7 @@ def select_present(columns: Iterable[str], results: Sequence[Mapping[str, object
 
 
 def describe_missing(columns: Iterable[str], families: Iterable[str] = tuple(FAMILIES)) -> list[str]:
-    """Return a sentence that lists the columns, or cells of them, without a shipped agent; nothing if there are none."""
+    """Return a sentence that lists the columns or cells without a shipped agent; an empty list if there are none."""
     parts = []
     cells = [(reward, family) for family in families for reward in REWARDS]
     for column in columns:

@@ -259,7 +259,9 @@ def compare_with_greedy(points: Sequence[Point], subject: str) -> list[str]:
     for column in ("gnn", "horizon"):
         leads = [(point, *point.compute_lead(column)) for point in points if column in point.results]
         below = [lead for lead in leads if lead[1] < 0]
-        text = f"{subject}: {column} earns at least as much as greedy in {len(leads) - len(below)} of {len(leads)} cells"
+        text = (
+            f"{subject}: {column} earns at least as much as greedy in {len(leads) - len(below)} of {len(leads)} cells"
+        )
         if below:
             below.sort(key=lambda lead: lead[0].compute_ratio(column, "greedy")[0])
             clear = sum(mean < -2 * error for _, mean, error in below)

@@ -81,7 +81,7 @@ class Cell:
         return TABLE1[self.reward, self.family]
 
     def compute_share(self, column: str) -> tuple[float, float]:
-        """Return the share of the attainable, (agent - random) / (beam - random), and its standard error over graphs."""
+        """Return (agent - random) / (beam - random), the share of the attainable, and its error over graphs."""
         if column not in self.results:
             return math.nan, math.nan
         random = self.results["random"].by_graph
@@ -274,9 +274,9 @@ class Table1(Experiment):
                 [_list_rules(cell, name) for cell in self.cells for name in BASELINES],
             ),
             "",
-            "z: difference from the paper in standard errors. Both tables use different graphs, so the error is that of",
-            "the mean over graphs (the paper gives no such error; its 10 graphs are assumed to vary as ours do). With",
-            "few graphs this error is itself uncertain, and it means little where most returns are zero.",
+            "z: difference from the paper in standard errors. Both tables use different graphs, so the error is that",
+            "of the mean over graphs (the paper gives no such error; its 10 graphs are assumed to vary as ours do).",
+            "With few graphs this error is itself uncertain, and it means little where most returns are zero.",
         ]
         return "\n".join(lines) + "\n"
 

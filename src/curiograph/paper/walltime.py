@@ -236,9 +236,7 @@ def run(settings: Settings, peers: Peers | None = None, progress: Progress = no_
         order = np.argsort(batch.candidates.counts, kind="stable")
         alone = batch.rows(np.array([int(order[len(order) // 2])]))  # the walk with the median number of candidates
         for reward in REWARDS:
-            agents = {
-                column: as_agent(name) for column, name in find_agents(TRAINED, reward, settings.family).items()
-            }
+            agents = {column: as_agent(name) for column, name in find_agents(TRAINED, reward, settings.family).items()}
             known = {PEERS[reward]: peers[PEERS[reward]]} if peers and PEERS[reward] in peers else {}
             work = {
                 ONE_WALK: (alone, settings.limit, _score_calls(alone, reward, agents) | _peer_calls(alone, known)),
