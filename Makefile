@@ -36,7 +36,7 @@ format: .venv/test.done
 
 bench: .venv/test.done
 	mkdir -p results
-	$(BIN)/curiograph bench --out results/bench.json
+	$(BIN)/python -m benchmarks.run --out results/bench.json
 
 # To site/. Pages open from the file system; search needs a server, since browsers load no index from files.
 docs: .venv/docs.done
@@ -49,7 +49,7 @@ results: .venv/test.done
 	$(BIN)/curiograph reproduce lengths --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
-	$(BIN)/curiograph bench --out docs/results/bench.json
+	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
 	$(BIN)/python docs/show_results.py
 
 # Pictures of the page for README and docs, as the tests see it; page.png needs Wikispeedia in CURIOGRAPH_DATA.
@@ -62,14 +62,14 @@ screenshots: .venv/test.done browser
 load: .venv/test.done browser wrk
 	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
-	$(BIN)/curiograph bench --load --out docs/results/load.json
-	$(BIN)/curiograph bench --page --out docs/results/page.json
+	$(BIN)/python -m benchmarks.load --out docs/results/load.json
+	$(BIN)/python -m benchmarks.page --out docs/results/page.json
 	$(BIN)/python docs/show_results.py
 
 # Many tasks and large graphs: about a quarter of an hour and 6 GiB, on a machine that does nothing else.
 SCALE_NODES ?= 10000000
 scale: .venv/test-all.done
-	$(BIN)/curiograph bench --scale --nodes $(SCALE_NODES) --out docs/results/scale.json
+	$(BIN)/python -m benchmarks.scale --nodes $(SCALE_NODES) --out docs/results/scale.json
 	$(BIN)/python docs/show_results.py
 
 # The same for human choices, from the data that CURIOGRAPH_DATA names: about an hour; interrupted, it goes on.

@@ -106,10 +106,10 @@ def test_what_large_graphs_cost_is_told_in_plain_values(tmp_path):
     graph = cg.generate_large("ws", 500, mean_degree=6, seed=0)
     graph.save(str(tmp_path / "g.npz"))
     told = [
-        large.opened(tmp_path / "g.npz"),
-        large.decisions(graph, repeats=2),
-        large.recommendations(graph, repeats=2),
-        large.measured(graph, 3, 5),
+        large.measure_opening(tmp_path / "g.npz"),
+        large.measure_decisions(graph, repeats=2),
+        large.measure_recommendations(graph, repeats=2),
+        large.measure_growth(graph, 3, 5),
     ]
     json.dumps(told)
     assert (told[0]["nodes"], told[0]["edges"]) == (500, graph.num_edges)
@@ -125,7 +125,7 @@ if sys.argv[2] == "generate":
     cg.generate_large("ws", 1_000_000, seed=0).save(path)
     told = {}
 else:
-    told = {"opened": large.opened(path), "measured": large.measured(cg.read_graph(path), 500, 50)}
+    told = {"opened": large.measure_opening(path), "measured": large.measure_growth(cg.read_graph(path), 500, 50)}
 told["peak"] = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(json.dumps(told))
 """
@@ -147,6 +147,6 @@ def test_a_million_nodes_fit_and_cost_no_more_than_ten_thousand(tmp_path):
     assert used["opened"]["seconds"] < 5
     assert used["measured"]["milliseconds"] < 20  # 100,000 such walks in 20 minutes on two cores, with room to spare
     graph, small = cg.read_graph(path), cg.generate_large("ws", 10_000, seed=0)
-    for cost in (large.decisions, large.recommendations):
+    for cost in (large.measure_decisions, large.measure_recommendations):
         here, there = cost(graph), cost(small)
         assert {what: here[what] / there[what] < 2.5 for what in here} == dict.fromkeys(here, True)

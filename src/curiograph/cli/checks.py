@@ -33,7 +33,7 @@ class DoctorReport:
     kernels: dict[str, Any] = field(default_factory=dict)
     """The cache of compiled kernels, and whether the kernels return correct values."""
     data: dict[str, Any] = field(default_factory=dict)
-    """Folders of data sets and the data sets found in them."""
+    """Folders of datasets and the datasets found in them."""
     agents: dict[str, Any] = field(default_factory=dict)
     """Number of shipped agents, and the names of those that cannot be read."""
     problems: list[str] = field(default_factory=list)
@@ -178,7 +178,7 @@ def _compute_toy_values() -> tuple[int, float]:
 
 
 def check_data(report: DoctorReport) -> None:
-    """Check the folders of data sets and list the data sets in them."""
+    """Check the folders of datasets and list the datasets in them."""
     from curiograph.human.data.load import find_dataset, get_cache_folder
     from curiograph.human.data.registry import READERS, SOURCES
 
@@ -196,14 +196,14 @@ def check_data(report: DoctorReport) -> None:
         report.problems.append(f"CURIOGRAPH_DATA is {given}, which is not a folder: create it, or unset the variable.")
     if not writable:
         report.problems.append(
-            f"data sets cannot be stored in {cache}, which is not writable: set XDG_CACHE_HOME to a writable folder, "
+            f"datasets cannot be stored in {cache}, which is not writable: set XDG_CACHE_HOME to a writable folder, "
             "or give one with curiograph data get --cache DIR."
         )
     for name in dict.fromkeys([*READERS, *SOURCES]):
         try:
             folder = find_dataset(name)
         except CuriographError as error:
-            report.problems.append(f"data set {name}: {error}")
+            report.problems.append(f"dataset {name}: {error}")
             continue
         if folder is not None:
             report.data["found"][name] = str(folder)

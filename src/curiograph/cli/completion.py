@@ -70,21 +70,21 @@ def complete_rankers() -> list[str]:
 
 
 def complete_sources() -> list[str]:
-    """Data sets that `data get` downloads."""
+    """Datasets that `data get` downloads."""
     from curiograph.human.data.registry import SOURCES
 
     return list(SOURCES)
 
 
 def complete_datasets() -> list[str]:
-    """Data sets that can be read by name."""
+    """Datasets that can be read by name."""
     from curiograph.human.data.registry import READERS, SOURCES
 
     return list(dict.fromkeys([*READERS, *SOURCES]))
 
 
 def complete_published() -> list[str]:
-    """Data sets of the paper."""
+    """Datasets of the paper."""
     from curiograph.paper.people import DATASETS
 
     return list(DATASETS)

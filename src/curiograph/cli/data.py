@@ -11,12 +11,12 @@ from curiograph.cli import completion, options
 from curiograph.cli.output import check_out, print_remark, show_json, show_progress, show_table, write_result
 from curiograph.errors import FileFormatError
 
-app = typer.Typer(help="List and download data sets of human walks.", no_args_is_help=True)
+app = typer.Typer(help="List and download datasets of human walks.", no_args_is_help=True)
 
 
 @app.command("list")
 def list_datasets(out: options.Out = None, json: options.Json = False, quiet: options.Quiet = False) -> None:
-    """List the data sets: source, license, citation, and the folder on this machine.
+    """List the datasets: source, license, citation, and the folder on this machine.
 
     [bold]curiograph data list[/bold]
     """
@@ -63,13 +63,13 @@ def get(
         Path | None, typer.Option("--from", help="Copy from this folder, archive or file instead of downloading.")
     ] = None,
     cache: Annotated[
-        Path | None, typer.Option(help="Folder to store data sets in. Default: the cache folder of the user.")
+        Path | None, typer.Option(help="Folder to store datasets in. Default: the cache folder of the user.")
     ] = None,
     out: options.Out = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Download a data set, or copy it from a file; an interrupted download is resumed.
+    """Download a dataset, or copy it from a file; an interrupted download is resumed.
 
     [bold]curiograph data get wikispeedia[/bold]
     """

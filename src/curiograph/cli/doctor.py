@@ -50,7 +50,7 @@ def _show_report(report: DoctorReport) -> None:
         ("kernels", "correct" if kernels["correct"] else "do not work"),
         ("data cache", f"{data['cache'] or 'none'}{'' if data['writable'] else ' (not writable)'}"),
         ("CURIOGRAPH_DATA", data["CURIOGRAPH_DATA"] or "not set"),
-        ("data sets", "\n".join(f"{name}: {folder}" for name, folder in data["found"].items()) or "none found"),
+        ("datasets", "\n".join(f"{name}: {folder}" for name, folder in data["found"].items()) or "none found"),
         ("shipped agents", f"{agents['shipped'] - len(agents['broken'])} of {agents['shipped']} can be read"),
     ]
     show_table("", ("what", "found"), overview)

@@ -24,7 +24,7 @@ GraphArgument = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="Edge list (.tsv, .csv, .txt), .graphml, .gml, node-link .json or curiograph's .npz; "
-        "a data set with a graph (wikispeedia); or a toy graph: toy:library, toy:grid, toy:cycle, toy:complete.",
+        "a dataset with a graph (wikispeedia); or a toy graph: toy:library, toy:grid, toy:cycle, toy:complete.",
         show_default=False,
         autocompletion=completion.complete_graphs,
     ),
@@ -101,7 +101,7 @@ def parse_numbers(option: str, text: str) -> list[float]:
 
 
 def open_graph(text: str, directed: bool = False) -> Graph:
-    """Open the graph that an argument names: a file, a toy graph, or the graph of an installed data set."""
+    """Open the graph that an argument names: a file, a toy graph, or the graph of an installed dataset."""
     from curiograph.graph.io.read import read_graph
     from curiograph.graph.toys import TOYS
 
@@ -129,13 +129,13 @@ def _open_dataset_graph(name: str) -> Graph:
 
     if find_dataset(ALIASES.get(name, name)) is None:
         raise FileFormatError(
-            f"there is no file {name}, and the data set {name} is not on this machine; see `curiograph data list` "
-            "for how to get it. If it is in a folder of data sets, set CURIOGRAPH_DATA to that folder."
+            f"there is no file {name}, and the dataset {name} is not on this machine; see `curiograph data list` "
+            "for how to get it. If it is in a folder of datasets, set CURIOGRAPH_DATA to that folder."
         )
     graph = load_dataset(name).graph
     if graph is None:
         raise FileFormatError(
-            f"the data set {name} has walks but no graph; create one with curiograph.human.cooccurrence_graph, "
+            f"the dataset {name} has walks but no graph; create one with curiograph.human.cooccurrence_graph, "
             "save it, and give its file."
         )
     return graph

@@ -39,7 +39,7 @@ def predict(
         ),
     ],
     source: Annotated[
-        Path | None, typer.Option("--from", help="Folder in which to look for a data set by name.")
+        Path | None, typer.Option("--from", help="Folder in which to look for a dataset by name.")
     ] = None,
     graph: Annotated[
         str | None,

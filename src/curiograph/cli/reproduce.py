@@ -37,7 +37,7 @@ Graphs = Annotated[int, typer.Option(help="Generated graphs per family.", min=2)
 Walks = Annotated[int, typer.Option(help="Walks per graph.", min=1)]
 BeamWalks = Annotated[int, typer.Option("--beam-episodes", help="Walks per graph of the planner.", min=1)]
 Folder = Annotated[Path, typer.Option(help="Folder for the .md, .json and .png files.")]
-Source = Annotated[Path | None, typer.Option("--from", help="Folder of the data sets. Default: CURIOGRAPH_DATA.")]
+Source = Annotated[Path | None, typer.Option("--from", help="Folder of the datasets. Default: CURIOGRAPH_DATA.")]
 Only = Annotated[
     list[str] | None,
     typer.Option(
@@ -197,7 +197,7 @@ def table2(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Table 2 and Figure 4B: human choices in three data sets, compared with the paper and with baselines."""
+    """Table 2 and Figure 4B: human choices in three datasets, compared with the paper and with baselines."""
     from curiograph.paper import table2 as experiment
     from curiograph.parallel import resolve_engine
 
@@ -246,7 +246,7 @@ def examples(
     source: Source = None,
     only: Only = None,
     quick: Quick = False,
-    count: Annotated[int, typer.Option(help="Number of choices of each data set.", min=1)] = 4,
+    count: Annotated[int, typer.Option(help="Number of choices of each dataset.", min=1)] = 4,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     address: options.Address = None,

@@ -30,7 +30,7 @@ def serve(
     ] = None,
     directed: options.Directed = False,
     data: Annotated[
-        Path | None, typer.Option(help="Folder of data sets. Default: CURIOGRAPH_DATA.", show_default=False)
+        Path | None, typer.Option(help="Folder of datasets. Default: CURIOGRAPH_DATA.", show_default=False)
     ] = None,
     parts: Annotated[
         list[str] | None,

@@ -1,4 +1,4 @@
-"""Figure 4C: distance of unbiased and curious walkers from their start, on the graphs of the three data sets."""
+"""Figure 4C: distance of unbiased and curious walkers from their start, on the graphs of the three datasets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Walking:
 
 @dataclass(frozen=True)
 class Diffusion(Experiment):
-    """Walk statistics by data set, for unbiased walkers and trained and greedy ones of both rewards."""
+    """Walk statistics by dataset, for unbiased walkers and trained and greedy ones of both rewards."""
 
     name = "diffusion"
 
@@ -67,7 +67,7 @@ class Diffusion(Experiment):
 
     @property
     def remarks(self) -> list[str]:
-        """Order of the walkers by distance; in the paper, cpt stays closest on two of the data sets."""
+        """Order of the walkers by distance; in the paper, cpt stays closest on two of the datasets."""
         sentences = []
         for name, comparison in self.walkers.items():
             ends = {kind: statistics.distance.mean[-1] for kind, statistics in comparison.items()}
@@ -99,7 +99,7 @@ class Diffusion(Experiment):
         return "\n".join(lines) + "\n"
 
     def plot(self) -> Axes:
-        """Plot distance against steps, one panel per data set."""
+        """Plot distance against steps, one panel per dataset."""
         _, cells = create_figure(4.4 * len(self.walkers), 3.8, columns=len(self.walkers))
         panels = list(getattr(cells, "flat", [cells]))
         for ax, (name, comparison) in zip(panels, self.walkers.items(), strict=True):

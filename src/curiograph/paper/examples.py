@@ -122,7 +122,7 @@ def run(
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
 ) -> Examples:
-    """Draw `count` choices of each data set at random among those of the test users of the first split."""
+    """Draw `count` choices of each dataset at random among those of the test users of the first split."""
     examples = []
     for prediction in prepare_predictions(settings, folder, engine, progress):
         examples += _draw_examples(prediction, count)

@@ -1,4 +1,4 @@
-"""Data sets and settings of the experiments on human choices: `table2`, `diffusion` and `examples`."""
+"""Datasets and settings of the experiments on human choices: `table2`, `diffusion` and `examples`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Settings:
 def prepare_predictions(
     settings: Settings, folder: PathLike | None, engine: Engine, progress: Progress
 ) -> Iterator[PredictionRun]:
-    """Prepare the prediction of each data set, each in its own run folder; load all data sets first."""
+    """Prepare the prediction of each dataset, each in its own run folder; load all datasets first."""
     for dataset in [load_dataset(name, folder) for name in settings.datasets]:
         own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / dataset.name)
         with own_engine.connect():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 METHODS = ("igt", "cpt", "igt+cpt")
 NOTES = (
     "Differences from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
-    "what the error is; the choices made here are listed under each data set. Candidates are the out-neighbors of the "
+    "what the error is; the choices made here are listed under each dataset. Candidates are the out-neighbors of the "
     "last node (below also all nodes). Ties share their mean rank. Walkers teleport after a maximum number of steps, "
     "which is fitted together with alpha and the weights; p_g is fixed. igt, cpt and igt+cpt use, in each split, the "
     "greedy or the trained agents, whichever do better on the training users. Graph users, training users and test "
@@ -35,7 +35,7 @@ NOTES = (
 
 @dataclass(frozen=True)
 class Table2(Experiment):
-    """Predictions of the choices in each data set."""
+    """Predictions of the choices in each dataset."""
 
     name = "table2"
 
@@ -165,5 +165,5 @@ def _describe_study(prediction: Prediction) -> str:
 def run(
     settings: Settings, folder: PathLike | None, engine: Engine = IN_PROCESS, progress: Progress = no_progress
 ) -> Table2:
-    """Predict the choices of each data set."""
+    """Predict the choices of each dataset."""
     return Table2(settings, [job.complete() for job in prepare_predictions(settings, folder, engine, progress)])
