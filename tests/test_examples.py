@@ -44,7 +44,7 @@ def test_click_log(run: Runner, tmp_path: Path) -> None:
     tmp_path /= "pictures"  # a folder that is made
     printed = run("click_log.py", tmp_path)
     assert "40 walks by 40 users" in printed
-    assert re.search(r"Against unbiased, walks of people show .* fewer gaps and .* more bits", printed)
+    assert re.search(r"Against unbiased, human walks show .* fewer gaps and .* more bits", printed)
     assert (tmp_path / "log.csv").read_text().startswith("user,page,time\n")
     assert is_picture(tmp_path / "growth.png")
 

@@ -70,17 +70,17 @@ def parts(path, nodes):
     made.save(path)
 
 def program(*arguments):
-    said = io.StringIO()
+    message = io.StringIO()
     sys.argv = ["curiograph", *map(str, arguments)]
     try:
-        with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+        with contextlib.redirect_stderr(message), contextlib.redirect_stdout(io.StringIO()):
             main()
         code = 0
     except SystemExit as stop:
         code = stop.code
     if code:
-        assert code == 2 and said.getvalue().count("\\n") == 1, (code, said.getvalue())
-        raise cg.GraphError(said.getvalue().strip())
+        assert code == 2 and message.getvalue().count("\\n") == 1, (code, message.getvalue())
+        raise cg.GraphError(message.getvalue().strip())
 
 large = cg.generate("er", nodes=60, seed=0)
 small = cg.Graph.from_edges([(0, 1)])
@@ -120,7 +120,7 @@ print("all", len(works))
 
 
 @MOUNTING
-def test_a_full_disk_is_said_and_the_old_file_stays(tmp_path):
+def test_full_disk_is_reported_and_the_old_file_kept(tmp_path):
     done = child(WRITERS, tmp_path, mount=f"mount -t tmpfs -o size=64k tmpfs {tmp_path}")
     assert done.returncode == 0, done.stderr[-3000:] + done.stdout
     assert done.stdout == "all 12\n"
@@ -168,7 +168,7 @@ def read_only(folder: Path) -> str:
 @pytest.mark.long
 @pytest.mark.parametrize("writable", [True, False])
 def test_a_read_only_install(tmp_path, writable):
-    """Kernels are kept elsewhere, or compiled in every process, which is said once."""
+    """Kernels are kept elsewhere, or compiled in every process, which is message once."""
     home, work = tmp_path / "home", tmp_path / "work"
     home.mkdir()
     work.mkdir()
@@ -183,7 +183,7 @@ def test_a_read_only_install(tmp_path, writable):
 
 
 @pytest.mark.long
-def test_a_kernel_cache_that_holds_garbage(tmp_path):
+def test_corrupt_kernel_cache_is_rebuilt(tmp_path):
     for spoil in (lambda data: b"garbage", lambda data: data[: len(data) // 2], lambda data: b""):
         done = child(CONVERT, tmp_path, NUMBA_CACHE_DIR=str(tmp_path / "cache"))
         assert done.returncode == 0, done.stderr
@@ -212,7 +212,7 @@ class Damaged:
         self.flushed += 1
 
 
-def test_a_damaged_cache_is_begun_anew_and_a_full_disk_is_said_once():
+def test_corrupt_cache_is_rebuilt_and_a_full_disk_warned_once():
     kept = Damaged()
     cache = kernels.jit._Cache(kept)
     assert cache.load_overload("signature", "context") is None
@@ -225,7 +225,7 @@ def test_a_damaged_cache_is_begun_anew_and_a_full_disk_is_said_once():
     kernels.jit._warn.cache_clear()
 
 
-def test_an_empty_cache_folder_is_none(monkeypatch, tmp_path):
+def test_empty_cache_variable_means_unset(monkeypatch, tmp_path):
     """Kernels would be kept wherever somebody happens to work."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")
@@ -233,7 +233,7 @@ def test_an_empty_cache_folder_is_none(monkeypatch, tmp_path):
     assert kernels.jit.get_cache_folder.__wrapped__().parent == tmp_path / "mine" / "curiograph"
 
 
-def test_somebody_without_a_home(monkeypatch, tmp_path, run):
+def test_user_without_home_folder(monkeypatch, tmp_path, run):
     """No folder called ~ is made; what needs a home says so."""
     monkeypatch.chdir(tmp_path)
     for name in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "CURIOGRAPH_DATA"):
@@ -256,8 +256,8 @@ def test_somebody_without_a_home(monkeypatch, tmp_path, run):
 # ---- a clock that jumps ----------------------------------------------------------------------------------------------
 
 
-def test_nothing_asks_what_time_it_is():
-    """How long things take is told by a clock that never jumps, and no file's date is looked at."""
+def test_source_does_not_read_the_system_clock():
+    """How long things take is messages by a clock that never jumps, and no file's date is looked at."""
     asks = re.compile(r"\btime\.time\(|\bdatetime\b|\bst_mtime|\bgetmtime|\btime\.localtime|\butcnow")
     asking = [path.name for path in SOURCES.joinpath("curiograph").rglob("*.py") if asks.search(path.read_text())]
     assert asking == ["shared_arrays.py"]  # whether a file is still the same, not how old it is

@@ -37,7 +37,7 @@ def samples(folders) -> dict[str, list[bytes]]:
 
 
 @EVERY
-def test_sound_files_are_read(name, folders, samples):
+def test_valid_files_are_read(name, folders, samples):
     for sample in samples[name]:
         assert READERS[name].outcome(sample, folders[name]) is None
 
@@ -45,7 +45,7 @@ def test_sound_files_are_read(name, folders, samples):
 @EVERY
 @settings(max_examples=30)
 @given(seed=st.integers(0, 2**32))
-def test_spoiled_files(name, seed, folders, samples):
+def test_mutated_files_raise_clear_errors(name, seed, folders, samples):
     chance = random.Random(seed)
     READERS[name].outcome(spoiled(chance.choice(samples[name]), chance), folders[name])
 
@@ -53,13 +53,13 @@ def test_spoiled_files(name, seed, folders, samples):
 @EVERY
 @settings(max_examples=15)
 @given(pieces=st.lists(st.one_of(st.binary(max_size=40), st.sampled_from(ODD)), max_size=5))
-def test_arbitrary_bytes(name, pieces, folders, samples):
+def test_arbitrary_bytes_raise_clear_errors(name, pieces, folders, samples):
     READERS[name].outcome(b"".join(pieces), folders[name])
 
 
 @pytest.mark.long
 @EVERY
-def test_many_spoiled_files(name, folders, samples):
+def test_many_mutated_files_raise_clear_errors(name, folders, samples):
     chance = random.Random(0)
     for _ in range(5000):
         READERS[name].outcome(spoiled(chance.choice(samples[name]), chance), folders[name])
@@ -67,7 +67,7 @@ def test_many_spoiled_files(name, folders, samples):
 
 @pytest.mark.long
 @EVERY
-def test_cut_short_at_every_length(name, folders, samples):
+def test_files_truncated_at_every_length(name, folders, samples):
     for sample in samples[name]:
         for length in range(len(sample)):
             READERS[name].outcome(sample[:length], folders[name])
@@ -233,17 +233,17 @@ def judged(cases: Cases, folder: Path, megabytes: int) -> dict[str, str | None]:
     return {name: outcome for name, outcome, _ in rows}
 
 
-def test_headers_that_claim_to_be_huge(samples, tmp_path):
+def test_headers_with_huge_sizes_are_rejected(samples, tmp_path):
     judged((case for kind in (tensors, archives) for case in kind(samples)), tmp_path, 300)
 
 
 @pytest.mark.long
-def test_texts_beyond_measure(samples, tmp_path):
+def test_oversized_texts_are_rejected(samples, tmp_path):
     judged(texts(samples), tmp_path, 1000)
 
 
 @pytest.mark.long
-def test_bombs_do_not_go_off(samples, tmp_path):
+def test_decompression_bombs_are_rejected(samples, tmp_path):
     refused = judged(bombs(samples), tmp_path, 1500)
     assert all(refused.values())
-    assert sum("unpacks to" in str(said) for said in refused.values()) == 3
+    assert sum("unpacks to" in str(message) for message in refused.values()) == 3

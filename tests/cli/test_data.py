@@ -56,9 +56,9 @@ def test_a_cache_of_ones_own(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["get", "films"], "there is no data set 'films' to get; there are wikispeedia, "),
+        (["get", "films"], "there is no dataset 'films' to get; the datasets are wikispeedia, "),
         (["get", "books", "--from", "none"], "none: there is no such file"),
-        (["get", "books", "--from", "data"], "data: holds no books; looked for ratings_Books.csv"),
+        (["get", "books", "--from", "data"], "data: contains no books; looked for ratings_Books.csv"),
         (["get", "books", "--out", "x.png"], "cannot write .png"),
         (["get", "wikispeedia"], "wikispeedia_paths-and-graph.tar.gz: cannot be downloaded"),
         (["list", "--out", "none/x.json"], "does not exist"),

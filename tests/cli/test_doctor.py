@@ -198,7 +198,7 @@ def test_data_sets_that_are_there_and_several_of_one(monkeypatch, tmp_path):
             assert found.problems == []
             assert found.data["found"]["movielens"].startswith(str(tmp_path / "data" / "ml-100k"))
     (problem,) = looked_at_data().problems
-    assert "holds several of movielens (ml-100k, ml-other); give the folder of one." in problem
+    assert "contains several of movielens (ml-100k, ml-other); give the folder of one." in problem
 
 
 def test_data_folders_that_are_not_there_or_cannot_be_written(monkeypatch, tmp_path):

@@ -70,7 +70,7 @@ def test_walks_on_a_graph_of_ones_own(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("wikispedia",), "there is no data set and no file 'wikispedia'"),
+        (("wikispedia",), "there is no dataset and no file 'wikispedia'"),
         (("movielens", "--from", "/nowhere"), "there is no such folder"),
         (("movielens", "--igt", "greedy"), "give agents for both"),
         (("movielens", "--out", "p.txt"), "cannot write .txt"),

@@ -34,7 +34,7 @@ def test_fuzzing_finds_nothing(name, tmp_path):
     ("given", "message"),
     [([], "give a reader: python"), (["tvs"], "there is no reader 'tvs'; the readers are tsv, csv")],
 )
-def test_what_is_no_reader_gets_a_sentence(given, message):
+def test_unknown_reader_gets_a_clear_error(given, message):
     target = Path(__file__).with_name("targets.py")
     done = subprocess.run([sys.executable, str(target), *given], capture_output=True, text=True, check=False)
     assert done.returncode == 1

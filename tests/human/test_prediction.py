@@ -349,7 +349,7 @@ def test_improvement_and_its_interval_on_numbers_by_hand():
     [
         ({"agents": {"igt": "greedy"}}, UnknownNameError, "give one for each of igt and cpt"),
         ({"effort": {"splits": 0}}, SettingError, "splits is 0"),
-        ({"data": "wikispedia"}, UnknownNameError, "there is no data set and no file 'wikispedia'"),
+        ({"data": "wikispedia"}, UnknownNameError, "there is no dataset and no file 'wikispedia'"),
     ],
 )
 def test_bad_input_gets_a_sentence(change, error, message):

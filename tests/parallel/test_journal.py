@@ -18,7 +18,7 @@ from curiograph.errors import GraphError, SettingError
 from curiograph.parallel import lock_run_folder, resolve_engine, run_folder, run_job
 from curiograph.parallel.journal import Journal
 from curiograph.parallel.serialization import pack_result
-from support.some_jobs import a_job, in_bytes
+from support.jobs import a_job, in_bytes
 
 RESULT = {"numbers": np.arange(3.0), "note": "fine"}
 
@@ -28,18 +28,18 @@ def a_journal(folder: Path, seed: int = 1, tasks: int = 5) -> Journal:
 
 
 def is_damaged(journal: Journal, index: int) -> bool:
-    """Whether an entry is said to be damaged, and nothing is made of it."""
-    with warnings.catch_warnings(record=True) as told:
+    """Whether an entry is message to be damaged, and nothing is made of it."""
+    with warnings.catch_warnings(record=True) as messages:
         warnings.simplefilter("always")
         found = journal.read(index)
-    assert found is None or not told
+    assert found is None or not messages
     if found is None:
-        assert [str(one.message).endswith("the task is computed again.") for one in told] == [True]
-        assert str(journal._path(index)) in str(told[0].message)
+        assert [str(one.message).endswith("the task is computed again.") for one in messages] == [True]
+        assert str(journal._path(index)) in str(messages[0].message)
     return found is None
 
 
-def test_a_flipped_bit_is_damage_wherever_it_is(tmp_path: Path) -> None:
+def test_flipped_bits_are_detected_everywhere(tmp_path: Path) -> None:
     journal = a_journal(tmp_path)
     journal.write(2, RESULT)
     path = journal._path(2)
@@ -51,7 +51,7 @@ def test_a_flipped_bit_is_damage_wherever_it_is(tmp_path: Path) -> None:
     assert not is_damaged(journal, 2)
 
 
-def test_a_part_of_an_entry_is_damage_however_long_it_is(tmp_path: Path) -> None:
+def test_truncated_entries_are_detected_at_every_length(tmp_path: Path) -> None:
     journal = a_journal(tmp_path)
     journal.write(2, RESULT)
     path = journal._path(2)
@@ -63,7 +63,7 @@ def test_a_part_of_an_entry_is_damage_however_long_it_is(tmp_path: Path) -> None
     assert is_damaged(journal, 2)
 
 
-def test_an_entry_of_another_task_or_job_is_damage(tmp_path: Path) -> None:
+def test_entries_of_other_tasks_or_jobs_are_rejected(tmp_path: Path) -> None:
     journal, other = a_journal(tmp_path), a_journal(tmp_path, seed=2)
     journal.write(1, RESULT)
     other.write(2, RESULT)
@@ -74,7 +74,7 @@ def test_an_entry_of_another_task_or_job_is_damage(tmp_path: Path) -> None:
     assert not is_damaged(journal, 1)
 
 
-def test_bytes_that_are_no_result_are_damage_though_their_checksum_fits(tmp_path: Path) -> None:
+def test_invalid_results_with_a_valid_checksum_are_rejected(tmp_path: Path) -> None:
     journal = a_journal(tmp_path)
     for data in (
         b"",
@@ -87,13 +87,13 @@ def test_bytes_that_are_no_result_are_damage_though_their_checksum_fits(tmp_path
         assert is_damaged(journal, 2), data
 
 
-def test_a_folder_in_place_of_an_entry_is_said(tmp_path: Path) -> None:
+def test_folder_in_place_of_an_entry_is_reported(tmp_path: Path) -> None:
     journal = a_journal(tmp_path)
     journal._path(2).mkdir()
     assert is_damaged(journal, 2)
 
 
-def test_a_file_larger_than_memory_is_said(tmp_path: Path) -> None:
+def test_entry_larger_than_memory_is_reported(tmp_path: Path) -> None:
     journal = a_journal(tmp_path)
     try:
         with open(journal._path(2), "wb") as stream:
@@ -109,13 +109,13 @@ def test_damaged_tasks_are_computed_again_and_the_result_is_the_same(tmp_path: P
     before = [path.read_bytes() for path in entries]
     entries[3].write_bytes(before[3][:50])
     entries[5].write_bytes(before[6])
-    with pytest.warns(UserWarning, match="is damaged; the task is computed again") as told:
+    with pytest.warns(UserWarning, match="is damaged; the task is computed again") as messages:
         assert in_bytes(run_job(a_job(), resolve_engine(workers=1, run=tmp_path))) == expected
-    assert len(told) == 2
+    assert len(messages) == 2
     assert [path.read_bytes() for path in entries] == before
 
 
-def test_other_settings_are_kept_elsewhere_and_can_be_read(tmp_path: Path) -> None:
+def test_other_settings_have_their_own_readable_folder(tmp_path: Path) -> None:
     first, second, third = a_journal(tmp_path), a_journal(tmp_path, seed=2), a_journal(tmp_path, tasks=6)
     assert len({first.folder, second.folder, third.folder}) == 3
     assert a_journal(tmp_path).folder == first.folder
@@ -123,7 +123,7 @@ def test_other_settings_are_kept_elsewhere_and_can_be_read(tmp_path: Path) -> No
     assert json.loads((second.folder / "job.json").read_text()) == facts
 
 
-def test_parts_that_a_kill_left_are_cleared_away(tmp_path: Path) -> None:
+def test_partial_files_of_a_killed_process_are_removed(tmp_path: Path) -> None:
     journal = a_journal(tmp_path)
     journal.write(1, RESULT)
     (journal.folder / ".000002.task.abcd1234.part").write_bytes(b"half")
@@ -131,9 +131,7 @@ def test_parts_that_a_kill_left_are_cleared_away(tmp_path: Path) -> None:
     assert sorted(path.name for path in again.folder.iterdir()) == ["000001.task", "job.json"]
 
 
-def test_an_entry_that_cannot_be_written_leaves_nothing_and_says_what_is_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_failed_write_leaves_no_file_and_names_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     journal = a_journal(tmp_path)
     journal.write(1, RESULT)
 
@@ -157,7 +155,7 @@ with lock_run_folder(sys.argv[1]):
 """
 
 
-def test_a_second_job_in_a_folder_is_refused_until_the_first_is_gone(
+def test_second_job_in_a_run_folder_is_rejected_while_the_first_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_folder, "_PATIENCE", 0.2)
@@ -168,22 +166,22 @@ def test_a_second_job_in_a_folder_is_refused_until_the_first_is_gone(
         assert other.stdout is not None
         other.stdout.readline()
         try:
-            with pytest.raises(SettingError) as told:
+            with pytest.raises(SettingError) as error:
                 run_job(a_job(), resolve_engine(workers=1, run=tmp_path))
-            assert f"process {other.pid} on " in str(told.value)
-            assert str(told.value).endswith(" is working there; wait for it to end, or choose another folder.")
+            assert f"process {other.pid} on " in str(error.value)
+            assert str(error.value).endswith(" is working there; wait for it to end, or choose another folder.")
         finally:
             other.kill()
     assert len(run_job(a_job(), resolve_engine(workers=1, run=tmp_path))) == 12  # a killed process holds nothing
 
 
-def test_the_same_work_may_hold_a_folder_twice(tmp_path: Path) -> None:
+def test_lock_of_a_run_folder_is_reentrant(tmp_path: Path) -> None:
     with lock_run_folder(tmp_path), lock_run_folder(tmp_path) as inner:
         assert inner == tmp_path
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a file in place of a folder")
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+def test_run_folder_that_cannot_be_created_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("here")
     with pytest.raises(SettingError, match=r"cannot work in .*; choose another folder"):
         run_job(a_job(), resolve_engine(workers=1, run=tmp_path / "file" / "run"))

@@ -47,7 +47,7 @@ def check_kept(run: Path, before: dict[str, bytes], expected: dict[str, bytes]) 
 
 @pytest.mark.parametrize("seed", range(ROUNDS))
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT])
-def test_driver_is_ended(
+def test_killed_driver_resumes_with_the_same_results(
     sign: signal.Signals, seed: int, tmp_path: Path, undisturbed: tuple[str, dict[str, bytes]]
 ) -> None:
     digest, expected = undisturbed

@@ -13,7 +13,7 @@ import pytest
 
 from curiograph.errors import SettingError
 from curiograph.parallel import memory, resolve_engine, run_job
-from support.some_jobs import a_job
+from support.jobs import a_job
 
 GIB = 2**30
 

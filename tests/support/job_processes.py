@@ -13,22 +13,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from curiograph.parallel.journal import Journal
-from support import some_jobs
+from support import jobs
 
 
 class Driver:
-    """`some_jobs` as a program, or another one, in a session of its own with a temporary folder of its own."""
+    """`jobs` as a program, or another one, in a session of its own with a temporary folder of its own."""
 
     def __init__(self, run: Path, tasks: int, workers: int, temporary: Path, command: Sequence[str] = ()) -> None:
         self.run, self.temporary = run, temporary
         temporary.mkdir(exist_ok=True)
         path = os.pathsep.join(filter(None, sys.path))
         self.process = subprocess.Popen(
-            command or [sys.executable, some_jobs.__file__, str(run), str(tasks), str(workers)],
+            command or [sys.executable, jobs.__file__, str(run), str(tasks), str(workers)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # nohup starts the tests with it ignored
             env=os.environ | {"PYTHONPATH": path, "TMPDIR": str(temporary), "OMP_NUM_THREADS": "1"},
         )
 

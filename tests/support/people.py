@@ -1,4 +1,4 @@
-"""Made-up people for the tests of prediction: they walk on known graphs, or like neighbouring items."""
+"""Synthetic human walks: random walks on known graphs, and visits of similar items."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from curiograph.human.trajectories import Trajectories
 
 
 def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
-    """People who follow links at random, on a graph that is known."""
+    """Return random walks on a known graph."""
     graph = generate("ws", nodes=60, seed=seed)
     rng = np.random.default_rng(seed)
     walks = []
@@ -26,7 +26,7 @@ def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
 
 
 def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) -> list[tuple[str, str, int]]:
-    """(user, item, time) of people who visit items near their own taste on a ring."""
+    """Return events (user, item, time) of users who visit items near a preferred one on a ring."""
     rng = np.random.default_rng(seed)
     events = []
     for user in range(users):
@@ -37,7 +37,7 @@ def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) ->
 
 
 def ratings(events: list[tuple[str, str, int]]) -> Dataset:
-    """The same as a dataset without a graph."""
+    """Return events as a dataset without a graph."""
     by_user: dict[str, list[str]] = {}
     for user, item, _ in events:
         by_user.setdefault(user, []).append(item)
@@ -45,7 +45,7 @@ def ratings(events: list[tuple[str, str, int]]) -> Dataset:
 
 
 def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
-    """The same in the layout of ml-100k."""
+    """Write events in the layout of ml-100k."""
     folder.mkdir(exist_ok=True)
     items = sorted({item for _, item, _ in events})
     lines = [f"{user[1:]}\t{items.index(item) + 1}\t3\t{time}" for user, item, time in events]
@@ -56,6 +56,11 @@ def ml_100k(folder: Path, events: list[tuple[str, str, int]]) -> Path:
 
 
 def path_graph_walks() -> tuple[Graph, Trajectories]:
-    """Two people on a short path."""
+    """Return a path graph and two walks on it."""
     graph = Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d")])
     return graph, Trajectories.from_walks([["a", "b", "c"], ["d", "c", "b"]], graph=graph)
+
+
+def list_labels(walks: Trajectories) -> list[list[object]]:
+    """Return the labels of every walk."""
+    return [walks.labels(number) for number in range(len(walks))]

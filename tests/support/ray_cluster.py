@@ -76,8 +76,8 @@ def on_cluster(
         (folder / "driver.py").write_text(script)
         for name in ("token", "wrong"):
             (folder / name).write_text(secrets.token_hex(16))
-        told = [str(nodes), str(kill_after or ""), kill, token, str(store or "")]
-        command = [*_OWN, sys.executable, str(Path(__file__).resolve()), str(folder), *told]
+        messages = [str(nodes), str(kill_after or ""), kill, token, str(store or "")]
+        command = [*_OWN, sys.executable, str(Path(__file__).resolve()), str(folder), *messages]
         ran = subprocess.run(command, capture_output=True, text=True, timeout=timeout, env=_environment(folder))
         return Driven(ran.returncode, ran.stdout, ran.stderr)
     finally:

@@ -53,13 +53,13 @@ def server(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     environment.pop("CURIOGRAPH_TOKEN", None)
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:
-        said = ""
+        message = ""
         for line in process.stdout or ():
-            said += line
+            message += line
             if line.startswith("}"):
                 break
         try:
-            yield json.loads(said)["address"], process
+            yield json.loads(message)["address"], process
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)

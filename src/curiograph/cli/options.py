@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Hashable
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -153,22 +152,10 @@ class LabelReader:
     """What texts on the command line, or in a file of walks, mean as labels of a graph."""
 
     def __init__(self, graph: Graph) -> None:
+        from curiograph.graph.label_reader import LabelReader as GraphLabelReader
+
         self._graph = graph
-
-    @cached_property
-    def _by_text(self) -> dict[str, Hashable]:
-        """Labels that are not text, by how they are printed."""
-        return {str(label): label for label in self._graph.names}
-
-    def label(self, text: str) -> Hashable:
-        """The label that a text means: itself, or whatever prints like it."""
-        if text in self._graph:
-            return text
-        if text.lstrip("-").isdecimal() and int(text) in self._graph:
-            return int(text)
-        if isinstance(self._graph.label(0), str) or text not in self._by_text:
-            self._graph.position(text)  # raises, with the nearest names
-        return self._by_text[text]
+        self.label = GraphLabelReader(graph).label
 
     def walk(self, text: str, separator: str = ",") -> list[Hashable]:
         """Labels between separators; between commas, one that holds a comma goes in double quotes."""

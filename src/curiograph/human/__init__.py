@@ -1,4 +1,4 @@
-"""What people do on graphs: datasets, trajectories, prediction of their choices, tests of their motives.
+"""Human walks on graphs: datasets, trajectories, prediction of choices, and tests of motives.
 
 >>> import curiograph as cg
 >>> cg.human.Trajectories.from_walks([["a", "b"], ["b", "c", "a"]])

@@ -1,4 +1,4 @@
-"""Do walks of people grow other than chance would have it: gaps and compressibility against null models."""
+"""`compare_growth`: compare the growth of human walks, in gaps and compressibility, with null models."""
 
 from __future__ import annotations
 
@@ -32,53 +32,54 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HUMAN = "human"
-_SWAPS = 10  # tries per edge
-_GROUPS = 10  # of nodes by degree, as equal in size as equal degrees allow
-_VISIT = 200  # bytes that a visit takes while a walk is measured
+_SWAPS_PER_EDGE = 10  # attempted swaps when a graph is rewired
+_NUM_DEGREE_GROUPS = 10
 _QUANTITIES = {"gaps": "information gaps", "bits": "compressibility (bits)"}
-_COLOURS = {"rewired": "beam", "random-walk": "max-degree", "unbiased": "random", "shuffled": "greedy"}
-
-Grown = Mapping[str, Float64]
-"""Walks x steps for each quantity."""
+_COLORS = {"rewired": "beam", "random-walk": "max-degree", "unbiased": "random", "shuffled": "greedy"}
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A quantity after every step, mean over walks, with the standard error over users."""
+    """A quantity after every step."""
 
     mean: Float64
+    """Mean over walks."""
     stderr: Float64
+    """Standard error of the mean, by resampling users."""
+
+    def to_dict(self) -> dict[str, list[float]]:
+        """Return the arrays as lists."""
+        return {"mean": self.mean.tolist(), "stderr": self.stderr.tolist()}
 
 
 @dataclass(frozen=True, eq=False)
 class NullModel:
-    """Walks of a null model beside those of people."""
+    """Growth of the walks of a null model, compared with that of human walks."""
 
     name: str
     curves: dict[str, Curve]
-    """Of `gaps` and of `bits`, mean over the replicates of each walk."""
+    """Curves of `gaps` and `bits`, averaged over the replicates of each walk."""
     excess: dict[str, list[Estimate]]
-    """By how much people are above it after every step, walk by walk."""
+    """Mean difference between human walks and the null model after every step, walk by walk."""
     area: dict[str, Estimate]
     """Mean of the excess over all steps."""
 
     @property
     def answer(self) -> str:
-        """What was found, in one sentence."""
-        told = [_told(quantity, area) for quantity, area in self.area.items()]
-        return f"Against {self.name}, walks of people show {' and '.join(told)}."
-
-
-def _told(quantity: str, area: Estimate) -> str:
-    if not area.clear:
-        return f"no clear difference in {quantity} ({area.low:.3g} to {area.high:.3g})"
-    size = Estimate(abs(area.value), *sorted((abs(area.low), abs(area.high))))
-    return f"{size} {'more' if area.value > 0 else 'fewer'} {quantity}"
+        """The result in one sentence."""
+        parts = []
+        for quantity, area in self.area.items():
+            if area.clear:
+                size = Estimate(abs(area.value), *sorted((abs(area.low), abs(area.high))))
+                parts.append(f"{size} {'more' if area.value > 0 else 'fewer'} {quantity}")
+            else:
+                parts.append(f"no clear difference in {quantity} ({area.low:.3g} to {area.high:.3g})")
+        return f"Against {self.name}, human walks show {' and '.join(parts)}."
 
 
 @dataclass(frozen=True, eq=False)
 class GrowthComparison(Mapping[str, NullModel]):
-    """Null models by name, and what they are compared with.
+    """Null models by name, and the growth of the human walks that they are compared with.
 
     >>> from curiograph.graph.toys import cycle
     >>> walks = Trajectories.from_walks([[0, 1, 2, 3], [2, 3, 0, 1]], graph=cycle(4))
@@ -89,12 +90,15 @@ class GrowthComparison(Mapping[str, NullModel]):
 
     nulls: dict[str, NullModel]
     human: dict[str, Curve]
-    """Of `gaps` and of `bits`."""
+    """Curves of `gaps` and `bits` of the human walks."""
     walks: int
-    """Walks that go far enough, or were drawn of those."""
+    """Number of walks that were measured."""
     users: int
+    """Number of users who took these walks."""
     steps: int
+    """Number of nodes of each walk."""
     replicates: int
+    """Number of times that each null model was drawn."""
 
     def __getitem__(self, name: str) -> NullModel:
         return self.nulls[name]
@@ -106,7 +110,7 @@ class GrowthComparison(Mapping[str, NullModel]):
         return len(self.nulls)
 
     def columns(self) -> dict[str, list[Any]]:
-        """One entry per null model and step, the start being step 0: both means, and the excess with its bounds."""
+        """Return a table with one row per null model and step: both means, and the excess with its bounds."""
         columns: dict[str, list[Any]] = {
             "null": [name for name in self for _ in range(self.steps)],
             "step": list(range(self.steps)) * len(self),
@@ -114,33 +118,38 @@ class GrowthComparison(Mapping[str, NullModel]):
         for quantity in _QUANTITIES:
             columns[f"human_{quantity}"] = self.human[quantity].mean.tolist() * len(self)
             columns[f"null_{quantity}"] = [x for null in self.values() for x in null.curves[quantity].mean.tolist()]
-            excess = [each for null in self.values() for each in null.excess[quantity]]
-            columns[f"excess_{quantity}"] = [each.value for each in excess]
-            columns[f"excess_{quantity}_low"] = [each.low for each in excess]
-            columns[f"excess_{quantity}_high"] = [each.high for each in excess]
+            excess = [estimate for null in self.values() for estimate in null.excess[quantity]]
+            columns[f"excess_{quantity}"] = [estimate.value for estimate in excess]
+            columns[f"excess_{quantity}_low"] = [estimate.low for estimate in excess]
+            columns[f"excess_{quantity}_high"] = [estimate.high for estimate in excess]
         return columns
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        about = {"walks": self.walks, "users": self.users, "steps": self.steps, "replicates": self.replicates}
-        nulls = [
-            {
-                "null": null.name,
-                "answer": null.answer,
-                **{name: _plain(null.curves[name]) for name in _QUANTITIES},
-                "excess": {name: [asdict(each) for each in null.excess[name]] for name in _QUANTITIES},
-                "area": {name: asdict(null.area[name]) for name in _QUANTITIES},
-            }
-            for null in self.values()
-        ]
-        return {**about, HUMAN: {name: _plain(self.human[name]) for name in _QUANTITIES}, "nulls": nulls}
+        """Return everything as plain values."""
+        return {
+            "walks": self.walks,
+            "users": self.users,
+            "steps": self.steps,
+            "replicates": self.replicates,
+            HUMAN: {name: self.human[name].to_dict() for name in _QUANTITIES},
+            "nulls": [
+                {
+                    "null": null.name,
+                    "answer": null.answer,
+                    **{name: null.curves[name].to_dict() for name in _QUANTITIES},
+                    "excess": {name: [asdict(estimate) for estimate in null.excess[name]] for name in _QUANTITIES},
+                    "area": {name: asdict(null.area[name]) for name in _QUANTITIES},
+                }
+                for null in self.values()
+            ],
+        }
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per null model and step as a pandas frame (`pip install curiograph[frame]`)."""
+        """Return one row per null model and step as a pandas frame (`pip install curiograph[frame]`)."""
         return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def plot(self) -> Figure:
-        """A panel for gaps and one for compressibility, with a line for people and one for each null model."""
+        """Plot gaps and compressibility, with a line for human walks and one for each null model."""
         from curiograph.plotting import plot_panels
 
         lines = {HUMAN: self.human} | {name: null.curves for name, null in self.items()}
@@ -150,11 +159,7 @@ class GrowthComparison(Mapping[str, NullModel]):
         }
         notes = dict.fromkeys(lines, f"{self.walks:,} walks, {self.replicates} times")
         notes[HUMAN] = f"{self.walks:,} walks by {self.users:,} users"
-        return plot_panels(panels, "step", {name: _COLOURS.get(name, name) for name in lines}, notes)
-
-
-def _plain(curve: Curve) -> dict[str, list[float]]:
-    return {"mean": curve.mean.tolist(), "stderr": curve.stderr.tolist()}
+        return plot_panels(panels, "step", {name: _COLORS.get(name, name) for name in lines}, notes)
 
 
 def compare_growth(
@@ -172,23 +177,33 @@ def compare_growth(
     run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> GrowthComparison:
-    """Compare how walks of people grow with null models, walk by walk.
+    """Compare the growth of human walks with that of null models, walk by walk.
 
     Parameters
     ----------
-    nulls : "rewired", the same nodes on graphs in which every node keeps its degree and edges are drawn at random;
-        "random-walk", walks from the same starts to candidates like those that people took: of the same tenth of all
-        nodes by degree, or of the nearest; "unbiased", walks from the same starts to any candidate; "shuffled", the
-        same nodes in random order.
-    steps : distinct nodes of each walk that are measured, in order of first visit; shorter walks are left out.
-    most : walks that are measured; beyond, they are drawn from the seed.
-    replicates : how often each null model is drawn.
-    engine : "local", processes of this machine; or "ray", a cluster. The result is the same.
-    workers : tasks at a time; None for as many as pay off.
-    address : of the cluster; without it one is started on this machine for the job.
-    run : folder that keeps what is finished: a killed job goes on where it stopped.
-    progress : called with how far it is.
+    graph : graph that the walks are measured on.
+    walks : human walks; all their nodes must be in the graph.
+    nulls : names of null models. "rewired": the same nodes on graphs with random edges and the same degrees.
+        "random-walk": random walks from the same starts, to candidates with a degree in the same tenth of all nodes as
+        the node that the user visited, or in the nearest tenth. "unbiased": random walks from the same starts to any
+        candidate. "shuffled": the same nodes in random order.
+    steps : number of distinct nodes of each walk to measure, in order of first visit; shorter walks are left out.
+    most : maximum number of walks to measure; if there are more, they are sampled.
+    replicates : number of times that each null model is drawn.
+    seed : same seed, same result.
+    engine : execution backend, "local" (processes) or "ray" (a cluster); the result is the same.
+    workers : number of parallel tasks. Default: chosen automatically.
+    address : address of the Ray cluster. Default: start one on this machine.
+    run : folder for finished tasks, from which an interrupted job resumes.
+    progress : called with the progress.
 
+    Returns
+    -------
+    GrowthComparison
+        Mapping from the name of a null model to the comparison with it.
+
+    Examples
+    --------
     >>> from curiograph.graph.toys import library
     >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]], graph=library())
     >>> compare_growth(library(), walks, nulls=["unbiased"], steps=4).walks
@@ -198,52 +213,6 @@ def compare_growth(
     most = check_integer("most", most, 1, "measure 1 walk or more")
     replicates = check_integer("replicates", replicates, 1, "draw each null model once or more")
     used_engine = resolve_engine(engine, workers, address, run)
-    _check_names(nulls)
-    visits, users = _first_visits(align_walks(graph, walks), steps)
-    rng = np.random.default_rng(check_seed(seed))
-    drawn = np.sort(rng.choice(len(visits), min(most, len(visits)), replace=False))
-    visits = visits[drawn]
-    people, user_of = np.unique(users[drawn], return_inverse=True)
-    tasks = [
-        (HUMAN, 0),
-        *((name, each) for place, name in enumerate(nulls) for each in _seeds(seed, place, replicates)),
-    ]
-    human, *drawn_walks = run_job(_job(graph, visits, tasks), used_engine, progress)
-    found = {}
-    for place, name in enumerate(nulls):
-        mine = drawn_walks[place * replicates : (place + 1) * replicates]
-        null = {quantity: np.mean([each[quantity] for each in mine], axis=0) for quantity in _QUANTITIES}
-        found[name] = _compared(name, human, null, user_of, seed)
-    curves = {quantity: _curve(human[quantity], user_of, seed) for quantity in _QUANTITIES}
-    return GrowthComparison(found, curves, len(visits), len(people), steps, replicates)
-
-
-def _seeds(seed: int, place: int, replicates: int) -> list[int]:
-    """Of the replicates of a null model."""
-    made: list[int] = np.random.SeedSequence([check_seed(seed), place]).generate_state(replicates, np.uint64).tolist()
-    return made
-
-
-def _job(graph: Graph, visits: Int32, tasks: Sequence[tuple[str, int]]) -> Job:
-    """Walks of people, and each draw of a null model, measured."""
-    return Job(
-        name="growth",
-        function=_measured,
-        shared=(graph, visits),
-        tasks=tasks,
-        key=lambda: {"graph": hash_graph(graph), "visits": hash_values(visits), "tasks": tasks},
-        describe_task=lambda task: f"{task[0]}, seed {task[1]}",
-        unit="draws",
-        fix="measure fewer walks (most), or draw null models less often (replicates)",
-    )
-
-
-def _measured(shared: tuple[Graph, Int32], task: tuple[str, int]) -> Result:
-    (graph, visits), (name, seed) = shared, task
-    return measure_growth(graph, visits) if name == HUMAN else measure_growth(*NULL_MODELS[name](graph, visits, seed))
-
-
-def _check_names(nulls: Any) -> None:
     if isinstance(nulls, str) or not isinstance(nulls, Sequence) or not nulls:
         raise SettingError(f"nulls is {quote_value(nulls)}; give a list of null models, at least one.")
     for name in nulls:
@@ -251,10 +220,51 @@ def _check_names(nulls: Any) -> None:
             raise UnknownNameError(
                 f"there is no null model {quote_value(name)}; the null models are {', '.join(NULL_MODELS)}."
             )
+    visits, users = _collect_first_visits(align_walks(graph, walks), steps)
+    seed = check_seed(seed)
+    sample = np.sort(np.random.default_rng(seed).choice(len(visits), min(most, len(visits)), replace=False))
+    visits = visits[sample]
+    distinct_users, user_numbers = np.unique(users[sample], return_inverse=True)
+    tasks: list[tuple[str, int]] = [(HUMAN, 0)]
+    for number, name in enumerate(nulls):
+        seeds = np.random.SeedSequence([seed, number]).generate_state(replicates, np.uint64)
+        tasks += [(name, task_seed) for task_seed in seeds.tolist()]
+    job = Job(
+        name="growth",
+        function=_run_task,
+        shared=(graph, visits),
+        tasks=tasks,
+        key=lambda: {"graph": hash_graph(graph), "visits": hash_values(visits), "tasks": tasks},
+        describe_task=lambda task: f"{task[0]}, seed {task[1]}",
+        unit="draws",
+        fix="measure fewer walks (most), or draw null models less often (replicates)",
+    )
+    human, *drawn = run_job(job, used_engine, progress)
+    found = {}
+    for number, name in enumerate(nulls):
+        replicated = drawn[number * replicates : (number + 1) * replicates]
+        curves, excess, area = {}, {}, {}
+        for quantity in _QUANTITIES:
+            null = np.mean([growth[quantity] for growth in replicated], axis=0)
+            curves[quantity] = _make_curve(null, user_numbers, seed)
+            difference = human[quantity] - null
+            sums = sum_by_user(
+                np.column_stack([difference, difference.mean(axis=1)]), user_numbers, len(distinct_users)
+            )
+            *excess[quantity], area[quantity] = estimate_means(sums, np.bincount(user_numbers), seed)
+        found[name] = NullModel(name, curves, excess, area)
+    return GrowthComparison(
+        nulls=found,
+        human={quantity: _make_curve(human[quantity], user_numbers, seed) for quantity in _QUANTITIES},
+        walks=len(visits),
+        users=len(distinct_users),
+        steps=steps,
+        replicates=replicates,
+    )
 
 
-def _first_visits(walks: Trajectories, steps: int) -> tuple[Int32, Int64]:
-    """The first `steps` distinct nodes of every walk that has as many, and who took it."""
+def _collect_first_visits(walks: Trajectories, steps: int) -> tuple[Int32, Int64]:
+    """Return the first `steps` distinct nodes of every walk that has as many, and the user of each."""
     rows, users = [], []
     for number, user in enumerate(walks.users.tolist()):
         nodes = list(dict.fromkeys(walks.walk(number).tolist()))
@@ -266,47 +276,44 @@ def _first_visits(walks: Trajectories, steps: int) -> tuple[Int32, Int64]:
     return np.asarray(rows, np.int32), np.asarray(users, np.int64)
 
 
-def measure_growth(graph: Graph, visits: Int32) -> Grown:
-    """Gaps and bits of walks (walks x steps, positions, -1 beyond the end) after every step.
+def _run_task(shared: tuple[Graph, Int32], task: tuple[str, int]) -> Result:
+    (graph, visits), (name, seed) = shared, task
+    if name != HUMAN:
+        graph, visits = NULL_MODELS[name](graph, visits, seed)
+    return measure_growth(graph, visits)
 
-    A walk that had nowhere to go stays as it is.
+
+def measure_growth(graph: Graph, visits: Int32) -> dict[str, Float64]:
+    """Return `gaps` and `bits` (walks x steps) of walks after every step.
+
+    `visits` (walks x steps) holds positions, and -1 after the end of a walk, whose values then stay the same.
 
     >>> from curiograph.graph.toys import cycle
     >>> measure_growth(cycle(4), np.array([[0, 1, 2, 3], [0, 1, -1, -1]], np.int32))["gaps"].tolist()
     [[0.0, 0.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0]]
     """
-    stack = GraphBatch.of([graph])
+    batch = GraphBatch.of([graph])
     gaps, bits = np.empty(visits.shape), np.empty(visits.shape)
     lengths = np.count_nonzero(visits >= 0, axis=1)
-    tracker = GapTracker(stack, np.full_like(visits, -1), np.zeros(len(visits), np.int64))
+    tracker = GapTracker(batch, np.full_like(visits, -1), np.zeros(len(visits), np.int64))
     for t in range(visits.shape[1]):
         tracker.advance(visits[:, t].copy())
         gaps[:, t] = tracker.values()
-        bits[:, t] = CompressibilityTracker(stack, visits, np.minimum(lengths, t + 1)).values()
+        bits[:, t] = CompressibilityTracker(batch, visits, np.minimum(lengths, t + 1)).values()
     return {"gaps": gaps, "bits": bits}
 
 
-def _curve(values: Float64, user_of: Int64, seed: int) -> Curve:
-    sums, counts = sum_by_user(values, user_of, int(user_of.max()) + 1), np.bincount(user_of)
+def _make_curve(values: Float64, user_numbers: Int64, seed: int) -> Curve:
+    counts = np.bincount(user_numbers)
+    sums = sum_by_user(values, user_numbers, len(counts))
     return Curve(values.mean(axis=0), resample_means(sums, counts, seed).std(axis=0))
-
-
-def _compared(name: str, human: Grown, null: Grown, user_of: Int64, seed: int) -> NullModel:
-    counts = np.bincount(user_of)
-    excess, area = {}, {}
-    for quantity in _QUANTITIES:
-        more = human[quantity] - null[quantity]
-        columns = np.column_stack([more, more.mean(axis=1)])
-        *excess[quantity], area[quantity] = estimate_means(sum_by_user(columns, user_of, len(counts)), counts, seed)
-    curves = {quantity: _curve(null[quantity], user_of, seed) for quantity in _QUANTITIES}
-    return NullModel(name, curves, excess, area)
 
 
 # ---- null models: from a graph, walks and a seed to the graph and the walks to measure -----------------------------
 
 
 def rewire_graph(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
-    """The same nodes on a graph with other edges but the same degrees.
+    """Return a graph with random edges and the same degrees, and the same walks.
 
     >>> from curiograph.graph.toys import library
     >>> other, _ = rewire_graph(library(), np.empty((0, 2), np.int32), seed=0)
@@ -314,23 +321,24 @@ def rewire_graph(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
     (True, False)
     """
     rows = graph.skeleton
-    swapped = kernels.rewire.swap_edges(rows.indptr, rows.indices, _SWAPS * rows.num_edges, np.uint64(seed))
-    return Graph(rows.indptr, swapped, names=graph.names), visits
+    swaps = _SWAPS_PER_EDGE * rows.num_edges
+    indices = kernels.rewire.swap_edges(rows.indptr, rows.indices, swaps, np.uint64(seed))
+    return Graph(rows.indptr, indices, names=graph.names), visits
 
 
 def walk_degree_matched(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
-    """Walks from the same starts to candidates whose degree is like that of the nodes that people went to."""
+    """Return random walks from the same starts to candidates with a degree like that of the visited nodes."""
     groups = group_by_degree(graph)
-    return graph, _walked(graph, visits, seed, lambda nodes, theirs: -np.abs(groups[nodes] - groups[theirs]))
+    return graph, _walk_randomly(graph, visits, seed, lambda nodes, visited: -np.abs(groups[nodes] - groups[visited]))
 
 
 def walk_unbiased(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
-    """Walks from the same starts to any candidate."""
-    return graph, _walked(graph, visits, seed, lambda nodes, theirs: np.zeros(len(nodes)))
+    """Return random walks from the same starts to any candidate."""
+    return graph, _walk_randomly(graph, visits, seed, lambda nodes, visited: np.zeros(len(nodes)))
 
 
 def shuffle_walks(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
-    """The same nodes in random order."""
+    """Return the same nodes in random order."""
     return graph, np.random.default_rng(seed).permuted(visits, axis=1)
 
 
@@ -343,17 +351,17 @@ NULL_MODELS: dict[str, Callable[[Graph, Int32, int], tuple[Graph, Int32]]] = {
 
 
 def group_by_degree(graph: Graph) -> Int64:
-    """The tenth of all nodes, by degree in either direction, that each belongs to; equal degrees stay together."""
+    """Return the tenth of all nodes, by degree in either direction, of each node; equal degrees stay together."""
     degrees = graph.skeleton.degrees
-    bounds = np.quantile(degrees, np.arange(1, _GROUPS) / _GROUPS)
+    bounds = np.quantile(degrees, np.arange(1, _NUM_DEGREE_GROUPS) / _NUM_DEGREE_GROUPS)
     return np.searchsorted(bounds, degrees, side="right")
 
 
-def _walked(graph: Graph, visits: Int32, seed: int, likeness: Callable[[Int32, Int32], Any]) -> Int32:
-    """Walks from the same starts that go to any of the candidates most like the node that the person went to."""
+def _walk_randomly(graph: Graph, visits: Int32, seed: int, similarity: Callable[[Int32, Int32], Any]) -> Int32:
+    """Return walks from the same starts to a random one of the candidates most similar to the visited node."""
     walks = begin([graph], [visits[:, 0].astype(np.int64)], "igt", visits.shape[1], seed=seed)
     for t in range(1, walks.steps):
-        c = walks.candidates
-        scores = np.asarray(likeness(c.nodes, visits[c.walks, t]), np.float64)
+        candidates = walks.candidates
+        scores = np.asarray(similarity(candidates.nodes, visits[candidates.walks, t]), np.float64)
         walks = walks.step(walks.best(scores))
     return walks.nodes

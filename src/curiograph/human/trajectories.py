@@ -1,7 +1,8 @@
-"""`Trajectories`: many human walks over one set of nodes, as two flat arrays and who walked them."""
+"""`Trajectories`: many human walks over one set of nodes, stored as flat arrays."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,18 +15,21 @@ from curiograph.errors import FileFormatError, SettingError, WalkError
 from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
+from curiograph.graph.label_reader import LabelReader
 from curiograph.graph.labels import Labels, ListLabels, as_labels
 from curiograph.human.choices.windows import Windows
 from curiograph.messages import quote_value
 from curiograph.validation import check_integer, check_seed, is_number
 
 _FORMAT = "curiograph trajectories 1"
-_MOST_BYTES = 2**31
+_MAX_BYTES = 2**31  # of an unpacked file
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
-    """Walks by people. A person may have several; consecutive visits differ, later ones may come back.
+    """Walks of users over one set of nodes.
+
+    A user may have several walks. Consecutive visits of a walk differ, but it may return to a node later.
 
     >>> walks = Trajectories.from_walks([["a", "b", "b", "c"], ["c", "a"]], users=["ann", "bob"])
     >>> walks
@@ -35,51 +39,65 @@ class Trajectories:
     """
 
     nodes: Int32
-    """Positions in `names`, one walk after the other."""
+    """Visited nodes of all walks, concatenated, as positions in `names`."""
     offsets: Int64
-    """Walk i is `nodes[offsets[i]:offsets[i + 1]]`."""
+    """Offsets into `nodes`: walk i is `nodes[offsets[i]:offsets[i + 1]]`."""
     names: Labels
-    """What the nodes are called: the names of the graph, once the walks are `on` one."""
+    """Labels of the nodes; those of the graph after `on(graph)`."""
     users: Int64
-    """The number of the person who took each walk."""
+    """Number of the user of each walk."""
     user_names: Labels
-    """What people are called, by number."""
+    """Names of the users by number."""
 
     @classmethod
     def from_walks(
         cls, walks: Iterable[Sequence[Hashable]], users: Sequence[Hashable] | None = None, graph: Graph | None = None
     ) -> Trajectories:
-        """From lists of labels; every walk is by another person unless `users` says who took it."""
+        """Create trajectories from lists of labels.
+
+        Parameters
+        ----------
+        walks : labels of the visited nodes of each walk; immediate repeats are merged.
+        users : name of the user of each walk. Default: every walk has a user of its own.
+        graph : graph that contains all labels. Default: the visited nodes in order of first visit.
+        """
         listed = [list(walk) for walk in walks]
         if users is not None and len(users) != len(listed):
             raise SettingError(f"there are {len(listed)} walks but {len(users)} users; give one user per walk.")
-        known: dict[Hashable, int] = {}
+        labels = [label for walk in listed for label in walk]
+        names: Labels
         if graph is None:
-            nodes = [known.setdefault(label, len(known)) for walk in listed for label in walk]
+            label_numbers: dict[Hashable, int] = {}
+            nodes = np.asarray([label_numbers.setdefault(label, len(label_numbers)) for label in labels], np.int32)
+            names = ListLabels(label_numbers)
         else:
-            nodes = graph.positions([label for walk in listed for label in walk]).tolist()
-        people: dict[Hashable, int] = {}
-        by = [people.setdefault(user, len(people)) for user in (range(len(listed)) if users is None else users)]
-        offsets = np.concatenate([[0], np.cumsum([len(walk) for walk in listed])]).astype(np.int64)
-        names = ListLabels(known) if graph is None else graph.names
-        made = cls.from_arrays(
-            np.asarray(nodes, np.int32), offsets, names, np.asarray(by, np.int64), as_labels(list(people))
+            nodes, names = graph.positions(labels), graph.names
+        user_numbers: dict[Hashable, int] = {}
+        walk_users = [
+            user_numbers.setdefault(user, len(user_numbers))
+            for user in (range(len(listed)) if users is None else users)
+        ]
+        return cls.from_arrays(
+            nodes=nodes,
+            offsets=np.concatenate([[0], np.cumsum([len(walk) for walk in listed])]).astype(np.int64),
+            names=names,
+            users=np.asarray(walk_users, np.int64),
+            user_names=as_labels(list(user_numbers)),
         )
-        return made
 
     @classmethod
     def from_arrays(cls, nodes: Int32, offsets: Int64, names: Labels, users: Int64, user_names: Labels) -> Trajectories:
-        """From flat arrays; visits that repeat the one before are merged."""
+        """Create trajectories from flat arrays; immediate repeats of a node are merged."""
         kept = np.ones(len(nodes), bool)
         kept[1:] = nodes[1:] != nodes[:-1]
         kept[offsets[:-1][offsets[:-1] < len(nodes)]] = True  # the first visit of every walk
-        before = np.concatenate([[0], np.cumsum(kept)])
+        num_kept = np.concatenate([[0], np.cumsum(kept)])
         return cls(
-            freeze_array(nodes[kept].astype(np.int32)),
-            freeze_array(before[offsets].astype(np.int64)),
-            names,
-            freeze_array(users.astype(np.int64)),
-            user_names,
+            nodes=freeze_array(nodes[kept].astype(np.int32)),
+            offsets=freeze_array(num_kept[offsets].astype(np.int64)),
+            names=names,
+            users=freeze_array(users.astype(np.int64)),
+            user_names=user_names,
         )
 
     # ---- size and content ---------------------------------------------------------------------------------------
@@ -89,106 +107,121 @@ class Trajectories:
 
     @property
     def lengths(self) -> Int64:
-        """Visits of every walk."""
+        """Number of visits of each walk."""
         return np.diff(self.offsets)
 
     @property
     def num_users(self) -> int:
-        """People with a walk."""
+        """Number of users with a walk."""
         return len(np.unique(self.users))
 
     def walk(self, number: int) -> Int32:
-        """Positions of one walk."""
+        """Return the positions of the nodes of a walk."""
         return self.nodes[self.offsets[number] : self.offsets[number + 1]]
 
     def labels(self, number: int) -> list[Hashable]:
-        """Labels of one walk."""
+        """Return the labels of the nodes of a walk."""
         return [self.names[int(node)] for node in self.walk(number)]
 
     def __repr__(self) -> str:
         size = f"{len(self):,} walks by {self.num_users:,} users"
         return f"Trajectories({size}, {len(self.nodes):,} visits of {len(self.names):,} nodes)"
 
-    # ---- parts --------------------------------------------------------------------------------------------------
+    # ---- selection ----------------------------------------------------------------------------------------------
 
     def rows(self, which: Any) -> Trajectories:
-        """Some of the walks, by number or by a mask."""
+        """Return some of the walks, selected by numbers, a slice or a mask."""
         chosen = np.arange(len(self))[which]
-        pieces = [self.walk(int(i)) for i in chosen]
-        offsets = np.concatenate([[0], np.cumsum(self.lengths[chosen])]).astype(np.int64)
-        nodes = np.concatenate([*pieces, np.empty(0, np.int32)]).astype(np.int32)
+        parts = [self.walk(int(number)) for number in chosen]
         return Trajectories(
-            freeze_array(nodes), freeze_array(offsets), self.names, freeze_array(self.users[chosen]), self.user_names
+            nodes=freeze_array(np.concatenate([*parts, np.empty(0, np.int32)]).astype(np.int32)),
+            offsets=freeze_array(np.concatenate([[0], np.cumsum(self.lengths[chosen])]).astype(np.int64)),
+            names=self.names,
+            users=freeze_array(self.users[chosen]),
+            user_names=self.user_names,
         )
 
     def at_least(self, visits: int) -> Trajectories:
-        """The walks of that many visits or more."""
+        """Return the walks with at least `visits` visits."""
         return self.rows(self.lengths >= check_integer("visits", visits, 1, "give the fewest visits, 1 or more"))
 
     def split(self, test: float = 0.3, seed: int = 0, number: int = 0) -> tuple[Trajectories, Trajectories]:
-        """Walks to fit on and walks to test on: no person is on both sides.
+        """Split the walks by user into training walks and test walks.
 
-        Split `number` of a seed is always the same, whichever other splits are drawn.
+        Parameters
+        ----------
+        test : share of the users whose walks are test walks.
+        seed : same seed and number, same split.
+        number : number of the split; each one is independent of which others are drawn.
 
+        Examples
+        --------
         >>> walks = Trajectories.from_walks([["a", "b"]] * 10)
         >>> [len(part) for part in walks.split(0.3)]
         [7, 3]
         """
         if not is_number(test) or not 0 < test < 1:
             raise SettingError(f"test is {quote_value(test)}; give the share of users to test on, between 0 and 1.")
-        people = np.unique(self.users)
-        if len(people) < 2:
-            raise WalkError(f"there are walks of {len(people)} users; a split by users needs 2 or more.")
-        order = np.random.default_rng([check_seed(seed), number]).permutation(people)
-        count = min(max(1, round(test * len(people))), len(people) - 1)
-        tested = np.isin(self.users, order[:count])
+        users = np.unique(self.users)
+        if len(users) < 2:
+            raise WalkError(f"there are walks of {len(users)} users; a split by users needs 2 or more.")
+        order = np.random.default_rng([check_seed(seed), number]).permutation(users)
+        num_test = min(max(1, round(test * len(users))), len(users) - 1)
+        tested = np.isin(self.users, order[:num_test])
         return self.rows(~tested), self.rows(tested)
 
     def on(self, graph: Graph, *, strict: bool = False) -> Trajectories:
-        """The same walks by the positions of a graph; visits of nodes that it lacks are left out, or raise if `strict`.
+        """Return the same walks as positions in a graph.
 
-        Files hold text, so a text also means the label that is printed like it.
+        Labels are matched as by `LabelReader`: files contain text, so the text "1" also matches the label 1.
 
+        Parameters
+        ----------
+        graph : graph with the nodes of the walks.
+        strict : raise UnknownNodeError for a node that the graph does not have, instead of leaving out its visits.
+
+        Examples
+        --------
         >>> square = Graph.from_edges([("a", 1), (1, "c")])
         >>> Trajectories.from_walks([["c", "x", "1"]]).on(square).nodes.tolist()
         [2, 1]
         """
-        printed = {str(label): position for position, label in enumerate(graph.names) if not isinstance(label, str)}
-        place = np.full(len(self.names), -1, np.int64)
-        for position in np.unique(self.nodes).tolist():
-            label = self.names[position]
-            if label in graph:
-                place[position] = graph.position(label)
-            elif isinstance(label, str) and label in printed:
-                place[position] = printed[label]
+        reader = LabelReader(graph)
+        positions = np.full(len(self.names), -1, np.int32)
+        for node in np.unique(self.nodes).tolist():
+            label = self.names[node]
+            found = reader.find(label) if isinstance(label, str) else reader.find_exact(label)
+            if found is not None:
+                positions[node] = found
             elif strict:
-                graph.position(label)  # raises, with the nearest names
-        there = place[self.nodes]
-        kept = there >= 0
-        before = np.concatenate([[0], np.cumsum(kept)])
-        return Trajectories.from_arrays(
-            there[kept].astype(np.int32), before[self.offsets], graph.names, self.users, self.user_names
-        )
+                graph.position(label)  # raises with the nearest labels
+        nodes = positions[self.nodes]
+        kept = nodes >= 0
+        num_kept = np.concatenate([[0], np.cumsum(kept)])
+        return Trajectories.from_arrays(nodes[kept], num_kept[self.offsets], graph.names, self.users, self.user_names)
 
     def compact(self) -> Trajectories:
-        """The same walks over the nodes that they visit, in order of first visit: nobody else's walks play a part.
+        """Return the same walks over the visited nodes alone, in order of first visit.
 
         >>> Trajectories.from_walks([["a", "b"], ["c", "b"]]).rows([1]).compact().nodes.tolist()
         [0, 1]
         """
-        found, first, place = np.unique(self.nodes, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty(len(found), np.int64)
-        rank[order] = np.arange(len(found))
-        names = as_labels([self.names[int(node)] for node in found[order]])
+        found, first_visits, inverse = np.unique(self.nodes, return_index=True, return_inverse=True)
+        order = np.argsort(first_visits)
+        ranks = np.empty(len(found), np.int64)
+        ranks[order] = np.arange(len(found))
         return Trajectories(
-            freeze_array(rank[place].astype(np.int32)), self.offsets, names, self.users, self.user_names
+            nodes=freeze_array(ranks[inverse].astype(np.int32)),
+            offsets=self.offsets,
+            names=as_labels([self.names[int(node)] for node in found[order]]),
+            users=self.users,
+            user_names=self.user_names,
         )
 
     def windows(self, burn_in: int = 3) -> Windows:
-        """All runs of `burn_in` + 1 distinct nodes: what a person had visited, and where she went next."""
+        """Return all runs of `burn_in` + 1 distinct consecutive nodes as histories and next nodes."""
         size = check_integer("burn_in", burn_in, 1, "give the visits that count as history, 1 or more") + 1
-        starts = [np.arange(a, b - size + 1) for a, b in pairwise(self.offsets)]
+        starts = [np.arange(begin, end - size + 1) for begin, end in pairwise(self.offsets)]
         first = np.concatenate([*starts, np.empty(0, np.int64)]).astype(np.int64)
         walks = np.repeat(np.arange(len(self)), [len(each) for each in starts])
         rows = self.nodes[first[:, None] + np.arange(size)]
@@ -200,9 +233,13 @@ class Trajectories:
     # ---- files --------------------------------------------------------------------------------------------------
 
     def save(self, path: PathLike) -> None:
-        """Write to a `.npz` that `load` reads; no pickle is in it."""
+        """Write a `.npz` file for `load`; it contains no pickled objects."""
         if as_path(path).suffix.lower() != ".npz":
             raise SettingError(f"cannot save to {path}: the name must end in .npz.")
+        names, user_names = (
+            np.frombuffer(json.dumps(list(labels), ensure_ascii=False).encode(), np.uint8)
+            for labels in (self.names, self.user_names)
+        )
         with open_atomic(path) as stream:
             np.savez_compressed(
                 stream,
@@ -210,57 +247,40 @@ class Trajectories:
                 nodes=self.nodes,
                 offsets=self.offsets,
                 users=self.users,
-                names=_as_json(self.names),
-                user_names=_as_json(self.user_names),
+                names=names,
+                user_names=user_names,
             )
 
     @classmethod
     def load(cls, path: PathLike) -> Trajectories:
-        """Read what `save` wrote."""
+        """Read a file that `save` wrote."""
         found = check_file(path)
         with wrap_parse_errors(found, "trajectories"), np.load(found, allow_pickle=False) as archive:
-            _check_size(archive.zip)
-            kinds = ("format", "nodes", "offsets", "users", "names", "user_names")
-            held = {name: np.asarray(archive[name]) for name in kinds}  # numpy gives bytes where there is no array
-            names, user_names = _from_json(held["names"]), _from_json(held["user_names"])
-        nodes, offsets, users = held["nodes"], held["offsets"], held["users"]
-        if str(held["format"]) != _FORMAT:
-            raise FileFormatError(f"{path}: is {quote_value(str(held['format']))}, not {_FORMAT!r}; save it again.")
-        whole = all(array.ndim == 1 and array.dtype.kind == "i" for array in (nodes, offsets, users))
-        if (
-            not whole
-            or len(offsets) != len(users) + 1
-            or offsets[0] != 0
-            or offsets[-1] != len(nodes)
-            or np.any(np.diff(offsets) < 0)
-            or _outside(nodes, len(names))
-            or _outside(users, len(user_names))
+            size = sum(member.file_size for member in archive.zip.infolist())
+            if size > _MAX_BYTES:  # before anything is unpacked, as zeros shrink a thousandfold
+                raise ValueError(f"it unpacks to {size:,} bytes; the limit is {_MAX_BYTES:,}")
+            # numpy returns bytes for a member that is not an array
+            file_format, nodes, offsets, users, names, user_names = (
+                np.asarray(archive[name]) for name in ("format", "nodes", "offsets", "users", "names", "user_names")
+            )
+            labels, user_labels = (json.loads(array.tobytes().decode()) for array in (names, user_names))
+            for loaded in (labels, user_labels):
+                if not isinstance(loaded, list) or len(set(loaded)) != len(loaded):
+                    raise ValueError("its names are not a list of distinct labels")
+        if str(file_format) != _FORMAT:
+            raise FileFormatError(f"{path}: is {quote_value(str(file_format))}, not {_FORMAT!r}; save it again.")
+
+        def is_index(array: Any, size: int) -> bool:
+            return not len(array) or bool(array.min() >= 0 and array.max() < size)
+
+        if not (
+            all(array.ndim == 1 and array.dtype.kind == "i" for array in (nodes, offsets, users))
+            and len(offsets) == len(users) + 1
+            and offsets[0] == 0
+            and offsets[-1] == len(nodes)
+            and np.all(np.diff(offsets) >= 0)
+            and is_index(nodes, len(labels))
+            and is_index(users, len(user_labels))
         ):
             raise FileFormatError(f"{path}: its arrays do not fit together; save it again.")
-        return cls.from_arrays(nodes, offsets, as_labels(names), users, as_labels(user_names))
-
-
-def _check_size(archive: Any) -> None:
-    """Packed zeros grow a thousandfold: look before anything is unpacked."""
-    size = sum(member.file_size for member in archive.infolist())
-    if size > _MOST_BYTES:
-        raise ValueError(f"it unpacks to {size:,} bytes, and {_MOST_BYTES:,} is the most")
-
-
-def _outside(values: Any, size: int) -> bool:
-    return len(values) > 0 and bool(values.min() < 0 or values.max() >= size)
-
-
-def _as_json(names: Labels) -> Any:
-    import json
-
-    return np.frombuffer(json.dumps(list(names), ensure_ascii=False).encode(), np.uint8)
-
-
-def _from_json(held: Any) -> list[Any]:
-    import json
-
-    labels = json.loads(held.tobytes().decode())
-    if not isinstance(labels, list) or len(set(labels)) != len(labels):
-        raise ValueError("its names are not a list of different ones")
-    return labels
+        return cls.from_arrays(nodes, offsets, as_labels(labels), users, as_labels(user_labels))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from curiograph.errors import SettingError
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels
+from curiograph.hashing import hash_chunks
 
 
 def hash_values(*arrays: NDArray[Any] | None) -> str:
@@ -19,10 +19,8 @@ def hash_values(*arrays: NDArray[Any] | None) -> str:
     >>> hash_values(np.arange(3)) == hash_values(np.array([0, 1, 2])), hash_values(np.arange(3)) == hash_values(np.arange(4))
     (True, False)
     """
-    digest = hashlib.sha256()
-    for array in arrays:
-        digest.update(b"" if array is None else np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()[:16]
+    contents = (np.ascontiguousarray(array).reshape(-1).view(np.uint8).data for array in arrays if array is not None)
+    return hash_chunks(contents)[:16]
 
 
 def hash_graph(graph: Graph) -> str:
@@ -34,10 +32,7 @@ def hash_graph(graph: Graph) -> str:
     elif isinstance(labels, TextLabels):
         arrays = [labels.offsets, labels.blob]
     elif not isinstance(labels, RangeLabels):
-        digest = hashlib.sha256()
-        for label in labels:
-            digest.update(f"{label!r}\n".encode(errors="surrogatepass"))
-        arrays = [np.frombuffer(digest.digest(), np.uint8)]
+        arrays = [np.frombuffer(bytes.fromhex(hash_chunks(f"{label!r}\n" for label in labels)), np.uint8)]
     return hash_values(np.asarray([graph.directed]), graph.indptr, graph.indices, graph.weights, *arrays)
 
 

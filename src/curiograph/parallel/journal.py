@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sys
 import warnings
@@ -12,6 +11,7 @@ from typing import Any
 
 from curiograph.errors import GraphError
 from curiograph.files import open_atomic
+from curiograph.hashing import hash_chunks
 from curiograph.parallel.serialization import Result, pack_result, unpack_result
 
 _FORMAT = b"curiograph task 1 "
@@ -32,7 +32,7 @@ class Journal:
     def __init__(self, run_folder: Path, name: str, key: Mapping[str, Any], num_tasks: int) -> None:
         version = sys.modules["curiograph"].__version__  # other versions may give other results
         facts = {"job": name, "about": key, "tasks": num_tasks, "curiograph": version}
-        self._key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+        self._key = hash_chunks([json.dumps(facts, sort_keys=True)])
         self.folder = run_folder / f"{name}-{self._key[:12]}"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -82,4 +82,4 @@ class Journal:
 
     def _checksum(self, index: int, data: bytes) -> bytes:
         """Return the checksum of the content, the job and the index, so that a misplaced file counts as damaged."""
-        return hashlib.sha256(f"{self._key} {index} ".encode() + data).hexdigest().encode()
+        return hash_chunks([f"{self._key} {index} ", data]).encode()

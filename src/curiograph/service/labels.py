@@ -11,7 +11,7 @@ import numpy as np
 
 from curiograph.centrality.history import History
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import TextLabels
+from curiograph.graph.label_reader import LabelReader
 
 JsonLabel = str | int | float
 
@@ -36,8 +36,10 @@ def encode_label(label: Hashable) -> JsonLabel:
     return str(label)
 
 
-class Labels:
-    """What labels in JSON mean in one graph. Made in a thread: on a large graph the index takes a second or two.
+class Labels(LabelReader):
+    """Find and search the nodes of one graph that JSON values denote.
+
+    Create it in a thread: the index of a large graph takes a second or two.
 
     >>> from curiograph.graph.toys import cycle
     >>> Labels(cycle(4)).walk([0, "1"])
@@ -45,34 +47,17 @@ class Labels:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.graph = graph
+        super().__init__(graph)
         self._positions = {label: position for position, label in enumerate(graph.names)}
-        others = {} if isinstance(graph.names, TextLabels) else self._positions
-        self._by_text = {str(encode_label(label)): position for label, position in others.items()}
+        self.find("")  # build the index of printed labels
 
-    def find(self, given: JsonLabel) -> int | None:
-        """The node that is meant: the one called so, or the one whose label looks like it."""
-        found = self._positions.get(given)
-        if found is None:
-            found = self._by_text.get(str(given), self._positions.get(str(given)))
-        return found
-
-    def position(self, given: JsonLabel) -> int:
-        """The node that is meant; where there is none, raises with the nearest names, which may take seconds."""
-        found = self.find(given)
-        return self.graph.position(given) if found is None else found
+    def find_exact(self, label: Hashable) -> int | None:
+        """Return the position of the node with this label, or None."""
+        return self._positions.get(label)
 
     def knows(self, given: Iterable[JsonLabel]) -> bool:
-        """Whether all of these are nodes, so that looking them up takes no time."""
+        """Return whether all values denote nodes, so that looking them up is fast."""
         return all(self.find(each) is not None for each in given)
-
-    def label(self, given: JsonLabel) -> Hashable:
-        """The label of the node that is meant."""
-        return self.graph.label(self.position(given))
-
-    def walk(self, given: Iterable[JsonLabel]) -> list[Hashable]:
-        """The labels of the nodes of a walk."""
-        return [self.label(each) for each in given]
 
     def visited(self, given: Sequence[JsonLabel]) -> History:
         """What a history says that its user visited."""

@@ -1,4 +1,4 @@
-"""Intervals by resampling users: whoever made many choices stays one person."""
+"""Bootstrap confidence intervals, clustered by user."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from curiograph.arrays import Float64, Int64
 from curiograph.validation import check_seed
 
 NUM_RESAMPLES = 2000
-INTERVAL_PERCENTILES = (2.5, 97.5)  # percentiles
-_AT_ONCE = 2**18  # users of all samples that are drawn together: bounds the memory
+INTERVAL_PERCENTILES = (2.5, 97.5)
+_MAX_DRAWN = 2**18  # users drawn together; bounds the memory
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its 95 % interval over users."""
+    """A mean with its 95 % confidence interval over users."""
 
     value: float
     low: float
@@ -32,9 +32,9 @@ class Estimate:
 
 
 def resample_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
-    """Means over `NUM_RESAMPLES` samples of users drawn with replacement: one row for each, one column for each quantity.
+    """Return means (`NUM_RESAMPLES` x quantities) over users drawn with replacement; same seed, same samples.
 
-    `sums` (users x quantities) are over the `counts` entries of each user. Same seed, same samples.
+    `sums` (users x quantities) are over the `counts` entries of each user.
 
     >>> resample_means(np.array([[2.0], [4.0]]), np.array([1, 2])).shape
     (2000, 1)
@@ -42,7 +42,7 @@ def resample_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
     rng = np.random.default_rng(check_seed(seed))
     size = len(counts)
     means = np.empty((NUM_RESAMPLES, sums.shape[1]))
-    together = max(1, min(NUM_RESAMPLES, _AT_ONCE // size))
+    together = max(1, min(NUM_RESAMPLES, _MAX_DRAWN // size))
     for first in range(0, NUM_RESAMPLES, together):
         rows = min(together, NUM_RESAMPLES - first)
         drawn = rng.integers(size, size=(rows, size)) + size * np.arange(rows)[:, None]
@@ -52,7 +52,7 @@ def resample_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
 
 
 def estimate_means(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate]:
-    """Mean and interval of every quantity.
+    """Return the mean and confidence interval of every quantity; arguments as for `resample_means`.
 
     >>> estimate_means(np.array([[2.0], [4.0]]), np.array([1, 2]))
     [Estimate(value=2.0, low=2.0, high=2.0)]
@@ -62,11 +62,10 @@ def estimate_means(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate
     return [Estimate(*each) for each in zip(means.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
-def sum_by_user(values: Float64, rows: Int64, size: int) -> Float64:
-    """Sums of the columns of `values` over the entries of each user, whose number below `size` is in `rows`.
+def sum_by_user(values: Float64, users: Int64, num_users: int) -> Float64:
+    """Return the sums of the rows of `values` for each user; `users` holds the user number of each row.
 
     >>> sum_by_user(np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1]), 2).tolist()
     [[2.0], [4.0]]
     """
-    columns = [np.bincount(rows, column, size) for column in values.T]
-    return np.column_stack(columns)
+    return np.column_stack([np.bincount(users, column, num_users) for column in values.T])

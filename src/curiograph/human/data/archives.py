@@ -1,4 +1,4 @@
-"""Unpacking: only the files that are wanted, only plain files, and never more than was agreed."""
+"""Unpack archives safely: only the wanted files, only regular files, and at most a given number of bytes."""
 
 from __future__ import annotations
 
@@ -7,46 +7,51 @@ import stat
 import tarfile
 import zipfile
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
-from io import FileIO
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO, BinaryIO
+from typing import IO
 
 from curiograph.errors import CuriographError, FileFormatError
 from curiograph.files import check_file
 from curiograph.messages import quote_value, shorten_text
 
-_BLOCK = 2**20
+_BLOCK = 2**20  # bytes
 
 
-@dataclass(frozen=True)
-class _Member:
-    name: str
-    plain: bool
-    open: Callable[[], IO[bytes] | None]
+def unpack_archive(path: Path, folder: Path, wanted: Collection[str], max_bytes: int) -> None:
+    """Write the wanted files of a zip or tar archive into a folder, without subfolders.
 
-
-def unpack_archive(path: Path, folder: Path, wanted: Collection[str], most_bytes: int) -> None:
-    """Write the wanted files of a zip or tar archive into a folder, side by side; a wanted file itself is copied.
-
-    An archive with a path that leads out of it, with a link or a device is refused whole.
+    A file that is not an archive is copied if it is wanted. An archive with a link, a device, or a path that leads out
+    of it is rejected as a whole.
     """
     check_file(path)
-    budget = most_bytes
-    with _readable(path):
-        for member in _members(path):
-            _check(path, member)
-            target = folder / PurePosixPath(member.name).name
+    try:
+        for name, is_regular, open_member in _list_members(path):
+            parts = PureWindowsPath(name)  # splits at / and \ alike
+            if parts.drive or parts.root or ".." in parts.parts:
+                raise FileFormatError(
+                    f"{path}: its entry {quote_value(name)} leads out of the archive; do not trust it."
+                )
+            if not is_regular:
+                raise FileFormatError(f"{path}: its entry {quote_value(name)} is a link or a device; do not trust it.")
+            target = folder / PurePosixPath(name).name
             if target.name not in wanted:
                 continue
             if target.exists():
-                raise FileFormatError(f"{path}: holds {target.name} twice; get another copy.")
-            stream = member.open()
-            if stream is not None:
-                with stream, open(target, "xb") as out:
-                    budget -= _copy(stream, out, budget, path)
+                raise FileFormatError(f"{path}: contains {target.name} twice; get another copy.")
+            with open_member() as stream, open(target, "xb") as out:
+                while block := stream.read(_BLOCK):
+                    max_bytes -= len(block)
+                    if max_bytes < 0:
+                        raise FileFormatError(f"{path}: unpacks to more than this dataset can be; do not trust it.")
+                    out.write(block)
+    except (CuriographError, MemoryError):
+        raise
+    except Exception as error:
+        if isinstance(error, OSError) and error.errno is not None:  # such as a full disk: not a fault of the archive
+            raise
+        reason = shorten_text(error, 200) or type(error).__name__
+        raise FileFormatError(f"{path}: cannot be unpacked ({reason}); get another copy.") from error
 
 
 def copy_files(origin: Path, folder: Path, wanted: Collection[str]) -> None:
@@ -56,52 +61,18 @@ def copy_files(origin: Path, folder: Path, wanted: Collection[str]) -> None:
             shutil.copyfile(origin / name, folder / name)
 
 
-def _members(path: Path) -> Iterator[_Member]:
-    """The files in an archive, or the file itself if it is none."""
+def _list_members(path: Path) -> Iterator[tuple[str, bool, Callable[[], IO[bytes]]]]:
+    """Yield name, whether it is a regular file, and a function that opens it, for every file in an archive."""
     if zipfile.is_zipfile(path):
-        with zipfile.ZipFile(path) as zipped:
-            for info in zipped.infolist():
+        with zipfile.ZipFile(path) as zip_file:
+            for info in zip_file.infolist():
                 if not info.is_dir():
-                    plain = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
-                    yield _Member(info.filename, plain, partial(zipped.open, info))
+                    is_regular = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+                    yield info.filename, is_regular, partial(zip_file.open, info)
     elif tarfile.is_tarfile(path):
-        with tarfile.open(path) as taped:
-            for entry in taped:
+        with tarfile.open(path) as tar_file:
+            for entry in tar_file:
                 if not entry.isdir():
-                    yield _Member(entry.name, entry.isreg(), partial(taped.extractfile, entry))
+                    yield entry.name, entry.isreg(), partial(tar_file.extractfile, entry)  # type: ignore[misc]
     else:
-        yield _Member(path.name, True, partial(FileIO, path))
-
-
-def _check(path: Path, member: _Member) -> None:
-    parts = PureWindowsPath(member.name)  # splits at / and \ alike
-    if parts.drive or parts.root or ".." in parts.parts:
-        raise FileFormatError(
-            f"{path}: its entry {quote_value(member.name)} leads out of the archive; do not trust it."
-        )
-    if not member.plain:
-        raise FileFormatError(f"{path}: its entry {quote_value(member.name)} is a link or a device; do not trust it.")
-
-
-def _copy(stream: IO[bytes], out: BinaryIO, most: int, path: Path) -> int:
-    size = 0
-    while block := stream.read(_BLOCK):
-        size += len(block)
-        if size > most:
-            raise FileFormatError(f"{path}: unpacks to more than this data set can be; do not trust it.")
-        out.write(block)
-    return size
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Turn whatever the libraries stumble over in a damaged archive into one sentence."""
-    try:
-        yield
-    except (CuriographError, MemoryError):
-        raise
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno is not None:  # a full disk is not the archive's fault
-            raise
-        reason = shorten_text(error, 200) or type(error).__name__
-        raise FileFormatError(f"{path}: cannot be unpacked ({reason}); get another copy.") from error
+        yield path.name, True, lambda: path.open("rb")

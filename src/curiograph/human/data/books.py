@@ -1,4 +1,4 @@
-"""Amazon Books: people who review books, in the layouts that the McAuley lab has published."""
+"""Read Amazon Books: reviews of books, in the layouts that the McAuley lab has published."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from curiograph.human.data.events import (
 )
 from curiograph.human.data.line_reader import BadRows, is_encodable, read_lines
 
-FILES = tuple(f"{name}{packed}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for packed in ("", ".gz"))
-_PLAIN = EventColumns(",", 4, 0, 1, 3)  # user, item, rating, time
+FILES = tuple(f"{name}{suffix}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for suffix in ("", ".gz"))
+_WITHOUT_HEADER = EventColumns(separator=",", width=4, user=0, item=1, time=3)
 
 
 def find_books(folder: Path) -> Path | None:
-    """The file of reviews in a folder."""
+    """Return the file of reviews in a folder, or None."""
     return next((folder / name for name in FILES if (folder / name).is_file()), None)
 
 
 def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
-    """Read a file of ratings or reviews, or the folder that it is in.
+    """Read a file of ratings or reviews, or the folder that contains it.
 
     The layouts are `ratings_Books.csv` (user, item, rating, time, no header), `Books.csv` with a header and
-    `Books.jsonl` with one review a line; each may be gzipped. Ratings are not read.
+    `Books.jsonl` with one review per line; each may be gzipped. Ratings are not read.
     """
     given, bad = as_path(path), BadRows()
     file = given if given.name in FILES else find_books(given)
@@ -46,13 +46,15 @@ def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
     else:
         head = next(lines, (1, ""))
         columns = parse_header(file, *head)
-        events = read_events(file, chain([head], lines) if columns is None else lines, columns or _PLAIN, bad)
+        rows = chain([head], lines) if columns is None else lines
+        events = read_events(file, rows, columns or _WITHOUT_HEADER, bad)
     skipped = bad.finish(lenient)
     require_events(file, events)
-    return Dataset("books", events.walks(), given, skipped=skipped)
+    return Dataset("books", events.to_trajectories(), given, skipped=skipped)
 
 
 def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) -> Events:
+    """Read events from lines of JSON."""
     events = Events()
     for number, line in lines:
         try:
@@ -62,14 +64,13 @@ def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) ->
         if not isinstance(review, dict):
             bad.add(path, number, "is not a JSON object")
             continue
-        user, item = _text(review.get("user_id")), _text(review.get("parent_asin") or review.get("asin"))
+        user, item = (
+            value.strip() if isinstance(value, str) and is_encodable(value) else ""
+            for value in (review.get("user_id"), review.get("parent_asin") or review.get("asin"))
+        )
         time = parse_time(review.get("timestamp"))
         if user and item and time is not None:
             events.add(user, item, time)
         else:
             bad.add(path, number, describe_event_fault(user, item, review.get("timestamp")))
     return events
-
-
-def _text(value: object) -> str:
-    return value.strip() if isinstance(value, str) and is_encodable(value) else ""

@@ -1,4 +1,4 @@
-"""Graphs of items that the same people visited, and the dense core of who visited what."""
+"""Co-occurrence graphs of items visited by the same users, and dense cores of user-item data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
@@ -21,7 +20,7 @@ from curiograph.validation import check_integer, is_number
 Similarity = Literal["cosine", "pmi"]
 Keep = Literal["highest", "nearest"]
 
-_TOGETHER = 3  # users who must have visited both items of a pair: what one or two share is mostly chance
+_MIN_COMMON_USERS = 3  # of a pair of items: what one or two users share is mostly chance
 
 
 def cooccurrence_graph(
@@ -32,77 +31,100 @@ def cooccurrence_graph(
     fewest: int = 5,
     keep: Keep = "highest",
 ) -> Graph:
-    """Items joined by the users who visited both, whenever that was: the most similar pairs, undirected, unweighted.
+    """Build an undirected, unweighted graph of items that are visited by the same users.
 
-    Only the given walks count, so give those to fit on. Pairs are taken from the best down, as many as give all items
-    the wanted mean degree; equal ones in order of position. The graph is their largest component. Where items fall
-    outside and leave it denser than wanted, fewer pairs are taken until its own mean degree is the wanted one; it ends
-    below where the last pairs to go split it, or where groups outside hold most of the pairs.
+    The most similar pairs become edges, as many as give all items the wanted mean degree; ties are broken by position.
+    The graph is the largest component. If other items fall outside of it and leave it denser than wanted, the last
+    pairs are dropped until its own mean degree is the wanted one; it is lower if dropping pairs splits the component,
+    or if groups outside of it hold most of the pairs. The order of visits does not matter.
 
     Parameters
     ----------
-    similarity : "cosine" is n_ij / sqrt(n_i n_j), with n the users who visited an item or both. "pmi" is
-        log2(n_ij U / (n_i n_j)) for U users, positive ones alone: it favours items that few visited. Nothing is shrunk;
-        instead 3 users must have visited both.
-    mean_degree : of the graph that comes out.
-    fewest : users who must have visited an item. With 3 or fewer, pairs of rare items that all the same users visited
-        come first; many more leave out most of the catalogue.
-    keep : "highest" takes the most similar pairs of all: a few dense groups may use them up, and most items fall
-        outside. "nearest" takes every item with its nearest one, then with its second nearest, and so on: few fall
-        outside.
+    walks : the walks to count; give training walks alone.
+    similarity : "cosine" is n_ij / sqrt(n_i n_j), where n is the number of users who visited an item or both. "pmi" is
+        log2(n_ij U / (n_i n_j)) for U users, where only positive values count; it favors items with few visitors.
+        There is no shrinkage; instead 3 users must have visited both items of a pair.
+    mean_degree : mean degree of the returned graph.
+    fewest : minimum number of users of an item. With 3 or fewer, pairs of rare items that the same users visited come
+        first; with many more, most of the catalog is left out.
+    keep : "highest" takes the most similar pairs of all; a few dense groups may use them up and leave most items
+        outside. "nearest" takes every item with its nearest one, then with its second nearest, and so on; few items
+        fall outside.
 
+    Returns
+    -------
+    Graph
+        The largest component, with the labels of the items.
+
+    Examples
+    --------
     >>> walks = Trajectories.from_walks([["a", "b", "c"]] * 3 + [["d", "c", "rare"]] + [["c", "d"]] * 2)
     >>> cooccurrence_graph(walks, mean_degree=2, fewest=3)
     Graph(4 nodes, 4 edges, undirected)
     """
-    _check(similarity, mean_degree, fewest, keep)
-    seen = build_incidence(walks, walks.users)
-    items = np.flatnonzero(seen.sum(axis=0) >= fewest)
-    wanted, shared = round(mean_degree * len(items) / 2), seen[:, items]
-    if keep == "highest":
-        source, target = _highest_pairs(shared, similarity, wanted)
-    else:
-        source, target = _nearest_pairs(shared, similarity, wanted, math.ceil(mean_degree))
-    if len(source) < max(wanted, 1):
-        raise SettingError(
-            f"mean_degree is {mean_degree}, but the {len(items)} items that {fewest} users or more visited make only "
-            f"{len(source)} pairs, a mean degree of {2 * len(source) / max(len(items), 1):.3g}; ask for less, or give "
-            "more walks."
-        )
-    taken, inside = _component_of_degree(source, target, len(items), mean_degree)
-    place = np.cumsum(inside) - 1
-    names = as_labels([walks.names[int(item)] for item in items[inside]])
-    return Graph.from_arrays(place[source[taken]], place[target[taken]], names=names)
-
-
-def _check(similarity: Any, mean_degree: Any, fewest: Any, keep: Any) -> None:
     for name, value, known in (("similarity", similarity, get_args(Similarity)), ("keep", keep, get_args(Keep))):
         if value not in known:
             raise UnknownNameError(f"{name} is {quote_value(value)}; give {' or '.join(known)}.")
     if not is_number(mean_degree) or not 0 < mean_degree < np.inf:
         raise SettingError(
-            f"mean_degree is {quote_value(mean_degree)}; give the wanted mean number of neighbours, above 0."
+            f"mean_degree is {quote_value(mean_degree)}; give the wanted mean number of neighbors, above 0."
         )
     check_integer("fewest", fewest, 1, "give the fewest users of an item, 1 or more")
+    visits = build_incidence(walks, walks.users)
+    items = np.flatnonzero(visits.sum(axis=0) >= fewest)
+    num_pairs = round(mean_degree * len(items) / 2)
+    if keep == "highest":
+        keys = _find_highest_pairs(visits[:, items], similarity, num_pairs)
+    else:
+        keys = _find_nearest_pairs(visits[:, items], similarity, num_pairs, math.ceil(mean_degree))
+    if len(keys) < max(num_pairs, 1):
+        raise SettingError(
+            f"mean_degree is {mean_degree}, but the {len(items)} items that {fewest} users or more visited make only "
+            f"{len(keys)} pairs, a mean degree of {2 * len(keys) / max(len(items), 1):.3g}; ask for less, or give "
+            "more walks."
+        )
+    source, target = np.divmod(keys, len(items))
+    while True:
+        inside = _find_largest_component(source, target, len(items))
+        taken = inside[source]
+        surplus = int(taken.sum()) - round(mean_degree * int(inside.sum()) / 2)
+        if surplus <= 0:
+            break
+        source, target = source[:-surplus], target[:-surplus]
+    position = np.cumsum(inside) - 1
+    names = as_labels([walks.names[int(item)] for item in items[inside]])
+    return Graph.from_arrays(position[source[taken]], position[target[taken]], names=names)
 
 
 def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Trajectories:
-    """The dense core: items that so many users visited, and users who visited so many of these items.
+    """Return the dense core: items with enough users, and users with enough of these items.
 
-    Either rule leaves out what the other counted, so both are applied until nothing more falls out. The items that are
-    left keep their order.
+    Each rule removes entries that the other one counts, so both are applied until nothing changes.
 
+    Parameters
+    ----------
+    walks : walks over items.
+    item_users : minimum number of users who visited an item.
+    user_items : minimum number of items that a user visited.
+
+    Returns
+    -------
+    Trajectories
+        The walks of the remaining users over the remaining items, which keep their order.
+
+    Examples
+    --------
     >>> dense = core(Trajectories.from_walks([["a", "b"], ["b", "a", "c"], ["c", "d"]]), item_users=2, user_items=2)
     >>> dense, dense.labels(1)
     (Trajectories(2 walks by 2 users, 4 visits of 2 nodes), ['b', 'a'])
     """
     check_integer("item_users", item_users, 1, "give the fewest users of an item, 1 or more")
     check_integer("user_items", user_items, 1, "give the fewest items of a user, 1 or more")
-    seen = build_incidence(walks, walks.users)
-    items, users = np.ones(seen.shape[1], bool), np.ones(seen.shape[0], bool)
+    visits = build_incidence(walks, walks.users)
+    items, users = np.ones(visits.shape[1], bool), np.ones(visits.shape[0], bool)
     while True:
-        kept_items = items & (seen.T @ users.astype(np.int32) >= item_users)
-        kept_users = users & (seen @ kept_items.astype(np.int32) >= user_items)
+        kept_items = items & (visits.T @ users.astype(np.int32) >= item_users)
+        kept_users = users & (visits @ kept_items.astype(np.int32) >= user_items)
         if np.array_equal(kept_items, items) and np.array_equal(kept_users, users):
             break
         items, users = kept_items, kept_users
@@ -112,81 +134,71 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
         )
     chosen = walks.rows(users[np.unique(walks.users, return_inverse=True)[1]])
     kept = items[chosen.nodes]
-    before = np.concatenate([[0], np.cumsum(kept)])
-    nodes = (np.cumsum(items) - 1)[chosen.nodes[kept]].astype(np.int32)
-    names = as_labels([walks.names[int(item)] for item in np.flatnonzero(items)])
-    return Trajectories.from_arrays(nodes, before[chosen.offsets], names, chosen.users, chosen.user_names)
+    num_kept = np.concatenate([[0], np.cumsum(kept)])
+    return Trajectories.from_arrays(
+        nodes=(np.cumsum(items) - 1)[chosen.nodes[kept]].astype(np.int32),
+        offsets=num_kept[chosen.offsets],
+        names=as_labels([walks.names[int(item)] for item in np.flatnonzero(items)]),
+        users=chosen.users,
+        user_names=chosen.user_names,
+    )
 
 
-def _highest_pairs(seen: Any, similarity: Similarity, most: int) -> tuple[Int64, Int64]:
-    """The pairs of columns that are most similar, best first; equal ones by position."""
-    size = seen.shape[1]
+def _find_highest_pairs(visits: Any, similarity: Similarity, count: int) -> Int64:
+    """Return keys (row * size + column) of the most similar pairs of columns, best first, ties by position."""
+    size = visits.shape[1]
     scores, keys = np.empty(0), np.empty(0, np.int64)
-    for first, similar in _similar_rows(seen, similarity):
+    for first, similar in _compute_similarities(visits, similarity):
         upper = np.triu(similar, first + 1)
-        rows, columns = np.nonzero(upper > (scores[-1] if len(scores) == most > 0 else 0))  # equal ones come too late
+        threshold = scores[-1] if len(scores) == count > 0 else 0  # later pairs must exceed it: ties go to earlier ones
+        rows, columns = np.nonzero(upper > threshold)
         scores = np.concatenate([scores, upper[rows, columns]])
         keys = np.concatenate([keys, (first + rows) * size + columns])
-        best = np.lexsort((keys, -scores))[:most]
+        best = np.lexsort((keys, -scores))[:count]
         scores, keys = scores[best], keys[best]
-    return _ends(keys, size)
+    return keys
 
 
-def _nearest_pairs(seen: Any, similarity: Similarity, most: int, neighbours: int) -> tuple[Int64, Int64]:
-    """Pairs of a column and its nearest one, then its second nearest, and so on; equal ranks by similarity."""
-    size = seen.shape[1]
-    similar = keep_nearest(_similar_rows(seen, similarity), size, neighbours)
+def _find_nearest_pairs(visits: Any, similarity: Similarity, count: int, neighbors: int) -> Int64:
+    """Return keys of the pairs of each column and its nearest one, then its second nearest, and so on.
+
+    Pairs of equal rank are ordered by similarity, then by position.
+    """
+    size = visits.shape[1]
+    similar = keep_nearest(_compute_similarities(visits, similarity), size, neighbors)
     rows = np.repeat(np.arange(size), np.diff(similar.indptr))
-    order = np.lexsort((similar.indices, -similar.data, rows))  # each row from its nearest on
+    order = np.lexsort((similar.indices, -similar.data, rows))  # each row starts with its nearest
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order)) - similar.indptr[rows]
     keys = np.minimum(rows, similar.indices) * size + np.maximum(rows, similar.indices)
     order = np.lexsort((keys, -similar.data, rank))
-    first = np.sort(np.unique(keys[order], return_index=True)[1])  # of the two ranks of a pair, the better
-    return _ends(keys[order][first][:most], size)
+    first = np.sort(np.unique(keys[order], return_index=True)[1])  # the better one of the two ranks of a pair
+    nearest: Int64 = keys[order][first][:count]
+    return nearest
 
 
-def _ends(keys: Int64, size: int) -> tuple[Int64, Int64]:
-    ends: tuple[Int64, Int64] = np.divmod(keys, max(size, 1))
-    return ends
+def _compute_similarities(visits: Any, similarity: Similarity) -> Iterator[tuple[int, Float64]]:
+    """Yield blocks of rows with numbers in the order of the similarity; zero for pairs that do not count.
 
-
-def _similar_rows(seen: Any, similarity: Similarity) -> Iterator[tuple[int, Float64]]:
-    """Numbers in the order of the similarity, a few rows at a time; zero for pairs that are left out.
-
-    Each is one division of whole numbers, so that equal similarities are equal to the bit.
+    Each number is one division of integers, so that equal similarities are equal to the last bit.
     """
-    visitors = seen.sum(axis=0).astype(np.int64)
-    for first, counts in multiply_blocks(seen.T.tocsr(), seen):
-        together = counts.toarray().astype(np.int64)
-        product = visitors[first : first + len(together), None] * visitors
+    num_users = visits.sum(axis=0).astype(np.int64)
+    for first, counts in multiply_blocks(visits.T.tocsr(), visits):
+        common = counts.toarray().astype(np.int64)
+        product = num_users[first : first + len(common), None] * num_users
         if similarity == "cosine":
-            similar = together**2 / product
+            similar = common**2 / product
         else:
-            similar = np.where(together * seen.shape[0] > product, together / product, 0)
-        similar[together < _TOGETHER] = 0
+            similar = np.where(common * visits.shape[0] > product, common / product, 0)
+        similar[common < _MIN_COMMON_USERS] = 0
         yield first, similar
 
 
-def _component_of_degree(
-    source: Int64, target: Int64, size: int, mean_degree: float
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """The edges and nodes of the largest component; the last edges go until it is no denser than wanted."""
-    count = len(source)
-    while True:
-        inside = _largest_component(source[:count], target[:count], size)
-        taken = inside[source] & (np.arange(len(source)) < count)
-        surplus = int(taken.sum()) - round(mean_degree * int(inside.sum()) / 2)
-        if surplus <= 0:
-            return taken, inside
-        count -= surplus
-
-
-def _largest_component(source: Int64, target: Int64, size: int) -> NDArray[np.bool_]:
+def _find_largest_component(source: Int64, target: Int64, size: int) -> Any:
+    """Return the mask of the nodes of the largest component."""
     import scipy.sparse
     from scipy.sparse.csgraph import connected_components
 
     matrix = scipy.sparse.csr_array((np.ones(len(source), np.int8), (source, target)), shape=(size, size))
-    member = connected_components(matrix, directed=False)[1]
-    inside: NDArray[np.bool_] = member == np.argmax(np.bincount(member))
-    return inside
+    component = connected_components(matrix, directed=False)[1]
+    return component == np.argmax(np.bincount(component))

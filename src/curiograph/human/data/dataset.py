@@ -1,4 +1,4 @@
-"""`Dataset`: what a loader returns."""
+"""`Dataset`: the result of loading recorded human walks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ from curiograph.human.trajectories import Trajectories
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Walks by people, and what their publisher tells about the nodes."""
+    """Human walks, with the graph and the titles of the nodes if the publisher provides them.
+
+    >>> walks = Trajectories.from_walks([["a", "b"], ["b", "c"]])
+    >>> Dataset("mine", walks, Path("mine.csv")).skipped.count
+    0
+    """
 
     name: str
     """wikispeedia, movielens, books, or the name of the file."""
     walks: Trajectories
-    """Who visited what, in order."""
+    """The nodes that each user visited, in order."""
     source_path: Path
     """The file or folder that was read."""
     graph: Graph | None = None
-    """The graph that people walked on, where the data has one."""
+    """The graph that users walked on, or None if the dataset has none."""
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """The label of every item that the publisher lists, by its id; empty where there are no titles."""
+    """Labels of all items in the publisher's catalog by id; empty if it has no titles."""
     skipped: Skipped = field(default_factory=Skipped)
     """Bad rows that were left out."""

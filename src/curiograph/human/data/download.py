@@ -1,19 +1,20 @@
-"""`get_dataset`: download a data set, or take it from a copy, into the cache."""
+"""`get_dataset`: download a dataset, or copy it from a local folder or file, into the cache.
+
+Downloads use requests: pooch cannot resume an interrupted download, and its processors unpack archives without limits.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import http.client
 import os
 import re
 import secrets
 import shutil
-import urllib.error
-import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
+from http import HTTPStatus
 from pathlib import Path
-from typing import Any
+
+import requests
+from requests import RequestException, Response
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, as_path
@@ -22,157 +23,135 @@ from curiograph.human.data.load import find_dataset, get_cache_folder
 from curiograph.human.data.registry import DatasetSource, get_source
 from curiograph.progress import Progress, no_progress
 
-_BLOCK = 2**18
-_SECONDS = 30  # without a word from the server
-_NETWORK = (urllib.error.URLError, http.client.HTTPException, OSError, ValueError)
+_CHUNK = 2**18  # bytes
+_TIMEOUT = 30  # seconds without data from the server
 
 
 def get_dataset(
     name: str, cache: PathLike | None = None, origin: PathLike | None = None, progress: Progress = no_progress
 ) -> Path:
-    """The folder of a data set in the cache, filled if it is not there yet.
+    """Return the folder of a dataset in the cache; download the dataset first if it is not there.
 
     Parameters
     ----------
-    cache : a folder of data sets; that of the user without it.
-    origin : a folder, an archive or a file to take it from instead of downloading it.
-    progress : called with how far the download is.
+    name : name of a dataset, as listed by `curiograph data list`.
+    cache : folder of datasets. Default: the cache folder of the user.
+    origin : folder, archive or file to copy the dataset from instead of downloading it.
+    progress : called with the progress of the download.
     """
     source = get_source(name)
     root = get_cache_folder() if cache is None else as_path(cache)
-    target = root / source.home
-    if source.kind.find(target):
+    target = root / source.folder
+    if source.reader.find(target):
         return target
-    with _filling(root):
+    try:
         if target.exists() and any(target.iterdir()):
-            raise GraphError(f"{target} is there but no {source.kind.name}; move it, or choose another --cache.")
+            raise GraphError(f"{target} exists but contains no {source.reader.name}; move it, or set another --cache.")
         if origin is not None:
             _install(as_path(origin), target, source)
             return target
-        whole = root / ".downloads" / source.url.rpartition("/")[2]
-        if not whole.exists():  # it is after a kill while unpacking
-            _download(source, whole, progress)
+        archive = root / ".downloads" / source.url.rpartition("/")[2]
+        if not archive.exists():  # it exists after an interruption while unpacking
+            archive.parent.mkdir(parents=True, exist_ok=True)
+            part = archive.with_name(f"{archive.name}.part")
+            _download(source.url, part, progress)
+            if source.md5:
+                _check_md5(source.url, part)
+            os.replace(part, archive)
         try:
-            _install(whole, target, source)
+            _install(archive, target, source)
         except FileFormatError:
-            whole.unlink()
+            archive.unlink()
             raise
-        whole.unlink()
+        archive.unlink()
+    except OSError as error:
+        raise GraphError(
+            f"cannot fill {root} ({error}); check permissions and space, or set another --cache."
+        ) from error
     return target
 
 
-def _download(source: DatasetSource, whole: Path, progress: Progress) -> None:
-    part = whole.with_name(f"{whole.name}.part")
-    part.parent.mkdir(parents=True, exist_ok=True)
-    fetch(source.url, part, progress)
-    if source.md5:
-        _check_md5(source.url, part)
-    os.replace(part, whole)
-
-
-def fetch(url: str, part: Path, progress: Progress) -> None:
-    """Download to `part`; what an interrupted download left there is kept, and only the rest is asked for."""
+def _download(url: str, part: Path, progress: Progress) -> None:
+    """Download a file to `part`; resume after the bytes that are there already."""
     have = part.stat().st_size if part.exists() else 0
-    try:
-        answer = _ask(url, have)
-    except urllib.error.HTTPError as error:
-        if error.code != http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or not have:
-            raise _unreachable(url, f"the server answers {error.code} {error.reason}") from None
-        if _total(error.headers) == have:
+    with _request(url, {"Range": f"bytes={have}-"} if have else {}) as response:
+        headers, status = response.headers, response.status_code
+        announced = headers.get("Content-Range", "").rpartition("/")[2] or headers.get("Content-Length", "")
+        size = int(announced) if announced.isdecimal() else None
+        if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            if have != size:  # the part is longer than the file, so it belongs to another one
+                part.unlink()
+                _download(url, part, progress)
             return
-        part.unlink()  # longer than what is offered, so part of something else
-        return fetch(url, part, progress)
-    except _NETWORK as error:
-        raise _unreachable(url, _reason(error)) from None
-    with answer:
-        if answer.status != http.HTTPStatus.PARTIAL_CONTENT:
+        if status != HTTPStatus.PARTIAL_CONTENT:
             have = 0
-        total = _total(answer.headers)
-        with open(part, "r+b" if have else "wb") as out:
-            out.seek(have)
-            for block in _blocks(url, answer):
-                out.write(block)
-                have += len(block)
-                if total:
-                    progress(f"{have / 1e6:.1f} of {total / 1e6:.1f} MB", have / total)
-                else:
-                    progress(f"{have / 1e6:.1f} MB")
-    if total is not None and have != total:
-        raise FileFormatError(f"{url}: ended after {have:,} of {total:,} bytes; run the same again to get the rest.")
-
-
-def _ask(url: str, have: int) -> Any:
-    request = urllib.request.Request(url, headers={"Range": f"bytes={have}-"} if have else {})
-    return urllib.request.urlopen(request, timeout=_SECONDS)
-
-
-def _total(headers: Any) -> int | None:
-    """Bytes of the whole file, as the server says."""
-    size = headers.get("Content-Range", "").rpartition("/")[2] or headers.get("Content-Length", "")
-    return int(size) if size.isdecimal() else None
-
-
-def _blocks(url: str, answer: Any) -> Iterator[bytes]:
-    while True:
+        response.raw.enforce_content_length = False  # keep all bytes before an interruption; the size is checked below
         try:
-            block = answer.read(_BLOCK)
-        except http.client.IncompleteRead as error:
-            block = error.partial
-        except _NETWORK as error:
-            raise FileFormatError(f"{url}: broke off ({_reason(error)}); run the same again to get the rest.") from None
-        if not block:
-            return
-        yield block
+            with open(part, "ab" if have else "wb") as out:
+                for chunk in response.iter_content(_CHUNK):
+                    out.write(chunk)
+                    have += len(chunk)
+                    if size:
+                        progress(f"{have / 1e6:.1f} of {size / 1e6:.1f} MB", have / size)
+                    else:
+                        progress(f"{have / 1e6:.1f} MB")
+        except RequestException as error:
+            reason = _get_reason(error)
+            raise FileFormatError(f"{url}: was interrupted ({reason}); rerun the command to resume.") from None
+    if size is not None and have != size:
+        raise FileFormatError(f"{url}: ended after {have:,} of {size:,} bytes; rerun the command to resume.")
 
 
 def _check_md5(url: str, part: Path) -> None:
-    try:
-        with _ask(f"{url}.md5", 0) as answer:
-            said = answer.read(4096).decode("latin-1")
-    except _NETWORK as error:
-        raise _unreachable(f"{url}.md5", _reason(error)) from None
-    sums = re.findall(r"\b[0-9a-fA-F]{32}\b", said)
+    """Compare a download with the md5 sum that its publisher provides; delete it if they differ."""
+    with _request(f"{url}.md5") as response:
+        sums = re.findall(r"\b[0-9a-f]{32}\b", response.raw.read(4096).decode("latin-1").lower())
     with open(part, "rb") as stream:
         found = hashlib.file_digest(stream, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-    if found not in [each.lower() for each in sums]:
+    if found not in sums:
         part.unlink()
-        said = f"not the published {sums[0]}" if sums else "and the publisher's .md5 holds no sum"
-        raise FileFormatError(f"{url}: the download has the md5 sum {found}, {said}; run the same to get it anew.")
+        expected = f"not the published {sums[0]}" if sums else "and the publisher's .md5 contains no sum"
+        raise FileFormatError(f"{url}: the download has the md5 sum {found}, {expected}; rerun the command.")
 
 
-def _unreachable(url: str, reason: str) -> FileFormatError:
-    return FileFormatError(
-        f"{url}: cannot be downloaded ({reason}); check the connection, or get the file elsewhere and give it with "
+def _request(url: str, headers: dict[str, str] | None = None) -> Response:
+    """Send a GET request; raise FileFormatError if there is no answer, or one without the file."""
+    try:
+        headers = {"Accept-Encoding": "identity"} | (headers or {})
+        response = requests.get(url, headers=headers, stream=True, timeout=_TIMEOUT)
+        if response.ok or response.status_code == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+            return response
+        reason = f"the server responded with {response.status_code} {response.reason}"
+    except RequestException as error:
+        reason = _get_reason(error)
+    raise FileFormatError(
+        f"{url}: cannot be downloaded ({reason}); check the connection, or get the file elsewhere and pass it with "
         "--from FILE."
     )
 
 
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "reason", "") or error) or type(error).__name__
+def _get_reason(error: RequestException) -> str:
+    """Return the innermost reason, which is the last part of the message."""
+    innermost = getattr(error.args[0] if error.args else None, "reason", error)
+    return str(innermost).rpartition(": ")[2] or type(error).__name__
 
 
 def _install(origin: Path, target: Path, source: DatasetSource) -> None:
-    """Make the folder of a data set, all at once."""
-    for left in target.parent.glob(f".{target.name}.*.part"):  # by a kill
+    """Create the folder of a dataset from a folder, an archive or a file, atomically."""
+    for left in target.parent.glob(f".{target.name}.*.part"):  # by an interrupted run
         shutil.rmtree(left)
-    made = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
-    made.mkdir(parents=True)
+    temporary = target.parent / f".{target.name}.{secrets.token_hex(4)}.part"
+    temporary.mkdir(parents=True)
     try:
         if origin.is_dir():
             found = find_dataset(source.name, origin) or origin
-            copy_files(found if found.is_dir() else found.parent, made, source.kind.files)
+            copy_files(found if found.is_dir() else found.parent, temporary, source.reader.files)
         else:
-            unpack_archive(origin, made, source.kind.files, source.most_megabytes * 10**6)
-        if source.kind.find(made) is None:
-            raise FileFormatError(f"{origin}: holds no {source.kind.name}; looked for {', '.join(source.kind.files)}.")
-        os.replace(made, target)
+            unpack_archive(origin, temporary, source.reader.files, source.max_unpacked_megabytes * 10**6)
+        if source.reader.find(temporary) is None:
+            raise FileFormatError(
+                f"{origin}: contains no {source.reader.name}; looked for {', '.join(source.reader.files)}."
+            )
+        os.replace(temporary, target)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
-
-
-@contextmanager
-def _filling(root: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise GraphError(f"cannot fill {root} ({error}); check rights and space, or choose another --cache.") from error
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Events: who took what and when, as rows of a table, and the walks that they make."""
+"""Events (user, item, time): parse them from table rows and convert them to walks."""
 
 from __future__ import annotations
 
@@ -19,48 +19,61 @@ from curiograph.human.data.line_reader import BadRows
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 
+_COLUMN_NAMES = {
+    "user": ("user", "user_id", "userid"),
+    "item": ("item", "item_id", "itemid", "movieid", "node", "page", "parent_asin"),
+    "time": ("time", "timestamp"),
+}
+
 
 class Events:
-    """Events in the order of the file, packed: 16 bytes each, and every name once.
+    """Events in file order, stored compactly: 16 bytes per event, and each name once.
 
     >>> events = Events()
     >>> for user, item, time in [("ann", "b", 2), ("bob", "a", 1), ("ann", "a", 1), ("ann", "a", 3)]:
     ...     events.add(user, item, time)
-    >>> walks = events.walks()
+    >>> walks = events.to_trajectories()
     >>> walks.labels(0), walks.labels(1)
     (['a', 'b', 'a'], ['a'])
     """
 
     def __init__(self) -> None:
-        self._users, self._items = _numbering(), _numbering()
-        self._by, self._what, self._when = array("i"), array("i"), array("d")
+        self._user_ids, self._item_ids = _make_numbering(), _make_numbering()
+        self._users, self._items, self._times = array("i"), array("i"), array("d")
 
     def __len__(self) -> int:
-        return len(self._by)
+        return len(self._users)
 
     @property
     def items(self) -> Iterable[str]:
         """Every item once, in order of first appearance."""
-        return self._items.keys()
+        return self._item_ids.keys()
 
     def add(self, user: str, item: str, time: float) -> None:
-        """One more event."""
-        self._by.append(self._users[user])
-        self._what.append(self._items[item])
-        self._when.append(time)
+        """Append an event."""
+        self._users.append(self._user_ids[user])
+        self._items.append(self._item_ids[item])
+        self._times.append(time)
 
-    def walks(self, titles: Mapping[str, str] | None = None) -> Trajectories:
-        """One walk a user: by time, at equal times as in the file, repeats merged; titles replace ids where known."""
-        users, items = np.asarray(self._by), np.asarray(self._what)
-        order = np.lexsort((np.asarray(self._when), users))  # stable
-        offsets = np.concatenate([[0], np.cumsum(np.bincount(users, minlength=len(self._users)))]).astype(np.int64)
-        names = ListLabels(self._items if titles is None else [titles.get(item, item) for item in self._items])
-        people = np.arange(len(self._users), dtype=np.int64)
-        return Trajectories.from_arrays(items[order], offsets, names, people, ListLabels(self._users))
+    def to_trajectories(self, titles: Mapping[str, str] | None = None) -> Trajectories:
+        """Return one walk per user, ordered by time and then by position in the file, without immediate repeats.
+
+        Titles, if given, replace the item ids that they contain.
+        """
+        users, items = np.asarray(self._users), np.asarray(self._items)
+        order = np.lexsort((np.asarray(self._times), users))  # stable
+        counts = np.bincount(users, minlength=len(self._user_ids))
+        return Trajectories.from_arrays(
+            nodes=items[order],
+            offsets=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            names=ListLabels(self._item_ids if titles is None else [titles.get(item, item) for item in self._item_ids]),
+            users=np.arange(len(self._user_ids), dtype=np.int64),
+            user_names=ListLabels(self._user_ids),
+        )
 
 
-def _numbering() -> defaultdict[str, int]:
-    """A dictionary that gives every new key the next number, faster than `setdefault` does."""
+def _make_numbering() -> defaultdict[str, int]:
+    """Return a dictionary that assigns every new key the next number, which is faster than `setdefault`."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
     return numbers
@@ -68,83 +81,63 @@ def _numbering() -> defaultdict[str, int]:
 
 @dataclass(frozen=True)
 class EventColumns:
-    """Where the parts of an event stand in a row."""
+    """Positions of the fields of an event in a row."""
 
     separator: str
     width: int
-    """Fields of a row."""
+    """Number of fields in a row."""
     user: int
     item: int
     time: int | None
-    """None where there is none: events are then in the order of the file."""
-
-
-_CALLED = {
-    "user": ("user", "user_id", "userid"),
-    "item": ("item", "item_id", "itemid", "movieid", "node", "page", "parent_asin"),
-    "time": ("time", "timestamp"),
-}
+    """Position of the time, or None if the table has no times and its events are in order."""
 
 
 def parse_header(path: Path, line: int, text: str) -> EventColumns | None:
-    """The columns that a header names, or None if the line is no header.
+    """Return the columns that a header names, or None if the line is not a header.
 
     >>> parse_header(Path("a.csv"), 1, "time,userId,stars,page")
     EventColumns(separator=',', width=4, user=1, item=3, time=0)
     >>> parse_header(Path("a.csv"), 1, "Zulu,Africa")
     """
-    mark = next((mark for mark in "\t;" if mark in text), ",")
-    titles = [title.strip().lower() for title in split_fields(text, mark) or []]
-    found = {part: [place for place, title in enumerate(titles) if title in called] for part, called in _CALLED.items()}
-    known = [part for part, places in found.items() if places]
-    if len(known) < 2:
+    separator = next((mark for mark in "\t;" if mark in text), ",")
+    titles = [title.strip().lower() for title in split_fields(text, separator) or []]
+    found = {
+        field: [position for position, title in enumerate(titles) if title in names]
+        for field, names in _COLUMN_NAMES.items()
+    }
+    if sum(map(bool, found.values())) < 2:
         return None
-    for part in ("user", "item", "time"):
-        if len(found[part]) > 1 or (not found[part] and part != "time"):
-            state = f"two columns for the {part}" if found[part] else f"no column for the {part}"
+    for field, positions in found.items():
+        if len(positions) > 1 or (not positions and field != "time"):
+            count = "two columns" if positions else "no column"
             raise FileFormatError(
-                f"{path}, line {line}: the header {quote_value(text)} has {state}; call one column {part}, "
-                "of user, item and time."
+                f"{path}, line {line}: the header {quote_value(text)} has {count} for the {field}; name one column "
+                f"{field}, of user, item and time."
             )
-    return EventColumns(
-        mark, len(titles), found["user"][0], found["item"][0], found["time"][0] if found["time"] else None
-    )
+    time = found["time"][0] if found["time"] else None
+    return EventColumns(separator, len(titles), user=found["user"][0], item=found["item"][0], time=time)
 
 
-def split_fields(text: str, mark: str) -> list[str] | None:
-    """The fields of a line, or None if its quotes do not match; only between commas are quotes more than text.
+def split_fields(text: str, separator: str) -> list[str] | None:
+    """Split a line into fields, or return None if its quotes do not match; only commas can be quoted.
 
     >>> split_fields('1,"Cry, the Beloved Country",Drama', ",")
     ['1', 'Cry, the Beloved Country', 'Drama']
     """
-    if mark != "," or '"' not in text:
-        return text.split(mark)
+    if separator != "," or '"' not in text:
+        return text.split(separator)
     try:
         return next(csv.reader([text], skipinitialspace=True, strict=True))
     except csv.Error:
         return None
 
 
-def read_events(path: Path, lines: Iterable[tuple[int, str]], columns: EventColumns, bad: BadRows) -> Events:
-    """The events of numbered lines."""
-    events = Events()
-    width, user, item, time = columns.width, columns.user, columns.item, columns.time
-    for number, fields in split_rows(path, lines, columns.separator, width, bad):
-        by, what = fields[user].strip(), fields[item].strip()
-        when = 0.0 if time is None else parse_time(fields[time])
-        if by and what and when is not None:
-            events.add(by, what, when)
-        else:
-            bad.add(path, number, describe_event_fault(by, what, None if time is None else fields[time]))
-    return events
-
-
 def split_rows(
-    path: Path, lines: Iterable[tuple[int, str]], mark: str, width: int, bad: BadRows
+    path: Path, lines: Iterable[tuple[int, str]], separator: str, width: int, bad: BadRows
 ) -> Iterator[tuple[int, list[str]]]:
-    """Numbers and fields of the lines that have as many fields as they should."""
+    """Yield line numbers and fields of the lines that have `width` fields; the others are bad rows."""
     for number, line in lines:
-        fields = split_fields(line, mark)
+        fields = split_fields(line, separator)
         if fields is None:
             bad.add(path, number, "its quotes do not match")
         elif len(fields) != width:
@@ -153,8 +146,22 @@ def split_rows(
             yield number, fields
 
 
+def read_events(path: Path, lines: Iterable[tuple[int, str]], columns: EventColumns, bad: BadRows) -> Events:
+    """Read events from numbered lines."""
+    events = Events()
+    user_at, item_at, time_at = columns.user, columns.item, columns.time
+    for number, fields in split_rows(path, lines, columns.separator, columns.width, bad):
+        user, item = fields[user_at].strip(), fields[item_at].strip()
+        time = 0.0 if time_at is None else parse_time(fields[time_at])
+        if user and item and time is not None:
+            events.add(user, item, time)
+        else:
+            bad.add(path, number, describe_event_fault(user, item, None if time_at is None else fields[time_at]))
+    return events
+
+
 def parse_time(value: Any) -> float | None:
-    """A finite number, from a number or from text; None for anything else.
+    """Return a finite number from a number or a text, or None for anything else.
 
     >>> parse_time("964982703"), parse_time("yesterday"), parse_time("nan")
     (964982703.0, None, None)
@@ -167,13 +174,13 @@ def parse_time(value: Any) -> float | None:
 
 
 def describe_event_fault(user: str, item: str, time: object) -> str:
-    """What is wrong with an event that cannot be used."""
+    """Return what is wrong with an event that cannot be used."""
     if not user or not item:
         return f"has no {'item' if user else 'user'}"
     return f"the time {quote_value(time)} is not a number"
 
 
 def require_events(path: Path, events: Events) -> None:
-    """Raise where a file has rows enough but none that can be used."""
+    """Raise FileFormatError if a file has no usable events."""
     if not len(events):
-        raise FileFormatError(f"{path}: holds no events; check that it was written to the end.")
+        raise FileFormatError(f"{path}: contains no events; check that it is complete.")

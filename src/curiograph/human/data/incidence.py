@@ -1,4 +1,4 @@
-"""Who visited what, as a sparse matrix, and products of such matrices that stay small."""
+"""User-item matrices, and products of sparse matrices in blocks that bound the memory."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from curiograph.validation import check_integer
 if TYPE_CHECKING:
     import scipy.sparse
 
-_ENTRIES = 2**22  # numbers of a product that are made together: bounds the memory, does not change them
+_ENTRIES = 2**22  # of a block; does not change the results
 
 
 def build_incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_array:
-    """Who visited what, as ones: a row for each distinct number in `groups`, which has one per walk; a column per node.
+    """Return the sparse matrix (groups x nodes) with a one for every node that a walk of the group visits.
+
+    `groups` holds one number per walk, such as its user; rows are in the order of the distinct numbers.
 
     >>> walks = Trajectories.from_walks([["a", "b", "a"], ["c"]], users=["ann", "ann"])
     >>> build_incidence(walks, walks.users).toarray().tolist()
@@ -34,26 +36,28 @@ def build_incidence(walks: Trajectories, groups: Int64) -> scipy.sparse.csr_arra
 
 
 def multiply_blocks(left: Any, right: Any) -> Iterator[tuple[int, Any]]:
-    """A sparse product, a few rows at a time, each time with the number of the first."""
+    """Yield a sparse product in blocks of rows, each with the number of its first row."""
     count = max(1, _ENTRIES // max(1, right.shape[1]))
     for first in range(0, left.shape[0], count):
         yield first, left[first : first + count] @ right
 
 
-def keep_nearest(rows: Iterable[tuple[int, Float64]], size: int, most: int) -> Any:
-    """The largest numbers of each row but the one on the diagonal, given a few rows at a time; equal ones by position.
+def keep_nearest(blocks: Iterable[tuple[int, Float64]], size: int, neighbors: int) -> Any:
+    """Return a sparse matrix with the largest entries of each row, without the diagonal; ties by position.
+
+    `blocks` yields the number of the first row of a block, and its rows, which are overwritten.
 
     >>> keep_nearest([(0, np.array([[9.0, 1.0, 2.0]])), (1, np.array([[1.0, 9.0, 1.0]]))], 3, 1).toarray().tolist()
     [[0.0, 0.0, 2.0], [1.0, 0.0, 0.0]]
     """
     import scipy.sparse
 
-    most = min(check_integer("neighbours", most, 1, "give the most neighbours of a node, 1 or more"), size)
+    count = min(check_integer("neighbours", neighbors, 1, "give the most neighbors of a node, 1 or more"), size)
     kept = [scipy.sparse.csr_array((0, size))]
-    for first, some in rows:
-        some[np.arange(len(some)), first + np.arange(len(some))] = 0
-        cut = np.partition(some, size - most, axis=1)[:, size - most, None]
-        above, level = some > cut, some == cut
-        room = most - above.sum(axis=1, keepdims=True)
-        kept.append(scipy.sparse.csr_array(np.where(above | (level & (level.cumsum(axis=1) <= room)), some, 0)))
+    for first, rows in blocks:
+        rows[np.arange(len(rows)), first + np.arange(len(rows))] = 0
+        threshold = np.partition(rows, size - count, axis=1)[:, size - count, None]
+        above, tied = rows > threshold, rows == threshold
+        room = count - above.sum(axis=1, keepdims=True)
+        kept.append(scipy.sparse.csr_array(np.where(above | (tied & (tied.cumsum(axis=1) <= room)), rows, 0)))
     return scipy.sparse.vstack(kept, format="csr")

@@ -1,4 +1,4 @@
-"""Lines of data files, plain or gzipped, and the account of the rows that cannot be used."""
+"""Read the lines of data files, plain or gzipped, and collect the rows that cannot be used."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import BinaryIO
 from curiograph.errors import FileFormatError
 from curiograph.files import check_file, check_text
 
-_BLOCK = 2**20
-_SHOWN = 3
-_MOST_UNPACKED = 2**24
-_MOST_GROWTH = 50  # tables grow less than twentyfold; a bomb grows a thousandfold
+_BLOCK = 2**20  # bytes
+_MAX_SHOWN = 3  # bad rows that an error lists
+_MIN_UNPACKED_LIMIT = 2**24  # bytes
+_MAX_GROWTH = 50  # tables grow less than twentyfold when unpacked; a decompression bomb grows a thousandfold
 _BOM = "\ufeff"
 
 
@@ -29,19 +29,19 @@ class Skipped:
     """
 
     count: int = 0
-    """How many."""
+    """Number of rows that were left out."""
     first: tuple[str, ...] = ()
-    """File, line and fault of the first few."""
+    """File, line and fault of the first three of them."""
 
 
 class BadRows:
-    """Counts the rows that cannot be used and remembers the first few.
+    """Count the rows that cannot be used and keep the first few.
 
     >>> bad = BadRows()
     >>> bad.add(Path("a.csv"), 3, "has no item")
     >>> bad.finish(lenient=False)
     Traceback (most recent call last):
-    curiograph.errors.FileFormatError: 1 bad row: a.csv, line 3: has no item; mend it, or skip it with ...
+    curiograph.errors.FileFormatError: 1 bad row: a.csv, line 3: has no item; fix it, or skip it with ...
     """
 
     def __init__(self) -> None:
@@ -49,30 +49,30 @@ class BadRows:
         self._first: list[str] = []
 
     def add(self, path: Path, line: int, fault: str) -> None:
-        """Count a row."""
+        """Count a row and keep its fault if it is among the first."""
         self._count += 1
-        if self._count <= _SHOWN:
+        if self._count <= _MAX_SHOWN:
             self._first.append(f"{path}, line {line}: {fault}")
 
     def finish(self, lenient: bool) -> Skipped:
-        """What was skipped; raises FileFormatError if there is anything and `lenient` is not set."""
+        """Return the skipped rows, or raise FileFormatError if there are any and `lenient` is not set."""
         if self._count and not lenient:
-            what = "1 bad row" if self._count == 1 else f"{self._count:,} bad rows"
-            more = "; ..." if self._count > _SHOWN else ""
-            them = "it" if self._count == 1 else "them"
+            count, pronoun = ("1 bad row", "it") if self._count == 1 else (f"{self._count:,} bad rows", "them")
+            more = "; ..." if self._count > _MAX_SHOWN else ""
             raise FileFormatError(
-                f"{what}: {'; '.join(self._first)}{more}; mend {them}, or skip {them} with lenient=True (--lenient)."
+                f"{count}: {'; '.join(self._first)}{more}; fix {pronoun}, or skip {pronoun} with lenient=True "
+                "(--lenient)."
             )
         return Skipped(self._count, tuple(self._first))
 
 
 def read_lines(path: Path, bad: BadRows, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
-    """Numbers and texts of the lines that are not blank; a line in another encoding is a bad row.
+    """Yield the numbers and texts of the lines that are not blank; a line in another encoding is a bad row.
 
-    The file is read by the block, never whole, and unpacked on the way if gzip made it.
+    The file is read in blocks, never as a whole, and unpacked on the way if it is gzipped.
     """
     number = 0
-    for block in _blocks(path):
+    for block in _read_blocks(path):
         try:
             text, broken = block.decode(encoding), False
         except UnicodeDecodeError:
@@ -90,7 +90,7 @@ def read_lines(path: Path, bad: BadRows, encoding: str = "utf-8") -> Iterator[tu
 
 
 def is_encodable(text: str) -> bool:
-    """Whether UTF-8 can hold a text: not with half a character in it."""
+    """Return whether UTF-8 can encode a text; it cannot encode lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -98,56 +98,51 @@ def is_encodable(text: str) -> bool:
     return True
 
 
-def _blocks(path: Path) -> Iterator[bytes]:
-    """The bytes of a file in pieces of whole lines."""
+def _read_blocks(path: Path) -> Iterator[bytes]:
+    """Yield the unpacked bytes of a file in blocks of whole lines."""
     check_file(path)
-    with _opened(path) as stream:
-        rest, empty, size = b"", True, 0
-        most = max(_MOST_UNPACKED, _MOST_GROWTH * path.stat().st_size)
+    with _open_unpacked(path) as stream:
+        rest, size = b"", 0
+        limit = max(_MIN_UNPACKED_LIMIT, _MAX_GROWTH * path.stat().st_size)
         while data := stream.read(_BLOCK):
+            if size == 0:
+                check_text(path, data[:4096])
+                if b"\0" in data[:4096]:
+                    raise FileFormatError(f"{path}: contains a NUL byte; this looks like a binary file, not a table.")
             size += len(data)
-            if size > most:
+            if size > limit:
                 raise FileFormatError(
-                    f"{path}: unpacks to more than {_MOST_GROWTH} times its size, as no table does; unpack it first if "
-                    "you trust it."
+                    f"{path}: unpacks to more than {_MAX_GROWTH} times its size, which no table does; unpack it first "
+                    "if you trust it."
                 )
-            if empty:
-                _check_head(path, data[:4096])
-                empty = False
             end = data.rfind(b"\n") + 1
             if not end and len(rest) + len(data) > 2 * _BLOCK:
-                raise FileFormatError(f"{path}: has a line longer than 1 MiB; a data file has one row a line.")
+                raise FileFormatError(f"{path}: has a line longer than 1 MiB; a data file has one row per line.")
             if end:
                 yield rest + data[:end]
                 rest = b""
             rest += data[end:]
         if rest:
             yield rest
-        if empty:
-            raise FileFormatError(f"{path}: unpacks to nothing; check that it was written to the end.")
-
-
-def _check_head(path: Path, head: bytes) -> None:
-    check_text(path, head)
-    if b"\0" in head:
-        raise FileFormatError(f"{path}: holds a NUL byte; this looks like a binary file, not a table.")
+        if size == 0:
+            raise FileFormatError(f"{path}: unpacks to nothing; check that it is complete.")
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """The content of a file, unpacked; a packed file that ends too soon is refused."""
+def _open_unpacked(path: Path) -> Iterator[BinaryIO]:
+    """Open a plain or gzipped file, and raise FileFormatError if it is damaged or cannot be read."""
     try:
         with open(path, "rb") as packed:
-            if packed.read(2) != b"\x1f\x8b":
-                packed.seek(0)
+            gzipped = packed.read(2) == b"\x1f\x8b"
+            packed.seek(0)
+            if not gzipped:
                 yield packed
                 return
-            packed.seek(0)
             with gzip.GzipFile(fileobj=packed) as stream:
                 yield stream  # type: ignore[misc]
     except EOFError:
-        raise FileFormatError(f"{path}: ends in the middle of its packed data; copy or download it again.") from None
+        raise FileFormatError(f"{path}: its gzip data is truncated; copy or download it again.") from None
     except (gzip.BadGzipFile, zlib.error) as error:
-        raise FileFormatError(f"{path}: its packed data is damaged ({error}); copy or download it again.") from None
+        raise FileFormatError(f"{path}: its gzip data is damaged ({error}); copy or download it again.") from None
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None

@@ -1,4 +1,4 @@
-"""`load_dataset`: find a data set by its name or path, and read it."""
+"""`load_dataset`: find a dataset by its name or path and read it."""
 
 from __future__ import annotations
 
@@ -14,66 +14,92 @@ from curiograph.messages import quote_value
 
 
 def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, lenient: bool = False) -> Dataset:
-    """Load walks by people.
+    """Load recorded human walks.
 
     Parameters
     ----------
     name_or_path : `wikispeedia`, `movielens`, one release such as `movielens-25m`, `books`; or a folder with the files
         of one of them; or a file that `read_trajectories` reads.
-    folder : where to look for a name: the folder of the data set, or a folder of data sets. Without it, the folder
-        that the variable CURIOGRAPH_DATA names, then the cache that `curiograph data get` fills.
-    lenient : skip bad rows and say so in `skipped`, instead of raising FileFormatError.
+    folder : where to look for a name: the folder of the dataset, or a folder of datasets. Default: the folder in the
+        environment variable CURIOGRAPH_DATA, then the cache that `curiograph data get` fills.
+    lenient : skip bad rows and report them in `skipped` instead of raising FileFormatError.
 
+    Returns
+    -------
+    Dataset
+        The walks, and the graph and titles if the dataset has them.
+
+    Examples
+    --------
     >>> load_dataset("wikispedia")
     Traceback (most recent call last):
-    curiograph.errors.UnknownNameError: there is no data set and no file 'wikispedia'; ...
+    curiograph.errors.UnknownNameError: there is no dataset and no file 'wikispedia'; ...
     """
     name = ALIASES.get(str(name_or_path), str(name_or_path))
     if name in READERS or name in SOURCES:
-        place = find_dataset(name, folder)
-        if place is None:
-            raise FileFormatError(_not_found(name, folder))
-        return _kind(name).read(place, lenient=lenient)
+        found = find_dataset(name, folder)
+        if found is None:
+            downloads = [source.name for source in SOURCES.values() if name in (source.name, source.reader.name)]
+            raise FileFormatError(
+                f"the dataset {name} is not in {', '.join(map(str, _list_roots(folder)))}; run `curiograph data get "
+                f"{downloads[0]}`, give its folder with --from DIR, or set CURIOGRAPH_DATA."
+            )
+        return _get_reader(name).read(found, lenient=lenient)
     path = as_path(name_or_path)
     if not path.exists():
         known = ", ".join(dict.fromkeys([*READERS, *SOURCES]))
-        raise UnknownNameError(f"there is no data set and no file {quote_value(name)}; the data sets are {known}.")
+        raise UnknownNameError(f"there is no dataset and no file {quote_value(name)}; the datasets are {known}.")
     if folder is not None:
         raise SettingError(f"{path} is a path, and a folder to look in is for names; leave out one of them.")
     if path.is_dir():
-        return _load_folder(path, lenient)
-    kind = next((kind for kind in READERS.values() if path.name in kind.entries), None)
-    return read_trajectories(path, lenient=lenient) if kind is None else kind.read(path, lenient=lenient)
+        places = [(reader, place) for reader in READERS.values() for place in _find_places(path, reader)]
+        if not places:
+            files = "; ".join(f"{reader.name}: {', '.join(reader.entry_files)}" for reader in READERS.values())
+            raise FileFormatError(f"{path}: contains no dataset; looked for the files of {files}.")
+        if len(places) > 1:
+            folders = ", ".join(_get_folder(place).name for _, place in places)
+            raise FileFormatError(f"{path}: contains several datasets ({folders}); give the folder of one.")
+        reader, place = places[0]
+        return reader.read(place, lenient=lenient)
+    for reader in READERS.values():
+        if path.name in reader.entry_files:
+            return reader.read(path, lenient=lenient)
+    return read_trajectories(path, lenient=lenient)
 
 
 def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
-    """What to read for a data set by that name, or None if it is not here."""
-    kind = _kind(name)
-    for root in _roots(folder):
-        places = _places(root, kind)
-        if name not in READERS and (folder is None or kind.find(root) is None):  # one release among several
-            places = [place for place in places if _folder(place).name == Path(SOURCES[name].home).name]
+    """Return what to read for the dataset with this name, or None if it is not on this machine."""
+    reader = _get_reader(name)
+    for root in _list_roots(folder):
+        places = _find_places(root, reader)
+        if name not in READERS and (folder is None or reader.find(root) is None):  # one release among several
+            places = [place for place in places if _get_folder(place).name == Path(SOURCES[name].folder).name]
         if len(places) > 1:
-            found = ", ".join(_folder(place).name for place in places)
-            raise FileFormatError(f"{root}: holds several of {name} ({found}); give the folder of one.")
+            found = ", ".join(_get_folder(place).name for place in places)
+            raise FileFormatError(f"{root}: contains several of {name} ({found}); give the folder of one.")
         if places:
             return places[0]
     return None
 
 
 def get_cache_folder() -> Path:
-    """Where downloads are kept; raises SettingError for somebody without a home."""
+    """Return the folder of downloaded datasets; raise SettingError if the user has no home folder."""
     given = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     if given.startswith("~"):
-        raise SettingError("there is no home folder to keep data sets in; set XDG_CACHE_HOME, or give the folder.")
+        raise SettingError("there is no home folder to keep datasets in; set XDG_CACHE_HOME, or give the folder.")
     return Path(given, "curiograph", "data")
 
 
-def _kind(name: str) -> DatasetReader:
-    return READERS[name] if name in READERS else SOURCES[name].kind
+def _get_reader(name: str) -> DatasetReader:
+    return READERS[name] if name in READERS else SOURCES[name].reader
 
 
-def _roots(folder: PathLike | None) -> list[Path]:
+def _get_folder(place: Path) -> Path:
+    return place if place.is_dir() else place.parent
+
+
+def _list_roots(folder: PathLike | None) -> list[Path]:
+    """Return the folders in which to look for a dataset."""
     if folder is not None:
         if not as_path(folder).is_dir():
             raise FileFormatError(f"{folder}: there is no such folder; check its name.")
@@ -87,45 +113,19 @@ def _roots(folder: PathLike | None) -> list[Path]:
         return [Path(given)]
 
 
-def _places(root: Path, kind: DatasetReader) -> list[Path]:
-    """What a reader can read in a folder, or else in its home there, or else one level below either."""
-    for folders in ([root], [root / kind.home], [*_inside(root), *_inside(root / kind.home)]):
-        if places := [place for folder in folders if (place := kind.find(folder))]:
-            return places
-    return []
-
-
-def _inside(folder: Path) -> list[Path]:
-    """The folders in a folder, but for hidden ones: a killed `data get` leaves half of a data set in such."""
-    try:
-        inside = sorted(folder.iterdir()) if folder.is_dir() else []
-    except OSError as error:
-        raise FileFormatError(f"{folder}: cannot be read ({error.strerror}).") from None
-    return [path for path in inside if path.is_dir() and not path.name.startswith(".")]
-
-
-def _folder(place: Path) -> Path:
-    return place if place.is_dir() else place.parent
-
-
-def _load_folder(folder: Path, lenient: bool) -> Dataset:
-    found = [(kind, place) for kind in READERS.values() for place in _places(folder, kind)]
-    if not found:
-        files = "; ".join(f"{kind.name}: {', '.join(kind.entries)}" for kind in READERS.values())
-        raise FileFormatError(f"{folder}: holds no data set; looked for the files of {files}.")
-    if len(found) > 1:
-        raise FileFormatError(
-            f"{folder}: holds several data sets ({', '.join(_folder(place).name for _, place in found)}); "
-            "give the folder of one."
-        )
-    kind, place = found[0]
-    return kind.read(place, lenient=lenient)
-
-
-def _not_found(name: str, folder: PathLike | None) -> str:
-    looked = ", ".join(map(str, _roots(folder)))
-    get = name if name in SOURCES else next(source.name for source in SOURCES.values() if source.kind.name == name)
-    return (
-        f"the data set {name} is not in {looked}; run `curiograph data get {get}`, "
-        "give its folder with --from DIR, or set CURIOGRAPH_DATA."
-    )
+def _find_places(root: Path, reader: DatasetReader) -> list[Path]:
+    """Return what a reader can read in a folder, or else in its subfolder there, or else one level below either."""
+    folders = (root, root / reader.folder)
+    for folder in folders:
+        if place := reader.find(folder):
+            return [place]
+    places: list[Path] = []
+    for folder in folders:
+        try:
+            inside = sorted(folder.iterdir()) if folder.is_dir() else []
+        except OSError as error:
+            raise FileFormatError(f"{folder}: cannot be read ({error.strerror}).") from None
+        # an interrupted `data get` leaves an incomplete dataset in a hidden folder
+        visible = [path for path in inside if path.is_dir() and not path.name.startswith(".")]
+        places += [place for path in visible if (place := reader.find(path))]
+    return places

@@ -1,4 +1,4 @@
-"""MovieLens: people who rate films, in all layouts that GroupLens has published."""
+"""Read MovieLens: ratings of films, in all layouts that GroupLens has published."""
 
 from __future__ import annotations
 
@@ -18,50 +18,62 @@ from curiograph.messages import shorten_text
 @dataclass(frozen=True)
 class _Layout:
     ratings: EventColumns | None
-    """None where the file has a header that tells."""
+    """Columns of the ratings, or None if the files have headers."""
     titles: str
-    """File of the titles: id and title come first."""
+    """Name of the file of titles; its first two fields are id and title."""
     separator: str
+    """Separator in the file of titles."""
     width: int
+    """Number of fields in a row of the file of titles."""
 
 
 LAYOUTS = {
-    "ratings.csv": _Layout(None, "movies.csv", ",", 3),  # latest, latest-small, 20m, 25m, 32m
-    "ratings.dat": _Layout(EventColumns("::", 4, 0, 1, 3), "movies.dat", "::", 3),  # 1m, 10m
-    "u.data": _Layout(EventColumns("\t", 4, 0, 1, 3), "u.item", "|", 24),  # 100k
+    # releases latest, latest-small, 20m, 25m, 32m
+    "ratings.csv": _Layout(ratings=None, titles="movies.csv", separator=",", width=3),
+    # releases 1m, 10m
+    "ratings.dat": _Layout(EventColumns("::", 4, user=0, item=1, time=3), "movies.dat", separator="::", width=3),
+    # release 100k
+    "u.data": _Layout(EventColumns("\t", 4, user=0, item=1, time=3), "u.item", separator="|", width=24),
 }
 FILES = (*LAYOUTS, *(layout.titles for layout in LAYOUTS.values()), "README", "README.txt", "README.html")
 
 
 def find_movielens(folder: Path) -> Path | None:
-    """The file of ratings in a folder."""
+    """Return the file of ratings in a folder, or None."""
     return next((folder / name for name in LAYOUTS if (folder / name).is_file()), None)
 
 
 def read_movielens(path: PathLike, *, lenient: bool = False) -> Dataset:
-    """Read a folder of MovieLens or its file of ratings; titles come from the file beside it.
+    """Read a folder of MovieLens or its file of ratings; titles come from the file next to it.
 
-    Labels are titles; a title that several films share gets their ids, as in `Emma (1996) [838]`. Without a file of
+    Labels are titles; films that share a title get their id appended, as in `Emma (1996) [838]`. Without a file of
     titles, labels are ids.
     """
     given, bad = as_path(path), BadRows()
-    ratings = given if given.name in LAYOUTS else find_movielens(given)
-    if ratings is None:
+    file = given if given.name in LAYOUTS else find_movielens(given)
+    if file is None:
         raise FileFormatError(f"{given}: has no {' or '.join(LAYOUTS)}; give an unpacked folder of MovieLens.")
-    layout = LAYOUTS[ratings.name]
-    lines = read_lines(ratings, bad)
-    columns = layout.ratings or _header(ratings, next(lines, (1, "")))
-    events = read_events(ratings, lines, columns, bad)
-    file = ratings.with_name(layout.titles)
-    listed = _read_titles(file, layout, bad) if file.is_file() else {}
+    layout = LAYOUTS[file.name]
+    lines = read_lines(file, bad)
+    columns = layout.ratings
+    if columns is None:
+        number, head = next(lines, (1, ""))
+        columns = parse_header(file, number, head)
+        if columns is None:
+            raise FileFormatError(
+                f"{file}, line {number}: is not a header; it should read userId,movieId,rating,timestamp."
+            )
+    events = read_events(file, lines, columns, bad)
+    titles_file = file.with_name(layout.titles)
+    titles = _read_titles(titles_file, layout, bad) if titles_file.is_file() else {}
     skipped = bad.finish(lenient)
-    require_events(ratings, events)
-    titles = make_unique_labels(listed, events.items)
-    return Dataset("movielens", events.walks(titles), given, titles=titles, skipped=skipped)
+    require_events(file, events)
+    labels = make_unique_labels(titles, events.items)
+    return Dataset("movielens", events.to_trajectories(labels), given, titles=labels, skipped=skipped)
 
 
 def make_unique_labels(titles: dict[str, str], items: Iterable[str]) -> dict[str, str]:
-    """A label for every item with a title: no two alike, and none like an item without one.
+    """Return a label for every item with a title, different from each other and from the ids of the other items.
 
     >>> make_unique_labels({"1": "Emma", "2": "Emma", "3": "Heat"}, ["4"])
     {'1': 'Emma [1]', '2': 'Emma [2]', '3': 'Heat'}
@@ -69,39 +81,28 @@ def make_unique_labels(titles: dict[str, str], items: Iterable[str]) -> dict[str
     untitled = [item for item in items if item not in titles]
     uses = Counter([*titles.values(), *untitled])
     labels = {item: title if uses[title] == 1 else f"{title} [{item}]" for item, title in titles.items()}
-    return labels if len({*labels.values(), *untitled}) == len(labels) + len(untitled) else {i: i for i in titles}
-
-
-def _header(path: Path, head: tuple[int, str]) -> EventColumns:
-    columns = parse_header(path, *head)
-    if columns is None:
-        raise FileFormatError(f"{path}, line {head[0]}: is no header; it should read userId,movieId,rating,timestamp.")
-    return columns
+    unique = len({*labels.values(), *untitled}) == len(labels) + len(untitled)
+    return labels if unique else {item: item for item in titles}
 
 
 def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
-    titles: dict[str, str] = {}
-    lines = read_lines(path, bad, "utf-8" if layout.ratings is None or _is_utf8(path) else "latin-1")
+    """Read titles by item id."""
+    encoding = "utf-8"
+    if layout.ratings is not None:  # release 10m is in UTF-8, the others without headers in Latin-1
+        try:
+            read_bytes(path).decode()
+        except UnicodeDecodeError:
+            encoding = "latin-1"
+    lines = read_lines(path, bad, encoding)
     if layout.ratings is None:
         next(lines, None)  # the header
+    titles: dict[str, str] = {}
     for number, fields in split_rows(path, lines, layout.separator, layout.width, bad):
         item, title = fields[0].strip(), fields[1].strip()
-        if not item or not title or item in titles:
-            fault = (
-                f"the film {shorten_text(item)} is there already"
-                if item and title
-                else f"has no {'title' if item else 'id'}"
-            )
-            bad.add(path, number, fault)
+        if not item or not title:
+            bad.add(path, number, f"has no {'title' if item else 'id'}")
+        elif item in titles:
+            bad.add(path, number, f"the film {shorten_text(item)} is listed already")
         else:
             titles[item] = title
     return titles
-
-
-def _is_utf8(path: Path) -> bool:
-    """Whether a file without a header is UTF-8, as in release 10m, and not Latin-1, as in the older ones."""
-    try:
-        read_bytes(path).decode()
-    except UnicodeDecodeError:
-        return False
-    return True

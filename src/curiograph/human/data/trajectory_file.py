@@ -1,10 +1,8 @@
-"""`read_trajectories`: walks of one's own, from a table of events or from a list of walks."""
+"""`read_trajectories`: read walks from a table of events or a list of walks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import chain
-from pathlib import Path
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, check_file
@@ -17,15 +15,24 @@ from curiograph.human.trajectories import Trajectories
 def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
     """Read a file of walks, plain or gzipped.
 
-    A table has a header that names its columns: user, item and, if there is one, time. Any other file has one walk a
-    line, its labels separated by tabs, or else semicolons, or else commas. Lines before the table and between the
-    walks that start with `#` are remarks.
+    A table has a header that names its columns: user, item and, optionally, time. Any other text file has one walk per
+    line, its labels separated by tabs, or else semicolons, or else commas. Lines that start with `#` before a table or
+    between walks are comments. A `.npz` file is one that `Trajectories.save` wrote.
 
     Parameters
     ----------
-    lenient : skip bad rows and say so in `skipped`, instead of raising FileFormatError.
+    path : file to read.
+    lenient : skip bad rows and report them in `skipped` instead of raising FileFormatError.
 
+    Returns
+    -------
+    Dataset
+        The walks; `name` is the name of the file, and `graph` is None.
+
+    Examples
+    --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "visits.csv"
     ...     _ = file.write_text("user,page,time\\nann,b,2\\nann,a,1\\nbob,c,1\\n")
@@ -33,34 +40,28 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
     >>> walks.labels(0)
     ['a', 'b']
     """
-    found, bad = check_file(path), BadRows()
-    if found.suffix.lower() == ".npz":
-        return Dataset(found.name, Trajectories.load(found), found)
-    lines = read_lines(found, bad)
+    file, bad = check_file(path), BadRows()
+    if file.suffix.lower() == ".npz":
+        return Dataset(file.name, Trajectories.load(file), file)
+    lines = read_lines(file, bad)
     head = next(((number, line) for number, line in lines if not line.startswith("#")), None)
-    columns = None if head is None else parse_header(found, *head)
-    if columns is None:
-        walks = _read_walks(found, chain([] if head is None else [head], lines), bad)
+    columns = None if head is None else parse_header(file, *head)
+    if columns is not None:
+        events = read_events(file, lines, columns, bad)
         skipped = bad.finish(lenient)
-        if not len(walks):
-            raise FileFormatError(f"{found}: holds no walks; write one list of labels per line.")
-    else:
-        events = read_events(found, lines, columns, bad)
-        skipped = bad.finish(lenient)
-        require_events(found, events)
-        walks = events.walks()
-    return Dataset(found.name, walks, found, skipped=skipped)
-
-
-def _read_walks(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) -> Trajectories:
-    kept = [(number, line) for number, line in lines if not line.startswith("#")]
-    mark = next((mark for mark in "\t;" if any(mark in line for _, line in kept)), ",")
+        require_events(file, events)
+        return Dataset(file.name, events.to_trajectories(), file, skipped=skipped)
+    rows = [(number, line) for number, line in chain([] if head is None else [head], lines) if not line.startswith("#")]
+    separator = next((mark for mark in "\t;" if any(mark in line for _, line in rows)), ",")
     walks = []
-    for number, line in kept:
-        fields = split_fields(line, mark)
+    for number, line in rows:
+        fields = split_fields(line, separator)
         walk = [field.strip() for field in fields or [] if field.strip()]
         if walk:
             walks.append(walk)
         else:
-            bad.add(path, number, "its quotes do not match" if fields is None else "is a list without labels")
-    return Trajectories.from_walks(walks)
+            bad.add(file, number, "its quotes do not match" if fields is None else "contains no labels")
+    skipped = bad.finish(lenient)
+    if not walks:
+        raise FileFormatError(f"{file}: contains no walks; write one list of labels per line.")
+    return Dataset(file.name, Trajectories.from_walks(walks), file, skipped=skipped)

@@ -1,4 +1,4 @@
-"""Graphs of items visited by the same people, against a twin of dicts; cores."""
+"""Co-occurrence graphs against a reference that counts with dictionaries, and dense cores."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ USERS = 9
 visits = st.lists(
     st.tuples(st.integers(0, USERS - 1), st.lists(st.integers(0, ITEMS - 1), max_size=8)), min_size=8, max_size=20
 )
-settings_of_graphs = st.fixed_dictionaries(
+graph_settings = st.fixed_dictionaries(
     {
         "similarity": st.sampled_from(["cosine", "pmi"]),
         "keep": st.sampled_from(["highest", "nearest"]),
@@ -33,8 +33,8 @@ settings_of_graphs = st.fixed_dictionaries(
 )
 
 
-def walks_of(pairs):
-    """Walks over numbered items, each by the user in front of it."""
+def make_walks(pairs):
+    """Return walks over numbered items from pairs of user and items."""
     lengths = [len(walk) for _, walk in pairs]
     return Trajectories.from_arrays(
         np.array([item for _, walk in pairs for item in walk], np.int32),
@@ -45,16 +45,16 @@ def walks_of(pairs):
     )
 
 
-def made(walks, settings):
-    """The graph, or None where there are too few pairs for one."""
+def build_or_none(walks, settings):
+    """Return the graph, or None if there are too few pairs."""
     try:
         return cooccurrence_graph(walks, **settings)
     except SettingError:
         return None
 
 
-def ordered_pairs(walks, similarity, mean_degree, fewest, keep):
-    """Items and pairs, best first, by counting."""
+def rank_pairs(walks, similarity, mean_degree, fewest, keep):
+    """Return items and pairs, best first, by counting."""
     held = {}
     for number, user in enumerate(walks.users.tolist()):
         held.setdefault(user, set()).update(walks.walk(number).tolist())
@@ -77,9 +77,9 @@ def ordered_pairs(walks, similarity, mean_degree, fewest, keep):
     return items, sorted(rank, key=lambda pair: (rank[pair], -value[pair], pair))
 
 
-def twin(walks, settings):
-    """The graph by networkx, or None where there are too few pairs for one."""
-    items, pairs = ordered_pairs(walks, **settings)
+def build_slowly(walks, settings):
+    """Return nodes and edges by networkx, or None if there are too few pairs."""
+    items, pairs = rank_pairs(walks, **settings)
     wanted = round(settings["mean_degree"] * len(items) / 2)
     if len(pairs) < max(wanted, 1):
         return None
@@ -96,41 +96,47 @@ def twin(walks, settings):
         count -= surplus
 
 
-@given(visits, settings_of_graphs)
-def test_the_same_as_by_counting(pairs, settings):
-    walks = walks_of(pairs)
-    found = made(walks, settings)
-    expected = twin(walks, settings)
+@given(visits, graph_settings)
+def test_graph_against_reference(pairs, settings):
+    walks = make_walks(pairs)
+    found = build_or_none(walks, settings)
+    expected = build_slowly(walks, settings)
     assert (found is None) == (expected is None)
     if found is not None:
         edges = [(a, b) for a in found.labels for b in found.neighbors(a) if a < b]
         assert (found.labels, edges) == expected
 
 
-@given(visits, settings_of_graphs, st.randoms(use_true_random=False))
-def test_the_order_of_walks_and_the_numbers_of_users_do_not_matter(pairs, settings, random):
-    walks = walks_of(pairs)
+@given(visits, graph_settings, st.randoms(use_true_random=False))
+def test_order_of_walks_and_user_numbers_are_irrelevant(pairs, settings, random):
+    walks = make_walks(pairs)
     shuffled = list(range(len(walks)))
     random.shuffle(shuffled)
-    renamed = walks_of([(USERS - 1 - user, walk) for user, walk in pairs])
-    assert made(walks.rows(shuffled), settings) == made(walks, settings) == made(renamed, settings)
+    renamed = make_walks([(USERS - 1 - user, walk) for user, walk in pairs])
+    assert (
+        build_or_none(walks.rows(shuffled), settings)
+        == build_or_none(walks, settings)
+        == build_or_none(renamed, settings)
+    )
 
 
-def test_walks_that_are_not_given_do_not_count():
-    train, _ = groups().split(0.3, seed=1)
+def test_only_the_given_walks_count():
+    train, _ = make_clustered_walks().split(0.3, seed=1)
     alone = Trajectories.from_arrays(train.nodes, train.offsets, train.names, train.users, train.user_names)
     assert cooccurrence_graph(train, mean_degree=4) == cooccurrence_graph(alone, mean_degree=4)
-    assert cooccurrence_graph(train, mean_degree=4) != cooccurrence_graph(groups(), mean_degree=4)
+    assert cooccurrence_graph(train, mean_degree=4) != cooccurrence_graph(make_clustered_walks(), mean_degree=4)
 
 
-def test_blocks_do_not_change_the_graph(monkeypatch):
-    whole = [cooccurrence_graph(groups(), mean_degree=6, keep=keep) for keep in ("highest", "nearest")]
+def test_block_size_does_not_change_the_graph(monkeypatch):
+    whole = [cooccurrence_graph(make_clustered_walks(), mean_degree=6, keep=keep) for keep in ("highest", "nearest")]
     monkeypatch.setattr(incidence_module, "_ENTRIES", 100)
-    assert whole == [cooccurrence_graph(groups(), mean_degree=6, keep=keep) for keep in ("highest", "nearest")]
+    assert whole == [
+        cooccurrence_graph(make_clustered_walks(), mean_degree=6, keep=keep) for keep in ("highest", "nearest")
+    ]
 
 
-def groups(users=60):
-    """Users who each visit items around one of their own, so that near items share many."""
+def make_clustered_walks(users=60):
+    """Return walks of users who each visit items near a preferred one."""
     rng = np.random.default_rng(0)
     near = [(rng.integers(40) + rng.permutation(12)[:8]) % 40 for _ in range(users)]
     return Trajectories.from_walks([walk.tolist() for walk in near])
@@ -138,15 +144,15 @@ def groups(users=60):
 
 @pytest.mark.parametrize("keep", ["highest", "nearest"])
 @pytest.mark.parametrize("similarity", ["cosine", "pmi"])
-def test_the_mean_degree_is_the_wanted_one(similarity, keep):
-    g = cooccurrence_graph(groups(200), similarity=similarity, mean_degree=6, keep=keep)
+def test_mean_degree(similarity, keep):
+    g = cooccurrence_graph(make_clustered_walks(200), similarity=similarity, mean_degree=6, keep=keep)
     assert g.degrees.mean() == pytest.approx(6, rel=0.02)
     assert nx.is_connected(g.to_networkx())
     assert not g.directed
     assert g.weights is None
 
 
-def test_nearest_keeps_the_items_that_a_dense_group_would_push_out():
+def test_nearest_keeps_items_outside_of_dense_make_clustered_walks():
     clique = [list("abcdefgh")] * 9
     chain = [[f"n{i}", f"n{i + 1}", "a"] for i in range(12) for _ in range(3)]
     walks = Trajectories.from_walks(clique + chain)
@@ -170,23 +176,23 @@ def test_nearest_keeps_the_items_that_a_dense_group_would_push_out():
         ({"fewest": 1000}, SettingError, "the 0 items that 1000 users or more visited make only 0 pairs"),
     ],
 )
-def test_bad_settings_are_named(settings, error, message):
+def test_bad_settings(settings, error, message):
     with pytest.raises(error, match=message):
-        cooccurrence_graph(groups(), **settings)
+        cooccurrence_graph(make_clustered_walks(), **settings)
 
 
 @pytest.mark.parametrize("keep", ["highest", "nearest"])
 @pytest.mark.parametrize("walks", [[], [[]], [["a", "b", "c"]]], ids=["none", "empty", "one user"])
-def test_too_little_to_make_a_graph_of(walks, keep):
+def test_too_few_walks_for_a_graph(walks, keep):
     with pytest.raises(SettingError, match="make only 0 pairs"):
         cooccurrence_graph(Trajectories.from_walks(walks), keep=keep, fewest=1, mean_degree=1)
 
 
-# ---- cores ----------------------------------------------------------------------------------------------------------
+# ---- dense cores -----------------------------------------------------------------------------------------------------
 
 
 @given(visits, st.integers(1, 3), st.integers(1, 3))
-def test_the_core_is_the_largest_set_that_keeps_both_rules(pairs, item_users, user_items):
+def test_core_against_reference(pairs, item_users, user_items):
     held = {(user, item) for user, walk in pairs for item in walk}
     while True:
         users, items = Counter(user for user, _ in held), Counter(item for _, item in held)
@@ -195,19 +201,19 @@ def test_the_core_is_the_largest_set_that_keeps_both_rules(pairs, item_users, us
             break
         held = kept
     assume(held)
-    dense = core(walks_of(pairs), item_users, user_items)
+    dense = core(make_walks(pairs), item_users, user_items)
     found = {(int(dense.users[number]), label) for number in range(len(dense)) for label in dense.labels(number)}
     assert found == held
     assert list(dense.names) == sorted({item for _, item in held})
 
 
 @pytest.mark.parametrize("walks", [[], [["a", "b"]]])
-def test_an_empty_core_is_an_error(walks):
+def test_empty_core_is_an_error(walks):
     with pytest.raises(WalkError, match="no items are left that 2 users visited who visited 1 of them"):
         core(Trajectories.from_walks(walks), item_users=2, user_items=1)
 
 
 @pytest.mark.parametrize("settings", [{"item_users": 0}, {"user_items": 1.5}])
-def test_bad_settings_of_a_core_are_named(settings):
+def test_bad_core_settings(settings):
     with pytest.raises(SettingError, match=next(iter(settings))):
-        core(groups(), **settings)
+        core(make_clustered_walks(), **settings)

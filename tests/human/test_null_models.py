@@ -1,4 +1,4 @@
-"""Null models keep what they promise and nothing else, and growth against them says what was put in."""
+"""Null models, and the comparison of growth with them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from curiograph.human.trajectories import Trajectories
 GRAPH = cg.generate("ba", nodes=50, seed=2)
 
 
-def walked(graph, agent, p_g, walks=150, steps=8, seed=0):
+def walk_with_agent(graph, agent, p_g, walks=150, steps=8, seed=0):
     starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), walks)
     return simulate_biased_walks(begin([graph], [starts], "igt", steps, seed=seed), as_agent(agent), p_g, steps)
 
 
-def people(graph, nodes):
+def make_trajectories(graph, nodes):
     return Trajectories.from_walks([[graph.label(int(v)) for v in walk] for walk in nodes], graph=graph)
 
 
@@ -47,7 +47,7 @@ def test_rewiring_keeps_degrees_and_stays_simple(nodes, edges, directed, seed):
     assert again.cleaning.self_loops == again.cleaning.parallel_edges == 0
 
 
-def test_every_graph_of_these_degrees_is_as_likely():
+def test_rewiring_samples_graphs_uniformly():
     ring = cg.toys.cycle(6)  # of the 70 graphs of 6 nodes with two edges each, 10 are pairs of triangles
     parts = [
         networkx.number_connected_components(rewire_graph(ring, np.empty((0, 1), np.int32), seed)[0].to_networkx())
@@ -56,16 +56,16 @@ def test_every_graph_of_these_degrees_is_as_likely():
     assert np.mean(np.array(parts) == 2) == pytest.approx(1 / 7, abs=0.03)
 
 
-def test_growth_is_that_of_measure():
-    nodes = walked(GRAPH, "random", 1.0, walks=20)
+def test_growth_equals_measure():
+    nodes = walk_with_agent(GRAPH, "random", 1.0, walks=20)
     found = measure_growth(GRAPH, nodes)
     for row, growth in enumerate(cg.measure(GRAPH, nodes.tolist())):
         assert found["gaps"][row].tolist() == growth.beta1.tolist()
         assert found["bits"][row] == pytest.approx(growth.compressibility)
 
 
-def test_shuffled_walks_end_alike():
-    nodes = walked(GRAPH, "random", 1.0)
+def test_shuffled_walks_have_the_same_final_values():
+    nodes = walk_with_agent(GRAPH, "random", 1.0)
     graph, others = shuffle_walks(GRAPH, nodes, 3)
     assert np.array_equal(np.sort(others), np.sort(nodes))
     assert not np.array_equal(others, nodes)
@@ -74,8 +74,8 @@ def test_shuffled_walks_end_alike():
     assert before["bits"][:, -1] == pytest.approx(after["bits"][:, -1])
 
 
-def test_matched_walks_go_to_the_nearest_degrees():
-    nodes, groups = walked(GRAPH, "max-degree", 0.8, walks=40), group_by_degree(GRAPH)
+def test_degree_matched_walks_choose_the_nearest_group():
+    nodes, groups = walk_with_agent(GRAPH, "max-degree", 0.8, walks=40), group_by_degree(GRAPH)
     _, others = walk_degree_matched(GRAPH, nodes, 0)
     assert np.array_equal(others[:, 0], nodes[:, 0])
     for theirs, walk in zip(nodes, others, strict=True):
@@ -90,26 +90,26 @@ def test_matched_walks_go_to_the_nearest_degrees():
     assert abs(degrees[others].mean() - degrees[nodes].mean()) < abs(degrees[plain].mean() - degrees[nodes].mean())
 
 
-def test_groups_are_tenths_by_degree():
+def test_degree_groups_are_tenths():
     graph = cg.generate("ba", nodes=300, seed=0)
     groups, degrees = group_by_degree(graph), graph.degrees
     assert np.all(np.diff(groups[np.argsort(degrees, kind="stable")]) >= 0)
     assert np.array_equal(groups == 9, degrees >= np.quantile(degrees, 0.9))
 
 
-def test_a_walk_that_can_go_nowhere_stays_as_it_is():
+def test_walk_without_candidates_keeps_its_values():
     path = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("d", "a"), ("d", "b")], directed=True)
-    walks = Trajectories.from_walks([["a", "b", "d", "c"]], graph=path)  # from a, nobody gets to d
+    walks = Trajectories.from_walks([["a", "b", "d", "c"]], graph=path)  # d cannot be reached from a
     found = compare_growth(path, walks, steps=4, nulls=["unbiased"], replicates=2)
     bits = found["unbiased"].curves["bits"].mean
     assert bits[3] == bits[2] > bits[1]
 
 
-def test_random_walkers_grow_by_chance_and_curious_ones_do_not():
-    by_chance = compare_growth(GRAPH, people(GRAPH, walked(GRAPH, "random", 1.0)), steps=8)
+def test_curious_walks_differ_from_null_models_and_random_walks_do_not():
+    by_chance = compare_growth(GRAPH, make_trajectories(GRAPH, walk_with_agent(GRAPH, "random", 1.0)), steps=8)
     assert not by_chance["unbiased"].area["gaps"].clear
     assert "no clear difference in gaps" in by_chance["unbiased"].answer
-    curious = compare_growth(GRAPH, people(GRAPH, walked(GRAPH, "greedy", 0.2)), steps=8)
+    curious = compare_growth(GRAPH, make_trajectories(GRAPH, walk_with_agent(GRAPH, "greedy", 0.2)), steps=8)
     for null in ("unbiased", "random-walk", "rewired"):
         assert curious[null].area["gaps"].low > 0
         assert "more gaps" in curious[null].answer
@@ -117,8 +117,8 @@ def test_random_walkers_grow_by_chance_and_curious_ones_do_not():
     assert curious.human["gaps"].mean[-1] > by_chance.human["gaps"].mean[-1]
 
 
-def test_areas_and_columns_agree_and_walks_are_drawn():
-    walks = people(GRAPH, walked(GRAPH, "random", 1.0, walks=30))
+def test_areas_agree_with_columns_and_walks_are_sampled():
+    walks = make_trajectories(GRAPH, walk_with_agent(GRAPH, "random", 1.0, walks=30))
     found, again, other = (compare_growth(GRAPH, walks, steps=5, most=12, replicates=2, seed=s) for s in (1, 1, 2))
     assert found.to_dict() == again.to_dict() != other.to_dict()
     assert (found.walks, found.users, len(found.to_frame())) == (12, 12, 20)
@@ -147,28 +147,28 @@ LIBRARY = Trajectories.from_walks([["music", "physics", "music", "chemistry"]], 
         (Trajectories.from_walks([["zz"]]), {}, cg.UnknownNodeError, "the walks visit 'zz'"),
     ],
 )
-def test_bad_input_gets_one_sentence(walks, settings, error, message):
+def test_bad_input(walks, settings, error, message):
     with pytest.raises(error, match=message) as caught:
         compare_growth(cg.toys.library(), walks, **settings)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.long
-def test_two_workers_find_the_same_growth():
-    walks = people(GRAPH, walked(GRAPH, "random", 1.0))
+def test_two_workers_give_the_same_growth():
+    walks = make_trajectories(GRAPH, walk_with_agent(GRAPH, "random", 1.0))
     one, two = (compare_growth(GRAPH, walks, steps=5, replicates=2, workers=n).to_dict() for n in (1, 2))
     assert one == two
 
 
-def test_what_was_kept_does_not_change_a_bit(tmp_path):
-    walks = people(GRAPH, walked(GRAPH, "random", 1.0))
+def test_resumed_run_gives_the_same_bits(tmp_path):
+    walks = make_trajectories(GRAPH, walk_with_agent(GRAPH, "random", 1.0))
     one = compare_growth(GRAPH, walks, steps=5, replicates=2, workers=1).to_dict()
     assert compare_growth(GRAPH, walks, steps=5, replicates=2, workers=1, run=tmp_path).to_dict() == one
     for path in sorted(tmp_path.glob("growth-*/*.task"))[::2]:
         path.unlink()
-    told = []
+    messages = []
     again = compare_growth(
-        GRAPH, walks, steps=5, replicates=2, workers=1, run=tmp_path, progress=lambda m, share=None: told.append(m)
+        GRAPH, walks, steps=5, replicates=2, workers=1, run=tmp_path, progress=lambda m, share=None: messages.append(m)
     )
-    assert told[0] == "growth: 4 of 9 draws (4 found in the run folder)"
+    assert messages[0] == "growth: 4 of 9 draws (4 found in the run folder)"
     assert again.to_dict() == one

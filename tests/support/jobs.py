@@ -123,11 +123,11 @@ def main(folder: str, tasks: int, workers: int, engine: str = "local", address: 
 
     from curiograph.parallel import resolve_engine, run_job
 
-    def told(message: str, share: float | None = None) -> None:
+    def report(message: str, share: float | None = None) -> None:
         print(json.dumps({"message": message}), flush=True)
 
     made = resolve_engine(engine, workers, address or None, Path(folder))
-    results = run_job(a_job(slow, range(tasks), unit="draws"), made, told)
+    results = run_job(a_job(slow, range(tasks), unit="draws"), made, report)
     print(hashlib.sha256(b"".join(in_bytes(results))).hexdigest())
 
 

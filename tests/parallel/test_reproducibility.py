@@ -1,4 +1,4 @@
-"""Whoever works, and however many of them: the same bits; and what was finished is found again."""
+"""Results do not depend on the engine or the number of workers, and finished tasks are found again."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def ranked(**how: Any) -> list[bytes]:
 
 
 @pytest.mark.parametrize("work", [measured, evaluated, ranked])
-def test_one_worker_and_two_give_the_same_bits_and_find_them_again(work, tmp_path, monkeypatch):
+def test_results_are_identical_for_one_and_two_workers_and_after_resuming(work, tmp_path, monkeypatch):
     monkeypatch.setattr("curiograph.growth.measure._TASK_COST", 10_000)
     one = work(workers=1)
     assert work(workers=2, run=tmp_path) == one
@@ -57,7 +57,7 @@ def test_another_seed_is_another_job(tmp_path):
     assert len(list(tmp_path.glob("evaluate-*"))) == 2
 
 
-def test_an_agent_of_ones_own_must_tell_when_it_has_changed(tmp_path):
+def test_custom_agent_needs_a_fingerprint_for_a_run_folder(tmp_path):
     class Mine(cg.Agent):
         name = "mine"
 
@@ -74,7 +74,7 @@ def letters(subgraph: cg.Graph) -> float:
     return float(sum(ord(label) for label in subgraph.labels))
 
 
-def test_the_same_edges_under_other_names_are_another_graph(tmp_path):
+def test_labels_are_part_of_the_job_key(tmp_path):
     letters.fingerprint = "1"
     rings = [cg.Graph.from_edges([(a, b) for a, b in zip(names, names[1:] + names[:1], strict=True)])
              for names in ("abcdef", "uvwxyz")]  # fmt: skip
@@ -82,7 +82,7 @@ def test_the_same_edges_under_other_names_are_another_graph(tmp_path):
     assert kept == [cg.evaluate("greedy", ring, letters, steps=3, episodes=4).mean for ring in rings]
 
 
-def test_where_one_graph_ends_matters(tmp_path):
+def test_graph_boundaries_are_part_of_the_job_key(tmp_path):
     three = [(0, 1), (1, 2), (0, 2)]
     alone_last = cg.Graph.from_edges(three, nodes=range(4))
     alone_first = cg.Graph.from_edges([(a + 1, b + 1) for a, b in three], nodes=range(4))
@@ -93,19 +93,19 @@ def test_where_one_graph_ends_matters(tmp_path):
         assert [returns.tolist() for returns in kept.returns] == [returns.tolist() for returns in plain.returns]
 
 
-def test_an_error_in_a_worker_tells_its_line(tmp_path):
+def test_error_in_a_worker_has_the_traceback(tmp_path):
     class Broken(cg.Agent):
         name, fingerprint = "broken", "1"
 
         def scores(self, exploration):
             raise KeyError("in my agent")
 
-    with pytest.raises(cg.JobError) as told:
+    with pytest.raises(cg.JobError) as error:
         cg.evaluate(Broken(), graph(), steps=3, episodes=300, workers=2, run=tmp_path)
-    assert 'raise KeyError("in my agent")' in told.value.__notes__[0]
+    assert 'raise KeyError("in my agent")' in error.value.__notes__[0]
 
 
-def test_a_failing_walk_is_named_and_the_others_are_kept(tmp_path):
+def test_failed_walks_are_named_and_the_others_kept(tmp_path):
     class Picky(cg.Agent):
         name, fingerprint = "picky", "1"
 
@@ -122,7 +122,7 @@ def test_a_failing_walk_is_named_and_the_others_are_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--engine", "spark"], "the engine is 'spark'; the engines are local, ray."),
         (
@@ -133,13 +133,13 @@ def test_a_failing_walk_is_named_and_the_others_are_kept(tmp_path):
         (["--run", "/dev/null/x"], "--run /dev/null/x: cannot write"),
     ],
 )
-def test_wrong_engines_are_refused(run, arguments, said):
+def test_invalid_engines_are_rejected(run, arguments, message):
     ended = run("evaluate", "--family", "rg", *arguments)
     assert ended.code == 2
-    assert said in ended.err
+    assert message in ended.err
 
 
-def test_the_command_line_keeps_what_is_finished(run, tmp_path):
+def test_command_line_keeps_finished_tasks(run, tmp_path):
     asked = ["evaluate", "--family", "rg", "--graphs", "3", "--episodes", "60", "--json", "--run", str(tmp_path / "r")]
     first = run(*asked)
     assert first.code == 0, first.err
@@ -153,13 +153,13 @@ DRIVER = """
 import os, sys
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from test_same_everywhere import {work}
+from test_reproducibility import {work}
 
 folder = Path(os.environ["CLUSTER_FOLDER"])
-def told(message, share=None):
+def report(message, share=None):
     if share and share > 0.15:
         (folder / "begun").touch()
-print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=told))
+print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=report))
 """
 
 
@@ -179,7 +179,7 @@ def two_hundred(**how: Any) -> str:
 @pytest.mark.skipif(missing() is not None, reason=str(missing()))
 @pytest.mark.parametrize("work", [whole_table, two_hundred])
 @pytest.mark.parametrize("kill_after", [None, 1.0])
-def test_two_nodes_give_the_same_bits_also_when_one_is_killed(work, kill_after):
+def test_two_nodes_give_identical_results_even_if_one_is_killed(work, kill_after):
     script = DRIVER.format(tests=str(Path(__file__).parent), work=work.__name__)
     driven = on_cluster(script, kill_after, timeout=900)
     assert driven.code == 0, driven.err

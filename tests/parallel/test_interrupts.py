@@ -1,4 +1,4 @@
-"""How jobs end before their time: Ctrl-C, a polite end, a kill, a full disk."""
+"""Jobs that end early: Ctrl-C, SIGTERM, SIGKILL, a full disk."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lo
 
 PROGRAM = """
 import sys
-from support import some_jobs
+from support import jobs as support_jobs
 from curiograph.cli import main as program
 
 @program.app.command("jobs")
 def jobs(run: str, tasks: int, workers: int) -> None:
-    some_jobs.main(run, tasks, workers)
+    support_jobs.main(run, tasks, workers)
 
 program.main()
 """
@@ -33,7 +33,7 @@ program.main()
 
 
 @pytest.mark.parametrize("sign", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
-def test_ctrl_c_ends_everything_and_says_how_to_go_on(sign: signal.Signals, tmp_path: Path) -> None:
+def test_interrupt_stops_all_processes_and_explains_how_to_resume(sign: signal.Signals, tmp_path: Path) -> None:
     run, temporary = tmp_path / "run", tmp_path / "tmp"
     command = [sys.executable, "-c", PROGRAM, "jobs", str(run), "400", "2"]
     driver = Driver(run, 400, 2, temporary, command)
@@ -45,14 +45,14 @@ def test_ctrl_c_ends_everything_and_says_how_to_go_on(sign: signal.Signals, tmp_
     ended = driver.end()
     kept = len(entries_of(run))
     assert ended.code == 130
-    said = f"stopped after {kept} of 400 draws of draws; they are kept in {run}: rerun the command to resume"
-    assert ended.err == f"curiograph: {said}\n"
+    message = f"stopped after {kept} of 400 draws of draws; they are kept in {run}: rerun the command to resume"
+    assert ended.err == f"curiograph: {message}\n"
     assert driver.gone(2)
     assert list(temporary.iterdir()) == []
     check_entries(run)
 
 
-def test_a_killed_driver_takes_its_workers_along_and_leaves_no_file(tmp_path: Path) -> None:
+def test_workers_and_files_of_a_killed_driver_are_gone(tmp_path: Path) -> None:
     driver = Driver(tmp_path / "run", 400, 2, tmp_path / "tmp")
     driver.wait_for(10)
     assert len(driver.workers()) == 2
@@ -64,7 +64,7 @@ def test_a_killed_driver_takes_its_workers_along_and_leaves_no_file(tmp_path: Pa
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(20))
-def test_ctrl_c_while_workers_start_is_as_quiet(seed: int, tmp_path: Path) -> None:
+def test_interrupt_while_workers_start_prints_one_message(seed: int, tmp_path: Path) -> None:
     run = tmp_path / "run"
     command = [sys.executable, "-c", PROGRAM, "jobs", str(run), "400", "2"]
     driver = Driver(run, 400, 2, tmp_path / "tmp", command)
@@ -103,7 +103,7 @@ def can_mount(tmp_path: Path) -> bool:
 
 def in_small_disk(tmp_path: Path, script: str, environment: dict[str, str] | None = None) -> tuple[str, str]:
     """What a job says on a disk of 96 kB that fills up, and what it gives once there is room."""
-    from support import some_jobs
+    from support import jobs
 
     if not can_mount(tmp_path):
         pytest.skip("a small disk cannot be mounted here (unshare --mount)")
@@ -117,7 +117,7 @@ def in_small_disk(tmp_path: Path, script: str, environment: dict[str, str] | Non
         "-c",
         script,
         "sh",
-        *map(str, (disk, sys.executable, some_jobs.__file__, notes)),
+        *map(str, (disk, sys.executable, jobs.__file__, notes)),
     ]
     path = os.pathsep.join(filter(None, sys.path))
     ran = subprocess.run(
@@ -135,11 +135,11 @@ def test_a_full_disk_keeps_what_was_finished_and_resumes(tmp_path: Path) -> None
     script = FULL.format(
         where="run", fill="", arguments='"$1/run" 60 1', check='ls "$1"/run/*/*.task | wc -l > "$4/kept"'
     )
-    said, out = in_small_disk(tmp_path, script)
+    message, out = in_small_disk(tmp_path, script)
     kept = int((tmp_path / "notes" / "kept").read_text())
-    assert said.startswith("curiograph.errors.GraphError: cannot write ")
-    assert "the disk is full" in said
-    assert said.endswith("Finished tasks are kept: fix this and rerun the command.")
+    assert message.startswith("curiograph.errors.GraphError: cannot write ")
+    assert "the disk is full" in message
+    assert message.endswith("Finished tasks are kept: fix this and rerun the command.")
     assert 5 < kept < 60
     assert f"({kept} found in the run folder)" in out
     undisturbed = Driver(tmp_path / "run", 60, 1, tmp_path / "tmp").end()
@@ -147,27 +147,27 @@ def test_a_full_disk_keeps_what_was_finished_and_resumes(tmp_path: Path) -> None
 
 
 @pytest.mark.long
-def test_a_full_temporary_folder_is_said(tmp_path: Path) -> None:
+def test_full_temporary_folder_is_reported(tmp_path: Path) -> None:
     script = FULL.format(
         where="tmp",
         fill='dd if=/dev/zero of="$1/fill" bs=1k count=80 2>/dev/null || true',
         arguments='"$4/run" 6 2',
         check="",
     ).replace('"$2" "$3"', 'TMPDIR="$1/tmp" "$2" "$3"')
-    said, out = in_small_disk(tmp_path, script)
-    assert said.startswith(
+    message, out = in_small_disk(tmp_path, script)
+    assert message.startswith(
         "curiograph.parallel.shared_arrays.SharingError: cannot share the graph with workers through "
     )
-    assert said.endswith("; set TMPDIR to a larger disk, or use workers=1.")
+    assert message.endswith("; set TMPDIR to a larger disk, or use workers=1.")
     assert len(out.splitlines()[-1]) == 64
 
 
 @pytest.mark.long
-def test_a_folder_that_may_only_be_read_is_refused(tmp_path: Path) -> None:
+def test_read_only_run_folder_is_rejected(tmp_path: Path) -> None:
     script = FULL.format(where="run", fill='mount -o remount,ro "$1"', arguments='"$1/run" 6 1', check="").replace(
         "remount,size=64m", "remount,rw,size=64m"
     )
-    said, out = in_small_disk(tmp_path, script)
-    assert said.startswith("curiograph.errors.SettingError: cannot work in ")
-    assert said.endswith(": Read-only file system; choose another folder.")
+    message, out = in_small_disk(tmp_path, script)
+    assert message.startswith("curiograph.errors.SettingError: cannot work in ")
+    assert message.endswith(": Read-only file system; choose another folder.")
     assert len(out.splitlines()[-1]) == 64

@@ -17,9 +17,9 @@ from benchmarks.centrality import create_random_graph
 from curiograph.errors import GraphError
 from curiograph.parallel import resolve_engine, run_job
 from curiograph.parallel.shared_arrays import Shared, SharingError, share
-from support.some_jobs import a_job, seen
+from support.jobs import a_job, seen
 
-linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells what is mapped where")
+linux = pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="memory maps are listed on Linux only")
 
 
 def place_of(path: Path) -> str:
@@ -47,7 +47,7 @@ def test_an_opened_graph_is_mapped_from_its_own_file(tmp_path: Path) -> None:
 
 
 @linux
-def test_a_file_that_has_taken_the_name_of_an_opened_one_is_not_mistaken_for_it(tmp_path: Path) -> None:
+def test_replaced_file_is_not_mapped_in_place_of_the_opened_one(tmp_path: Path) -> None:
     path = tmp_path / "array"
     np.arange(1000.0).tofile(path)
     opened = np.memmap(path, np.float64, "r")
@@ -57,7 +57,7 @@ def test_a_file_that_has_taken_the_name_of_an_opened_one_is_not_mistaken_for_it(
         assert np.array_equal(handle.load(), np.arange(1000.0))
 
 
-def test_a_private_copy_of_a_file_is_sent_as_it_is(tmp_path: Path) -> None:
+def test_private_memory_maps_are_copied(tmp_path: Path) -> None:
     path = tmp_path / "array"
     np.arange(1000.0).tofile(path)
     opened = np.memmap(path, np.float64, "c")
@@ -67,7 +67,7 @@ def test_a_private_copy_of_a_file_is_sent_as_it_is(tmp_path: Path) -> None:
 
 
 @linux
-def test_a_file_that_changes_during_a_job_is_said(tmp_path: Path) -> None:
+def test_file_that_changes_during_a_job_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "array"
     np.arange(1000.0).tofile(path)
     with share(np.memmap(path, np.float64, "r")) as handle:
@@ -77,12 +77,12 @@ def test_a_file_that_changes_during_a_job_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [10, 10**6])
-def test_a_task_is_small_whatever_the_size_of_the_graph(size: int) -> None:
+def test_task_message_is_small_for_any_graph_size(size: int) -> None:
     with share({"array": np.arange(size), "names": [f"node {i}" for i in range(size // 10)]}) as handle:
         assert len(cloudpickle.dumps(handle)) < 1000
 
 
-def test_arrays_of_every_kind_come_back() -> None:
+def test_arrays_of_all_types_are_shared() -> None:
     value: dict[str, Any] = {
         "empty": np.zeros((0, 3)),
         "columns": np.asfortranarray(np.arange(6).reshape(2, 3)),
@@ -98,17 +98,17 @@ def test_arrays_of_every_kind_come_back() -> None:
         assert np.array_equal(back[name], array), name
 
 
-def test_what_is_shared_is_opened_once_and_let_go_of() -> None:
+def test_shared_values_are_loaded_once_and_dropped() -> None:
     from curiograph.parallel import shared_arrays
 
     for number in range(5):
         with share({"array": np.full(3, number)}) as handle:
             assert handle.load() is handle.load()
             assert handle.load()["array"][0] == number  # the same file number may come back
-    assert len(shared_arrays._cache) <= shared_arrays._KEPT
+    assert len(shared_arrays._cache) <= shared_arrays._CACHE_SIZE
 
 
-def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_folder_is_left_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     with share(np.arange(1000)) as handle:
         assert list(tmp_path.iterdir()) == []  # not even now, so not after a kill
@@ -120,7 +120,7 @@ def test_nothing_is_left_in_the_temporary_folder(tmp_path: Path, monkeypatch: py
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_temporary_folder_that_cannot_be_used_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unusable_temporary_folder_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
     with (
         pytest.raises(SharingError, match=r"cannot share the graph with workers through .*gone.*; set TMPDIR"),

@@ -1,4 +1,4 @@
-"""Data sets by name and by path: where they are looked for, and what is said where they are not."""
+"""Finding datasets by name and by path."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ RATINGS = "userId,movieId,rating,timestamp\n7,2,3.0,20\n"
 
 
 @pytest.fixture(autouse=True)
-def nowhere(monkeypatch, tmp_path):
-    """No data but what a test makes."""
+def no_datasets(monkeypatch, tmp_path):
+    """Hide the datasets of this machine."""
     monkeypatch.delenv("CURIOGRAPH_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
@@ -31,7 +31,7 @@ def books(folder: Path) -> Path:
     return folder
 
 
-def test_the_folder_then_the_variable_then_the_cache(tmp_path, monkeypatch):
+def test_given_folder_precedes_environment_variable_and_cache(tmp_path, monkeypatch):
     cached = books(tmp_path / "cache" / "curiograph" / "data" / "amazon-books")
     assert load_dataset("books").source_path.parent == cached
     named = books(tmp_path / "data" / "amazon-books")
@@ -44,18 +44,18 @@ def test_the_folder_then_the_variable_then_the_cache(tmp_path, monkeypatch):
     assert load_dataset("books").source_path.parent == cached
 
 
-def test_releases_of_movielens(tmp_path):
+def test_movielens_releases(tmp_path):
     small = films(tmp_path / "data" / "movielens" / "ml-latest-small")
     assert load_dataset("movielens", tmp_path / "data").source_path.parent == small
     assert find_dataset("movielens-25m", tmp_path / "data") is None
     large = films(tmp_path / "data" / "movielens" / "ml-25m")
     assert load_dataset("movielens-25m", tmp_path / "data").source_path.parent == large
-    assert load_dataset("movielens-25m", small).source_path.parent == small  # as asked
-    with pytest.raises(FileFormatError, match=r"holds several of movielens \(ml-25m, ml-latest-small\)"):
+    assert load_dataset("movielens-25m", small).source_path.parent == small
+    with pytest.raises(FileFormatError, match=r"contains several of movielens \(ml-25m, ml-latest-small\)"):
         load_dataset("movielens", tmp_path / "data")
 
 
-def test_paths(tmp_path):
+def test_load_by_path(tmp_path):
     folder = films(tmp_path / "mine" / "some")
     assert load_dataset(folder).name == load_dataset(tmp_path / "mine").name == "movielens"
     assert load_dataset(str(folder / "ratings.csv")).name == "movielens"
@@ -67,16 +67,16 @@ def test_paths(tmp_path):
     with pytest.raises(SettingError, match="a folder to look in is for names"):
         load_dataset(walks, tmp_path)
     books(tmp_path / "mine" / "read")
-    with pytest.raises(FileFormatError, match=r"holds several data sets \(some, read\)"):
+    with pytest.raises(FileFormatError, match=r"contains several datasets \(some, read\)"):
         load_dataset(tmp_path / "mine")
 
 
-def test_what_is_not_there(tmp_path):
-    with pytest.raises(FileFormatError, match=r"holds no data set; looked for .*paths_finished.tsv.*ratings_Books.csv"):
-        load_dataset(tmp_path)
+def test_missing_datasets(tmp_path):
     with pytest.raises(
-        UnknownNameError, match=r"no data set and no file 'movie-lens'; the data sets are wikispeedia, "
+        FileFormatError, match=r"contains no dataset; looked for .*paths_finished.tsv.*ratings_Books.csv"
     ):
+        load_dataset(tmp_path)
+    with pytest.raises(UnknownNameError, match=r"no dataset and no file 'movie-lens'; the datasets are wikispeedia, "):
         load_dataset("movie-lens")
     with pytest.raises(FileFormatError, match="there is no such folder"):
         load_dataset("books", tmp_path / "none")
@@ -84,6 +84,6 @@ def test_what_is_not_there(tmp_path):
         with pytest.raises(FileFormatError) as raised:
             load_dataset(name)
         assert str(raised.value) == (
-            f"the data set {name} is not in {tmp_path / 'cache' / 'curiograph' / 'data'}; run `curiograph data get "
+            f"the dataset {name} is not in {tmp_path / 'cache' / 'curiograph' / 'data'}; run `curiograph data get "
             f"{get}`, give its folder with --from DIR, or set CURIOGRAPH_DATA."
         )

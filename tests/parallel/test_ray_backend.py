@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from curiograph.errors import CuriographError
 from curiograph.parallel import resolve_engine, run_job
-from support.some_jobs import a_job, faulty, in_bytes, slow
+from support.jobs import a_job, faulty, in_bytes, slow
 
 folder, address = Path(os.environ["CLUSTER_FOLDER"]), os.environ["CLUSTER_ADDRESS"]
 engine = resolve_engine("ray", address=address)
@@ -26,11 +26,11 @@ def on_node(shared, task):
     time.sleep(0.2)
     return slow(shared, task) | {"node": os.environ.get("RAY_RAYLET_PID", str(os.getppid()))}
 
-def told(message, share=None):
+def report(message, share=None):
     if share and share > 0.1:
         (folder / "begun").touch()
 
-def tell(**facts):
+def emit(**facts):
     print(json.dumps(facts), flush=True)
 
 def refusal(job, engine):
@@ -38,7 +38,7 @@ def refusal(job, engine):
     try:
         run_job(job, engine)
     except CuriographError as error:
-        return {"said": str(error), "seconds": time.monotonic() - begun}
+        return {"message": str(error), "seconds": time.monotonic() - begun}
 
 def slept(shared, task):
     time.sleep(0.2)
@@ -53,33 +53,33 @@ def facts(driven: Driven) -> dict[str, object]:
     return {name: value for line in driven.out.splitlines() for name, value in json.loads(line).items()}
 
 
-def test_two_nodes_give_the_same_bytes_and_a_sentence_for_what_goes_wrong() -> None:
+def test_two_nodes_give_the_same_bytes_and_clear_errors() -> None:
     script = (
         BEGIN
         + """
 if "refused" in sys.argv:
-    tell(**refusal(a_job(), engine))
+    emit(**refusal(a_job(), engine))
     sys.exit()
 with engine.connect():
-    remote = run_job(a_job(slow, range(60)), replace(engine, run_folder=folder / "run"), told)
-    tell(same=in_bytes(remote) == in_bytes(run_job(a_job(slow, range(60)), resolve_engine(workers=1))))
+    remote = run_job(a_job(slow, range(60)), replace(engine, run_folder=folder / "run"), report)
+    emit(same=in_bytes(remote) == in_bytes(run_job(a_job(slow, range(60)), resolve_engine(workers=1))))
     nodes = {result["node"] for result in run_job(a_job(on_node, range(16)), engine)}
-    tell(nodes=len(nodes))
+    emit(nodes=len(nodes))
     (folder / "marks").mkdir()
     tasks = ["good 1", "raises", "refuses", "leaves", "lock", "dies-once", "dies", "good 2"]
     job = a_job(faulty, tasks, shared={"marks": str(folder / "marks")}, describe_task=str)
     try:
         run_job(job, engine)
     except CuriographError as error:
-        tell(failed=error.failed)
-    tell(large=refusal(a_job(shared=np.zeros(2**26)), engine))
-    tell(lock=refusal(a_job(shared={"lock": threading.Lock()}), engine))
+        emit(failed=error.failed)
+    emit(large=refusal(a_job(shared=np.zeros(2**26)), engine))
+    emit(lock=refusal(a_job(shared={"lock": threading.Lock()}), engine))
 for name, environment in (
     ("wrong", os.environ | {"RAY_AUTH_TOKEN_PATH": str(folder / "wrong")}),
     ("none", {name: value for name, value in os.environ.items() if "RAY_AUTH" not in name} | {"HOME": str(folder)}),
 ):
     ran = subprocess.run([sys.executable, __file__, "refused"], env=environment, capture_output=True, text=True)
-    tell(**{name: json.loads(ran.stdout), name + "_err": ran.stderr})
+    emit(**{name: json.loads(ran.stdout), name + "_err": ran.stderr})
 """
     )
     found = facts(on_cluster(script))
@@ -95,33 +95,33 @@ for name, environment in (
         "leaves": "SystemExit: 3 (3 times)",
     }
     large, lock = found["large"], found["lock"]
-    assert "takes 512 MiB and the object store of the cluster has 256 MiB" in large["said"]
-    assert lock["said"].startswith("this job cannot be given to other processes (")
+    assert "takes 512 MiB and the object store of the cluster has 256 MiB" in large["message"]
+    assert lock["message"].startswith("this job cannot be given to other processes (")
     for name in ("wrong", "none"):
-        assert found[name]["said"].startswith("no cluster answers at '127.0.0.1:6379' (")
-        assert "with the same RAY_AUTH_MODE and RAY_AUTH_TOKEN_PATH as there" in found[name]["said"]
+        assert found[name]["message"].startswith("no cluster answers at '127.0.0.1:6379' (")
+        assert "with the same RAY_AUTH_MODE and RAY_AUTH_TOKEN_PATH as there" in found[name]["message"]
         assert found[name]["seconds"] < 60
         assert found[f"{name}_err"] == ""
 
 
 KILLED = """
-remote = run_job(a_job(slept, range(80)), replace(engine, run_folder=folder / "run"), told)
-tell(same=in_bytes(remote) == in_bytes([slow(a_job().shared, task) for task in range(80)]))
-tell(entries=len(list(folder.glob("run/*/*.task"))))
+remote = run_job(a_job(slept, range(80)), replace(engine, run_folder=folder / "run"), report)
+emit(same=in_bytes(remote) == in_bytes([slow(a_job().shared, task) for task in range(80)]))
+emit(entries=len(list(folder.glob("run/*/*.task"))))
 """
 
 
-def test_the_tasks_of_a_killed_node_are_done_elsewhere() -> None:
+def test_tasks_of_a_killed_node_rerun_on_other_nodes() -> None:
     found = facts(on_cluster(BEGIN + KILLED, kill_after=0.5))
     assert found == {"same": True, "entries": 80}
 
 
-def test_a_killed_driver_goes_on_where_it_stopped() -> None:
+def test_killed_driver_resumes() -> None:
     kept = """
 before = {path: path.read_bytes() for path in folder.glob("run/*/*.task")}
-tell(before=len(before))
+emit(before=len(before))
 """
-    after = "tell(untouched=all(path.read_bytes() == data for path, data in before.items()))\n"
+    after = "emit(untouched=all(path.read_bytes() == data for path, data in before.items()))\n"
     found = facts(on_cluster(BEGIN + kept + KILLED + after, kill_after=0.5, kill="driver", nodes=1))
     before = found.pop("before")
     assert isinstance(before, int)
@@ -129,7 +129,7 @@ tell(before=len(before))
     assert found == {"same": True, "entries": 80, "untouched": True}
 
 
-def test_without_an_address_a_cluster_is_started_and_gone_afterwards() -> None:
+def test_local_cluster_is_started_and_stopped() -> None:
     script = (
         BEGIN
         + """
@@ -144,19 +144,19 @@ def others():
                 pass
     return commands
 
-tell(nobody=refusal(a_job(), engine))
-tell(nonsense=refusal(a_job(), resolve_engine("ray", address="nonsense")))
+emit(no_cluster=refusal(a_job(), engine))
+emit(nonsense=refusal(a_job(), resolve_engine("ray", address="nonsense")))
 remote = run_job(a_job(slow, range(20)), resolve_engine("ray", workers=2))
-tell(same=in_bytes(remote) == in_bytes([slow(a_job().shared, task) for task in range(20)]))
+emit(same=in_bytes(remote) == in_bytes([slow(a_job().shared, task) for task in range(20)]))
 begun = time.monotonic()
 while others() and time.monotonic() - begun < 20:
     time.sleep(0.1)
-tell(left=others())
+emit(left=others())
 """
     )
     found = facts(on_cluster(script, nodes=0))
-    for name in ("nobody", "nonsense"):
-        assert found[name]["said"].startswith("no cluster answers at "), found[name]
+    for name in ("no_cluster", "nonsense"):
+        assert found[name]["message"].startswith("no cluster answers at "), found[name]
         assert found[name]["seconds"] < 35
     assert found["same"]
     assert found["left"] == {}

@@ -1,4 +1,4 @@
-"""Jobs: the same results whoever works, and a sentence for whatever goes wrong in a task."""
+"""Jobs: results that do not depend on the workers, and clear errors of failed tasks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from curiograph.errors import JobError, JobStopped, SettingError
 from curiograph.parallel import Job, local, resolve_engine, run_job, worker
 from curiograph.parallel.serialization import pack_result, unpack_result
-from support.some_jobs import SHARED, a_job, drawn, faulty, in_bytes
+from support.jobs import SHARED, a_job, drawn, faulty, in_bytes
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,9 @@ def test_results_do_not_depend_on_the_number_of_workers(
     assert in_bytes(run_job(a_job(), resolve_engine(workers=workers, run=run))) == expected  # found where it was kept
 
 
-def test_processes_are_asked_once_they_pay_off(monkeypatch: pytest.MonkeyPatch, expected: list[bytes]) -> None:
+def test_processes_start_only_if_the_remaining_work_is_worth_it(
+    monkeypatch: pytest.MonkeyPatch, expected: list[bytes]
+) -> None:
     asked = []
     inner = local.run_in_processes
 
@@ -52,25 +54,27 @@ def test_processes_are_asked_once_they_pay_off(monkeypatch: pytest.MonkeyPatch, 
     assert asked == list(range(1, 12))
 
 
-def test_progress_counts_to_the_end(tmp_path: Path) -> None:
-    told: list[tuple[str, float | None]] = []
+def test_progress_reports_every_task(tmp_path: Path) -> None:
+    messages: list[tuple[str, float | None]] = []
     run_job(
         a_job(unit="draws"),
         resolve_engine(workers=2, run=tmp_path),
-        lambda message, share=None: told.append((message, share)),
+        lambda message, share=None: messages.append((message, share)),
     )
-    assert [share for _, share in told] == [done / 12 for done in range(13)]
-    assert told[0][0] == "draws: 0 of 12 draws"
-    assert told[-1][0] == "draws: 12 of 12 draws"
+    assert [share for _, share in messages] == [done / 12 for done in range(13)]
+    assert messages[0][0] == "draws: 0 of 12 draws"
+    assert messages[-1][0] == "draws: 12 of 12 draws"
     for path in sorted(tmp_path.glob("draws-*/*.task"))[:5]:
         path.unlink()
-    told.clear()
-    run_job(a_job(), resolve_engine(workers=1, run=tmp_path), lambda message, share=None: told.append((message, share)))
-    assert told[0] == ("draws: 7 of 12 tasks (7 found in the run folder)", 7 / 12)
-    assert len(told) == 6
+    messages.clear()
+    run_job(
+        a_job(), resolve_engine(workers=1, run=tmp_path), lambda message, share=None: messages.append((message, share))
+    )
+    assert messages[0] == ("draws: 7 of 12 tasks (7 found in the run folder)", 7 / 12)
+    assert len(messages) == 6
 
 
-def test_a_job_without_tasks_has_no_results(tmp_path: Path) -> None:
+def test_job_without_tasks_returns_no_results(tmp_path: Path) -> None:
     for engine in (resolve_engine(workers=1), resolve_engine(workers=2), resolve_engine()):
         assert run_job(a_job(tasks=[]), engine) == []
         assert run_job(a_job(tasks=[]), replace(engine, run_folder=tmp_path)) == []
@@ -95,7 +99,7 @@ if __name__ == "__main__":
 """
 
 
-def test_lambdas_and_classes_of_a_script_are_sent(tmp_path: Path) -> None:
+def test_lambdas_and_classes_of_a_script_run_in_processes(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(SCRIPT)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     ran = subprocess.run(
@@ -104,7 +108,7 @@ def test_lambdas_and_classes_of_a_script_are_sent(tmp_path: Path) -> None:
     assert (ran.stdout, ran.stderr) == ("[4, 5, 6]\n", "")
 
 
-def test_what_cannot_be_sent_stays_here(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unpicklable_values_fall_back_to_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     shared = {"lock": threading.Lock(), **SHARED}
     expected = in_bytes(run_job(a_job(shared=shared), resolve_engine(workers=1)))
     monkeypatch.setattr(local, "_STARTUP_SECONDS", -1.0)
@@ -113,29 +117,29 @@ def test_what_cannot_be_sent_stays_here(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.parametrize("where", ["shared", "task"])
-def test_what_cannot_be_sent_is_refused_where_processes_are_asked_for(where: str) -> None:
+def test_unpicklable_values_are_rejected_if_workers_are_requested(where: str) -> None:
     lock = threading.Lock()
     job = a_job(shared={"lock": lock, **SHARED}) if where == "shared" else a_job(tasks=[1, lock])
     with pytest.raises(
         SettingError, match=r"^this job cannot be given to other processes \(.*\); use workers=1"
-    ) as told:
+    ) as error:
         run_job(job, resolve_engine(workers=2))
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
 
 
 def failures(tasks: list[str], tmp_path: Path, workers: int = 1, run: Path | None = None) -> dict[str, str]:
     marks = tmp_path / "marks"
     marks.mkdir(exist_ok=True)
-    with pytest.raises(JobError) as told:
+    with pytest.raises(JobError) as error:
         run_job(
             a_job(faulty, tasks, "faults", shared={"marks": str(marks)}, describe_task=str),
             resolve_engine(workers=workers, run=run or tmp_path / "run"),
         )
-    assert "\n" not in str(told.value)
-    return told.value.failed
+    assert "\n" not in str(error.value)
+    return error.value.failed
 
 
-def test_a_task_that_fails_is_named_and_the_others_are_done(tmp_path: Path) -> None:
+def test_failed_tasks_are_named_and_the_others_finish(tmp_path: Path) -> None:
     tasks = ["good 1", "raises", "raises-once", "refuses", "leaves", "good 2"]
     for workers in (1, 2):
         run = tmp_path / f"{workers}"
@@ -148,25 +152,25 @@ def test_a_task_that_fails_is_named_and_the_others_are_done(tmp_path: Path) -> N
         (tmp_path / "marks" / f"{sum(b'raises-once')}").unlink()
 
 
-def test_an_error_names_a_few_and_counts_the_rest(tmp_path: Path) -> None:
-    with pytest.raises(JobError) as told:
+def test_job_error_names_five_tasks_and_counts_the_rest(tmp_path: Path) -> None:
+    with pytest.raises(JobError) as error:
         run_job(
             a_job(faulty, [f"raises {i}" for i in range(9)], describe_task=str), resolve_engine(workers=1, run=tmp_path)
         )
-    assert str(told.value).startswith(
+    assert str(error.value).startswith(
         "9 of 9 tasks of draws failed: raises 0: RuntimeError: no luck at all (3 times); "
     )
-    assert str(told.value).endswith("; and 4 more.")
+    assert str(error.value).endswith("; and 4 more.")
 
 
-def test_out_of_memory_fails_the_task_alone(tmp_path: Path) -> None:
+def test_out_of_memory_fails_only_its_task(tmp_path: Path) -> None:
     failed = failures(["good 1", "eats", "good 2"], tmp_path, workers=2)
     assert list(failed) == ["eats"]
     assert "MemoryError" in failed["eats"]
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "message"),
     [
         ("objects", "its result['array'] is an array of object; return arrays of numbers."),
         ("int-keys", "its result['value'] has the key 1, which is not a string"),
@@ -176,17 +180,17 @@ def test_out_of_memory_fails_the_task_alone(tmp_path: Path) -> None:
         ("no-dict", "its result is [1, 2]; return arrays and plain values by name"),
     ],
 )
-def test_results_that_would_not_come_back_alike_are_refused(kind: str, said: str, tmp_path: Path) -> None:
+def test_results_that_cannot_be_restored_are_rejected(kind: str, message: str, tmp_path: Path) -> None:
     failed = failures(["good", kind], tmp_path)
     assert list(failed) == [kind]
-    assert said in failed[kind]
+    assert message in failed[kind]
 
 
-def test_unsendable_results_fail_in_processes_too(tmp_path: Path) -> None:
+def test_unpicklable_results_fail_in_processes(tmp_path: Path) -> None:
     assert "_thread.lock" in failures(["good", "lock"], tmp_path, workers=2)["lock"]
 
 
-def test_numbers_come_back_to_the_bit() -> None:
+def test_packed_numbers_are_restored_exactly() -> None:
     result = {
         "nan": float("nan"),
         "large": 2**80,
@@ -205,7 +209,7 @@ def test_numbers_come_back_to_the_bit() -> None:
         np.testing.assert_array_equal(back[name], value)
 
 
-def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
+def test_tasks_of_a_worker_that_died_are_rerun(tmp_path: Path) -> None:
     (tmp_path / "marks").mkdir()
     tasks = ["good 1", "dies-once", *(f"good {number}" for number in range(2, 6))]
     job = a_job(faulty, tasks, shared={"marks": str(tmp_path / "marks")})
@@ -213,7 +217,7 @@ def test_a_worker_that_dies_once_costs_nothing(tmp_path: Path) -> None:
     assert [result["value"] for result in results] == tasks
 
 
-def test_a_task_that_always_kills_its_worker_is_found_out(tmp_path: Path) -> None:
+def test_task_that_always_kills_its_worker_fails(tmp_path: Path) -> None:
     failed = failures(["good 1", "good 2", "dies", "good 3"], tmp_path, workers=2)
     assert failed == {"dies": "its worker died 3 times (killed, or out of memory)"}
     assert len(list(tmp_path.glob("run/faults-*/*.task"))) == 3
@@ -225,10 +229,10 @@ def interrupted(shared: Any, task: int) -> dict[str, Any]:
     return {"task": task}
 
 
-def test_an_interrupt_in_a_task_stops_the_job_and_says_how_to_go_on(tmp_path: Path) -> None:
-    with pytest.raises(JobStopped) as told:
+def test_interrupt_in_a_task_stops_the_job_and_explains_how_to_resume(tmp_path: Path) -> None:
+    with pytest.raises(JobStopped) as error:
         run_job(a_job(interrupted, range(4)), resolve_engine(workers=1, run=tmp_path))
-    assert str(told.value) == (
+    assert str(error.value) == (
         f"stopped after 2 of 4 tasks of draws; they are kept in {tmp_path}: rerun the command to resume"
     )
     with pytest.raises(JobStopped, match="nothing is kept; use a run folder"):
@@ -245,7 +249,7 @@ def nested(shared: Any, task: int) -> dict[str, Any]:
 
 
 @pytest.mark.long
-def test_a_job_within_a_task_runs_there() -> None:
+def test_job_within_a_task_runs_in_the_same_process() -> None:
     here = run_job(a_job(nested, range(2)), resolve_engine(workers=1))
     there = run_job(a_job(nested, range(2)), resolve_engine(workers=2))
     assert [result["sum"] for result in there] == [result["sum"] for result in here]
@@ -253,7 +257,9 @@ def test_a_job_within_a_task_runs_there() -> None:
 
 
 @pytest.mark.parametrize("kept", [False, True])
-def test_the_clock_may_jump(kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: list[bytes]) -> None:
+def test_system_clock_changes_do_not_matter(
+    kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: list[bytes]
+) -> None:
     import time
 
     jumps = iter(range(10**9, 0, -(10**5)))
