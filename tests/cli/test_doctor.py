@@ -253,3 +253,7 @@ def test_nothing_optional_is_imported():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("[]\n")
+
+
+def test_help_names_the_exit_codes(run):
+    assert "0 without problems and 1 with" in " ".join(run("doctor", "--help").out.split())

@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 from curiograph.human.prediction.predict import Effort
-from curiograph.paper import diffusion, examples, table2
-from curiograph.paper.people import PAPER, Settings
-from curiograph.parallel import resolve_engine
 from support import people
 
 AT_ONCE = ("--igt", "greedy", "--cpt", "greedy", "--quick", "--splits", "1", "--workers", "1")
@@ -93,74 +90,3 @@ def test_a_bad_row_is_named_and_skipped_only_if_asked(run, tmp_path):
     ran = run("predict", tmp_path / "log.csv", "--lenient", *wishes)
     assert ran.code == 0, ran.err
     assert "bad rows skipped: 1" in ran.err
-
-
-# ---- experiments ----------------------------------------------------------------------------------------------------
-
-
-def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
-    settings = Settings(("movielens",), SMALL)
-    found = table2.run(settings, movielens, resolve_engine(workers=1, run=tmp_path))
-    text = table2.to_markdown(found)
-    assert "| MovieLens |" in text
-    assert "+7.9% ± 1.7%" in text  # the paper's
-    assert "below the paper's +7.9%" in text or "at or above the paper's" in text
-    table2.save_plot(found, tmp_path / "table2.png")
-    document = table2.to_dict(found, settings)
-    assert document["paper"]["wikispeedia"]["igt+cpt"] == (0.322, 0.077)
-
-    told: list[str] = []
-
-    def tell(message: str, share: float | None = None) -> None:
-        told.append(message)
-
-    spread = diffusion.run(
-        settings, diffusion.Walking(10, 8), movielens, resolve_engine(workers=1, run=tmp_path), progress=tell
-    )
-    assert set(spread["movielens"]) == {"unbiased", "igt", "cpt", "greedy igt", "greedy cpt"}
-    diffusion.save_plot(spread, tmp_path / "diffusion.png")
-    assert "links from the start" in diffusion.to_markdown(spread, diffusion.Walking(10, 8))
-
-    shown = examples.run(settings, 2, movielens, resolve_engine(workers=1, run=tmp_path), progress=tell)
-    jobs = [message for message in told if " of " in message and "counts of" not in message]
-    assert jobs
-    assert all("found in the run folder" in message for message in jobs)  # all of it was kept
-    assert len(shown) == 2
-    for example in shown:
-        assert example.choice.startswith("Film ")
-        assert len(example.offers["igt+cpt"]) == 5
-        assert not set(example.history) & set(example.offers["pagerank"])
-    examples.save_plot(shown, tmp_path / "examples.png")
-    assert "## MovieLens" in examples.to_markdown(shown)
-
-
-def test_a_title_cannot_break_the_table():
-    odd = examples.Example("movielens", ["a|b"], "<i>", 7, {"pagerank": ["x"]}, {"pagerank": 0.5})
-    assert "a\\|b" in examples.to_markdown([odd])
-    assert "&lt;i>" in examples.to_markdown([odd])
-
-
-def test_reproduce_says_where_data_is_missing(run, tmp_path, monkeypatch):
-    monkeypatch.delenv("CURIOGRAPH_DATA", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    ran = run("reproduce", "table2", "--only", "wikispeedia", "--out", tmp_path / "r")
-    assert ran.code == 2
-    assert "curiograph data get wikispeedia" in ran.err
-    ran = run("reproduce", "table2", "--only", "netflix")
-    assert ran.code == 2
-    assert "the datasets are movielens, books, wikispeedia" in ran.err
-
-
-def test_reproduce_examples_from_the_command_line(run, movielens, tmp_path):
-    common = ("--only", "movielens", "--from", movielens, "--quick", "--run", tmp_path / "runs", "--out", tmp_path)
-    ran = run("reproduce", "examples", *common, "--workers", "1", "--count", "1")
-    assert ran.code == 0, ran.err
-    assert "went to Film" in ran.out
-    ran = run("reproduce", "table2", *common, "--workers", "1", "--json")
-    assert ran.code == 0, ran.err
-    assert json.loads(ran.out)["settings"]["effort"]["trials"] == 3
-    assert {"table2.md", "table2.json", "table2.png", "examples.md"} <= {path.name for path in tmp_path.iterdir()}
-
-
-def test_the_paper_is_quoted_as_printed():
-    assert [PAPER[name]["igt+cpt"][0] for name in ("movielens", "books", "wikispeedia")] == [0.079, 0.096, 0.322]
