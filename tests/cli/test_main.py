@@ -96,10 +96,11 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(
     assert len(done.err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(("stop", "message"), [(JobStopped("they are kept"), "curiograph: they are kept\n"),
-                                             (KeyboardInterrupt(), "")])  # fmt: skip
-def test_message_of_an_interrupted_job_is_printed_even_when_quiet(
-    run: Run, monkeypatch, stop: BaseException, message: str
+@pytest.mark.parametrize(
+    ("stop", "message"), [(JobStopped("they are kept"), "curiograph: they are kept\n"), (KeyboardInterrupt(), "")]
+)
+def test_interrupted_job_prints_its_message_even_when_quiet(
+    run: Run, monkeypatch: pytest.MonkeyPatch, stop: BaseException, message: str
 ) -> None:
     def interrupt() -> None:
         raise stop

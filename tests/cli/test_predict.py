@@ -1,4 +1,4 @@
-"""`curiograph predict` and the experiments on human choices, as a user calls them."""
+"""`curiograph predict`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from curiograph.human.prediction.predict import Effort
 from support import people
 
-AT_ONCE = ("--igt", "greedy", "--cpt", "greedy", "--quick", "--splits", "1", "--workers", "1")
-"""Quick, and what is quick is quicker still here; see `quick`."""
+FAST = ("--igt", "greedy", "--cpt", "greedy", "--quick", "--splits", "1", "--workers", "1")
+"""Options of a short run; the fixture `quick` makes it shorter."""
 SMALL = Effort(splits=2, trials=3, train_steps=4, walkers=10, trained_walkers=5, steps=2, windows=60, all_windows=20)
 
 
@@ -25,8 +25,8 @@ def movielens(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return people.ml_100k(tmp_path_factory.mktemp("data") / "ml-100k", people.tastes(users=120, items=70, visits=40))
 
 
-def test_an_ml_100k_folder(run, movielens, tmp_path):
-    ran = run("predict", "movielens", "--from", movielens, *AT_ONCE, "--json", "--out", tmp_path / "p.csv")
+def test_folder_of_movielens_100k(run, movielens, tmp_path):
+    ran = run("predict", "movielens", "--from", movielens, *FAST, "--json", "--out", tmp_path / "p.csv")
     assert ran.code == 0, ran.err
     document = json.loads(ran.out)
     assert document["name"] == "movielens"
@@ -36,24 +36,24 @@ def test_an_ml_100k_folder(run, movielens, tmp_path):
     assert (tmp_path / "p.csv").read_text().startswith("candidates,method,percentile,reciprocal,hit10,ndcg10,r,")
 
 
-def test_a_table_of_events(run, tmp_path):
+def test_table_of_events(run, tmp_path):
     lines = [",".join(map(str, event)) for event in people.tastes()]
     (tmp_path / "log.csv").write_text("\n".join(["user,item,time", *lines]) + "\n")
-    wishes = ("--mean-degree", "8", "--item-users", "3", "--burn-in", "2")
-    ran = run("predict", tmp_path / "log.csv", *wishes, *AT_ONCE, "--out", tmp_path / "p.png")
+    settings = ("--mean-degree", "8", "--item-users", "3", "--burn-in", "2")
+    ran = run("predict", tmp_path / "log.csv", *settings, *FAST, "--out", tmp_path / "p.png")
     assert ran.code == 0, ran.err
     assert "choices among the out-neighbours of the last node" in ran.out
     assert "igt+cpt changes percentile ranks" in ran.out
     assert (tmp_path / "p.png").stat().st_size > 10_000
 
 
-def test_walks_on_a_graph_of_ones_own(run, tmp_path):
+def test_walks_on_a_given_graph(run, tmp_path):
     data = people.walkers()
     rows = [(a, b) for a in range(60) for b in data.graph.neighbors(a) if a < b]
     (tmp_path / "links.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in rows))
     walks = [";".join(map(str, data.walks.labels(i))) for i in range(len(data.walks))]
     (tmp_path / "walks.txt").write_text("\n".join(walks) + "\n")
-    arguments = ("predict", tmp_path / "walks.txt", "--graph", tmp_path / "links.tsv", *AT_ONCE)
+    arguments = ("predict", tmp_path / "walks.txt", "--graph", tmp_path / "links.tsv", *FAST)
     ran = run(*arguments, "--json")
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["study"]["along_edges"] == 1.0
@@ -73,20 +73,20 @@ def test_walks_on_a_graph_of_ones_own(run, tmp_path):
         (("movielens", "--out", "p.txt"), "cannot write .txt"),
     ],
 )
-def test_bad_input_ends_with_a_sentence(run, arguments, message):
+def test_bad_input_gets_one_sentence_and_exit_code_2(run, arguments, message):
     ran = run("predict", *arguments)
     assert ran.code == 2
     assert message in ran.err
     assert ran.err.count("\n") == 1
 
 
-def test_a_bad_row_is_named_and_skipped_only_if_asked(run, tmp_path):
+def test_bad_rows_are_reported_or_skipped(run, tmp_path):
     lines = [",".join(map(str, event)) for event in people.tastes()]
     (tmp_path / "log.csv").write_text("\n".join(["user,item,time", "u1,i1,noon", *lines]) + "\n")
-    wishes = ("--mean-degree", "8", "--item-users", "3", *AT_ONCE)
-    ran = run("predict", tmp_path / "log.csv", *wishes)
+    settings = ("--mean-degree", "8", "--item-users", "3", *FAST)
+    ran = run("predict", tmp_path / "log.csv", *settings)
     assert ran.code == 2
     assert "line 2" in ran.err
-    ran = run("predict", tmp_path / "log.csv", "--lenient", *wishes)
+    ran = run("predict", tmp_path / "log.csv", "--lenient", *settings)
     assert ran.code == 0, ran.err
     assert "bad rows skipped: 1" in ran.err

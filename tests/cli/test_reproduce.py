@@ -1,4 +1,4 @@
-"""`curiograph reproduce` as a user drives it."""
+"""`curiograph reproduce`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_writes_all_three_and_shows_tables(
+def test_files_are_written_and_tables_shown(
     run: Run, tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(pretrained, "_shelf", lambda: shelf)
@@ -47,7 +47,7 @@ def test_writes_all_three_and_shows_tables(
 
 
 @pytest.mark.parametrize("name", ["lengths", "walltime"])
-def test_json_is_one_document_even_without_trained_agents_and_peers(
+def test_json_without_trained_agents_and_peers(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(pretrained, "_shelf", lambda: tmp_path)
@@ -72,7 +72,9 @@ def test_json_is_one_document_even_without_trained_agents_and_peers(
         (["walltime", "--out", "/dev/null/results"], "cannot write to /dev/null"),
     ],
 )
-def test_bad_input_gets_one_sentence(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_bad_input_gets_one_sentence_and_exit_code_2(
+    run: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
     where = [] if "--out" in arguments else ["--out", str(tmp_path / "out")]
     done = run("reproduce", *arguments, *where)
     assert done.code == 2
@@ -81,7 +83,7 @@ def test_bad_input_gets_one_sentence(run: Run, tmp_path: Path, arguments: list[s
     assert not (tmp_path / "out").exists()
 
 
-def test_reproduce_table1_writes_all_three(run: Run, tmp_path: Path) -> None:
+def test_table1_with_json(run: Run, tmp_path: Path) -> None:
     out = tmp_path / "results"
     done = run(
         "reproduce", "table1", "--graphs", "2", "--episodes", "2", "--beam-episodes", "2", "--out", str(out), "--json"
@@ -91,7 +93,7 @@ def test_reproduce_table1_writes_all_three(run: Run, tmp_path: Path) -> None:
     assert "| igt | RG |" in (out / "table1.md").read_text()
 
 
-def test_reproduce_on_environment_files(run: Run, tmp_path: Path) -> None:
+def test_table1_on_environment_files(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "tiny_ws_set.json"
     ring = {"nodes": [{"id": i} for i in range(6)], "links": [{"source": i, "target": (i + 1) % 6} for i in range(6)]}
     path.write_text(json.dumps({"train": {}, "val": {}, "test": {"0": ring, "1": ring}}))
