@@ -193,11 +193,11 @@ def _prepare_all_nodes(graph: Graph, progress: Progress) -> Path:
     """Prepare the nodes that the file of prepared nodes of this graph lacks, with regular saves; return the file."""
     recommender = Recommender(graph)
     rankers = [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]
-    file = get_parts_folder() / f"parts-{rankers[0].about(graph)['graph']}.safetensors"
+    file = get_parts_folder() / f"parts-{rankers[0].describe(graph)['graph']}.safetensors"
     if file.exists():
         recommender.load(file)
     nodes = range(recommender.graph.num_nodes)
-    missing = [recommender.graph.label(v) for v in nodes if not recommender.knows(History.of([v]))]
+    missing = [recommender.graph.label(v) for v in nodes if not recommender.is_prepared(History.from_visits([v]))]
     saved = time.monotonic()
     for first in range(0, len(missing), _BATCH):
         progress(f"preparing node {first} of {len(missing)}, once", first / len(missing))

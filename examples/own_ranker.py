@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import curiograph as cg
-from curiograph.human.choices.windows import find_linked_candidates
+from curiograph.human.choices.choice_sets import ChoiceSet
 
 
 class Nearby(cg.Ranker):
@@ -34,7 +34,7 @@ graph = cg.generate("ws", nodes=60, seed=0)
 lists = [cg.explore(graph, agent="greedy", reward="igt", start=n % 60, steps=7, seed=n).nodes for n in range(120)]
 walks = cg.human.Trajectories.from_walks(lists, graph=graph)
 choices = walks.windows(burn_in=3).along_links(graph)  # three nodes visited, and the one that came next
-offered = find_linked_candidates(graph, choices)
+offered = ChoiceSet.from_windows(graph, choices).candidates
 
 both = cg.MixtureRanker({"pagerank": cg.PageRankRanker(), "nearby": Nearby()}, {"pagerank": 1, "nearby": -0.01})
 rankers = {"nearby": Nearby(), "pagerank": cg.PageRankRanker(), "pagerank less nearby": both}

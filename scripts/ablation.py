@@ -1,7 +1,7 @@
-"""What each open choice of the gnn agent is worth, on validation graphs; run by `make ablation`.
+"""Ablation of the gnn agent on validation graphs; run by `make ablation`.
 
-Every variant changes one thing of our setting (or is the paper's), trains for as many steps from the same seed and is
-judged by its last validation return, on one cell of each reward. Trainings are kept in a folder and resumed.
+Every variant changes one setting (or is the paper's configuration), trains for the same number of steps from the same
+seed, and is compared by its last validation return on one family per reward. Interrupted trainings are resumed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ VARIANTS: dict[str, list[str]] = {
     "features as in the paper (no logarithm)": ["--set", "log_features=false"],
     "without triangles inside the subgraph": ["--set", "inner_triangles=false"],
     "without degree and triangles inside it": ["--set", "inner_triangles=false", "--set", "inner_degree=false"],
-    "mean over neighbours instead of sum": ["--set", "aggregation=mean"],
+    "mean over neighbors instead of sum": ["--set", "aggregation=mean"],
     "1-step targets": ["--set", "returns=1"],
     "1-step targets, double": ["--set", "returns=1", "--set", "double=true"],
     "discount 0.75": ["--set", "discount=0.75"],
@@ -33,21 +33,20 @@ VARIANTS: dict[str, list[str]] = {
 }
 
 
-def trainings(runs: Path) -> Iterator[tuple[Path, list[str]]]:
-    """The folder and the command of every training."""
+def list_commands(runs: Path) -> Iterator[list[str]]:
+    """Yield the command of every training."""
     for number, options in enumerate(VARIANTS.values()):
         for reward, family in CELLS:
             folder = runs / f"{number:02d}-{reward}-{family}"
-            command = [sys.executable, "-m", "curiograph", "train", "--quiet", "--agent", "gnn", "--reward", reward,
-                       "--family", family, "--train-steps", str(STEPS), "--set", f"validate_every={STEPS // 4}",
-                       "--set", "validation_walks=50", *options, "--out", str(folder)]  # fmt: skip
-            yield folder, command
+            yield [sys.executable, "-m", "curiograph", "train", "--quiet", "--agent", "gnn", "--reward", reward,
+                   "--family", family, "--train-steps", str(STEPS), "--set", f"validate_every={STEPS // 4}",
+                   "--set", "validation_walks=50", *options, "--out", str(folder)]  # fmt: skip
 
 
-def train(job: tuple[Path, list[str]]) -> None:
-    """Run one training, on one core."""
+def run_training(command: list[str]) -> None:
+    """Run one training on one core."""
     env = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    subprocess.run(job[1], check=True, env=env, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, env=env, stdout=subprocess.DEVNULL)
 
 
 def main() -> None:
@@ -55,20 +54,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=Path, default=Path("runs/ablation"), help="folder for the training runs")
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="folder for ablation.md and .json")
-    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time, one core each")
-    chosen = parser.parse_args()
-    with ThreadPoolExecutor(chosen.jobs) as pool:
-        list(pool.map(train, trainings(chosen.runs)))
+    parser.add_argument("--jobs", type=int, default=2, help="number of parallel trainings, one core each")
+    options = parser.parse_args()
+    with ThreadPoolExecutor(options.jobs) as pool:
+        list(pool.map(run_training, list_commands(options.runs)))
     rows = []
     for number, name in enumerate(VARIANTS):
-        logs = [read_log(chosen.runs / f"{number:02d}-{r}-{f}" / "log.jsonl") for r, f in CELLS]
-        found = {f"{r}-{f}": log[-1]["validation"] for (r, f), log in zip(CELLS, logs, strict=True)}
-        rows.append({"variant": name, **found})
-    write(rows, chosen.out)
+        logs = [read_log(options.runs / f"{number:02d}-{r}-{f}" / "log.jsonl") for r, f in CELLS]
+        returns = {f"{r}-{f}": log[-1]["validation"] for (r, f), log in zip(CELLS, logs, strict=True)}
+        rows.append({"variant": name, **returns})
+    write_table(rows, options.out)
 
 
-def write(rows: list[dict[str, object]], out: Path) -> None:
-    """The table for people and for programs."""
+def write_table(rows: list[dict[str, object]], out: Path) -> None:
+    """Write the table as Markdown and as JSON."""
     columns = list(rows[0])
     lines = [f"| {' | '.join(columns)} |", "|---|" + "---:|" * (len(columns) - 1)]
     for row in rows:

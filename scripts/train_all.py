@@ -1,7 +1,7 @@
-"""Train every agent that curiograph ships, measure it on test graphs, and put it on the shelf; run by `make train-all`.
+"""Train all agents that curiograph ships and evaluate them on test graphs; run by `make train-all`.
 
-Each training is one `curiograph train` command, which the agent's card repeats. Interrupted, the script goes on where
-it stopped: finished agents are kept, the others resume from their checkpoints.
+Each training is one `curiograph train` command, which is stored on the agent's card. An interrupted run resumes:
+finished agents are kept, the others continue from their checkpoints.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ import curiograph as cg
 from curiograph.agents.pretrained import AGENT_FILE, read_agent
 from curiograph.graph.generators import FAMILIES
 
-SHELF = Path(cg.__file__).parent / "agents" / "shipped"
-PICTURES = Path(__file__).parents[1] / "docs" / "results"
+SHIPPED = Path(cg.__file__).parent / "agents" / "shipped"
+FIGURES = Path(__file__).parents[1] / "docs" / "results"
 REWARDS = ("igt", "cpt")
 BEAM = {"igt": 32, "cpt": 8}
 STEPS = {
     ("igt", "all"): "3000", ("igt", "rg"): "1600", ("igt", "ws"): "1600", ("igt", "ba"): "800", ("igt", "er"): "800",
     ("cpt", "all"): "1200", ("cpt", "rg"): "400", ("cpt", "ws"): "2000", ("cpt", "ba"): "400", ("cpt", "er"): "400",
 }  # fmt: skip
-"""Steps of training of the horizon agents: gaps, above all where loops are long, are harder to foresee than bits."""
+"""Training steps of the horizon agents: information gaps, above all with long loops, are harder to predict."""
 TEST_SEEDS, TEST_GRAPHS = 3, 10
 
 
-def recipes() -> Iterator[tuple[str, list[str]]]:
-    """The name of every shipped agent, and the options of its training; later ones may start from earlier ones."""
+def list_trainings() -> Iterator[tuple[str, list[str]]]:
+    """Yield the name and the training options of every shipped agent; later ones may start from earlier ones."""
     for reward in REWARDS:
         options = ["--agent", "horizon", "--family", "all", "--train-steps", STEPS[reward, "all"]]
         options += ["--set", f"beam={BEAM[reward]}"]
@@ -49,7 +49,7 @@ def recipes() -> Iterator[tuple[str, list[str]]]:
                 "--set",
                 "learning_rate=0.0005",
             ]
-            if (reward, family) == ("cpt", "ws"):  # in long walks greedy is hard to beat here: learn more from them
+            if (reward, family) == ("cpt", "ws"):  # greedy is hard to beat in long walks here: train more on them
                 options += ["--set", "far_every=2", "--set", "far_walks=8", "--set", "far_weight=100"]
             yield f"{reward}-{family}-horizon", ["--reward", reward, *options]
     for family in FAMILIES:
@@ -61,8 +61,8 @@ def recipes() -> Iterator[tuple[str, list[str]]]:
                                                "--preset", "paper"]  # fmt: skip
 
 
-def build(name: str, options: list[str], runs: Path) -> None:
-    """Train an agent, or go on training it, and put it on the shelf with its returns on test graphs."""
+def train_agent(name: str, options: list[str], runs: Path) -> None:
+    """Train an agent, or resume its training, and save it among the shipped ones with its returns on test graphs."""
     folder = runs / name
     command = [sys.executable, "-m", "curiograph", "train", *options, "--name", name, "--out", str(folder)]
     one_thread = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -71,63 +71,62 @@ def build(name: str, options: list[str], runs: Path) -> None:
         subprocess.run(command, check=True, env=os.environ | one_thread, stdout=output, stderr=output)
     agent = read_agent(folder / AGENT_FILE)
     reward, family = name.split("-")[:2]
-    returns = {each: measured(agent, reward, each) for each in (FAMILIES if family == "all" else [family])}
-    cg.save_agent(agent, SHELF / f"{name}.safetensors", {**agent.card, "returns": returns})
+    returns = {each: evaluate_agent(agent, reward, each) for each in (FAMILIES if family == "all" else [family])}
+    cg.save_agent(agent, SHIPPED / f"{name}.safetensors", {**agent.card, "returns": returns})
     if name.endswith("-all-horizon"):
-        shutil.copy(folder / "curves.png", PICTURES / f"training-{name}.png")
-    print(name, {each: round(found["mean"], 3) for each, found in returns.items()}, flush=True)
+        shutil.copy(folder / "curves.png", FIGURES / f"training-{name}.png")
+    print(name, {each: round(result["mean"], 3) for each, result in returns.items()}, flush=True)
 
 
-def measured(agent: cg.Agent, reward: str, family: str) -> dict[str, float | int]:
-    """Mean return of 10-node walks from every node of fresh test graphs."""
+def evaluate_agent(agent: cg.Agent, reward: str, family: str) -> dict[str, float | int]:
+    """Return the mean return of 10-node walks from every node of test graphs that were not used in training."""
     graphs = [
         graph
         for seed in range(TEST_SEEDS)
         for graph in cg.generate_split(family, train=0, val=0, test=TEST_GRAPHS, seed=seed).test
     ]
-    found = cg.evaluate(agent, graphs, reward, steps=10, episodes="all", seed=0)
-    return {"mean": found.mean, "sem_by_graph": found.sem_by_graph, "graphs": len(graphs), "walks": found.episodes}
+    result = cg.evaluate(agent, graphs, reward, steps=10, episodes="all", seed=0)
+    return {"mean": result.mean, "sem_by_graph": result.sem_by_graph, "graphs": len(graphs), "walks": result.episodes}
 
 
 def main() -> None:
-    """Work through the recipes, some at a time."""
+    """Run all trainings, some in parallel."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="folder for the training runs")
-    parser.add_argument("--jobs", type=int, default=2, help="trainings at a time, one core each")
-    parser.add_argument("--only", default="*", help="names of this pattern, as 'igt-*-horizon'")
-    chosen = parser.parse_args()
-    waiting = [(name, options) for name, options in recipes() if fnmatch(name, chosen.only)]
+    parser.add_argument("--jobs", type=int, default=2, help="number of parallel trainings, one core each")
+    parser.add_argument("--only", default="*", help="pattern of agent names, such as 'igt-*-horizon'")
+    arguments = parser.parse_args()
+    waiting = [(name, options) for name, options in list_trainings() if fnmatch(name, arguments.only)]
     done = {name: threading.Event() for name, _ in waiting}
     failed: list[str] = []
     lock = threading.Lock()
 
-    def work() -> None:
+    def run_trainings() -> None:
         while True:
             with lock:
                 if not waiting or failed:
                     return
                 name, options = waiting.pop(0)
-            before = options[options.index("--start") + 1] if "--start" in options else None
-            if before in done:
-                done[before].wait()
+            start = options[options.index("--start") + 1] if "--start" in options else None
+            if start in done:
+                done[start].wait()
             try:
                 if not failed:
-                    build(name, options, chosen.runs)
+                    train_agent(name, options, arguments.runs)
             except Exception as error:
                 print(f"{name}: {error}", flush=True)
                 failed.append(name)
             finally:
                 done[name].set()
 
-    workers = [threading.Thread(target=work) for _ in range(chosen.jobs)]
+    workers = [threading.Thread(target=run_trainings) for _ in range(arguments.jobs)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
     if failed:
-        sys.exit(
-            f"{failed[0]} could not be trained: see {chosen.runs / failed[0] / 'output.txt'}, then run this again."
-        )
+        log = arguments.runs / failed[0] / "output.txt"
+        sys.exit(f"{failed[0]} could not be trained: see {log}, then rerun this command.")
 
 
 if __name__ == "__main__":

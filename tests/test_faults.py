@@ -128,8 +128,8 @@ def test_full_disk_is_reported_and_the_old_file_kept(tmp_path):
 
 TRAIN = """
 import sys
-from curiograph.training import running
-running._BETWEEN_CHECKPOINTS = 0
+from curiograph.training import trainer
+trainer._CHECKPOINT_SECONDS = 0
 import curiograph.cli.main as program
 options = "--family ws --nodes 14 --graphs 3 --train-steps 4000 --set validate_every=4 --set warmup=4".split()
 sys.argv = ["curiograph", "train", *options, "--quiet", "--out", sys.argv[1] + "/run"]
@@ -269,8 +269,8 @@ from pathlib import Path
 if sys.argv[2] == "jumping":
     real, calls = time.time, itertools.count()
     time.time = lambda: real() + (-86400, 365 * 86400, 0)[next(calls) % 3]
-from curiograph.training import running
-running._BETWEEN_CHECKPOINTS = 0
+from curiograph.training import trainer
+trainer._CHECKPOINT_SECONDS = 0
 import curiograph as cg
 out = Path(sys.argv[1])
 sets = cg.generate_split("ws", nodes=14, train=2, val=1, test=1, seed=0)

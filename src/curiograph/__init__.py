@@ -72,10 +72,10 @@ if TYPE_CHECKING:
     from curiograph.growth.records import Growth as Growth
     from curiograph.growth.records import Growths as Growths
     from curiograph.recommendation.prepared import CuriousRanker as CuriousRanker
-    from curiograph.recommendation.ranker_check import check_ranker as check_ranker
+    from curiograph.recommendation.ranker import Ranker as Ranker
+    from curiograph.recommendation.ranker import check_ranker as check_ranker
     from curiograph.recommendation.rankers import MixtureRanker as MixtureRanker
     from curiograph.recommendation.rankers import PageRankRanker as PageRankRanker
-    from curiograph.recommendation.rankers import Ranker as Ranker
     from curiograph.recommendation.reasons import Reason as Reason
     from curiograph.recommendation.recommender import Recommendations as Recommendations
     from curiograph.recommendation.recommender import Recommender as Recommender
@@ -89,10 +89,10 @@ if TYPE_CHECKING:
     from curiograph.rewards.registry import check_reward as check_reward
     from curiograph.rewards.topology import betti as betti
     from curiograph.training.sweep import train_many as train_many
+    from curiograph.training.sweep_results import SeedMean as SeedMean
+    from curiograph.training.sweep_results import Training as Training
+    from curiograph.training.sweep_results import Trainings as Trainings
     from curiograph.training.trainer import train as train
-    from curiograph.training.trainings import SeedMean as SeedMean
-    from curiograph.training.trainings import Training as Training
-    from curiograph.training.trainings import Trainings as Trainings
 
 __version__ = "0.1.0"
 
@@ -137,8 +137,8 @@ _HOMES = {
     "growth.plots": ["animate_walk", "plot_walk"],
     "growth.records": ["Gap", "Growth", "Growths"],
     "recommendation.prepared": ["CuriousRanker"],
-    "recommendation.ranker_check": ["check_ranker"],
-    "recommendation.rankers": ["MixtureRanker", "PageRankRanker", "Ranker"],
+    "recommendation.ranker": ["Ranker", "check_ranker"],
+    "recommendation.rankers": ["MixtureRanker", "PageRankRanker"],
     "recommendation.reasons": ["Reason"],
     "recommendation.recommender": ["Recommendations", "Recommender", "recommend"],
     "rewards.base": ["Reward", "Tracker"],
@@ -148,7 +148,7 @@ _HOMES = {
     "rewards.topology": ["betti"],
     "training.sweep": ["train_many"],
     "training.trainer": ["train"],
-    "training.trainings": ["SeedMean", "Training", "Trainings"],
+    "training.sweep_results": ["SeedMean", "Training", "Trainings"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 _MODULES = {"human": "curiograph.human", "toys": "curiograph.graph.toys"}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from oracles.reference import random_graph, slow_pagerank
-from support.small_graphs import graphs, histories, start
+from support.small_graphs import graphs, histories, make_dense_teleport
 
 
 @given(st.data(), st.sampled_from([0.0, 0.3, 0.85, 0.99, 0.999]))
@@ -19,7 +19,7 @@ def test_scores_follow_the_definition(data: st.DataObject, alpha: float) -> None
     history = data.draw(histories(graph))
     found = cg.pagerank(graph, alpha, history)
     np.testing.assert_allclose(
-        found.scores, slow_pagerank(graph, alpha, start(graph, history)), atol=1e-12 / (1 - alpha)
+        found.scores, slow_pagerank(graph, alpha, make_dense_teleport(graph, history)), atol=1e-12 / (1 - alpha)
     )
     assert found.scores.sum() == pytest.approx(1, abs=1e-14)
     assert found.residual <= 1e-12
@@ -27,7 +27,7 @@ def test_scores_follow_the_definition(data: st.DataObject, alpha: float) -> None
 
 
 @given(st.data())
-def test_many_histories_give_what_each_gives_alone(data: st.DataObject) -> None:
+def test_batch_equals_single_histories(data: st.DataObject) -> None:
     graph = data.draw(graphs())
     many = [data.draw(histories(graph)) for _ in range(6)]
     found = cg.pagerank(graph, history=many)
@@ -61,8 +61,8 @@ def test_igraph_and_networkx_agree(directed: bool, weighted: bool) -> None:
 
 
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-10, 1e-12])
-def test_any_history_of_a_small_graph_is_solved_to_any_tolerance(tolerance):
-    # conjugate gradients stop at up to 1 + alpha times what they are asked for; that was once taken for a failure
+def test_all_histories_of_a_small_graph_reach_the_tolerance(tolerance):
+    # regression: conjugate gradients may stop at 1 + alpha times the requested tolerance
     g = cg.toys.library()
     for one in g.labels:
         for other in g.labels:
@@ -85,7 +85,7 @@ def test_high_alpha_converges_on_slow_graphs(alpha: float, directed: bool) -> No
     lattice = cg.toys.grid(20, 20)
     graph = cg.Graph.from_edges([*lattice.to_networkx().edges], directed=directed, nodes=lattice.labels)
     found = cg.pagerank(graph, alpha, [(3, 4)])
-    q = start(graph, [graph.position((3, 4))])
+    q = make_dense_teleport(graph, [graph.position((3, 4))])
     np.testing.assert_allclose(found.scores, slow_pagerank(graph, alpha, q), atol=1e-12 / (1 - alpha))
 
 
@@ -97,7 +97,7 @@ def test_weights_of_a_history() -> None:
     np.testing.assert_allclose(found.scores, slow_pagerank(graph, 0.85, q), atol=1e-12)
 
 
-def test_result_reads_well() -> None:
+def test_top_and_to_dict() -> None:
     graph = cg.toys.cycle(4)
     found = cg.pagerank(graph, 0.5, [0])
     assert [label for label, _ in found.top()] == [0, 1, 3, 2]  # 1 and 3 tie: node order
@@ -107,10 +107,8 @@ def test_result_reads_well() -> None:
     assert len(several.to_dict()["residual"]) == 2
 
 
-def test_not_converged_says_how_far_it_came() -> None:
-    with pytest.raises(
-        cg.ConvergenceError, match=r"residual of .* in 2 iterations, not to 1e-12; raise max_iterations"
-    ):
+def test_convergence_error_names_the_residual() -> None:
+    with pytest.raises(cg.ConvergenceError, match=r"residual of .* in 2 iterations, not 1e-12; raise max_iterations"):
         cg.pagerank(cg.toys.grid(9, 9), 0.99, [(0, 0)], max_iterations=2)
     with pytest.raises(cg.ConvergenceError, match=r"history 0: .* residual"):
         cg.pagerank(cg.toys.grid(9, 9), 0.99, [[(0, 0)], [(1, 1)]], max_iterations=2)
@@ -135,12 +133,12 @@ def test_not_converged_says_how_far_it_came() -> None:
         ({"max_iterations": 0}, "max_iterations is 0; "),
     ],
 )
-def test_bad_input_gets_one_sentence(arguments: dict, message: str) -> None:
+def test_bad_input(arguments: dict, message: str) -> None:
     with pytest.raises(cg.CuriographError, match=message):
         cg.pagerank(cg.toys.library(), **arguments)
 
 
-def test_a_graph_without_edges_is_refused() -> None:
+def test_graph_without_edges_is_refused() -> None:
     with pytest.raises(cg.GraphError, match="no edges"):
         cg.pagerank(cg.Graph.from_edges([], nodes=["a", "b"]))
     with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
@@ -152,7 +150,7 @@ def test_a_graph_without_edges_is_refused() -> None:
 
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8, 1e-10, 1e-12, 1e-14])
 @pytest.mark.parametrize("alpha", [0.3, 0.85, 0.999])
-def test_every_tolerance_is_reached_on_every_small_graph(tolerance, alpha):
+def test_every_tolerance_is_reached_on_small_graphs(tolerance, alpha):
     for g in (cg.toys.library(), cg.toys.cycle(7), cg.toys.grid(3, 5), cg.toys.complete(4)):
         for label in g.labels[:4]:
             assert cg.pagerank(g, alpha, [label], tolerance=tolerance).residual <= tolerance

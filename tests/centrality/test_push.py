@@ -11,7 +11,7 @@ import curiograph as cg
 from curiograph.centrality.history import make_teleport
 from curiograph.centrality.push import push_scores
 from oracles.reference import slow_pagerank
-from support.small_graphs import graphs, histories, start
+from support.small_graphs import graphs, histories, make_dense_teleport
 
 SLACK = 1e-13  # of the dense solve
 
@@ -20,7 +20,7 @@ SLACK = 1e-13  # of the dense solve
 def test_every_score_lies_within_its_bound(data: st.DataObject, alpha: float, edges: int, k: int) -> None:
     graph = data.draw(graphs())
     history = data.draw(histories(graph))
-    truth = slow_pagerank(graph, alpha, start(graph, history))
+    truth = slow_pagerank(graph, alpha, make_dense_teleport(graph, history))
     found = push_scores(
         graph, make_teleport(graph, history), alpha, min(k, graph.num_nodes), tolerance=1e-9, max_edges=edges
     )
@@ -33,7 +33,7 @@ def test_every_score_lies_within_its_bound(data: st.DataObject, alpha: float, ed
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_given_time_the_best_are_those_of_pagerank(directed: bool) -> None:
+def test_unlimited_push_finds_the_top_of_pagerank(directed: bool) -> None:
     rng = np.random.default_rng(2)
     pairs = rng.integers(0, 2000, (12_000, 2))
     graph = cg.Graph.from_edges(pairs, directed=directed, nodes=range(2000))
@@ -43,7 +43,7 @@ def test_given_time_the_best_are_those_of_pagerank(directed: bool) -> None:
     assert set(found.nodes) == {label for label, _ in cg.pagerank(graph, history=history).top(10)}
 
 
-def test_little_of_a_large_graph_is_touched() -> None:
+def test_few_nodes_of_a_large_graph_are_touched() -> None:
     graph = cg.toys.grid(200, 200)
     found = cg.pagerank_top(graph, [(100, 100)], k=5)
     assert found.certain
@@ -52,14 +52,14 @@ def test_little_of_a_large_graph_is_touched() -> None:
     assert set(found.nodes[1:]) == {(99, 100), (101, 100), (100, 99), (100, 101)}
 
 
-def test_many_starts_grow_the_map() -> None:
+def test_many_starts_grow_the_hash_map() -> None:
     graph = cg.toys.cycle(3000)
     found = cg.pagerank_top(graph, list(range(0, 3000, 3)), k=3)
     assert found.touched >= 1000
     assert len(found) == 3
 
 
-def test_fewer_can_be_reached_than_asked_for() -> None:
+def test_fewer_reachable_nodes_than_requested() -> None:
     graph = cg.Graph.from_edges([(0, 1), (2, 3), (3, 4)], nodes=range(6))
     found = cg.pagerank_top(graph, [0], k=5)
     assert (found.nodes, found.certain) == ([0, 1], True)
@@ -79,12 +79,12 @@ def test_fewer_can_be_reached_than_asked_for() -> None:
         ({"history": ["musik"]}, "no node 'musik'"),
     ],
 )
-def test_bad_input_gets_one_sentence(arguments: dict, message: str) -> None:
+def test_bad_input(arguments: dict, message: str) -> None:
     with pytest.raises(cg.CuriographError, match=message):
         cg.pagerank_top(cg.toys.library(), **arguments)
 
 
-def test_a_node_that_only_edges_of_weight_zero_leave_is_where_walks_end() -> None:
+def test_node_with_only_zero_weight_out_edges_is_a_dead_end() -> None:
     graph = cg.Graph.from_edges([("a", "b", 1.0), ("b", "c", 0.0), ("a", "d", 1.0), ("d", "b", 1.0)], directed=True)
     for history in (["a", "b"], ["d", "a", "b"], ["b"]):
         top, whole = cg.pagerank_top(graph, history, k=4), cg.pagerank(graph, history=history)

@@ -46,7 +46,7 @@ def test_output_is_two_tables_and_a_sentence(run, walks):
     assert done.code == 0
     for word in ("motive", "markov", "percentile", "null model", "rewired", "shuffled"):
         assert word in done.out
-    assert done.out.strip().splitlines()[-1].startswith("degree tells the ")
+    assert done.out.strip().splitlines()[-1].startswith("The degree motive explains the ")
     quiet = run("hypotheses", "toy:library", walks, *SHORT, "--quiet", "--no-growth")
     assert quiet.err == ""
     assert "null model" not in quiet.out

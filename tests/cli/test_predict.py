@@ -42,7 +42,7 @@ def test_table_of_events(run, tmp_path):
     settings = ("--mean-degree", "8", "--item-users", "3", "--burn-in", "2")
     ran = run("predict", tmp_path / "log.csv", *settings, *FAST, "--out", tmp_path / "p.png")
     assert ran.code == 0, ran.err
-    assert "choices among the out-neighbours of the last node" in ran.out
+    assert "choices among the out-neighbors of the last node" in ran.out
     assert "igt+cpt changes percentile ranks" in ran.out
     assert (tmp_path / "p.png").stat().st_size > 10_000
 

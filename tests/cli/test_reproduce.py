@@ -12,7 +12,7 @@ from curiograph.agents import pretrained
 from curiograph.human.prediction.predict import Effort
 from support import people
 from support.program import Run
-from support.small_agents import fill_shelf
+from support.small_agents import save_random_agents
 
 QUICK = Effort(splits=2, trials=3, train_steps=4, walkers=10, trained_walkers=5, steps=2, windows=60, all_windows=20)
 
@@ -27,7 +27,7 @@ SMALL = {
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("shelf")
-    fill_shelf(folder)
+    save_random_agents(folder)
     return folder
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from curiograph.agents import pretrained
-from support.small_agents import fill_shelf
+from support.small_agents import save_random_agents
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def no_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def agent_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder of small random agents."""
     folder = tmp_path_factory.mktemp("agents")
-    fill_shelf(folder)
+    save_random_agents(folder)
     return folder
 
 

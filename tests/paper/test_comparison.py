@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from curiograph.paper import comparison, table1
-from support.small_agents import fill_shelf
+from support.small_agents import save_random_agents
 
 
 def test_columns_name_shipped_agents(small_agents: Path) -> None:
@@ -23,7 +23,7 @@ def test_columns_name_shipped_agents(small_agents: Path) -> None:
 def test_missing_agents_are_described_in_one_sentence(no_agents: Path) -> None:
     assert list(comparison.find_agents(table1.COLUMNS, "igt", "rg")) == [*table1.BASELINES, "beam"]
     assert comparison.describe_missing(("greedy", "gnn")) == ["Left out, no such agent is shipped: gnn."]
-    fill_shelf(no_agents)
+    save_random_agents(no_agents)
     (no_agents / "igt-rg.safetensors").unlink()
     assert comparison.describe_missing(("greedy", "gnn")) == ["Left out, no such agent is shipped: gnn for igt rg."]
 

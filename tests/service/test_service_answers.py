@@ -10,7 +10,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.exploration.mdp import Candidates
-from curiograph.recommendation.recommender import find_candidates
+from curiograph.recommendation.ranker import find_candidates
 from curiograph.service.labels import Labels, encode_label
 from support.serving import client, error_of
 

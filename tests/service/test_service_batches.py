@@ -112,4 +112,4 @@ def test_pagerank_of_prepared_nodes_adds_up(directed):
         for which in ("all", "last", "history"):
             one, other = (made.recommend(history, 40, candidates=which) for made in (solved, summed))
             assert [score for _, score in one] == pytest.approx([score for _, score in other], abs=2e-10)
-    assert summed.knows(parse_history(graph, [0, 1]))
+    assert summed.is_prepared(parse_history(graph, [0, 1]))

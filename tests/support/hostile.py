@@ -26,8 +26,7 @@ from curiograph.human.data.movielens import read_movielens
 from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.trajectories import Trajectories
-from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
-from curiograph.training.facts import read_run_file
+from curiograph.training.checkpoint import load_checkpoint, read_run_file, save_checkpoint
 from curiograph.training.logging import read_log
 
 LONGEST_MESSAGE = 700

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.centrality.walkers import simulate_biased_walks
+from curiograph.exploration.mdp import begin
 from curiograph.graph.generators import generate
 from curiograph.graph.graph import Graph
 from curiograph.human.data.dataset import Dataset
@@ -23,6 +27,23 @@ def walkers(users: int = 40, visits: int = 12, seed: int = 0) -> Dataset:
             walk.append(int(rng.choice(graph.neighbors(walk[-1]))))
         walks.append(walk)
     return Dataset("walkers", Trajectories.from_walks(walks, graph=graph), Path("walkers"), graph)
+
+
+def follow_agent(
+    graph: Graph,
+    agent: AgentLike,
+    reward: str,
+    p_g: float,
+    walks: int = 200,
+    steps: int = 9,
+    seed: int = 0,
+    users: Sequence[str] | None = None,
+) -> Trajectories:
+    """Simulate walks of people who follow an agent with the rank transition."""
+    starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), walks)
+    nodes = simulate_biased_walks(begin([graph], [starts], reward, steps, seed=seed), as_agent(agent), p_g, steps)
+    labels = [[graph.label(int(node)) for node in walk if node >= 0] for walk in nodes]
+    return Trajectories.from_walks(labels, users, graph)
 
 
 def tastes(users: int = 80, items: int = 60, visits: int = 30, seed: int = 0) -> list[tuple[str, str, int]]:

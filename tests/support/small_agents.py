@@ -1,4 +1,4 @@
-"""Trained agents that were never trained: tiny networks with random weights, for tests of what is around them."""
+"""Small agents with random weights, in place of the shipped ones."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ KINDS = {
 }
 
 
-def fill_shelf(folder: Path) -> None:
-    """One of each kind for every cell of Table 1, in the place of the shipped ones."""
+def save_random_agents(folder: Path) -> None:
+    """Save an agent of each kind for every cell of Table 1."""
     for reward in ("igt", "cpt"):
         for family in FAMILIES:
-            for ending, (made, shape) in KINDS.items():
+            for ending, (agent_type, shape) in KINDS.items():
                 rng = np.random.default_rng(len(ending))
                 weights = {name: rng.normal(size=size).astype(np.float32) for name, size in shape.weights().items()}
                 name = f"{reward}-{family}{ending}"
-                save_agent(made(shape, weights, name), folder / f"{name}.safetensors")
+                save_agent(agent_type(shape, weights, name), folder / f"{name}.safetensors")

@@ -1,4 +1,4 @@
-"""Small graphs of every kind, drawn by hypothesis, and histories on them."""
+"""Hypothesis strategies for small graphs and histories."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import curiograph as cg
 
 @st.composite
 def graphs(draw: st.DrawFn) -> cg.Graph:
-    """Small graphs of every kind: some nodes alone, some dangling, some edges of weight zero."""
+    """Small graphs of every kind, with isolated and dangling nodes and edges of weight zero."""
     nodes = draw(st.integers(2, 12))
     ends = st.integers(0, nodes - 1)
     pairs = draw(st.lists(st.tuples(ends, ends).filter(lambda pair: pair[0] != pair[1]), min_size=1, max_size=40))
@@ -22,12 +22,12 @@ def graphs(draw: st.DrawFn) -> cg.Graph:
 
 @st.composite
 def histories(draw: st.DrawFn, graph: cg.Graph) -> list[int]:
-    """One to four nodes, some of them perhaps twice."""
+    """One to four nodes, possibly repeated."""
     return draw(st.lists(st.integers(0, graph.num_nodes - 1), min_size=1, max_size=4))
 
 
-def start(graph: cg.Graph, history: list[int]) -> np.ndarray:
-    """q of a history, dense."""
+def make_dense_teleport(graph: cg.Graph, history: list[int]) -> np.ndarray:
+    """Return the teleport distribution of a history as a dense array."""
     q = np.zeros(graph.num_nodes)
     q[list(set(history))] = 1 / len(set(history))
     return q

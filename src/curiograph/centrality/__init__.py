@@ -1,1 +1,1 @@
-"""PageRank, PageRank walked by curious agents, mixtures of them, and recommendation."""
+"""Centralities: PageRank, PageRank walked by an agent, and statistics of random walks."""

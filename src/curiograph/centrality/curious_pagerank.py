@@ -1,10 +1,9 @@
-"""`curious_pagerank`: PageRank whose walkers follow an agent, with error bars, for every alpha at once."""
+"""Curious PageRank: PageRank whose walkers follow an agent, with standard errors, for all alphas at once."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -25,12 +24,12 @@ from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_
 from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.centrality.visits import Visits, combine_visits
 from curiograph.errors import SettingError, UnknownNameError
-from curiograph.exploration.mdp import Fallback, Streams, check_fallback
+from curiograph.exploration.mdp import Fallback, check_fallback
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.messages import quote_value
-from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
+from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.parallel.memory import check_memory
 from curiograph.progress import Progress, no_progress
@@ -42,48 +41,56 @@ if TYPE_CHECKING:
 
 Memory = Literal["path", "history"]
 
-FIRST_SIZE = 256
-"""Paths that each group follows at first; if the error is too large, further simulations follow more."""
-_MOST_PATHS = 1_000_000
-"""An exact answer is refused beyond."""
-_REACHED = 20_000
-"""Nodes that walkers reach from a history, about."""
-_SWARM = 2**28
-"""Bytes that the walkers of one history take at most: measured, rounded up."""
+_FIRST_SIZE = 256
+"""Paths per group of the first simulation; if the error is too large, further simulations follow more."""
+_MAX_PATHS = 1_000_000
+"""Maximum number of paths of an exact result."""
 
 
 @dataclass(frozen=True, eq=False)
 class CuriousPageRank:
-    """Scores of all nodes, with standard errors."""
+    """Curious PageRank of all nodes, with standard errors.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> eta = cg.curious_pagerank(cg.toys.library(), "greedy", history=["music"], exact=True)
+    >>> eta.top(1)[0][0], eta.converged
+    ('music', True)
+    """
 
     scores: Float64
-    """One number per node, adding up to 1: (histories x) (alphas x) nodes where several were given."""
+    """One number per node, which sum to 1; with axes for histories and alphas in front if several were given."""
     stderr: Float64
-    """Standard error of every score, from the spread of eight independent swarms; zero where they agree, as they do
-    where nothing was drawn. Steps that are left out (see `tolerance`) are not in it."""
+    """Standard error of every score, from the spread of eight independent swarms; zero where they agree. It does not
+    include the omitted steps (see `tolerance`)."""
     converged: bool | NDArray[np.bool_]
-    """Whether the standard errors of the highest scores are within the tolerance; one answer per history and alpha."""
+    """Whether the standard errors of the highest scores are within the tolerance, for each history and alpha."""
     exact: bool
-    """Whether all paths were followed, so that no score depends on a draw."""
+    """Whether all paths were followed, so that the scores are not random."""
     walks: int
-    """Walkers that were drawn and followed, also where that led on to following all paths."""
+    """Number of sampled walkers, including those of simulations that exact ones replaced."""
     paths: int
-    """Distinct paths that the agent was asked about."""
+    """Number of distinct paths that the agent evaluated."""
     agent: str
+    """Name of the agent."""
     alpha: float | Float64
+    """Probability to continue instead of teleporting."""
     p_g: float
+    """Parameter of the rank transition."""
     graph: Graph = field(repr=False)
+    """Graph of the nodes."""
 
     def top(self, k: int = 10) -> Any:
-        """The `k` best nodes as (label, score), best first; lists of such lists for several histories or alphas."""
+        """Return the `k` best nodes as (label, score), best first; nested lists for several histories or alphas."""
         return find_top_nodes(self.graph, self.scores, k)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Bars of the best scores with standard errors; for several alphas, the best scores against alpha."""
+        """Plot the highest scores with standard errors as bars; for several alphas, as curves over alpha."""
         return plot_top_scores(self.graph, self.scores, self.stderr, self.alpha, self.agent, ax)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, scores by label."""
+        """Return plain values, with scores by label."""
         return {
             "agent": self.agent,
             "alpha": np.asarray(self.alpha).tolist(),
@@ -119,129 +126,170 @@ def curious_pagerank(
     run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> CuriousPageRank:
-    """PageRank walked by an agent: walkers remember their path, and prefer the candidates that the agent prefers.
+    """Compute PageRank of walkers that remember their path and prefer the candidates that an agent prefers.
 
-    With chance `alpha` a walker goes on, to a candidate by the rank transition; otherwise it teleports to the history,
-    as does a walker that has no candidate left, and forgets its path. Where the paths from the history are few, all are
-    followed and the scores are exact. Otherwise walkers are drawn, in growing numbers, until the standard error of each
-    of the `top` scores is at most `tolerance` of the score.
+    With probability `alpha` a walker moves to a candidate by the rank transition. Otherwise, or if no candidate is
+    left, it teleports to the history and forgets its path. If there are few paths from the history, all are followed
+    and the scores are exact. Otherwise walkers are sampled, in growing numbers, until the standard error of each of the
+    `top` scores is at most `tolerance` times the score.
 
     Parameters
     ----------
-    agent : whatever `explore` takes: a name, a shipped agent, a path, or an object of your own. It must be a function
-        of the state alone; many states are scored on several threads.
-    alpha : one number in [0, 1), or several: they cost one simulation, which stops when the largest has converged.
-    history : labels of visited nodes; None for all nodes alike; a list of lists for several users.
-    p_g : 0 always takes the agent's best candidate, 1 any candidate alike. Weights of the graph's edges play no part.
-    weights : one number per entry of the history, for a teleport that is not uniform.
-    reward : what agents that look at rewards (greedy, horizon) are after.
-    remember : "path", what was visited since the last teleport; or "history", all that the user visited as well.
-    fallback : at a dead end, as in `explore`.
-    tolerance : relative standard error to reach. Once walkers are drawn, steps that would hold less than a fiftieth of
-        it of all visits are left out.
-    top : how many of the highest scores have to reach it.
-    max_walks : most walkers to draw; if they do not suffice, `converged` is False.
-    exact : follow all paths, however many (up to a million).
-    engine : who answers for several histories: "local", processes of this machine; or "ray", a cluster. The result is
-        the same.
-    workers : histories at a time, and for a single one threads; None for as many as pay off.
-    address : of the cluster; without it one is started on this machine for the job.
-    run : folder that keeps what is finished: a killed job goes on where it stopped.
+    graph : Graph
+        Graph with at least one edge; edge weights are ignored.
+    agent : str, Path or Agent
+        Anything that `explore` accepts. The scores must be a function of the state; large batches of states are scored
+        by several threads.
+    alpha : float or list of float
+        Probability to continue instead of teleporting, in [0, 1). Several values share one simulation, which stops when
+        the largest has converged.
+    history : list, optional
+        Labels of visited nodes. Default: all nodes. A list of lists is a batch of histories.
+    p_g : float
+        Parameter in [0, 1]: 0 always takes the agent's best candidate, 1 takes all with equal probability.
+    weights : list, optional
+        One number per entry of the history, for a non-uniform teleport.
+    reward : str, Reward or callable
+        Reward for agents that use one, such as greedy and horizon.
+    remember : {"path", "history"}
+        Nodes that count as visited: those since the last teleport, or also the whole history.
+    fallback : {"frontier", "anywhere"}
+        Candidates at a dead end, as in `explore`.
+    tolerance : float
+        Relative standard error to reach. Sampled walks omit late steps with less than 2 % of it of all visits.
+    top : int
+        Number of highest scores that must reach the tolerance.
+    max_walks : int
+        Maximum number of walkers; if they are not enough, `converged` is False.
+    exact : bool
+        Follow all paths, up to a million.
+    seed : int
+        Random seed.
+    engine : {"local", "ray"}
+        Execution backend for a batch of histories: processes of this machine, or a Ray cluster. The result is the same.
+    workers : int, optional
+        Number of parallel histories; for a single history, number of threads. Default: chosen automatically.
+    address : str, optional
+        Address of a Ray cluster. Default: start one on this machine.
+    run : str or Path, optional
+        Folder that keeps finished results, so that an interrupted call resumes.
+    progress : callable, optional
+        Called with a message and the completed share.
 
-    >>> from curiograph.graph.toys import library
-    >>> eta = curious_pagerank(library(), "greedy", history=["music", "logic"], reward="igt", exact=True)
+    Returns
+    -------
+    CuriousPageRank
+        Scores with standard errors.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> eta = cg.curious_pagerank(cg.toys.library(), "greedy", history=["music", "logic"], reward="igt", exact=True)
     >>> eta.top(3)[0][0], eta.exact, round(float(eta.scores.sum()), 12)
     ('music', True, 1.0)
     """
     require_edges(as_graph(graph))
-    made, used_engine = as_agent(agent), resolve_engine(engine, workers, address, run)
-    alphas = _alphas(alpha)
+    agent, used_engine = as_agent(agent), resolve_engine(engine, workers, address, run)
+    alphas = _check_alphas(alpha)
     if remember not in get_args(Memory):
         raise UnknownNameError(f"remember is {quote_value(remember)}; the choices are {', '.join(get_args(Memory))}.")
     if remember == "history" and history is None:
         raise SettingError("remember is 'history' but there is no history; give one, or remember the path.")
-    many = is_history_batch(graph, history)
-    threads = 1 if many else resolve_workers(workers)
-    how = _Simulation(
-        WalkerPolicy(
-            GraphBatch.of([graph]), made, as_reward(reward), check_p_g(p_g), check_fallback(fallback), threads
+    if not is_number(tolerance) or not 0 < tolerance < 1:
+        raise SettingError(f"tolerance is {quote_value(tolerance)}; give the relative error to allow, such as 0.05.")
+    is_batch = is_history_batch(graph, history)
+    simulation = _Simulation(
+        policy=WalkerPolicy(
+            stack=GraphBatch.of([graph]),
+            agent=agent,
+            reward=as_reward(reward),
+            p_g=check_p_g(p_g),
+            fallback=check_fallback(fallback),
+            workers=1 if is_batch else resolve_workers(workers),
         ),
-        alphas,
-        _tolerance(tolerance),
-        check_integer("top", top, 1, "give the number of scores whose error counts, 1 or more"),
-        check_integer("max_walks", max_walks, 1, "give the most walkers to draw, 1 or more"),
-        exact,
-        remember,
-        check_seed(seed),
+        alphas=alphas,
+        tolerance=float(tolerance),
+        top=check_integer("top", top, 1, "give the number of scores whose error counts, 1 or more"),
+        max_walks=check_integer("max_walks", max_walks, 1, "give the maximum number of walkers, 1 or more"),
+        exact=exact,
+        remember=remember,
+        seed=check_seed(seed),
     )
-    starts = make_teleports(graph, history, weights) if many else [make_teleport_or_uniform(graph, history, weights)]
-    found = _answers(how, starts, used_engine, progress) if many else [how.answer(starts[0])]
-    shape = (len(found),) * many + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
-    converged = np.stack([f.converged for f in found]).reshape(shape[:-1])
+    if is_batch:
+        results = _run_batch(simulation, make_teleports(graph, history, weights), used_engine, progress)
+    else:
+        teleport = make_teleport_or_uniform(graph, history, weights)
+        if run is None:
+            results = [simulation.run(teleport)]
+        else:
+            in_process = replace(IN_PROCESS, run_folder=used_engine.run_folder)
+            results = _run_batch(simulation, [teleport], in_process, progress)
+    shape = (len(results),) * is_batch + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
+    scores, stderr = np.zeros((2, len(results), len(alphas), graph.num_nodes))
+    for row, result in enumerate(results):
+        scores[row][:, result.nodes] = result.scores
+        stderr[row][:, result.nodes] = result.stderr
+    converged = np.stack([result.converged for result in results]).reshape(shape[:-1])
     return CuriousPageRank(
-        _everywhere(found, "scores", graph.num_nodes).reshape(shape),
-        _everywhere(found, "stderr", graph.num_nodes).reshape(shape),
-        converged if converged.ndim else bool(converged),
-        all(f.exact for f in found),
-        sum(f.walks for f in found),
-        sum(f.paths for f in found),
-        made.name,
-        alphas if np.ndim(alpha) > 0 else float(alphas[0]),
-        how.bias.p_g,
-        graph,
+        scores=scores.reshape(shape),
+        stderr=stderr.reshape(shape),
+        converged=converged if converged.ndim else bool(converged),
+        exact=all(result.exact for result in results),
+        walks=sum(result.walks for result in results),
+        paths=sum(result.paths for result in results),
+        agent=agent.name,
+        alpha=alphas if np.ndim(alpha) > 0 else float(alphas[0]),
+        p_g=simulation.policy.p_g,
+        graph=graph,
     )
-
-
-def _answers(how: _Simulation, starts: Sequence[Teleport], engine: Engine, progress: Progress) -> list[_Answer]:
-    """Answer for all histories, with a task for each."""
-    graph = how.bias.stack.graphs[0]
-    job = Job(
-        name="curious-pagerank",
-        function=_answered,
-        shared=how,
-        tasks=starts,
-        key=lambda: (
-            how.about() | {"histories": [[len(q.nodes), hash_values(q.nodes, q.chances, q.visited)] for q in starts]}
-        ),
-        describe_task=lambda q: f"the history {quote_value([graph.label(int(v)) for v in q.visited])}",
-        unit="histories",
-        fix="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every node",
-    )
-    check_memory(2 * 8 * len(starts) * len(how.alphas) * graph.num_nodes, job.fix)
-    return [_Answer(**result) for result in run_job(job, engine, progress)]
-
-
-def _answered(how: _Simulation, q: Teleport) -> Result:
-    return vars(how.answer(q))
 
 
 @dataclass(frozen=True, eq=False)
-class _Answer:
-    """For one history, and the nodes that walkers reached from it."""
+class _HistoryResult:
+    """Scores for one history at the nodes that walkers reached."""
 
     nodes: Int64
     scores: Float64
-    """Alphas x nodes."""
+    """Scores, alphas x nodes."""
     stderr: Float64
+    """Standard errors, alphas x nodes."""
     converged: NDArray[np.bool_]
     exact: bool
     walks: int
     paths: int
 
 
-def _everywhere(found: Sequence[_Answer], name: str, num_nodes: int) -> Float64:
-    """Scores or errors of all nodes: histories x alphas x nodes."""
-    values = np.zeros((len(found), len(found[0].converged), num_nodes))
-    for row, answer in zip(values, found, strict=True):
-        row[:, answer.nodes] = getattr(answer, name)
-    return values
+def _run_batch(
+    simulation: _Simulation, teleports: Sequence[Teleport], engine: Engine, progress: Progress
+) -> list[_HistoryResult]:
+    """Run a simulation for each of several histories, as tasks of a job."""
+    graph = simulation.policy.stack.graphs[0]
+    job = Job(
+        name="curious-pagerank",
+        function=_run_task,
+        shared=simulation,
+        tasks=teleports,
+        key=lambda: (
+            simulation.describe()
+            | {"histories": [[len(q.nodes), hash_values(q.nodes, q.probabilities, q.visited)] for q in teleports]}
+        ),
+        describe_task=lambda q: f"the history {quote_value([graph.label(int(v)) for v in q.visited])}",
+        unit="histories",
+        fix="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every node",
+    )
+    check_memory(2 * 8 * len(teleports) * len(simulation.alphas) * graph.num_nodes, job.fix)
+    return [_HistoryResult(**result) for result in run_job(job, engine, progress)]
+
+
+def _run_task(simulation: _Simulation, teleport: Teleport) -> Result:
+    return vars(simulation.run(teleport))
 
 
 @dataclass(frozen=True, eq=False)
 class _Simulation:
-    """How to answer for any history."""
+    """Settings of a simulation, for any history."""
 
-    bias: WalkerPolicy
+    policy: WalkerPolicy
     alphas: Float64
     tolerance: float
     top: int
@@ -250,77 +298,76 @@ class _Simulation:
     remember: Memory
     seed: int
 
-    def about(self) -> dict[str, Any]:
-        """What tells its answers from those of any other."""
-        bias = self.bias
+    def describe(self) -> dict[str, Any]:
+        """Return everything that determines the results, as JSON values."""
+        policy = self.policy
         return {
-            "graph": hash_graph(bias.stack.graphs[0]),
-            "agent": fingerprint("agent", bias.agent),
-            "reward": fingerprint("reward", bias.reward),
-            "settings": [bias.p_g, bias.fallback, self.tolerance, self.top, self.max_walks, self.exact],
+            "graph": hash_graph(policy.stack.graphs[0]),
+            "agent": fingerprint("agent", policy.agent),
+            "reward": fingerprint("reward", policy.reward),
+            "settings": [policy.p_g, policy.fallback, self.tolerance, self.top, self.max_walks, self.exact],
             "alphas": self.alphas.tolist(),
             "remember": self.remember,
             "seed": self.seed,
         }
 
-    def answer(self, q: Teleport) -> _Answer:
-        """Simulate until the error is small enough, or the walks are used up.
+    def run(self, teleport: Teleport) -> _HistoryResult:
+        """Simulate walkers until the error is small enough or `max_walks` is reached.
 
-        Errors fall at least like one over the root of the walkers, which says how many more it takes; but at most half
-        as many again at a time: a large error is often that of a node that got among the highest by chance.
+        The error decreases at least with the square root of the number of walkers, which gives the size of the next
+        simulation. It is limited to half of the walkers so far: a large error is often that of a node that is among the
+        highest by chance.
         """
-        states = make_start_states(q.nodes, self.seed, q.visited if self.remember == "history" else None)
-        seed = int(_mixed(self.seed, q.nodes))
-        from_history = partial(simulate_swarm, self.bias, states, q.chances)
+        states = make_start_states(teleport.nodes, self.seed, teleport.visited if self.remember == "history" else None)
+        seed = np.asarray([self.seed], np.uint64)
+        for place, node in enumerate(teleport.nodes):  # errors for different histories are independent
+            seed = kernels.random.branch_streams(seed, np.uint64(place), np.asarray([node]))
         largest = float(self.alphas.max())
-        if self.exact:
-            reach = SwarmLimits(_MOST_PATHS, largest, most_paths=_MOST_PATHS)  # so large that nothing is drawn
-            visits = [from_history(reach, _streams(seed, 0))]
-            return _answer(*combine_visits(visits, self.alphas), np.ones(len(self.alphas), bool), visits)
-        visits, left, size = [], self.max_walks, FIRST_SIZE
-        while True:
-            reach = SwarmLimits(min(size, max(1, left // SwarmLimits.groups)), largest, tail=self.tolerance / 50)
-            visits.append(from_history(reach, _streams(seed, len(visits))))
-            left -= visits[-1].walks
-            # where the last one followed all paths, those before have nothing to add but their errors
-            counted = visits if visits[-1].drawn else visits[-1:]
-            nodes, scores, stderr = combine_visits(counted, self.alphas)
-            excess = self._errors(scores, stderr) / self.tolerance
-            largest_excess = float(excess[self.alphas.argmax()])
-            if largest_excess <= 1 or left < SwarmLimits.groups:
-                return _answer(nodes, scores, stderr, excess <= 1, visits)
-            size = int(sum(v.size for v in visits) * np.clip(largest_excess**2 - 1, 0.25, 0.5))
 
-    def _errors(self, scores: Float64, stderr: Float64) -> Float64:
-        """The largest relative error of the highest scores, by alpha."""
+        def simulate(limits: SwarmLimits, number: int) -> Visits:
+            streams = kernels.random.make_streams(np.uint64(seed[0]), number, SwarmLimits.groups)
+            return simulate_swarm(self.policy, states, teleport.probabilities, limits, streams)
+
+        if self.exact:
+            limits = SwarmLimits(_MAX_PATHS, largest, max_paths=_MAX_PATHS)  # so large that nothing is sampled
+            visits = [simulate(limits, 0)]
+            nodes, scores, stderr = combine_visits(visits, self.alphas)
+            converged = np.ones(len(self.alphas), bool)
+        else:
+            visits, left, size = [], self.max_walks, _FIRST_SIZE
+            while True:
+                size = min(size, max(1, left // SwarmLimits.groups))
+                visits.append(simulate(SwarmLimits(size, largest, tail=self.tolerance / 50), len(visits)))
+                left -= visits[-1].walks
+                # If the last simulation followed all paths, the sampled ones before would only add errors.
+                counted = visits if visits[-1].sampled else visits[-1:]
+                nodes, scores, stderr = combine_visits(counted, self.alphas)
+                excess = self._compute_largest_errors(scores, stderr) / self.tolerance
+                converged = excess <= 1
+                excess_at_largest = float(excess[self.alphas.argmax()])
+                if excess_at_largest <= 1 or left < SwarmLimits.groups:
+                    break
+                size = int(sum(v.size for v in visits) * np.clip(excess_at_largest**2 - 1, 0.25, 0.5))
+        return _HistoryResult(
+            nodes=nodes,
+            scores=scores,
+            stderr=stderr,
+            converged=converged,
+            exact=not visits[-1].sampled,
+            walks=sum(v.walks for v in visits),
+            paths=sum(v.paths for v in visits),
+        )
+
+    def _compute_largest_errors(self, scores: Float64, stderr: Float64) -> Float64:
+        """Return the largest relative error of the highest scores for each alpha."""
         top = np.argsort(-scores, axis=1, kind="stable")[:, : self.top]
         highest, errors = np.take_along_axis(scores, top, 1), np.take_along_axis(stderr, top, 1)
         relative = np.divide(errors, highest, out=np.zeros_like(errors), where=highest > 0)
         return np.asarray(relative.max(axis=1))
 
 
-def _answer(
-    nodes: Int64, scores: Float64, stderr: Float64, converged: NDArray[np.bool_], visits: Sequence[Visits]
-) -> _Answer:
-    walks, paths = sum(v.walks for v in visits), sum(v.paths for v in visits)
-    return _Answer(nodes, scores, stderr, converged, not visits[-1].drawn, walks, paths)
-
-
-def _streams(seed: int, task: int) -> Streams:
-    streams: Streams = kernels.random.make_streams(np.uint64(seed), task, SwarmLimits.groups)
-    return streams
-
-
-def _mixed(seed: int, nodes: Int32) -> np.uint64:
-    """A seed for a history, so that errors for different users are independent."""
-    mixed = np.asarray([seed], np.uint64)
-    for place, node in enumerate(nodes):
-        mixed = kernels.random.branch_streams(mixed, np.uint64(place), np.asarray([node]))
-    return np.uint64(mixed[0])
-
-
 def make_start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> States:
-    """The states in which walkers start: one per node, which stands last in it, after what else counts as visited."""
+    """Return the start states of walkers, one per node: the node itself, after the other `visited` nodes if given."""
     streams = kernels.random.branch_streams(np.full(len(nodes), seed, np.uint64), np.uint64(0), nodes)
     if visited is None:
         return States(nodes[:, None], streams)
@@ -328,15 +375,8 @@ def make_start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> 
     return States(np.asarray(rows, np.int32), streams)
 
 
-def _alphas(alpha: Any) -> Float64:
-    if np.ndim(alpha) == 0:
-        return np.asarray([check_alpha(alpha)])
-    if np.ndim(alpha) > 1 or len(alpha) == 0:
+def _check_alphas(alpha: Any) -> Float64:
+    """Return one or several alphas as an array."""
+    if np.ndim(alpha) > 1 or (np.ndim(alpha) == 1 and len(alpha) == 0):
         raise SettingError(f"alpha is {quote_value(alpha)}; give one number, or a list of them.")
-    return np.asarray([check_alpha(each) for each in alpha])
-
-
-def _tolerance(tolerance: Any) -> float:
-    if not is_number(tolerance) or not 0 < tolerance < 1:
-        raise SettingError(f"tolerance is {quote_value(tolerance)}; give the relative error to allow, such as 0.05.")
-    return float(tolerance)
+    return np.asarray([check_alpha(each) for each in (alpha if np.ndim(alpha) else [alpha])])

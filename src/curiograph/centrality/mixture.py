@@ -1,4 +1,4 @@
-"""Mixtures: eta' = b eta_PR + c eta_IGT + d eta_CPT and so on, with weights on the unit sphere."""
+"""Mixtures of centralities: eta' = b eta_PR + c eta_IGT + d eta_CPT, with weights on the unit sphere."""
 
 from __future__ import annotations
 
@@ -13,29 +13,44 @@ from curiograph.messages import quote_value
 
 
 def mixture(components: Mapping[str, Any], weights: Mapping[str, float] | None = None) -> Float64:
-    """Scores of a mixture of centralities.
+    """Return the scores of a mixture of centralities.
 
     Parameters
     ----------
-    components : scores by name: arrays over the nodes, or what `pagerank` and `curious_pagerank` return, each with its
-        own alpha or all with the same.
-    weights : a number for each name, of either sign; only their proportions matter, since they are scaled to the unit
-        sphere. Equal ones without it.
+    components : dict
+        Scores by name: arrays over the nodes, or results of `pagerank` and `curious_pagerank`, which may have different
+        alphas.
+    weights : dict, optional
+        A number for each name, of either sign. They are scaled to the unit sphere, so only their proportions matter.
+        Default: equal weights.
 
-    >>> from curiograph.graph.toys import library
-    >>> from curiograph.centrality.pagerank import pagerank
-    >>> from curiograph.centrality.curious_pagerank import curious_pagerank
-    >>> g, history = library(), ["music", "logic"]
-    >>> eta = mixture({
-    ...     "pagerank": pagerank(g, 0.85, history),
-    ...     "igt": curious_pagerank(g, "greedy", 0.5, history, reward="igt"),
+    Returns
+    -------
+    ndarray
+        Weighted sum of the scores.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> g, history = cg.toys.library(), ["music", "logic"]
+    >>> eta = cg.mixture({
+    ...     "pagerank": cg.pagerank(g, 0.85, history),
+    ...     "igt": cg.curious_pagerank(g, "greedy", 0.5, history, reward="igt"),
     ... })
     >>> eta.shape
     (12,)
     """
     if not isinstance(components, Mapping) or not components:
         raise SettingError(f"the components are {quote_value(components)}; give scores by name, at least one.")
-    scores = {name: _scores(name, getattr(each, "scores", each)) for name, each in components.items()}
+    scores: dict[str, Float64] = {}
+    for name, component in components.items():
+        given = getattr(component, "scores", component)
+        try:
+            scores[name] = np.asarray(given, np.float64)
+        except (TypeError, ValueError):
+            raise SettingError(f"the scores of {name!r} are {quote_value(given)}; give one number per node.") from None
+        if not np.all(np.isfinite(scores[name])):
+            raise SettingError(f"the scores of {name!r} hold a number that is not finite; give one per node.")
     shapes = {name: each.shape for name, each in scores.items()}
     if len(set(shapes.values())) > 1:
         raise SettingError(f"the components have scores of different shapes, {shapes}; give those of one graph.")
@@ -44,7 +59,7 @@ def mixture(components: Mapping[str, Any], weights: Mapping[str, float] | None =
 
 
 def normalize_weights(names: Iterable[str], weights: Mapping[str, float] | None = None) -> dict[str, float]:
-    """A weight for each name such that their squares add up to 1; a name that is not given has none.
+    """Return weights whose squares sum to 1; a name without a weight gets 0, and all are equal if `weights` is None.
 
     >>> normalize_weights(["pagerank", "igt"], {"pagerank": 3, "igt": 4})
     {'pagerank': 0.6, 'igt': 0.8}
@@ -62,17 +77,7 @@ def normalize_weights(names: Iterable[str], weights: Mapping[str, float] | None 
         values = np.asarray([float(given.get(name, 0.0)) for name in names])
     except (TypeError, ValueError):
         raise SettingError(f"the weights are {quote_value(given)}; give a number for each component.") from None
-    length = float(np.linalg.norm(values))
-    if not np.isfinite(length) or length == 0:
+    norm = float(np.linalg.norm(values))
+    if not np.isfinite(norm) or norm == 0:
         raise SettingError(f"the weights are {quote_value(given)}; give finite numbers that are not all zero.")
-    return dict(zip(names, (values / length).tolist(), strict=True))
-
-
-def _scores(name: str, given: Any) -> Float64:
-    try:
-        scores = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        raise SettingError(f"the scores of {name!r} are {quote_value(given)}; give one number per node.") from None
-    if not np.all(np.isfinite(scores)):
-        raise SettingError(f"the scores of {name!r} hold a number that is not finite; give one per node.")
-    return scores
+    return dict(zip(names, (values / norm).tolist(), strict=True))

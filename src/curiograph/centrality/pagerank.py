@@ -1,4 +1,4 @@
-"""PageRank: how often a walker is at each node who follows links and now and then starts again from the history."""
+"""PageRank, exactly, for one or many histories."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from curiograph.centrality.scores import label_scores, plot_top_scores
 from curiograph.errors import ConvergenceError, SettingError
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph, as_graph, require_edges
-from curiograph.graph.transition import SortedTransition
 from curiograph.messages import quote_value
 from curiograph.validation import check_integer, is_number, resolve_workers
 
@@ -33,48 +32,59 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-12
 MAX_ITERATIONS = 10_000
 
-_ROUNDING = 1e-15  # scores this close may differ by the order of their sums
-_COLUMNS = 32  # histories solved side by side: a row of single-precision numbers is then two cache lines
-_FEWEST = 4  # with fewer than this, one at a time is faster
-_SINGLE = 3e-6  # relative change of a sweep that single precision can still tell from none
-_SWEEPS = 60  # in one round; slower than that, one at a time in double precision is better
-_TINY = 1e-300  # keeps a column that is solved from being divided by zero
-_GENTLE = 0.9  # alpha up to which sweeps are as fast as conjugate gradients on most undirected graphs
-_RENUMBERED = 2_000_000  # entries of rows up to which nodes are renumbered: beyond, memory is what takes time
-_ROUNDS = 6  # of single-precision solutions, each correcting the one before
+_ROUNDING = 1e-15  # scores this close may differ by the order of summation
+_SWEEP_ALPHA = 0.9  # up to this alpha, Gauss-Seidel is as fast as conjugate gradients on most undirected graphs
+_SORTED_ENTRIES = 2_000_000  # up to this size, sorting rows by length pays off; beyond, memory bandwidth dominates
+
+# Batches of histories are solved in single precision, with iterative refinement in double precision.
+_BLOCK_COLUMNS = 32  # histories per block: a row of single-precision numbers is then two cache lines
+_MIN_COLUMNS = 4  # smaller blocks are slower than one history at a time
+_SINGLE_TOLERANCE = 3e-6  # smallest relative change that single precision resolves
+_MAX_SWEEPS = 60  # per round; slower convergence is left to the double-precision solver
+_MAX_ROUNDS = 6  # of refinement
+_TINY = 1e-300  # avoids division by zero for columns that are solved
 
 
 @dataclass(frozen=True, eq=False)
 class PageRank:
-    """Scores of all nodes for one history, or for several: then `scores`, `residual` and `iterations` gain an axis.
+    """PageRank of all nodes for one history, or for several.
 
-    >>> from curiograph.graph.toys import library
-    >>> eta = pagerank(library(), history=["music"])
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> eta = cg.pagerank(cg.toys.library(), history=["music"])
     >>> [label for label, score in eta.top(3)]
     ['music', 'mathematics', 'physics']
     """
 
     graph: Graph
+    """Graph of the nodes."""
     alpha: float
+    """Probability to follow a link instead of teleporting."""
     scores: Float64
-    """One score per node, adding up to 1; for several histories, one row for each."""
+    """One score per node, which sum to 1; one row per history for several."""
     residual: Any
-    """Sum over the nodes of |eta - (1 - alpha) q - alpha P^T eta|, measured on `scores`; an array for several."""
+    """Sum over the nodes of |eta - (1 - alpha) q - alpha P^T eta| at `scores`; an array for several histories."""
     iterations: Any
-    """How often all edges were read to find them; an array for several."""
+    """Number of passes over all edges; an array for several histories."""
 
     def top(self, k: int = 10) -> Any:
-        """The k best nodes as (label, score), best first; a list of such lists for several histories.
+        """Return the k best nodes as (label, score), best first; a list of such lists for several histories.
 
-        Scores closer than the residual are equal, and equal ones come in node order.
+        Scores closer than the residual are ties, and ties are in node order.
         """
         k = check_integer("k", k, 1, "ask for 1 node or more")
         if self.scores.ndim == 2:
-            return [self._best(row, residual, k) for row, residual in zip(self.scores, self.residual, strict=True)]
-        return self._best(self.scores, self.residual, k)
+            return [self._find_top(row, residual, k) for row, residual in zip(self.scores, self.residual, strict=True)]
+        return self._find_top(self.scores, self.residual, k)
+
+    def _find_top(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
+        rounded = np.round(scores / max(residual, _ROUNDING))
+        best = np.argsort(-rounded, kind="stable")[:k]
+        return [(self.graph.names[int(v)], float(scores[v])) for v in best]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, scores by label; a list of them for several histories."""
+        """Return plain values, with scores by label; a list of them for several histories."""
         return {
             "alpha": self.alpha,
             "scores": label_scores(self.graph, self.scores),
@@ -83,19 +93,8 @@ class PageRank:
         }
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Bars of the best scores of one history."""
+        """Plot the highest scores of one history as bars."""
         return plot_top_scores(self.graph, self.scores, np.zeros_like(self.scores), self.alpha, "", ax)
-
-    def _best(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
-        steps = np.round(scores / max(residual, _ROUNDING))
-        best = np.argsort(-steps, kind="stable")[:k]
-        return [(self.graph.names[int(v)], float(scores[v])) for v in best]
-
-
-class _Solved(NamedTuple):
-    scores: Float64
-    residual: float
-    iterations: int
 
 
 def pagerank(
@@ -107,21 +106,41 @@ def pagerank(
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
 ) -> PageRank:
-    """eta = (1 - alpha) (I - alpha P^T)^-1 q: P the steps of a random walk, q uniform on the history.
+    """Compute PageRank: eta = (1 - alpha) (I - alpha P^T)^-1 q.
 
-    A walker at a node without a way out starts again from q.
+    P holds the transition probabilities of a random walk and q is uniform on the history. A walker at a node without
+    out-links teleports to q.
 
     Parameters
     ----------
-    alpha : chance to follow a link rather than to start again, from 0 up to, but not including, 1.
-    history : labels of visited nodes, where the walker starts again; all nodes without one. A list of lists is many
-        histories at once, which is several times faster than one after the other.
-    weights : one number per entry of the history, to make q uneven; one list per history for several.
-    tolerance : largest residual of an answer; where it is not reached, ConvergenceError is raised.
-    max_iterations : how often the edges may be read for one history.
+    graph : Graph
+        Graph with at least one edge.
+    alpha : float
+        Probability to follow a link instead of teleporting, in [0, 1).
+    history : list, optional
+        Labels of visited nodes, the targets of teleports. Default: all nodes. A list of lists is a batch of histories,
+        which is several times faster than one call per history.
+    weights : list, optional
+        One number per entry of the history, for a non-uniform q; one list per history for a batch.
+    tolerance : float
+        Maximum residual of the result.
+    max_iterations : int
+        Maximum number of passes over all edges per history.
 
-    >>> from curiograph.graph.toys import cycle
-    >>> pagerank(cycle(4), alpha=0.5, history=[0]).scores.round(4).tolist()
+    Returns
+    -------
+    PageRank
+        Scores with their residual.
+
+    Raises
+    ------
+    ConvergenceError
+        If the residual exceeds the tolerance after `max_iterations`.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> cg.pagerank(cg.toys.cycle(4), alpha=0.5, history=[0]).scores.round(4).tolist()
     [0.5833, 0.1667, 0.0833, 0.1667]
     """
     graph = as_graph(graph)
@@ -130,16 +149,28 @@ def pagerank(
     tolerance = check_positive("tolerance", tolerance)
     max_iterations = check_integer("max_iterations", max_iterations, 1, "give 1 or more")
     if is_history_batch(graph, history):
-        return _many(graph, alpha, make_teleports(graph, history, weights), tolerance, max_iterations)
-    found = _one(graph, alpha, make_teleport_or_uniform(graph, history, weights), tolerance, max_iterations)
-    return PageRank(graph, alpha, found.scores, found.residual, found.iterations)
+        teleports = make_teleports(graph, history, weights)
+        return PageRank(graph, alpha, *_solve_batch(graph, alpha, teleports, tolerance, max_iterations))
+    teleport = make_teleport_or_uniform(graph, history, weights)
+    return PageRank(graph, alpha, *_solve_one(graph, alpha, teleport, tolerance, max_iterations))
+
+
+def compute_pagerank_rows(graph: Graph, alpha: float, teleports: Sequence[Teleport]) -> Float64:
+    """Return the scores for several teleport distributions, one row for each.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> from curiograph.centrality.history import make_teleport
+    >>> compute_pagerank_rows(cycle(4), 0.5, [make_teleport(cycle(4), [0])]).round(4).tolist()
+    [[0.5833, 0.1667, 0.0833, 0.1667]]
+    """
+    return _solve_batch(graph, alpha, teleports, TOLERANCE, MAX_ITERATIONS)[0]
 
 
 def compute_flow_scales(graph: Graph, alpha: float, rows: NDArray[Any]) -> Any:
-    """What PageRanks from single nodes have to be multiplied by to be flows, which add up over the nodes of a history.
+    """Return the factors that turn PageRanks from single nodes (rows) into expected visits before the first teleport.
 
-    A flow is visits before the first teleport; where walkers stop at dead ends and start again, it is less than
-    1 / (1 - alpha) in all.
+    Expected visits, unlike PageRank, are additive over the nodes of a history. They sum to 1 / (1 - alpha), or less if
+    walkers reach dead ends.
 
     >>> from curiograph.graph.toys import cycle
     >>> compute_flow_scales(cycle(4), 0.5, np.full((1, 4), 0.25)).tolist()
@@ -148,19 +179,8 @@ def compute_flow_scales(graph: Graph, alpha: float, rows: NDArray[Any]) -> Any:
     return 1 / (1 - alpha + alpha * rows[:, graph.transition.share == 0].sum(axis=1))
 
 
-def compute_pagerank_rows(graph: Graph, alpha: float, starts: Sequence[Teleport]) -> Float64:
-    """Scores for several histories that are known by position, one row for each.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> from curiograph.centrality.history import make_teleport
-    >>> compute_pagerank_rows(cycle(4), 0.5, [make_teleport(cycle(4), [0])]).round(4).tolist()
-    [[0.5833, 0.1667, 0.0833, 0.1667]]
-    """
-    return _many(graph, alpha, starts, TOLERANCE, MAX_ITERATIONS).scores
-
-
 def check_positive(name: str, value: Any) -> float:
-    """A number above zero.
+    """Return a number above zero.
 
     >>> check_positive("tolerance", 0)
     Traceback (most recent call last):
@@ -171,156 +191,148 @@ def check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
-def _one(graph: Graph, alpha: float, starts: Teleport, tolerance: float, most: int) -> _Solved:
-    """Solve, measure the residual, and solve again for what is missing until it is small enough."""
-    steps = graph.transition
-    swept = graph.directed or (alpha <= _GENTLE and len(graph.indices) <= _RENUMBERED)
-    renumbered = steps.sorted_by_length if swept and len(graph.indices) <= _RENUMBERED else None
-    rows, share = (steps.rows, steps.share) if renumbered is None else (renumbered.rows, renumbered.share)
+# ---- one history ----------------------------------------------------------------------------------------------------
+
+
+def _solve_one(
+    graph: Graph, alpha: float, teleport: Teleport, tolerance: float, max_iterations: int
+) -> tuple[Float64, float, int]:
+    """Solve y = q + alpha P^T y with iterative refinement; return normalized scores, residual and iterations."""
+    transition = graph.transition
+    small = len(graph.indices) <= _SORTED_ENTRIES
+    use_sweeps = graph.directed or (alpha <= _SWEEP_ALPHA and small)
+    sorted_transition = transition.sorted_by_length if use_sweeps and small else None
+    rows, share = transition.rows, transition.share
     q = np.zeros(graph.num_nodes)
-    q[starts.nodes] = starts.chances
-    q = q if renumbered is None else q[renumbered.order]
-    missing = q
-    y, iterations, best = np.zeros(len(q)), 0, np.inf
-    enough = tolerance
+    q[teleport.nodes] = teleport.probabilities
+    if sorted_transition is not None:
+        rows, share, q = sorted_transition.rows, sorted_transition.share, q[sorted_transition.order]
+    y, shortfall = np.zeros(len(q)), q
+    iterations, best, relative_tolerance = 0, np.inf, tolerance
     while True:
-        if swept:
-            known = max(1.0, y.sum())
+        left = max_iterations - iterations
+        if use_sweeps:
             change, taken = kernels.pagerank.solve_gauss_seidel(
-                *rows, share, alpha, missing, enough, known, most - iterations
+                *rows, share, alpha, shortfall, relative_tolerance, max(1.0, y.sum()), left
             )
         else:
-            change, taken = _conjugate(graph, alpha, missing, enough, y.sum(), most - iterations)
-        enough *= 0.1
+            # Walks on an undirected graph have no dead ends, except those that start at an isolated node.
+            total = max(1.0, y.sum(), shortfall[transition.strength > 0].sum() / (1 - alpha))
+            absolute_tolerance = relative_tolerance * total / (1 + alpha)  # the solver may exceed it by 1 + alpha
+            change, taken = kernels.pagerank.solve_conjugate_gradient(
+                *rows, transition.middle, share, transition.strength, alpha, shortfall, absolute_tolerance, left
+            )
+        relative_tolerance *= 0.1
         y += change
         iterations += taken
-        scores = _normal(y)
+        scores = np.maximum(y, 0.0)  # rounding errors may be negative
+        scores /= scores.sum()
         residual = float(kernels.pagerank.compute_definition_residual(*rows, share, alpha, q, scores))
         if residual <= tolerance:
-            return _Solved(_numbered_back(scores, renumbered), residual, iterations)
-        if iterations >= most or not residual < 0.5 * best:  # out of time, or at the end of the numbers' precision
-            raise _not_converged(min(residual, best), tolerance, alpha, iterations)
+            break
+        if iterations >= max_iterations or not residual < 0.5 * best:  # out of iterations, or at machine precision
+            raise ConvergenceError(
+                f"PageRank at alpha {alpha} reached a residual of {min(residual, best):.2g} in {iterations} "
+                f"iterations, not {tolerance:.2g}; raise max_iterations or tolerance, or lower alpha."
+            )
         best = residual
-        missing = np.empty(len(q))
-        kernels.pagerank.compute_residual(*rows, share, alpha, q, y, missing)
+        shortfall = np.empty(len(q))
+        kernels.pagerank.compute_residual(*rows, share, alpha, q, y, shortfall)
+    if sorted_transition is None:
+        return scores, residual, iterations
+    unsorted = np.empty_like(scores)
+    unsorted[sorted_transition.order] = scores
+    return unsorted, residual, iterations
 
 
-def _conjugate(graph: Graph, alpha: float, q: Float64, enough: float, known: float, most: int) -> tuple[Float64, int]:
-    """y = q + alpha P^T y of an undirected graph up to `enough` times its sum, and how often the edges were read."""
-    steps = graph.transition
-    # no walk on an undirected graph ends, but for those that never begin
-    total = max(1.0, known, q[steps.strength > 0].sum() / (1 - alpha))
-    close = enough * total / (1 + alpha)  # it may stop at 1 + alpha times what it is asked for
-    found = kernels.pagerank.solve_conjugate_gradient(
-        *steps.rows, steps.middle, steps.share, steps.strength, alpha, q, close, most
-    )
-    return found  # type: ignore[no-any-return]
+# ---- batches of histories -------------------------------------------------------------------------------------------
 
 
-def _numbered_back(scores: Float64, renumbered: SortedTransition | None) -> Float64:
-    if renumbered is None:
-        return scores
-    back = np.empty_like(scores)
-    back[renumbered.order] = scores
-    return back
-
-
-def _normal(y: Float64) -> Float64:
-    """Scores: rounding may leave a hair below zero."""
-    scores = np.maximum(y, 0.0)
-    scores /= scores.sum()
-    return scores
-
-
-def _many(graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: float, most: int) -> PageRank:
-    """Blocks of columns side by side, on all processors; what is not close enough then is solved one at a time."""
-    scores = np.empty((len(starts), graph.num_nodes))
-    residual, iterations = np.full(len(starts), np.inf), np.zeros(len(starts), np.int64)
-    firsts = range(0, len(starts), _COLUMNS)
-    blocks = [slice(first, min(first + _COLUMNS, len(starts))) for first in firsts]
-    wide = [block for block in blocks if block.stop - block.start >= _FEWEST]
-
-    def solve(some: Sequence[slice]) -> None:
-        room: _Room | None = None
-        for block in some:
-            if room is None or room.q.shape[1] != block.stop - block.start:
-                room = _Room.of(graph, block.stop - block.start)
-            iterations[block] = _side_by_side(graph, alpha, starts[block], tolerance, most, room)
-            residual[block] = kernels.pagerank_batch.normalize_scores(room.q, room.y, room.missing, scores[block])
-
-    workers = min(resolve_workers(None), len(wide))
-    if workers > 1:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(solve, [wide[i::workers] for i in range(workers)]))
-    else:
-        solve(wide)
-    for number in np.flatnonzero(~(residual <= tolerance) | (iterations > most)).tolist():
-        try:
-            scores[number], residual[number], iterations[number] = _one(graph, alpha, starts[number], tolerance, most)
-        except ConvergenceError as error:
-            raise ConvergenceError(f"history {number}: {error}") from None
-    return PageRank(graph, alpha, scores, residual, iterations)
-
-
-class _Room(NamedTuple):
-    """Arrays, nodes x histories, that the blocks of a batch work in one after the other: fresh memory costs time."""
+class _Workspace(NamedTuple):
+    """Arrays, nodes x histories, that consecutive blocks reuse, since allocation takes time."""
 
     q: Float64
     y: Float64
-    z: Float64
-    missing: Float64
+    scratch: Float64
+    shortfall: Float64
     single: tuple[Float32, Float32, Float32]
-    noted: tuple[Float32, Float32]
+    recent: tuple[Float32, Float32]
 
     @classmethod
-    def of(cls, graph: Graph, columns: int) -> _Room:
+    def allocate(cls, graph: Graph, columns: int) -> _Workspace:
         shape = (graph.num_nodes, columns)
-        q, y, z, missing = (np.zeros(shape) for _ in range(4))
-        single = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape, np.float32)
         window = (kernels.pagerank.WINDOW, *shape)
-        return cls(q, y, z, missing, single, (np.zeros(window, np.float32), np.zeros(window, np.float32)))
+        q, y, scratch, shortfall = (np.zeros(shape) for _ in range(4))
+        single = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape, np.float32)
+        return cls(q, y, scratch, shortfall, single, (np.zeros(window, np.float32), np.zeros(window, np.float32)))
 
 
-def _side_by_side(
-    graph: Graph, alpha: float, starts: Sequence[Teleport], tolerance: float, most: int, room: _Room
+def _solve_batch(
+    graph: Graph, alpha: float, teleports: Sequence[Teleport], tolerance: float, max_iterations: int
+) -> tuple[Float64, Float64, NDArray[np.int64]]:
+    """Solve blocks of histories on all processors, then those that did not converge one at a time."""
+    count = len(teleports)
+    scores = np.empty((count, graph.num_nodes))
+    residual, iterations = np.full(count, np.inf), np.zeros(count, np.int64)
+    blocks = [slice(first, min(first + _BLOCK_COLUMNS, count)) for first in range(0, count, _BLOCK_COLUMNS)]
+    blocks = [block for block in blocks if block.stop - block.start >= _MIN_COLUMNS]
+
+    def solve(some: Sequence[slice]) -> None:
+        work: _Workspace | None = None
+        for block in some:
+            if work is None or work.q.shape[1] != block.stop - block.start:
+                work = _Workspace.allocate(graph, block.stop - block.start)
+            iterations[block] = _solve_block(graph, alpha, teleports[block], tolerance, max_iterations, work)
+            residual[block] = kernels.pagerank_batch.normalize_scores(work.q, work.y, work.shortfall, scores[block])
+
+    workers = min(resolve_workers(None), len(blocks))
+    if workers > 1:
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(solve, [blocks[i::workers] for i in range(workers)]))
+    else:
+        solve(blocks)
+    for number in np.flatnonzero(~(residual <= tolerance) | (iterations > max_iterations)).tolist():
+        try:
+            result = _solve_one(graph, alpha, teleports[number], tolerance, max_iterations)
+        except ConvergenceError as error:
+            raise ConvergenceError(f"history {number}: {error}") from None
+        scores[number], residual[number], iterations[number] = result
+    return scores, residual, iterations
+
+
+def _solve_block(
+    graph: Graph,
+    alpha: float,
+    teleports: Sequence[Teleport],
+    tolerance: float,
+    max_iterations: int,
+    work: _Workspace,
 ) -> int:
-    """y of a block, into the room: single-precision solutions, each correcting those before; readings of the edges."""
+    """Solve a block into `work.y`, with single-precision corrections; return the number of passes over the edges."""
     indptr, indices, weights = graph.transition.rows
     share = graph.transition.share
-    light, light_share = _in_single_precision(graph)
-    q, y, z, missing, (lack, found, flow), noted = room
+    if weights is None:
+        single_weights, single_share = None, share.astype(np.float32)
+    else:  # probabilities instead of weights, which may exceed the range of single precision
+        single_weights, single_share = (weights * share[indices]).astype(np.float32), (share > 0).astype(np.float32)
+    q, y, scratch, shortfall, (scaled, change, flow), recent = work
     q[:], y[:] = 0.0, 0.0
-    for column, start in enumerate(starts):
-        q[start.nodes, column] = start.chances
-    missing[:] = q
-    lacking, total, iterations = np.ones(len(starts)), np.ones(len(starts)), 0
-    for _ in range(_ROUNDS):
-        scale = np.maximum(lacking, _TINY)
-        np.divide(missing, scale, out=lack, casting="same_kind")
-        enough = np.clip(0.3 * tolerance * total / scale, _SINGLE, 1.0).astype(np.float32)
+    for column, teleport in enumerate(teleports):
+        q[teleport.nodes, column] = teleport.probabilities
+    shortfall[:] = q
+    errors, totals, iterations = np.ones(len(teleports)), np.ones(len(teleports)), 0
+    for _ in range(_MAX_ROUNDS):
+        scale = np.maximum(errors, _TINY)
+        np.divide(shortfall, scale, out=scaled, casting="same_kind")
+        tolerances = np.clip(0.3 * tolerance * totals / scale, _SINGLE_TOLERANCE, 1.0).astype(np.float32)
         iterations += kernels.pagerank_batch.solve_gauss_seidel(
-            indptr, indices, light, light_share, np.float32(alpha), lack, found, flow, *noted, enough, _SWEEPS
+            indptr, indices, single_weights, single_share, np.float32(alpha), scaled, change, flow, *recent,
+            tolerances, _MAX_SWEEPS,
+        )  # fmt: skip
+        y += change * scale
+        errors, totals = kernels.pagerank_batch.compute_residuals(
+            indptr, indices, weights, share, alpha, q, y, scratch, shortfall
         )
-        y += found * scale
-        lacking, total = kernels.pagerank_batch.compute_residuals(
-            indptr, indices, weights, share, alpha, q, y, z, missing
-        )
-        if iterations >= most or np.all(lacking <= 0.5 * tolerance * total):
+        if iterations >= max_iterations or np.all(errors <= 0.5 * tolerance * totals):
             break
     return iterations
-
-
-def _in_single_precision(graph: Graph) -> tuple[Float32 | None, Float32]:
-    """Weights and shares; weights come as chances, because they themselves may be out of range."""
-    steps = graph.transition
-    _, indices, weights = steps.rows
-    if weights is None:
-        return None, steps.share.astype(np.float32)
-    return (weights * steps.share[indices]).astype(np.float32), (steps.share > 0).astype(np.float32)
-
-
-def _not_converged(residual: float, tolerance: float, alpha: float, iterations: int) -> ConvergenceError:
-    return ConvergenceError(
-        f"PageRank at alpha {alpha} came to a residual of {residual:.2g} in {iterations} iterations, not to "
-        f"{tolerance:.2g}; raise max_iterations or tolerance, or lower alpha."
-    )

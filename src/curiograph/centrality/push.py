@@ -1,4 +1,4 @@
-"""The best nodes by PageRank, found near the history, with bounds: the rest of the graph is not read."""
+"""Top nodes by PageRank through local push, with bounds: only the graph around the history is read."""
 
 from __future__ import annotations
 
@@ -19,32 +19,36 @@ MAX_EDGES = 50_000
 
 @dataclass(frozen=True, eq=False)
 class TopPageRank:
-    """The best nodes for a history; every true score lies between `scores` and `scores + bound`.
+    """Top nodes for a history; every exact score is between `scores` and `scores + bound`.
 
-    >>> from curiograph.graph.toys import library
-    >>> top = pagerank_top(library(), ["music"], k=3)
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> top = cg.pagerank_top(cg.toys.library(), ["music"], k=3)
     >>> top.nodes, top.certain
     (['music', 'mathematics', 'physics'], True)
     """
 
     graph: Graph
+    """Graph of the nodes."""
     alpha: float
+    """Probability to follow a link instead of teleporting."""
     nodes: list[Hashable]
-    """Labels, best lower bound first; fewer than k where fewer nodes can be reached."""
+    """Labels, highest lower bound first; fewer than k if fewer nodes are reachable."""
     scores: Float64
-    """Lower bounds of their scores."""
+    """Lower bounds of the scores."""
     bound: Float64
-    """How much higher the true score of each may be."""
+    """Maximum difference between the exact scores and `scores`."""
     certain: bool
-    """Whether it is proven that no other node scores higher than any of these."""
+    """Whether no other node can have a higher score than any of these."""
     touched: int
-    """How many nodes were looked at."""
+    """Number of nodes examined."""
 
     def __len__(self) -> int:
         return len(self.nodes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return {
             "alpha": self.alpha,
             "nodes": list(self.nodes),
@@ -56,16 +60,16 @@ class TopPageRank:
 
 
 class PushResult(NamedTuple):
-    """What a push found: entries of the first three arrays belong together, one per touched node."""
+    """Result of a push; the first three arrays have one entry per touched node."""
 
     nodes: Int32
     """Positions, in order of discovery."""
     scores: Float64
-    """Lower bounds."""
+    """Lower bounds of the scores."""
     bound: Float64
-    """How much higher the true score of each may be."""
+    """Maximum difference between the exact scores and `scores`."""
     best: Int64
-    """Where the best k stand in these arrays, best first."""
+    """Indices of the best k nodes in these arrays, best first."""
     certain: bool
     """Whether the best k are proven to be the best."""
 
@@ -80,26 +84,45 @@ def pagerank_top(
     tolerance: float = TOLERANCE,
     max_edges: int = MAX_EDGES,
 ) -> TopPageRank:
-    """The k nodes that `pagerank` scores highest, from the part of the graph around the history.
+    """Find the k nodes with the highest PageRank from the part of the graph around the history.
 
-    Ends when it is proven which k are best, or their scores are known to a fraction `tolerance` of the k-th, or
-    `max_edges` edges were read; `certain` and `bound` say how far it came. Time and memory do not depend on the size
-    of the graph; a directed graph is prepared once, in one reading of its edges.
+    Stops when the best k are proven, when their scores are known to a fraction `tolerance` of the k-th score, or after
+    reading `max_edges` edges. Time and memory do not depend on the size of the graph, except that the edges of a
+    directed graph are read once in advance.
 
     Parameters
     ----------
-    history : labels of visited nodes, where the walker starts again.
-    weights : one number per entry of the history, to make the start uneven.
+    graph : Graph
+        Graph with at least one edge.
+    history : list
+        Labels of visited nodes, the targets of teleports.
+    k : int
+        Number of nodes to find.
+    alpha : float
+        Probability to follow a link instead of teleporting, in [0, 1).
+    weights : list, optional
+        One number per entry of the history, for a non-uniform teleport.
+    tolerance : float
+        Relative precision of the scores at which the search stops.
+    max_edges : int
+        Maximum number of edges to read.
 
-    >>> from curiograph.graph.toys import grid
-    >>> pagerank_top(grid(100, 100), [(50, 50)], k=1).touched < 100
+    Returns
+    -------
+    TopPageRank
+        Nodes with lower bounds of their scores; `certain` and `bound` give the precision.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> cg.pagerank_top(cg.toys.grid(100, 100), [(50, 50)], k=1).touched < 100
     True
     """
     graph = as_graph(graph)
     require_edges(graph)
     k = check_integer("k", k, 1, "ask for 1 node or more")
     alpha = check_alpha(alpha)
-    found = push_scores(
+    result = push_scores(
         graph,
         make_teleport(graph, history, weights),
         alpha,
@@ -107,37 +130,43 @@ def pagerank_top(
         tolerance=check_positive("tolerance", tolerance),
         max_edges=check_integer("max_edges", max_edges, 1, "give 1 or more"),
     )
-    labels = [graph.names[int(v)] for v in found.nodes[found.best]]
-    scores, bound = found.scores[found.best], found.bound[found.best]
-    return TopPageRank(graph, alpha, labels, scores, bound, found.certain, len(found.nodes))
+    return TopPageRank(
+        graph=graph,
+        alpha=alpha,
+        nodes=[graph.names[int(v)] for v in result.nodes[result.best]],
+        scores=result.scores[result.best],
+        bound=result.bound[result.best],
+        certain=result.certain,
+        touched=len(result.nodes),
+    )
 
 
 def push_scores(
     graph: Graph,
-    starts: Teleport,
+    teleport: Teleport,
     alpha: float,
     k: int,
     *,
     tolerance: float = TOLERANCE,
     max_edges: int = MAX_EDGES,
 ) -> PushResult:
-    """Scores of the nodes around a history with their bounds; stops as `pagerank_top` does.
+    """Return scores of the nodes around a history with bounds; stop as `pagerank_top` does.
 
     >>> from curiograph.graph.toys import cycle
-    >>> found = push_scores(cycle(5), make_teleport(cycle(5), [0]), 0.5, 1)
-    >>> found.nodes[found.best].tolist(), found.certain
+    >>> result = push_scores(cycle(5), make_teleport(cycle(5), [0]), 0.5, 1)
+    >>> result.nodes[result.best].tolist(), result.certain
     ([0], True)
     """
-    steps = graph.transition
-    strengths = None if graph.weights is None else steps.strength
-    reach = steps.max_in_probability if graph.directed else None
+    transition = graph.transition
+    strengths = None if graph.weights is None else transition.strength
+    max_probability = transition.max_in_probability if graph.directed else None
     nodes, low, width, best, held, waiting, certain, _ = kernels.push.push_scores(
-        graph.indptr, graph.indices, graph.weights, strengths, reach, steps.hubs, alpha,
-        starts.nodes, starts.chances, k, tolerance, max_edges,
+        graph.indptr, graph.indices, graph.weights, strengths, max_probability, transition.hubs, alpha,
+        teleport.nodes, teleport.probabilities, k, tolerance, max_edges,
     )  # fmt: skip
-    # What waits ends up as a score but for what dangles on the way, which is given back in proportion to all scores.
-    # On an undirected graph nothing that waits can dangle.
+    # Waiting mass becomes score, except for what reaches dead ends, which is returned in proportion to all scores.
+    # Waiting mass of an undirected graph never reaches a dead end.
     most = held + waiting
-    least = held + (1 - alpha) * waiting if graph.directed and steps.has_dangling else most
+    least = held + (1 - alpha) * waiting if graph.directed and transition.has_dangling else most
     scores = low / most
     return PushResult(nodes, scores, (low + width) / least - scores, best, bool(certain))

@@ -1,4 +1,4 @@
-"""The rank transition of a walker that an agent biases."""
+"""The rank transition: move probabilities of a walker that an agent biases."""
 
 from __future__ import annotations
 
@@ -14,15 +14,30 @@ from curiograph.validation import check_seed, is_number
 
 
 def rank_transition(scores: Any, p_g: float, *, seed: int | None = None) -> Float64:
-    """The chance of every candidate, given its score: (1 - p_g) p_g^(rank - 1) / (1 - p_g^candidates).
+    """Return the probability of every candidate: (1 - p_g) p_g^(rank - 1) / (1 - p_g^candidates).
 
-    Candidates with equal scores stand in random order: that of a seed, or, without one, the mean over all orders.
+    Parameters
+    ----------
+    scores : array_like
+        One score per candidate; the highest has rank 1.
+    p_g : float
+        Parameter in [0, 1]: 0 always takes the best candidate, 1 takes all with equal probability.
+    seed : int, optional
+        Seed of a random order of tied candidates. Default: the expectation over all orders.
 
-    >>> rank_transition([0.1, 0.7, 0.2], p_g=0.5).round(3)
+    Returns
+    -------
+    ndarray
+        Probabilities, which sum to 1.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> cg.rank_transition([0.1, 0.7, 0.2], p_g=0.5).round(3)
     array([0.143, 0.571, 0.286])
-    >>> rank_transition([1.0, 1.0, 0.0], p_g=0.0)
+    >>> cg.rank_transition([1.0, 1.0, 0.0], p_g=0.0)
     array([0.5, 0.5, 0. ])
-    >>> rank_transition([1.0, 1.0, 0.0], p_g=0.0, seed=3)
+    >>> cg.rank_transition([1.0, 1.0, 0.0], p_g=0.0, seed=3)
     array([1., 0., 0.])
     """
     try:
@@ -32,23 +47,25 @@ def rank_transition(scores: Any, p_g: float, *, seed: int | None = None) -> Floa
     if values.ndim != 1 or np.any(np.isnan(values)):
         raise SettingError(f"the scores are {quote_value(scores)}; give one number per candidate, none of them NaN.")
     if seed is not None:
-        luck = np.random.default_rng(check_seed(seed)).permutation(len(values))
-        order = np.lexsort((luck, values))
+        tie_order = np.random.default_rng(check_seed(seed)).permutation(len(values))
+        order = np.lexsort((tie_order, values))
         values = np.empty(len(values))
         values[order] = np.arange(len(values))
-    chances: Float64 = kernels.rank_transition.compute_probabilities(np.array([0, len(values)]), values, check_p_g(p_g))
-    return chances
+    probabilities: Float64 = kernels.rank_transition.compute_probabilities(
+        np.array([0, len(values)]), values, check_p_g(p_g)
+    )
+    return probabilities
 
 
 def check_p_g(p_g: Any) -> float:
-    """p_g, a number in [0, 1].
+    """Return p_g, a number in [0, 1].
 
     >>> check_p_g(1.5)
     Traceback (most recent call last):
-    curiograph.errors.SettingError: p_g is 1.5; give a number from 0 (always the best) to 1 (any candidate alike).
+    curiograph.errors.SettingError: p_g is 1.5; give a number from 0 (always the best) to 1 (all equally likely).
     """
     if not is_number(p_g) or not 0 <= p_g <= 1:
         raise SettingError(
-            f"p_g is {quote_value(p_g)}; give a number from 0 (always the best) to 1 (any candidate alike)."
+            f"p_g is {quote_value(p_g)}; give a number from 0 (always the best) to 1 (all equally likely)."
         )
     return float(p_g)

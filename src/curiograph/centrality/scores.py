@@ -1,4 +1,4 @@
-"""Reading scores: which nodes are highest, by label, as a picture."""
+"""Presentation of node scores: top nodes, scores by label, plots."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from curiograph.validation import check_integer
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_DRAWN = 10
+_NUM_PLOTTED = 10
 
 
 def find_top_nodes(graph: Graph, scores: Float64, k: int) -> Any:
-    """The `k` nodes with the highest scores as (label, score), best first, equal ones in node order; a list of such
-    lists for several rows of scores.
+    """Return the `k` nodes with the highest scores as (label, score), best first, ties in node order.
+
+    For several rows of scores, return a list of such lists.
 
     >>> from curiograph.graph.toys import cycle
     >>> find_top_nodes(cycle(4), np.array([0.1, 0.4, 0.4, 0.1]), 2)
@@ -33,7 +34,7 @@ def find_top_nodes(graph: Graph, scores: Float64, k: int) -> Any:
 
 
 def label_scores(graph: Graph, scores: Float64) -> Any:
-    """Scores by label, as a dict; a list of dicts for several rows of scores.
+    """Return scores by label as a dict; a list of dicts for several rows of scores.
 
     >>> from curiograph.graph.toys import complete
     >>> label_scores(complete(2), np.array([[0.5, 0.5], [1.0, 0.0]]))
@@ -45,23 +46,23 @@ def label_scores(graph: Graph, scores: Float64) -> Any:
 
 
 def plot_top_scores(graph: Graph, scores: Float64, errors: Float64, alpha: Any, agent: str, ax: Axes | None) -> Axes:
-    """Bars of the best ten scores; or, for several alphas, how the ten that are best at the last one change with it.
+    """Plot the ten highest scores as bars; for several alphas, the ten highest at the last one as curves over alpha.
 
-    `agent` is the name of the one that walked, empty for plain PageRank.
+    `agent` is the name of the agent that biased the walkers, empty for plain PageRank.
     """
     from curiograph.plotting import plot_curves, plot_ranking
 
     if scores.ndim > 1 + np.ndim(alpha):
-        raise SettingError(f"there are scores of {len(scores)} histories; draw those of one.")
-    best = np.argsort(-np.atleast_2d(scores)[-1], kind="stable")[:_DRAWN]
+        raise SettingError(f"there are scores of {len(scores)} histories; plot those of one.")
+    best = np.argsort(-np.atleast_2d(scores)[-1], kind="stable")[:_NUM_PLOTTED]
     labels = [str(graph.label(int(v))) for v in best]
     title = f"PageRank walked by {agent}" if agent else "PageRank"
     if np.ndim(alpha) == 0:
-        drawn = plot_ranking(labels, scores[best], errors[best], agent or "pagerank", ax)
-        drawn.set_title(f"{title}, alpha {alpha:g}", fontsize=10)
-        return drawn
-    drawn = plot_curves(np.asarray(alpha), labels, scores[:, best], errors[:, best], ax)
-    drawn.set_xlabel("alpha")
-    drawn.set_ylabel("score")
-    drawn.set_title(title, fontsize=10)
-    return drawn
+        ax = plot_ranking(labels, scores[best], errors[best], agent or "pagerank", ax)
+        ax.set_title(f"{title}, alpha {alpha:g}", fontsize=10)
+        return ax
+    ax = plot_curves(np.asarray(alpha), labels, scores[:, best], errors[:, best], ax)
+    ax.set_xlabel("alpha")
+    ax.set_ylabel("score")
+    ax.set_title(title, fontsize=10)
+    return ax

@@ -1,4 +1,4 @@
-"""How random walkers spread: how far they get, how often they return, and what they see on the way."""
+"""Statistics of random walks by step: distance, return probability, coverage, degree and information gaps."""
 
 from __future__ import annotations
 
@@ -29,67 +29,72 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 UNBIASED = "unbiased"
-_ENTRIES = 2**17  # walks times nodes whose gaps are counted together: bounds the memory, does not change the numbers
-_FEW = 0.2  # curves are drawn as far as this share of the walkers goes: beyond, a few would pass for a trend
+_BATCH_ENTRIES = 2**17  # walks times nodes of a batch of gap counts; bounds the memory, does not change the result
+_MIN_ALIVE = 0.2  # curves end when fewer walkers are left: the mean over a few could pass for a trend
 _PANELS = {
     "distance": "distance from the start (links)",
-    "returned": "chance to be back at the start",
+    "returned": "probability to be back at the start",
     "coverage": "distinct nodes visited",
     "degree": "degree of the current node",
-    "gaps": "information gaps in what was visited",
+    "gaps": "information gaps of the visited nodes",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A quantity at steps 0, 1, ..., over the walkers that got that far; NaN where none did."""
+    """Mean of a quantity at steps 0, 1, ... over the walkers that reached the step; NaN if none did."""
 
     mean: Float64
+    """Mean at each step."""
     stderr: Float64
-    """Standard error of the mean, the walkers taken as independent; NaN for a single one."""
+    """Standard error of the mean, for independent walkers; NaN for a single one."""
 
 
 @dataclass(frozen=True, eq=False)
 class WalkStatistics:
-    """What walkers of one kind do, step by step; step 0 is the start.
+    """Statistics of walks of one kind by step; step 0 is the start.
 
-    >>> from curiograph.graph.toys import cycle
-    >>> found = walk_statistics(cycle(6), "random", walks=50, steps=6, seed=0)
-    >>> found.distance.mean.tolist(), found.gaps.mean.tolist()
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> statistics = cg.walk_statistics(cg.toys.cycle(6), "random", walks=50, steps=6, seed=0)
+    >>> statistics.distance.mean.tolist(), statistics.gaps.mean.tolist()
     ([0.0, 1.0, 2.0, 3.0, 2.0, 1.0], [0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
     """
 
     name: str
+    """Name of the agent, or "unbiased"."""
     p_g: float | None
-    """Of the rank transition; None for the unbiased walker, which has no agent."""
+    """Parameter of the rank transition; None for the unbiased walker."""
     walkers: int
+    """Number of walkers."""
     reached: int
-    """Distinct nodes visited by all walkers together."""
+    """Number of distinct nodes visited by all walkers together."""
     distance: Curve
-    """Links on the shortest path along out-links from the start to the current node. A walker that fell back to a node
-    to which none leads does not count."""
+    """Length of the shortest path from the start to the current node; walkers at unreachable nodes, after a fallback,
+    are not counted."""
     returned: Curve
-    """Chance to be back at the start. Zero at step 0, when nobody has left, and always zero for walkers with an agent,
-    which remember their path."""
+    """Probability to be back at the start. Zero at step 0, and always zero for walkers with an agent, which do not
+    revisit nodes."""
     coverage: Curve
-    """Distinct nodes that a walker has visited so far."""
+    """Number of distinct nodes that a walker has visited."""
     degree: Curve
-    """Neighbours of the current node, in either direction."""
+    """Degree of the current node, counting neighbors in either direction."""
     gaps: Curve
-    """Information gaps: beta_1 of the subgraph of the nodes visited so far."""
+    """Information gaps: beta_1 of the visited subgraph."""
     alive: Float64
-    """Share of the walkers that got that far; the others had nowhere to go."""
+    """Share of the walkers that reached the step; the others had no candidate left."""
 
     def __len__(self) -> int:
         return len(self.alive)
 
     @property
     def curves(self) -> dict[str, Curve]:
-        """The five curves by name."""
+        """All curves by name."""
         return {name: getattr(self, name) for name in _PANELS}
 
     def columns(self) -> dict[str, list[float]]:
-        """One entry per step, by name; standard errors as `distance_stderr` and so on."""
+        """Return one list per column with one entry per step; standard errors are named `distance_stderr` and so on."""
         columns: dict[str, list[float]] = {"step": list(range(len(self)))}
         for name, curve in self.curves.items():
             columns[name] = curve.mean.tolist()
@@ -97,30 +102,34 @@ class WalkStatistics:
         return columns | {"alive": self.alive.tolist()}
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values."""
-        about = {"name": self.name, "p_g": self.p_g, "walkers": self.walkers, "reached": self.reached}
-        return {**about, **self.columns()}
+        """Return plain values."""
+        summary = {"name": self.name, "p_g": self.p_g, "walkers": self.walkers, "reached": self.reached}
+        return {**summary, **self.columns()}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per step as a pandas frame (`pip install curiograph[frame]`)."""
+        """Return a pandas DataFrame with one row per step (`pip install curiograph[frame]`)."""
         return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def plot(self) -> Figure:
-        """A figure with a panel for each curve, with bands of one standard error."""
+        """Plot each curve in a panel, with bands of one standard error."""
         return WalkComparison({self.name: self}).plot()
 
 
 @dataclass(frozen=True, eq=False)
 class WalkComparison(Mapping[str, WalkStatistics]):
-    """Statistics of several kinds of walkers by name, from `compare_walks` or put together from your own.
+    """Statistics of several kinds of walks by name, from `compare_walks` or from your own dict.
 
-    >>> from curiograph.graph.toys import library
-    >>> found = compare_walks(library(), {"unbiased": None, "curious": "greedy"}, walks=40, steps=6, seed=0)
-    >>> bool(found["curious"].coverage.mean[-1] > found["unbiased"].coverage.mean[-1])
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> agents = {"unbiased": None, "curious": "greedy"}
+    >>> comparison = cg.compare_walks(cg.toys.library(), agents, walks=40, steps=6, seed=0)
+    >>> bool(comparison["curious"].coverage.mean[-1] > comparison["unbiased"].coverage.mean[-1])
     True
     """
 
     walkers: dict[str, WalkStatistics]
+    """Statistics by name."""
 
     def __getitem__(self, name: str) -> WalkStatistics:
         return self.walkers[name]
@@ -132,38 +141,33 @@ class WalkComparison(Mapping[str, WalkStatistics]):
         return len(self.walkers)
 
     def to_dict(self) -> dict[str, Any]:
-        """The statistics of every kind of walker as plain values."""
-        return {name: found.to_dict() for name, found in self.items()}
+        """Return plain values."""
+        return {name: statistics.to_dict() for name, statistics in self.items()}
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per kind of walker and step; the column `walker` says which kind."""
+        """Return a pandas DataFrame with one row per kind of walk (column `walker`) and step."""
         pandas = import_optional("pandas", "frame", "Frames")
-        frames = {name: found.to_frame() for name, found in self.items()}
+        frames = {name: statistics.to_frame() for name, statistics in self.items()}
         return pandas.concat(frames, names=["walker"]).reset_index("walker").reset_index(drop=True)
 
     def plot(self) -> Figure:
-        """A figure with a panel for each curve and a line for each kind of walker, with bands of one standard error.
+        """Plot each curve in a panel, with one line per kind of walk and bands of one standard error.
 
-        Lines end where fewer than a fifth of the walkers are still going.
+        Lines end when fewer than a fifth of the walkers are left.
         """
         from curiograph.plotting import plot_panels
 
-        panels = {
-            title: {name: _drawn(found, curve) for name, found in self.items()} for curve, title in _PANELS.items()
-        }
-        colours = {name: "pagerank" if found.p_g is None else name for name, found in self.items()}
-        return plot_panels(panels, "step", colours, {name: _note(found) for name, found in self.items()})
-
-
-def _drawn(found: WalkStatistics, name: str) -> tuple[Float64, Float64]:
-    """Mean and standard error of a curve as far as it is drawn."""
-    curve, end = found.curves[name], int(np.count_nonzero(found.alive >= _FEW))
-    return curve.mean[:end], curve.stderr[:end]
-
-
-def _note(found: WalkStatistics) -> str:
-    """How many walkers the last step speaks for."""
-    return f"{round(found.alive[-1] * found.walkers):,} of {found.walkers:,} walkers get to the end"
+        panels: dict[str, dict[str, tuple[Float64, Float64]]] = {title: {} for title in _PANELS.values()}
+        colors, notes = {}, {}
+        for name, statistics in self.items():
+            end = int(np.count_nonzero(statistics.alive >= _MIN_ALIVE))
+            for curve, title in _PANELS.items():
+                values = statistics.curves[curve]
+                panels[title][name] = values.mean[:end], values.stderr[:end]
+            colors[name] = "pagerank" if statistics.p_g is None else name
+            finished = round(statistics.alive[-1] * statistics.walkers)
+            notes[name] = f"{finished:,} of {statistics.walkers:,} walkers reach the end"
+        return plot_panels(panels, "step", colors, notes)
 
 
 def walk_statistics(
@@ -178,37 +182,54 @@ def walk_statistics(
     fallback: Fallback = "frontier",
     seed: int = 0,
 ) -> WalkStatistics:
-    """Let many walkers go, and see how they spread (Figure 4C of the paper, and more).
+    """Simulate random walks and return statistics of how they spread (Figure 4C of the paper, and more).
 
     Parameters
     ----------
-    agent : None for the unbiased walker of PageRank, which follows out-links in proportion to their weights, may come
-        back, and stops at a dead end. Otherwise a name, a path or an object: walkers that remember their path and go
-        to one of the candidates with chance (1 - p_g) p_g^(rank - 1) / (1 - p_g^|A|), ranked by the agent, ties in
-        random order; they stop when no candidate is left.
-    reward : what agents that look at rewards look at: "igt", "cpt" or a function of the visited subgraph.
-    p_g : 0 always takes the best candidate, 1 any with equal chance. Like `reward` and `fallback`, nothing to the
-        unbiased walker.
-    starts : labels of the first nodes; None draws one for each walker, among the nodes with somewhere to go. The draw
-        depends on `seed` alone, so walkers of all kinds start at the same nodes.
-    walks : number of walkers in total; they take the given starts in turn.
-    steps : nodes to visit, the start and revisits included.
-    fallback : at a dead end, a walker that remembers goes on from the "frontier" of its walk or "anywhere".
+    graph : Graph
+        Graph with at least one edge.
+    agent : str, Path or Agent, optional
+        None for the unbiased walker of PageRank, which follows out-links with probability proportional to their
+        weights, may revisit nodes, and stops at a dead end. With an agent, walkers remember their path and move to a
+        candidate with probability (1 - p_g) p_g^(rank - 1) / (1 - p_g^|A|), ranked by the agent with ties in random
+        order; they stop when no candidate is left.
+    reward : str, Reward or callable
+        Reward for agents that use one. Ignored by the unbiased walker, like `p_g` and `fallback`.
+    p_g : float
+        Parameter in [0, 1]: 0 always takes the best candidate, 1 takes all with equal probability.
+    starts : list, optional
+        Labels of the start nodes, used in turn. Default: random nodes with out-links. They depend on `seed` alone, so
+        all kinds of walks start at the same nodes.
+    walks : int
+        Number of walks.
+    steps : int
+        Nodes per walk, including the start and revisits.
+    fallback : {"frontier", "anywhere"}
+        Candidates at a dead end: the unvisited neighbors of the walk, or all unvisited nodes.
+    seed : int
+        Random seed.
 
-    >>> from curiograph.graph.toys import library
-    >>> found = walk_statistics(library(), starts=["music"], walks=1000, steps=3, seed=0)
-    >>> found.returned.mean.round(2).tolist()
+    Returns
+    -------
+    WalkStatistics
+        Curves with standard errors.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> statistics = cg.walk_statistics(cg.toys.library(), starts=["music"], walks=1000, steps=3, seed=0)
+    >>> statistics.returned.mean.round(2).tolist()
     [0.0, 0.0, 0.34]
     """
     require_edges(as_graph(graph))
     steps, p_g = check_steps(steps), check_p_g(p_g)
-    walks = check_integer("walks", walks, 1, "let a whole number of walkers go, 1 or more")
-    first = choose_starts(graph, starts, walks, seed)
-    walkers = begin([graph], [first], reward, steps, fallback=fallback, seed=seed)
+    walks = check_integer("walks", walks, 1, "give a whole number of walks, 1 or more")
+    positions = choose_starts(graph, starts, walks, seed)
+    walkers = begin([graph], [positions], reward, steps, fallback=fallback, seed=seed)
     if agent is None:
-        return _statistics(UNBIASED, None, walkers.stack, simulate_unbiased_walks(walkers, steps))
-    made = as_agent(agent)
-    return _statistics(made.name, p_g, walkers.stack, simulate_biased_walks(walkers, made, p_g, steps))
+        return _compute_statistics(UNBIASED, None, walkers.stack, simulate_unbiased_walks(walkers, steps))
+    agent = as_agent(agent)
+    return _compute_statistics(agent.name, p_g, walkers.stack, simulate_biased_walks(walkers, agent, p_g, steps))
 
 
 def compare_walks(
@@ -223,24 +244,37 @@ def compare_walks(
     fallback: Fallback = "frontier",
     seed: int = 0,
 ) -> WalkComparison:
-    """`walk_statistics` of several kinds of walkers, by name, from the same starts.
+    """Compute `walk_statistics` for several kinds of walks from the same starts.
 
     Parameters
     ----------
-    agents : an agent for each name, None for the unbiased walker. To compare agents with different rewards, put
-        together a `WalkComparison` of your own.
+    graph : Graph
+        Graph with at least one edge.
+    agents : dict
+        Agents by name, None for the unbiased walker. To compare agents with different rewards, make a `WalkComparison`
+        from several calls of `walk_statistics`.
+    reward, p_g, starts, walks, steps, fallback, seed
+        As for `walk_statistics`.
 
-    >>> from curiograph.graph.toys import library
-    >>> list(compare_walks(library(), {"unbiased": None, "igt": "igt-rg", "cpt": "cpt-rg"}, walks=10, steps=4))
+    Returns
+    -------
+    WalkComparison
+        Statistics by name.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> agents = {"unbiased": None, "igt": "igt-rg", "cpt": "cpt-rg"}
+    >>> list(cg.compare_walks(cg.toys.library(), agents, walks=10, steps=4))
     ['unbiased', 'igt', 'cpt']
     """
     if not isinstance(agents, Mapping) or not agents:
         raise SettingError(
             f"agents is {quote_value(agents)}; give an agent, or None, for each name, as in {{'igt': agent}}."
         )
-    found = {}
+    results = {}
     for name, agent in agents.items():
-        made = walk_statistics(
+        statistics = walk_statistics(
             graph,
             agent,
             reward=reward,
@@ -251,42 +285,43 @@ def compare_walks(
             fallback=fallback,
             seed=seed,
         )
-        found[str(name)] = replace(made, name=str(name))
-    return WalkComparison(found)
+        results[str(name)] = replace(statistics, name=str(name))
+    return WalkComparison(results)
 
 
-def _statistics(name: str, p_g: float | None, stack: GraphBatch, walks: Int32) -> WalkStatistics:
-    going, new = walks >= 0, _first_visits(walks)
-    far = _distances(stack, walks)
-    back = walks == walks[:, :1]
-    back[:, 0] = False
+def _compute_statistics(name: str, p_g: float | None, stack: GraphBatch, walks: Int32) -> WalkStatistics:
+    alive, new = walks >= 0, _mark_first_visits(walks)
+    by_start = np.argsort(walks[:, 0], kind="stable")
+    distances: Int32 = kernels.shortest_paths.compute_distances(stack.out.indptr, stack.out.indices, walks, by_start)
+    returned = walks == walks[:, :1]
+    returned[:, 0] = False
     degrees = np.diff(stack.skeleton.indptr)
     return WalkStatistics(
-        name,
-        p_g,
+        name=name,
+        p_g=p_g,
         walkers=len(walks),
-        reached=len(np.unique(walks[going])),
-        distance=_curve(far, far >= 0),
-        returned=_curve(back, going),
-        coverage=_curve(np.cumsum(new, axis=1), going),
-        degree=_curve(degrees[walks], going),
-        gaps=_curve(_gaps(stack, np.where(new, walks, -1)), going),
-        alive=going.mean(axis=0),
+        reached=len(np.unique(walks[alive])),
+        distance=_average(distances, distances >= 0),
+        returned=_average(returned, alive),
+        coverage=_average(np.cumsum(new, axis=1), alive),
+        degree=_average(degrees[walks], alive),
+        gaps=_average(_count_gaps(stack, np.where(new, walks, -1)), alive),
+        alive=alive.mean(axis=0),
     )
 
 
-def _curve(values: NDArray[Any], counted: NDArray[np.bool_]) -> Curve:
-    """Means down the columns, over what is counted."""
+def _average(values: NDArray[Any], counted: NDArray[np.bool_]) -> Curve:
+    """Return means and standard errors of the columns over the counted entries."""
     count = np.count_nonzero(counted, axis=0)
-    nothing = np.full(len(count), np.nan)
-    mean = np.divide(np.where(counted, values, 0).sum(axis=0), count, out=nothing.copy(), where=count > 0)
+    undefined = np.full(len(count), np.nan)
+    mean = np.divide(np.where(counted, values, 0).sum(axis=0), count, out=undefined.copy(), where=count > 0)
     excess = np.where(counted, values - mean, 0.0)
-    variance = np.divide((excess**2).sum(axis=0), count * (count - 1.0), out=nothing, where=count > 1)
+    variance = np.divide((excess**2).sum(axis=0), count * (count - 1.0), out=undefined, where=count > 1)
     return Curve(mean, np.sqrt(variance))
 
 
-def _first_visits(walks: Int32) -> NDArray[np.bool_]:
-    """Whether each walk is at a node for the first time, which it is not beyond its end."""
+def _mark_first_visits(walks: Int32) -> NDArray[np.bool_]:
+    """Return whether each entry is the first visit of a node by its walk; False after the end."""
     order = np.argsort(walks, axis=1, kind="stable")
     ranked = np.take_along_axis(walks, order, axis=1)
     new = np.ones(walks.shape, bool)
@@ -296,20 +331,14 @@ def _first_visits(walks: Int32) -> NDArray[np.bool_]:
     return first
 
 
-def _distances(stack: GraphBatch, walks: Int32) -> Int32:
-    order = np.argsort(walks[:, 0], kind="stable")
-    far: Int32 = kernels.shortest_paths.compute_distances(stack.out.indptr, stack.out.indices, walks, order)
-    return far
-
-
-def _gaps(stack: GraphBatch, visits: Int32) -> Int64:
-    """beta_1 of each walk after every step; `visits` holds first visits only, -1 between them."""
+def _count_gaps(stack: GraphBatch, visits: Int32) -> Int64:
+    """Return beta_1 of each walk after every step; `visits` holds first visits, and -1 elsewhere."""
     gaps = np.empty(visits.shape, np.int64)
-    size = max(1, _ENTRIES // visits.shape[1])
+    size = max(1, _BATCH_ENTRIES // visits.shape[1])
     for first in range(0, len(visits), size):
-        some = visits[first : first + size]
-        tracker = GapTracker(stack, np.full_like(some, -1), np.zeros(len(some), np.int64))
-        for t in range(some.shape[1]):
-            tracker.advance(some[:, t].copy())
+        batch = visits[first : first + size]
+        tracker = GapTracker(stack, np.full_like(batch, -1), np.zeros(len(batch), np.int64))
+        for t in range(batch.shape[1]):
+            tracker.advance(batch[:, t].copy())
             gaps[first : first + size, t] = tracker.values()
     return gaps

@@ -1,4 +1,4 @@
-"""Random walkers: PageRank's, which forgets where it has been, and curious ones, which an agent biases."""
+"""Random walks: memoryless walks of PageRank, and walks with memory that an agent biases."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from curiograph.graph.graph import Graph
 from curiograph.messages import quote_value
 
 Starts = Sequence[Hashable]
-"""Labels at which walkers start."""
+"""Labels of start nodes."""
 
-_WALKERS_AT_ONCE = 1024  # bounds the candidates held in memory; does not change the walks
+_BATCH_SIZE = 1024  # walkers per batch; bounds the memory and does not change the walks
 _NO_WEIGHTS: Float64 = freeze_array(np.empty(0))
 
 
 def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
-    """Walks of PageRank's walker from where `walkers` stand: walks x steps, positions, -1 once it has stopped.
+    """Simulate walks of PageRank's walker from the current nodes of `walkers`.
 
-    It follows out-links in proportion to their weights, may come back, and stops where it would have to teleport.
+    Each follows out-links with probability proportional to their weights, may revisit nodes, and stops at a dead end.
+    Return positions, walks x steps, -1 after the end.
 
     >>> from curiograph.exploration.mdp import begin
     >>> path = Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
@@ -43,7 +44,9 @@ def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
 
 
 def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> Int32:
-    """Walks that remember their path, from where `walkers` stand: the better the agent ranks a candidate, the likelier.
+    """Simulate walks with memory from the current nodes of `walkers`, by the rank transition of an agent.
+
+    Return positions, walks x steps, -1 after the end.
 
     >>> from curiograph.agents.registry import as_agent
     >>> from curiograph.exploration.mdp import begin
@@ -53,39 +56,37 @@ def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps:
     [[-1, -1, 0, 1, 2, 3], [-1, -1, 0, 1, 2, 3]]
     """
     walks = np.full((len(walkers.lengths), steps), -1, np.int32)
-    for first in range(0, len(walks), _WALKERS_AT_ONCE):
-        some = np.arange(first, min(first + _WALKERS_AT_ONCE, len(walks)))
-        walks[some, : walkers.steps] = _walked(walkers.rows(some), agent, p_g).nodes
+    for first in range(0, len(walks), _BATCH_SIZE):
+        rows = np.arange(first, min(first + _BATCH_SIZE, len(walks)))
+        batch = walkers.rows(rows)
+        while not batch.finished:
+            scores, c = score_candidates(agent, batch), batch.candidates
+            chosen = kernels.sampling.sample_by_rank(c.offsets, c.nodes, scores, batch.streams, batch.lengths, p_g)
+            # Unlike Exploration.step, this computes no rewards.
+            moving = np.flatnonzero(chosen >= 0)
+            nodes, lengths = batch.nodes.copy(), batch.lengths.copy()
+            nodes[moving, lengths[moving]] = c.nodes[chosen[moving]]
+            lengths[moving] += 1
+            batch = replace(batch, nodes=nodes, lengths=lengths, _kept=[])
+        walks[rows, : walkers.steps] = batch.nodes
     return walks
 
 
-def _walked(walkers: Exploration, agent: Agent, p_g: float) -> Exploration:
-    """The walkers when none can go on."""
-    while not walkers.finished:
-        scores, c = score_candidates(agent, walkers), walkers.candidates
-        chosen = kernels.sampling.sample_by_rank(c.offsets, c.nodes, scores, walkers.streams, walkers.lengths, p_g)
-        walkers = _moved(walkers, chosen)
-    return walkers
-
-
-def _moved(walkers: Exploration, chosen: Int64) -> Exploration:
-    """The walkers at their chosen candidates. Unlike `step` it earns no rewards, which nobody asked for."""
-    moving = np.flatnonzero(chosen >= 0)
-    nodes, lengths = walkers.nodes.copy(), walkers.lengths.copy()
-    nodes[moving, lengths[moving]] = walkers.candidates.nodes[chosen[moving]]
-    lengths[moving] += 1
-    return replace(walkers, nodes=nodes, lengths=lengths, _kept=[])
-
-
 def choose_starts(graph: Graph, starts: Starts | None, walks: int, seed: int) -> Int64:
-    """Where each of the walkers starts: given labels in turn, or, for None, at random nodes with somewhere to go.
+    """Return the start of each walk: the given labels in turn, or random nodes with out-links if `starts` is None.
 
     >>> from curiograph.graph.toys import cycle
     >>> choose_starts(cycle(4), [3, 1], 5, seed=0)
     array([3, 1, 3, 1, 3])
     """
     if starts is None:
-        return draw_starts(_with_links(graph), walks, seed)
+        if graph.weights is None:
+            leavable = np.flatnonzero(graph.degrees > 0)
+        else:
+            leavable = np.unique(np.repeat(np.arange(graph.num_nodes), graph.degrees)[graph.weights > 0])
+        if len(leavable) == 0:
+            raise GraphError("all edges of the graph have weight zero, so there is nowhere to walk.")
+        return draw_starts(leavable, walks, seed)
     if isinstance(starts, (str, bytes)) or not isinstance(starts, (Sequence, np.ndarray)):
         raise WalkError(f"starts is {quote_value(starts)}; give a list of node labels, or None for random nodes.")
     labels = [label.item() if isinstance(label, np.generic) else label for label in starts]
@@ -94,14 +95,3 @@ def choose_starts(graph: Graph, starts: Starts | None, walks: int, seed: int) ->
     if walks < len(labels):
         raise SettingError(f"walks is {walks}, fewer than the {len(labels)} starts; give one walk per start or more.")
     return np.resize(graph.positions(labels), walks).astype(np.int64)
-
-
-def _with_links(graph: Graph) -> Int64:
-    """Nodes with a link that PageRank's walker can take."""
-    if graph.weights is None:
-        return np.flatnonzero(graph.degrees > 0)
-    rows = np.repeat(np.arange(graph.num_nodes), graph.degrees)
-    found = np.unique(rows[graph.weights > 0])
-    if len(found) == 0:
-        raise GraphError("all edges of the graph have weight zero, so there is nowhere to walk.")
-    return found

@@ -25,7 +25,7 @@ from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     from curiograph.human.choices.bootstrap import Estimate
-    from curiograph.human.motives.hypotheses import Motives
+    from curiograph.human.motives.results import Motives
     from curiograph.human.null_models import GrowthComparison
 
 

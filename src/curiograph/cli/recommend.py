@@ -73,7 +73,8 @@ def recommend(
 
     [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
     """
-    from curiograph.recommendation.recommender import Recommender, check_candidate_set
+    from curiograph.recommendation.ranker import check_candidate_set
+    from curiograph.recommendation.recommender import Recommender
     from curiograph.validation import check_integer
 
     if prepare and parts is None:
@@ -128,7 +129,8 @@ def _create_ranker(
     by: str, weights: str | None, igt_agent: str, cpt_agent: str, alpha: float, p_g: float, walks: int, seed: int
 ) -> Any:
     from curiograph.recommendation.prepared import CuriousRanker
-    from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, Ranker
+    from curiograph.recommendation.ranker import Ranker
+    from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker
     from curiograph.recommendation.recommender import RANKERS
 
     if by not in RANKERS:

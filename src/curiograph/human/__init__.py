@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from curiograph.human.data.dataset import Dataset as Dataset
     from curiograph.human.data.load import load_dataset as load_dataset
     from curiograph.human.data.trajectory_file import read_trajectories as read_trajectories
-    from curiograph.human.motives.hypotheses import Motives as Motives
     from curiograph.human.motives.hypotheses import hypotheses as hypotheses
+    from curiograph.human.motives.results import Motives as Motives
     from curiograph.human.null_models import GrowthComparison as GrowthComparison
     from curiograph.human.null_models import compare_growth as compare_growth
     from curiograph.human.prediction.predict import FULL as FULL
@@ -38,7 +38,8 @@ _HOMES = {
     "data.dataset": ["Dataset"],
     "data.load": ["load_dataset"],
     "data.trajectory_file": ["read_trajectories"],
-    "motives.hypotheses": ["Motives", "hypotheses"],
+    "motives.hypotheses": ["hypotheses"],
+    "motives.results": ["Motives"],
     "null_models": ["GrowthComparison", "compare_growth"],
     "prediction.predict": ["Effort", "FULL", "QUICK", "predict"],
     "prediction.protocol": ["Recipe"],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from curiograph.centrality.walk_statistics import UNBIASED, WalkComparison, walk_statistics
 from curiograph.files import PathLike
-from curiograph.human.prediction.predict import REWARDS
+from curiograph.human.prediction.components import REWARDS
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import TITLES, Settings, prepare_predictions
 from curiograph.parallel import IN_PROCESS, Engine

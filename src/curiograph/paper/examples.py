@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from curiograph.files import PathLike
-from curiograph.human.prediction.components import PAGERANK
-from curiograph.human.prediction.predict import Effort, PredictionRun, mixture_from_dict
+from curiograph.human.prediction.components import PAGERANK, Mixture
+from curiograph.human.prediction.predict import Effort, PredictionRun
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import TITLES, Settings, prepare_predictions
 from curiograph.parallel import IN_PROCESS, Engine
@@ -132,12 +132,13 @@ def run(
 def _draw_examples(prediction: PredictionRun, count: int) -> list[Example]:
     outcome = prediction.complete()["last"]
     scored = prediction.scored["last"]
-    windows, candidates, labels = scored.windows, scored.candidates, prediction.study.graph.names
+    windows, candidates = scored.choices.windows, scored.choices.candidates
+    labels = prediction.study.graph.names
     tested = np.flatnonzero(prediction.study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
     drawn = np.random.default_rng(prediction.seed).choice(tested, min(count, len(tested)), replace=False)
-    mixtures = {name: mixture_from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
-    scores = {name: scored.scores(mixture) for name, mixture in mixtures.items()}
-    percentiles = {name: scored.ranks(mixture).percentile for name, mixture in mixtures.items()}
+    mixtures = {name: Mixture.from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
+    scores = {name: scored.score_mixture(mixture) for name, mixture in mixtures.items()}
+    percentiles = {name: scored.rank_choices(mixture).percentile for name, mixture in mixtures.items()}
 
     def get_title(node: int) -> str:
         return str(labels[int(node)]).replace("_", " ")

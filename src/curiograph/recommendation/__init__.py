@@ -1,1 +1,1 @@
-"""Rankers and recommendations for a history of visited nodes."""
+"""Recommendations: rankers, prepared parts of rankers, and reasons."""

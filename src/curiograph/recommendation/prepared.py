@@ -1,14 +1,19 @@
-"""Curious PageRank as a ranker, in parts that are computed once: walkers forget at a teleport, so the scores for a
-history are the mean of those for each of its nodes."""
+"""Curious PageRank as a ranker, from parts that are computed once per node and can be saved.
+
+Walkers forget their path at a teleport, so the expected visits from a history are the mean of those from its nodes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
@@ -17,65 +22,78 @@ from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.history import check_alpha
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
-from curiograph.errors import SettingError
+from curiograph.errors import FileFormatError, SettingError
 from curiograph.exploration.mdp import Candidates, Fallback, check_fallback
+from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint, hash_values
-from curiograph.recommendation.rankers import Ranker, look_up_values
+from curiograph.recommendation.ranker import Ranker
+from curiograph.recommendation.rankers import look_up_values
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.validation import check_integer, check_seed, resolve_workers
 
 _VERSION = 1
-"""Of the way parts are computed: those of another are not used."""
-_SMALLEST = 1e-7
-"""Expected visits that are not kept: far below what simulation can tell."""
+"""Version of the computation; parts of other versions are not used."""
+_MIN_VISITS = 1e-7
+"""Smallest expected visits that are kept, far below the precision of the simulation."""
 _TAIL = 1e-2
-"""Share of visits, the last ones, that drawn walkers leave out: less than their error, and the dearest to compute."""
-_DENSE = 8
-"""Where more than one in so many nodes is a candidate, sums are made of all nodes at once; they are the same."""
+"""Share of visits, the last ones, that sampled walkers omit: less than their error, and the most costly."""
 _GROUPS = 4
 """Independent swarms per node, whose spread gives the standard error."""
+_DENSE_RATIO = 8
+"""If more than one in so many nodes is a candidate, sums are computed for all nodes at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Expected visits between two teleports from one node on."""
+    """Expected visits between teleports from one start node."""
 
     nodes: Int32
     """Positions, ascending."""
     visits: Float32
+    """Expected visits of `nodes`."""
     errors: Float32
-    """Their standard errors; zero where all paths were followed."""
+    """Standard errors of `visits`; zero if all paths were followed."""
     total: float
-    """Of all nodes, those left out included."""
+    """Sum of the expected visits of all nodes, including those not kept."""
 
 
 @dataclass(frozen=True, eq=False)
 class CuriousRanker(Ranker):
-    """Curious PageRank of the candidates. What it finds out about a node is kept for the next user.
+    """Curious PageRank of the candidates; the parts of visited nodes are kept for later users.
 
-    >>> from curiograph.graph.toys import library
-    >>> ranker = CuriousRanker("greedy", reward="igt")
-    >>> ranker.prepare(library(), library().labels)
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> ranker = cg.CuriousRanker("greedy", reward="igt")
+    >>> ranker.prepare(cg.toys.library(), cg.toys.library().labels)
     12
     """
 
     agent: AgentLike = "greedy"
+    """Agent that biases the walkers."""
     reward: RewardLike = "igt"
+    """Reward for agents that use one."""
     alpha: float = 0.85
+    """Probability to continue instead of teleporting."""
     p_g: float = 0.5
+    """Parameter of the rank transition: 0 always takes the best candidate, 1 takes all with equal probability."""
     walks: int = 256
-    """Walkers that start at each node of a history."""
+    """Number of walkers per node of a history."""
     fallback: Fallback = "frontier"
+    """Candidates at a dead end, as in `explore`."""
     seed: int = 0
+    """Random seed."""
     name: str = "curious"
+    """Name of the ranker."""
     zero_is_unreached = True
     workers: int | None = field(default=None, repr=False)
+    """Number of threads. Default: one per processor."""
     kept: dict[Graph, dict[int, Part]] = field(default_factory=dict, repr=False)
-    """What is known so far, by graph and position."""
+    """Parts computed or loaded so far, by graph and position."""
 
     def __post_init__(self) -> None:
         check_alpha(self.alpha)
@@ -87,67 +105,81 @@ class CuriousRanker(Ranker):
         object.__setattr__(self, "reward", as_reward(self.reward))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return self._summed(graph, histories, candidates, lambda part: part.visits, 1)
+        return self._sum_parts(graph, histories, candidates, lambda part: part.visits, 1)
 
     def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return np.sqrt(self._summed(graph, histories, candidates, lambda part: part.errors, 2))
+        return np.sqrt(self._sum_parts(graph, histories, candidates, lambda part: part.errors, 2))
 
-    def _summed(
+    def _sum_parts(
         self,
         graph: Graph,
         histories: Sequence[Int32],
         candidates: Candidates,
-        value: Callable[[Part], Float32],
+        get_values: Callable[[Part], Float32],
         power: int,
     ) -> Float64:
-        """A power of a value of parts, added up over a history, relative to the same power of all its visits."""
-        parts = self._parts(graph, np.unique(np.concatenate([*histories, np.empty(0, np.int32)])).astype(np.int32))
+        """Sum a power of some values of parts over each history, divided by the same power of the total visits."""
+        visited = np.unique(np.concatenate([*histories, np.empty(0, np.int32)])).astype(np.int32)
+        all_parts = self._get_parts(graph, visited)
         sums = np.empty(len(candidates.nodes))
         for history, (a, b) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
-            some, wanted = [parts[v] for v in history.tolist()], candidates.nodes[a:b]
-            pairs = [(part.nodes, value(part)) for part in some]
-            if _DENSE * len(wanted) > graph.num_nodes and any(len(wanted) > len(nodes) for nodes, _ in pairs):
-                found = _added(pairs, power, graph.num_nodes)[wanted]
+            parts, wanted = [all_parts[v] for v in history.tolist()], candidates.nodes[a:b]
+            pairs = [(part.nodes, get_values(part)) for part in parts]
+            if _DENSE_RATIO * len(wanted) > graph.num_nodes and any(len(wanted) > len(nodes) for nodes, _ in pairs):
+                nodes = np.concatenate([nodes for nodes, _ in pairs])
+                values = np.concatenate([values for _, values in pairs]).astype(np.float64)
+                found = np.bincount(nodes, values if power == 1 else values**power, graph.num_nodes)[wanted]
             else:
-                values = [look_up_values(*pair, wanted) for pair in pairs]
-                found = np.asarray(sum(values if power == 1 else [each**power for each in values]))
-            sums[a:b] = found / sum(part.total for part in some) ** power
+                looked_up = [look_up_values(*pair, wanted) for pair in pairs]
+                found = np.asarray(sum(looked_up if power == 1 else [values**power for values in looked_up]))
+            sums[a:b] = found / sum(part.total for part in parts) ** power
         return sums
 
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> int:
-        """Compute the parts of these nodes ahead of time; returns how many parts there are now."""
+        """Compute the parts of some nodes in advance; return the number of parts of the graph."""
         if isinstance(labels, (str, bytes)):
             raise SettingError(f"the labels to prepare are {quote_value(labels)}; give a list of them.")
-        return len(self._parts(graph, np.unique(graph.positions(labels)).astype(np.int32)))
+        return len(self._get_parts(graph, np.unique(graph.positions(labels)).astype(np.int32)))
 
-    def _parts(self, graph: Graph, nodes: Int32) -> dict[int, Part]:
-        known = self.kept.setdefault(graph, {})
-        missing = [v for v in nodes.tolist() if v not in known]
+    def _get_parts(self, graph: Graph, nodes: Int32) -> dict[int, Part]:
+        """Return the kept parts of a graph, after computing the missing ones of `nodes`."""
+        kept = self.kept.setdefault(graph, {})
+        missing = [v for v in nodes.tolist() if v not in kept]
         if missing:
-            agent, reward, workers = as_agent(self.agent), as_reward(self.reward), resolve_workers(self.workers)
-            bias = WalkerPolicy(GraphBatch.of([graph]), agent, reward, self.p_g, self.fallback, workers)
-            known.update((v, self._part(bias, v)) for v in missing)
-        return known
+            policy = WalkerPolicy(
+                stack=GraphBatch.of([graph]),
+                agent=as_agent(self.agent),
+                reward=as_reward(self.reward),
+                p_g=self.p_g,
+                fallback=self.fallback,
+                workers=resolve_workers(self.workers),
+            )
+            kept.update((v, self._compute_part(policy, v)) for v in missing)
+        return kept
 
-    def _part(self, bias: WalkerPolicy, node: int) -> Part:
-        """Let walkers start at a node: all paths where they are few, otherwise drawn ones."""
+    def _compute_part(self, policy: WalkerPolicy, node: int) -> Part:
+        """Simulate walkers from a node: along all paths if they are few, otherwise sampled."""
         start = make_start_states(np.asarray([node], np.int32), self.seed)
-        reach = SwarmLimits(-(-self.walks // _GROUPS), self.alpha, _TAIL, _GROUPS)
+        limits = SwarmLimits(size=-(-self.walks // _GROUPS), alpha=self.alpha, tail=_TAIL, groups=_GROUPS)
         streams = kernels.random.make_streams(start.streams[0], 0, _GROUPS)
-        visits = simulate_swarm(bias, start, np.ones(1), reach, streams)
-        table = visits.expected(np.asarray([self.alpha]))[0]
-        mean = table.mean(axis=0)
-        errors = table.std(axis=0, ddof=1) / np.sqrt(len(table)) if visits.drawn else np.zeros(len(mean))
-        seen = mean > _SMALLEST
-        found, values = visits.touched[seen].astype(np.int32), mean[seen].astype(np.float32)
-        return Part(found, values, errors[seen].astype(np.float32), float(mean.sum()))
+        visits = simulate_swarm(policy, start, np.ones(1), limits, streams)
+        by_group = visits.compute_expected(np.asarray([self.alpha]))[0]
+        mean = by_group.mean(axis=0)
+        errors = by_group.std(axis=0, ddof=1) / np.sqrt(len(by_group)) if visits.sampled else np.zeros(len(mean))
+        kept = mean > _MIN_VISITS
+        return Part(
+            nodes=visits.touched[kept].astype(np.int32),
+            visits=mean[kept].astype(np.float32),
+            errors=errors[kept].astype(np.float32),
+            total=float(mean.sum()),
+        )
 
-    def about(self, graph: Graph) -> dict[str, Any]:
-        """What the parts of a graph depend on."""
-        kind, weights = np.array([graph.num_nodes, graph.directed]), graph.weights
+    def describe(self, graph: Graph) -> dict[str, Any]:
+        """Return everything that determines the parts of a graph, as JSON values."""
+        shape, weights = np.array([graph.num_nodes, graph.directed]), graph.weights
         return {
             "version": _VERSION,
-            "graph": hash_values(kind, graph.indptr, graph.indices, *([] if weights is None else [weights])),
+            "graph": hash_values(shape, graph.indptr, graph.indices, *([] if weights is None else [weights])),
             "agent": fingerprint("agent", as_agent(self.agent)),
             "reward": fingerprint("reward", as_reward(self.reward)),
             "alpha": self.alpha,
@@ -158,12 +190,126 @@ class CuriousRanker(Ranker):
         }
 
 
-def _added(pairs: Sequence[tuple[Int32, Float32]], power: int, num_nodes: int) -> Float64:
-    """The sum over several lists of nodes of a power of their values, for all nodes of a graph.
+# ---- files ----------------------------------------------------------------------------------------------------------
 
-    >>> _added([(np.array([2]), np.array([0.5], np.float32)), (np.array([0, 2]), np.array([2, 1], np.float32))], 2, 3)
-    array([4.  , 0.  , 1.25])
+Arrays = dict[str, NDArray[Any]]
+
+_DTYPES = {
+    "starts": np.int32,
+    "totals": np.float64,
+    "offsets": np.int64,
+    "nodes": np.int32,
+    "visits": np.float32,
+    "errors": np.float32,
+}
+_HEADER_KEY = "curiograph parts"
+"""Only entry of the header, since the order of several would vary: the descriptions of all components."""
+_FIX = "give the name of a new file, and the parts will be computed"
+
+
+def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
+    """Write the parts of a graph to a .safetensors file; parts of the same graph that it holds already are kept.
+
+    Raise FileFormatError, and leave the file as it is, if it belongs to another graph or to other settings.
     """
-    nodes = np.concatenate([nodes for nodes, _ in pairs])
-    values = np.concatenate([values for _, values in pairs]).astype(np.float64)
-    return np.asarray(np.bincount(nodes, values if power == 1 else values**power, num_nodes), np.float64)
+    descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
+    arrays = {name: _pack_parts(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
+    if as_path(path).exists():
+        try:
+            existing = _read_file(check_file(path))
+        except FileFormatError as error:
+            raise FileFormatError(f"{error} It is left as it is; remove it, or give the name of a new file.") from None
+        for name, (description, group) in existing.items():
+            if description == descriptions.get(name):
+                with wrap_parse_errors(path, "parts"):
+                    arrays[name] = _pack_parts(_unpack_parts(graph, group) | rankers[name].kept.get(graph, {}))
+            else:
+                wanted = descriptions.get(name) or {"graph": next(iter(descriptions.values()))["graph"]}
+                _check_description(as_path(path), name, description, wanted)
+                descriptions[name], arrays[name] = description, group
+    from safetensors.numpy import save
+
+    flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
+    with open_atomic(path) as stream:
+        stream.write(save(flat, metadata={_HEADER_KEY: json.dumps(descriptions, sort_keys=True)}))
+
+
+def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
+    """Load the parts of a graph into the rankers; raise FileFormatError, and load nothing, if any of them is wrong."""
+    path = check_file(path)
+    groups = {name: group for name, group in _read_file(path).items() if name in rankers}
+    if not groups:
+        raise FileFormatError(f"{path}: holds no parts for {', '.join(rankers)}; {_FIX}.")
+    loaded = {}
+    for name, (description, arrays) in groups.items():
+        _check_description(path, name, description, rankers[name].describe(graph))
+        with wrap_parse_errors(path, "parts"):
+            loaded[name] = _unpack_parts(graph, arrays)
+    for name, parts in loaded.items():
+        rankers[name].kept.setdefault(graph, {}).update(parts)
+
+
+def _read_file(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:
+    """Return the description and the arrays of every component in a file."""
+    from safetensors import safe_open
+
+    with wrap_parse_errors(path, "parts"), safe_open(path, framework="numpy") as file:
+        header = file.metadata() or {}
+        if _HEADER_KEY not in header:
+            raise ValueError("its header does not describe parts")
+        descriptions = {str(name): dict(each) for name, each in json.loads(header[_HEADER_KEY]).items()}
+        return {
+            name: (each, {kind: file.get_tensor(f"{name}.{kind}") for kind in _DTYPES})
+            for name, each in descriptions.items()
+        }
+
+
+def _check_description(path: Path, name: str, description: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Raise FileFormatError if the parts of a component have another description."""
+    for entry, value in wanted.items():
+        if description.get(entry) != value:
+            found = quote_value(description.get(entry))
+            raise FileFormatError(f"{path}: its parts for {name!r} are of {entry} {found}, not {value!r}; {_FIX}.")
+
+
+def _pack_parts(parts: Mapping[int, Part]) -> Arrays:
+    starts = sorted(parts)
+    ordered = [parts[v] for v in starts]
+    values = {
+        "starts": starts,
+        "totals": [part.total for part in ordered],
+        "offsets": np.cumsum([0, *(len(part.nodes) for part in ordered)]),
+        "nodes": np.concatenate([part.nodes for part in ordered]) if ordered else [],
+        "visits": np.concatenate([part.visits for part in ordered]) if ordered else [],
+        "errors": np.concatenate([part.errors for part in ordered]) if ordered else [],
+    }
+    return {kind: np.asarray(values[kind], dtype) for kind, dtype in _DTYPES.items()}
+
+
+def _unpack_parts(graph: Graph, arrays: Arrays) -> dict[int, Part]:
+    """Return the parts in arrays; raise ValueError if they are inconsistent or do not fit the graph."""
+    for kind, dtype in _DTYPES.items():
+        if arrays[kind].dtype != dtype or arrays[kind].ndim != 1:
+            raise ValueError(f"its {kind} are not a list of {np.dtype(dtype).name}")
+    starts, totals, offsets, nodes, visits, errors = (arrays[kind] for kind in _DTYPES)
+    is_sorted = len(offsets) > 0 and offsets[0] == 0 and bool(np.all(np.diff(offsets) >= 0))
+    lengths_fit = len(starts) == len(totals) == len(offsets) - 1 and len(nodes) == len(visits) == len(errors)
+    if not is_sorted or not lengths_fit or offsets[-1] != len(nodes):
+        raise ValueError("its arrays do not fit together")
+    for positions in (starts, nodes):
+        if len(positions) and not 0 <= positions.min() <= positions.max() < graph.num_nodes:
+            raise ValueError("it names nodes that the graph does not have")
+    ascending = np.diff(nodes) > 0
+    inner = offsets[1:-1]
+    ascending[inner[(inner > 0) & (inner < len(nodes))] - 1] = True  # between two parts
+    if not (np.all(np.diff(starts) > 0) and np.all(ascending)):
+        raise ValueError("its nodes are not in order")
+    for numbers in (visits, totals):
+        if not (np.all(np.isfinite(numbers)) and np.all(numbers > 0)):
+            raise ValueError("it holds numbers that are not finite and above zero")
+    if not (np.all(np.isfinite(errors)) and np.all(errors >= 0)):
+        raise ValueError("it holds errors that are not finite, or negative")
+    return {
+        int(start): Part(nodes[a:b], visits[a:b], errors[a:b], float(total))
+        for start, total, (a, b) in zip(starts, totals, pairwise(offsets.tolist()), strict=True)
+    }

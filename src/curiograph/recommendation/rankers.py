@@ -1,12 +1,11 @@
-"""What a ranker is: something that scores candidates for users, given what they have visited."""
+"""Built-in rankers: personalized PageRank, and mixtures of rankers."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,94 +15,50 @@ from curiograph.centrality.history import check_alpha, make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.centrality.push import MAX_EDGES, push_scores
-from curiograph.errors import RankerError, SettingError
+from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.messages import quote_value
+from curiograph.recommendation.ranker import Ranker, adapt_ranker, score_candidates
 
-_STEP = 1e-10  # PageRanks closer than this are equal: far above its errors, which depend on who is solved together
-MAX_EXACT_NODES = 50_000  # nodes up to which PageRank is solved on the whole graph; beyond, around the history alone
-_PUSHED = 64  # nodes whose scores are made as good as they get there
-_EDGES = MAX_EDGES  # read for that at most
-_AT_ONCE = 64  # histories solved together: bounds the memory
-_KEPT = 2**25  # numbers that are kept of the nodes of a graph: a quarter of a gigabyte
+MAX_EXACT_NODES = 50_000
+"""Size up to which PageRank is solved on the whole graph; on larger graphs, by local push around the history."""
 
-
-class Ranker(ABC):
-    """Scores candidates for many users at once: the higher, the sooner it is offered.
-
-    Your own ranker needs a `name` and `scores`; inherit from this class or not. `check_ranker` tells whether it keeps
-    the contract.
-
-    >>> class Popular(Ranker):
-    ...     name = "popular"
-    ...     def scores(self, graph, histories, candidates):
-    ...         return graph.degrees[candidates.nodes].astype(float)
-    """
-
-    name: str = "ranker"
-    zero_is_unreached: ClassVar[bool] = False
-    """Whether a score of zero says that nobody gets there, so that the candidate is not worth offering."""
-
-    @abstractmethod
-    def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        """A finite number for each of `candidates`: those of user i stand at `offsets[i]:offsets[i + 1]`.
-
-        `histories[i]` are the positions that user i visited, each once, the last one last.
-        """
-
-    def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        """The standard error of each score; zero for a ranker that draws nothing."""
-        return np.zeros(len(candidates.nodes))
-
-    def parts(self) -> Mapping[str, Ranker]:
-        """The rankers that this one is made of, by name."""
-        return {self.name: self}
-
-    def joined(self, scores: Mapping[str, Float64]) -> Float64:
-        """The scores of this ranker, given those of its parts."""
-        return scores[self.name]
+_SCORE_STEP = 1e-10  # PageRanks closer than this are ties: far above the solver's errors, which depend on the batch
+_PUSH_NODES = 64  # nodes whose scores local push makes precise
+_PUSH_EDGES = MAX_EDGES  # maximum number of edges read by local push
+_BATCH_SIZE = 64  # histories solved together; bounds the memory
+_MAX_KEPT = 2**25  # numbers kept per graph by `prepare`: a quarter of a gigabyte
 
 
-def score_candidates(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-    """The ranker's scores, or a `RankerError` that says what is wrong with them."""
-    return check_ranker_scores(ranker, ranker.scores(graph, histories, candidates), candidates)
-
-
-def check_ranker_scores(ranker: Ranker, given: Any, candidates: Candidates) -> Float64:
-    """What a ranker gave, if that is one finite number per candidate."""
-    wanted = (len(candidates.nodes),)
-    try:
-        scores = np.asarray(given, np.float64)
-    except (TypeError, ValueError):
-        raise RankerError(
-            f"ranker {ranker.name!r} gave {quote_value(given)}; it must give one number per candidate."
-        ) from None
-    if scores.shape != wanted:
-        raise RankerError(f"ranker {ranker.name!r} gave scores of shape {scores.shape}; it must give {wanted}.")
-    if not np.all(np.isfinite(scores)):
-        bad = int(np.flatnonzero(~np.isfinite(scores))[0])
-        raise RankerError(f"ranker {ranker.name!r} gave {scores[bad]} for candidate {bad}; scores are finite numbers.")
-    return scores
-
-
-class _Flow(NamedTuple):
-    """Visits from one node on until the first teleport."""
+class _StartVisits(NamedTuple):
+    """Expected visits from one start node until the first teleport."""
 
     visits: Float64
-    """One number per node."""
+    """Expected visits of every node."""
     total: float
+    """Sum over all nodes."""
 
 
 @dataclass(frozen=True)
 class PageRankRanker(Ranker):
-    """Personalised PageRank: exact on graphs of up to 50,000 nodes; beyond, by local push, to a few percent."""
+    """Personalized PageRank: exact on graphs of up to 50,000 nodes, by local push to a few percent on larger ones.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> top = cg.recommend(cg.toys.library(), ["music"], k=2, ranker=cg.PageRankRanker(alpha=0.5))
+    >>> [label for label, score in top]
+    ['poetry', 'physics']
+    """
 
     alpha: float = 0.85
+    """Probability to follow a link instead of teleporting to the history."""
     name: str = "pagerank"
-    _kept: dict[Graph, dict[int, _Flow]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Flows from single nodes, by graph and position: their sum over a history is in proportion to its PageRank."""
+    """Name of the ranker."""
+    _kept: dict[Graph, dict[int, _StartVisits]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """Prepared visits by graph and start; their sum over a history is proportional to its PageRank."""
     zero_is_unreached = True
 
     def __post_init__(self) -> None:
@@ -112,59 +67,72 @@ class PageRankRanker(Ranker):
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         wanted = [candidates.nodes[a:b] for a, b in pairwise(candidates.offsets)]
         if graph.num_nodes > MAX_EXACT_NODES:
-            return _joined([self._around(graph, *each) for each in zip(histories, wanted, strict=True)])
-        kept = self._kept.get(graph, {})
-        scores = [_summed(kept, *each) for each in zip(histories, wanted, strict=True)]
-        missing = [user for user, found in enumerate(scores) if found is None]
-        for first in range(0, len(missing), _AT_ONCE):
-            some = missing[first : first + _AT_ONCE]
-            rows = compute_pagerank_rows(graph, self.alpha, [make_uniform_teleport(histories[user]) for user in some])
-            for user, row in zip(some, rows, strict=True):
-                scores[user] = row[wanted[user]]
-        return _stepped(_joined([found for found in scores if found is not None]))
+            pairs = zip(histories, wanted, strict=True)
+            return np.concatenate([np.zeros(0), *(self._push(graph, *pair) for pair in pairs)])
+        scores = np.empty(len(candidates.nodes))
+        kept, unprepared = self._kept.get(graph, {}), []
+        for user, (history, nodes) in enumerate(zip(histories, wanted, strict=True)):
+            if kept and all(v in kept for v in history.tolist()):
+                known = [kept[v] for v in history.tolist()]
+                total = sum(each.total for each in known)
+                if 2 * len(nodes) > graph.num_nodes:
+                    found = np.asarray(sum(each.visits for each in known))[nodes] / total
+                else:
+                    found = np.asarray(sum(each.visits[nodes] for each in known) / total)
+                scores[candidates.offsets[user] : candidates.offsets[user + 1]] = found
+            else:
+                unprepared.append(user)
+        for first in range(0, len(unprepared), _BATCH_SIZE):
+            users = unprepared[first : first + _BATCH_SIZE]
+            rows = compute_pagerank_rows(graph, self.alpha, [make_uniform_teleport(histories[user]) for user in users])
+            for user, row in zip(users, rows, strict=True):
+                scores[candidates.offsets[user] : candidates.offsets[user + 1]] = row[wanted[user]]
+        return _round_scores(scores)
 
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> None:
-        """Solve ahead for single nodes, as many as there is memory for; histories of such nodes need no solving."""
+        """Solve for single start nodes in advance, as many as fit into memory; histories of them need no solving."""
         if graph.num_nodes > MAX_EXACT_NODES:
             return
         kept = self._kept.setdefault(graph, {})
         new = [v for v in dict.fromkeys(graph.positions(labels).tolist()) if v not in kept]
-        new = new[: max(0, _KEPT // graph.num_nodes - len(kept))]
-        for first in range(0, len(new), _AT_ONCE):
-            some = new[first : first + _AT_ONCE]
-            rows = compute_pagerank_rows(
-                graph, self.alpha, [make_uniform_teleport(np.asarray([v], np.int32)) for v in some]
-            )
+        new = new[: max(0, _MAX_KEPT // graph.num_nodes - len(kept))]
+        for first in range(0, len(new), _BATCH_SIZE):
+            starts = new[first : first + _BATCH_SIZE]
+            teleports = [make_uniform_teleport(np.asarray([v], np.int32)) for v in starts]
+            rows = compute_pagerank_rows(graph, self.alpha, teleports)
             totals = compute_flow_scales(graph, self.alpha, rows)
             rows *= totals[:, None]
-            kept.update((v, _Flow(*flow)) for v, *flow in zip(some, rows, totals.tolist(), strict=True))
+            for start, visits, total in zip(starts, rows, totals.tolist(), strict=True):
+                kept[start] = _StartVisits(visits, total)
 
-    def _around(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
-        """Scores of some nodes; reads no more of the graph than what is around the history and around them."""
-        found = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSHED, max_edges=_EDGES)
-        order = np.argsort(found.nodes)
-        nodes = found.nodes[order]
-        missing = max(0.0, 1 - found.scores.sum())  # what still waits is spread by then, so it ends up as from anywhere
-        known = found.scores[order] + missing * self._from_anywhere(graph, nodes)
-        worth = np.ones(len(wanted), bool) if len(wanted) <= len(nodes) else np.isin(wanted, nodes)
-        some = wanted[worth]
+    def _push(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
+        """Return scores of some nodes by local push, reading only the graph around the history and around them."""
+        result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=_PUSH_EDGES)
+        order = np.argsort(result.nodes)
+        nodes = result.nodes[order]
+        # The mass not yet pushed has spread far, so it is distributed like PageRank without a history.
+        missing = max(0.0, 1 - result.scores.sum())
+        known = result.scores[order] + missing * self._get_global_scores(graph, nodes)
+        near = np.ones(len(wanted), bool) if len(wanted) <= len(nodes) else np.isin(wanted, nodes)
         scores = np.zeros(len(wanted))
-        scores[worth] = np.maximum(look_up_values(nodes, known, some), _arriving(graph, self.alpha, nodes, known, some))
+        scores[near] = np.maximum(
+            look_up_values(nodes, known, wanted[near]), _propagate(graph, self.alpha, nodes, known, wanted[near])
+        )
         return scores
 
-    def _from_anywhere(self, graph: Graph, nodes: Int32) -> Float64:
-        """PageRank of some nodes for a walker who has long forgotten where it started."""
-        steps = graph.transition
+    def _get_global_scores(self, graph: Graph, nodes: Int32) -> Float64:
+        """Return the stationary distribution of an undirected graph, or PageRank without history of a directed one."""
+        transition = graph.transition
         if not graph.directed:
-            return steps.get_strength(nodes) / max(steps.total, 1e-300)
-        if self.alpha not in steps.pagerank_by_alpha:  # solved once for a graph
-            everyone = make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))
-            steps.pagerank_by_alpha[self.alpha] = compute_pagerank_rows(graph, self.alpha, [everyone])[0]
-        return steps.pagerank_by_alpha[self.alpha][nodes]
+            return transition.get_strength(nodes) / max(transition.total, 1e-300)
+        if self.alpha not in transition.pagerank_by_alpha:  # solved once per graph
+            uniform = make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))
+            transition.pagerank_by_alpha[self.alpha] = compute_pagerank_rows(graph, self.alpha, [uniform])[0]
+        return transition.pagerank_by_alpha[self.alpha][nodes]
 
 
 def look_up_values(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> Float64:
-    """The values of some nodes, given those of others in ascending order: zero where there is none.
+    """Return the values of the wanted nodes, given those of other nodes in ascending order; zero if unknown.
 
     >>> look_up_values(np.array([2, 5]), np.array([0.25, 0.5], np.float32), np.array([5, 3]))
     array([0.5, 0. ])
@@ -177,11 +145,11 @@ def look_up_values(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> 
     return found
 
 
-def _arriving(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes: Int32) -> Float64:
-    """What arrives at some nodes in one step from known ones: closer to their score than what has been pushed on.
+def _propagate(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes: Int32) -> Float64:
+    """Return the score that arrives at some nodes in one step from known ones: more precise than their pushed score.
 
     >>> from curiograph.graph.toys import cycle
-    >>> _arriving(cycle(4), 0.5, np.array([0, 3]), np.array([0.6, 0.2]), np.array([1, 0]))
+    >>> _propagate(cycle(4), 0.5, np.array([0, 3]), np.array([0.6, 0.2]), np.array([1, 0]))
     array([0.15, 0.05])
     """
     indptr, indices, weights = graph.transition.rows
@@ -195,39 +163,35 @@ def _arriving(graph: Graph, alpha: float, known: Int32, scores: Float64, nodes: 
     return np.asarray(alpha * np.bincount(np.repeat(np.arange(len(nodes)), counts), flows, len(nodes)), np.float64)
 
 
-def _summed(kept: Mapping[int, _Flow], history: Int32, wanted: Int32) -> Float64 | None:
-    """The scores of some nodes from kept flows; None where those of the history are not all kept."""
-    flows = [kept.get(v) for v in history.tolist()] if kept else [None]
-    known = [flow for flow in flows if flow is not None]
-    if len(known) < len(flows):
-        return None
-    total = sum(flow.total for flow in known)
-    if 2 * len(wanted) > len(known[0].visits):
-        return np.asarray(sum(flow.visits for flow in known))[wanted] / total
-    return np.asarray(sum(flow.visits[wanted] for flow in known) / total)
+def _round_scores(scores: Float64) -> Float64:
+    """Round scores so that ties do not depend on the order of summation; small scores stay above zero.
 
-
-def _stepped(scores: Float64) -> Float64:
-    """Scores in steps, so that equal ones stay equal whatever the order of sums; small ones stay above zero.
-
-    >>> _stepped(np.array([0.25 + 1e-13, 1e-30, 0.0])).tolist()
+    >>> _round_scores(np.array([0.25 + 1e-13, 1e-30, 0.0])).tolist()
     [0.25, 1e-30, 0.0]
     """
-    steps = np.round(scores / _STEP)
-    return np.where(steps > 0, steps * _STEP, scores)
-
-
-def _joined(scores: list[Float64]) -> Float64:
-    return np.concatenate(scores) if scores else np.zeros(0)
+    steps = np.round(scores / _SCORE_STEP)
+    return np.where(steps > 0, steps * _SCORE_STEP, scores)
 
 
 @dataclass(frozen=True, eq=False)
 class MixtureRanker(Ranker):
-    """A weighted sum of rankers, the weights scaled to the unit sphere; each has its own alpha."""
+    """Weighted sum of rankers, with weights scaled to the unit sphere.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> components = {"pagerank": cg.PageRankRanker(), "igt": cg.CuriousRanker("greedy", "igt")}
+    >>> top = cg.recommend(cg.toys.library(), ["music"], k=2, ranker=cg.MixtureRanker(components, {"pagerank": 1}))
+    >>> [label for label, score in top]
+    ['mathematics', 'physics']
+    """
 
     components: Mapping[str, Ranker]
+    """Rankers, or objects with a method `scores`, by name."""
     weights: Mapping[str, float] | None = None
+    """Weights by name; equal if None. A component without a weight gets zero."""
     name: str = "mixture"
+    """Name of the ranker."""
     _unit: Mapping[str, float] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -235,8 +199,16 @@ class MixtureRanker(Ranker):
             raise SettingError(
                 f"the components are {quote_value(self.components)}; give rankers by name, at least one."
             )
-        adapted = {str(name): _adapted(name, part) for name, part in self.components.items()}
-        object.__setattr__(self, "components", adapted)
+        rankers = {}
+        for name, component in self.components.items():
+            ranker = adapt_ranker(component)
+            if ranker is None:
+                raise SettingError(
+                    f"component {name!r} of the mixture is {quote_value(component)}; give an object with a method "
+                    "scores(graph, histories, candidates), such as PageRankRanker()."
+                )
+            rankers[str(name)] = ranker
+        object.__setattr__(self, "components", rankers)
         object.__setattr__(self, "_unit", normalize_weights(self.components, self.weights))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
@@ -253,31 +225,3 @@ class MixtureRanker(Ranker):
 
     def joined(self, scores: Mapping[str, Float64]) -> Float64:
         return np.asarray(sum(weight * scores[name] for name, weight in self._unit.items()))
-
-
-class AdaptedRanker(Ranker):
-    """A user's object that scores candidates without being a `Ranker`."""
-
-    def __init__(self, scorer: Any) -> None:
-        self._scorer = scorer
-        self.name = str(getattr(scorer, "name", type(scorer).__name__))
-
-    def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        scores: Float64 = self._scorer.scores(graph, histories, candidates)
-        return scores
-
-
-def is_scorer(value: Any) -> bool:
-    """Whether an object can be asked as a ranker is."""
-    return callable(getattr(value, "scores", None)) and not isinstance(value, type)
-
-
-def _adapted(name: Any, part: Any) -> Ranker:
-    if isinstance(part, Ranker):
-        return part
-    if is_scorer(part):
-        return AdaptedRanker(part)
-    raise SettingError(
-        f"component {name!r} of the mixture is {quote_value(part)}; give an object with a method "
-        "scores(graph, histories, candidates), such as PageRankRanker()."
-    )

@@ -1,9 +1,8 @@
-"""Why a node is recommended: where each component ranks it, which gaps it opens or closes, what it does to
-compressibility."""
+"""Reasons for recommendations: ranks by component, information gaps opened and closed, change of compressibility."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,118 +18,109 @@ from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 
 MAX_RECENT_NODES = 50
-"""Visited nodes that reasons look at, the last ones: compressibility costs the cube of their number."""
+"""Number of last visited nodes that reasons consider: compressibility takes cubic time."""
 
 
 @dataclass(frozen=True)
 class Reason:
-    """What speaks for a recommendation."""
+    """Reason for one recommendation.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> (top,) = cg.recommend(cg.toys.cycle(4), [0, 1, 2], ranker="pagerank").reasons
+    >>> top.node, top.links, top.opens
+    (3, (0, 2), ((3, 2, 1, 0),))
+    """
 
     node: Hashable
+    """Label of the recommended node."""
     ranks: Mapping[str, int]
-    """Its place among all candidates by each component, 1 for the best; equal scores share the better place."""
+    """Rank among all candidates by each component, 1 for the best; ties share the better rank."""
     candidates: int
-    """How many candidates there were."""
+    """Number of candidates."""
     links: tuple[Hashable, ...]
-    """Visited nodes that it is linked to, in either direction."""
+    """Visited nodes linked to it, in either direction."""
     opens: tuple[tuple[Hashable, ...], ...]
     """Gaps that it opens, each as a loop of nodes that begins with it."""
     closes: tuple[Hashable, ...]
-    """Gaps that it closes, each by the visited node that opened it."""
+    """Gaps that it closes, each given by the visited node that opened it."""
     compressibility: float
-    """By how many bits the compressibility of what was visited changes."""
+    """Change of the compressibility of the visited subgraph, in bits."""
 
     @property
     def story(self) -> str:
-        """What it does to the gaps, in words; empty where it does nothing."""
-        said = []
+        """Gaps opened and closed, as text; empty if there are none."""
+        sentences = []
         if self.opens:
             loop = " - ".join(str(label) for label in (*self.opens[0], self.node))
             more = f" and {len(self.opens) - 1} more" if len(self.opens) > 1 else ""
-            said.append(f"opens the gap {loop}{more}")
+            sentences.append(f"opens the gap {loop}{more}")
         if self.closes:
-            said.append("closes " + ", ".join(f"the gap opened by {label}" for label in self.closes))
-        return "; ".join(said)
+            sentences.append("closes " + ", ".join(f"the gap opened by {label}" for label in self.closes))
+        return "; ".join(sentences)
 
     def __str__(self) -> str:
-        """One line for people."""
+        """Return a summary in one line."""
         ranks = ", ".join(f"{rank} by {name}" for name, rank in self.ranks.items())
-        said = [f"of {self.candidates} candidates {ranks}", self.story]
-        return "; ".join([*filter(None, said), f"compressibility {self.compressibility:+.3f} bits"])
+        sentences = [f"of {self.candidates} candidates {ranks}", self.story]
+        return "; ".join([*filter(None, sentences), f"compressibility {self.compressibility:+.3f} bits"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return asdict(self)
 
 
 def explain_recommendations(
-    graph: Graph, seen: History, nodes: Int32, ranks: Mapping[str, Any], candidates: int
+    graph: Graph, history: History, nodes: Int32, ranks: Mapping[str, Any], candidates: int
 ) -> list[Reason]:
-    """A reason for each of `nodes`, given what was visited and each node's place by each component."""
-    recent = (
-        seen.nodes
-        if len(seen.nodes) <= MAX_RECENT_NODES
-        else seen.nodes[np.isin(seen.nodes, seen.nodes_last_at_end[-MAX_RECENT_NODES:])]
-    )
-    count, length = len(nodes), len(recent)
-    if count == 0:
+    """Return a reason for each of `nodes`, given the ranks of all nodes by component."""
+    if len(nodes) == 0:
         return []
+    recent = history.nodes
+    if len(recent) > MAX_RECENT_NODES:
+        recent = recent[np.isin(recent, history.nodes_last_at_end[-MAX_RECENT_NODES:])]
+    count, length = len(nodes), len(recent)
     walks = np.full((count, length + 1), -1, np.int32)
     walks[:, :length] = recent
     stack, lengths = GraphBatch.of([graph]), np.full(count, length)
     after = CompressibilityTracker(stack, walks, lengths).candidate_values(np.arange(count + 1), nodes)
     before = CompressibilityTracker(stack, walks[:1], lengths[:1]).values()[0]
-    closed = _closed(stack, walks, lengths, nodes)
-    visited = _subgraph(graph, recent)
+
+    gaps = GapTracker(stack, walks, lengths)
+    gaps.closed.clear()  # gaps that the history itself closed
+    gaps.advance(nodes)
+    closed_by: list[list[int]] = [[] for _ in nodes]
+    for rows in gaps.closed:
+        for walk, opened_at, _ in rows.tolist():
+            closed_by[walk].append(int(recent[opened_at]))
+
+    skeleton, positions = graph.skeleton, np.sort(recent)
+    induced = skeleton.induced(positions)
+    visited_neighbors = {
+        int(v): positions[induced.indices[a:b]].tolist()
+        for v, (a, b) in zip(positions, pairwise(induced.indptr.tolist()), strict=True)
+    }
+
+    def label_all(some: Iterable[int]) -> tuple[Hashable, ...]:
+        return tuple(graph.label(v) for v in some)
+
     reasons = []
     for i, v in enumerate(nodes.tolist()):
-        links = _links(graph, recent, v)
+        neighbors = skeleton.indices[skeleton.indptr[v] : skeleton.indptr[v + 1]]
+        links: list[int] = []  # in order of visit
+        if len(neighbors):
+            place = np.searchsorted(neighbors, recent)
+            links = recent[neighbors.take(place, mode="clip") == recent].tolist()
         reasons.append(
             Reason(
-                graph.label(v),
-                {name: int(places[i]) for name, places in ranks.items()},
-                candidates,
-                _labels(graph, links),
-                tuple(_labels(graph, loop) for loop in find_opened_loops(visited, links, v)),
-                _labels(graph, [int(recent[step]) for step in closed[i]]),
-                float(after[i] - before),
+                node=graph.label(v),
+                ranks={name: int(by_component[i]) for name, by_component in ranks.items()},
+                candidates=candidates,
+                links=label_all(links),
+                opens=tuple(label_all(loop) for loop in find_opened_loops(visited_neighbors, links, v)),
+                closes=label_all(closed_by[i]),
+                compressibility=float(after[i] - before),
             )
         )
     return reasons
-
-
-def _labels(graph: Graph, positions: list[int]) -> tuple[Hashable, ...]:
-    return tuple(graph.label(v) for v in positions)
-
-
-def _closed(stack: GraphBatch, walks: Int32, lengths: Any, nodes: Int32) -> list[list[int]]:
-    """Of every new node the gaps that it closes, each by the step that opened it."""
-    gaps = GapTracker(stack, walks, lengths)
-    gaps.closed.clear()  # what the history closed itself
-    gaps.advance(nodes)
-    closed: list[list[int]] = [[] for _ in nodes]
-    for rows in gaps.closed:
-        for walk, opened, _ in rows.tolist():
-            closed[walk].append(opened)
-    return closed
-
-
-def _links(graph: Graph, recent: Int32, v: int) -> list[int]:
-    """Visited neighbours of a node in either direction, in order of visit."""
-    rows = graph.skeleton
-    around = rows.indices[rows.indptr[v] : rows.indptr[v + 1]]
-    if len(around) == 0:
-        return []
-    place = np.minimum(np.searchsorted(around, recent), len(around) - 1)
-    linked: list[int] = recent[around[place] == recent].tolist()
-    return linked
-
-
-def _subgraph(graph: Graph, recent: Int32) -> dict[int, list[int]]:
-    """What was visited: the visited neighbours of every visited node, by position."""
-    positions = np.sort(recent)
-    inner = graph.skeleton.induced(positions)
-    return {
-        int(v): positions[inner.indices[a:b]].tolist()
-        for v, (a, b) in zip(positions, pairwise(inner.indptr.tolist()), strict=True)
-    }

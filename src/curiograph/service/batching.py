@@ -13,7 +13,8 @@ from functools import partial
 from typing import Any
 
 from curiograph.centrality.history import History
-from curiograph.recommendation.recommender import CandidateSet, Recommender
+from curiograph.recommendation.ranker import CandidateSet
+from curiograph.recommendation.recommender import Recommender
 from curiograph.service.config import Limits
 from curiograph.service.prepared import copy_if_full, find_prepared_nodes, prepare_nodes
 from curiograph.service.responses import encode_recommendations
@@ -79,7 +80,7 @@ class Batcher:
 
     async def answer(self, question: RecommendQuery, histories: Histories) -> Answers:
         """The answers to some histories; those that nothing was prepared for are computed apart, as they take long."""
-        if not all(question.recommender.knows(history) for history in histories):
+        if not all(question.recommender.is_prepared(history) for history in histories):
             return await self._computing.run_with_deadline(
                 partial(question.prepare_and_answer, histories, self._limits.parts)
             )

@@ -61,7 +61,7 @@ class Labels(LabelReader):
 
     def visited(self, given: Sequence[JsonLabel]) -> History:
         """What a history says that its user visited."""
-        return History.of([self.position(each) for each in given])
+        return History.from_visits([self.position(each) for each in given])
 
     @cached_property
     def _by_length(self) -> list[Hashable]:

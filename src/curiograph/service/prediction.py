@@ -12,8 +12,8 @@ from curiograph.arrays import Float64
 from curiograph.centrality.history import History
 from curiograph.errors import WalkError
 from curiograph.messages import quote_value
-from curiograph.recommendation.rankers import score_candidates
-from curiograph.recommendation.recommender import Recommender, find_candidates, select_top
+from curiograph.recommendation.ranker import find_candidates, score_candidates
+from curiograph.recommendation.recommender import Recommender, select_top
 from curiograph.service.labels import encode_label
 from curiograph.service.responses import encode_numbers
 

@@ -12,7 +12,8 @@ from curiograph.arrays import Float64, Int32
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.recommendation.prepared import CuriousRanker
-from curiograph.recommendation.rankers import MixtureRanker, Ranker
+from curiograph.recommendation.ranker import Ranker
+from curiograph.recommendation.rankers import MixtureRanker
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.time_limits import StopCheck
 

@@ -1,1 +1,1 @@
-"""Learning: networks in torch, learners, checkpoints, and the loop that runs them."""
+"""Training of agents: networks and learners in torch, checkpoints, and the training loop."""

@@ -1,76 +1,221 @@
-"""Where a training run stands, as one file that is replaced whole: arrays as safetensors, a few facts in its header."""
+"""Files of a training run: the description that identifies it, and the checkpoint from which it resumes."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from curiograph.errors import FileFormatError
+from curiograph.agents.pretrained import TrainedAgent, load_agent
+from curiograph.errors import FileFormatError, SettingError
 from curiograph.files import open_atomic
-from curiograph.messages import shorten_text
-from curiograph.training.restoring import State
+from curiograph.graph.splits import Split
+from curiograph.messages import quote_value, shorten_text
+from curiograph.parallel.fingerprint import fingerprint
+from curiograph.rewards.base import Reward
+from curiograph.training.config import TrainingSettings
 
-_FACTS: dict[str, tuple[type, ...]] = {
+RUN_FILE = "run.json"
+
+State = dict[str, NDArray[Any]]
+"""Arrays of a learner's state by name."""
+
+_PROGRESS_TYPES: dict[str, tuple[type, ...]] = {
     "finished": (bool,),
     "best": (int, float),
     "best_step": (int,),
     "stale": (int,),
     "seconds": (int, float),
 }
-"""Where a run stood, apart from its arrays."""
 
 
-def save_checkpoint(path: Path, state: State, facts: dict[str, Any]) -> None:
-    """Replace the checkpoint at `path`; a process killed on the way leaves the one before."""
+@dataclass(frozen=True, eq=False)
+class InitialAgent:
+    """A trained agent whose weights a training starts from."""
+
+    source: str
+    """Name or path as given; a path may not exist on other machines."""
+    agent: TrainedAgent
+
+
+def as_initial_agent(start: str | Path | InitialAgent | None) -> InitialAgent | None:
+    """Load the agent that a name or path refers to, if any."""
+    return start if start is None or isinstance(start, InitialAgent) else InitialAgent(str(start), load_agent(start))
+
+
+# ---- description of a run -------------------------------------------------------------------------------------------
+
+
+def describe_run(
+    graphs: Split, reward: Reward, agent: str, settings: TrainingSettings, seed: int, start: InitialAgent | None
+) -> dict[str, Any]:
+    """Return everything that determines the result of a training, as plain JSON values."""
+    graph_bytes = (
+        graph.indptr.tobytes()
+        + graph.indices.tobytes()
+        + (b"directed" if graph.directed else b"")
+        + (b"" if graph.weights is None else graph.weights.tobytes())
+        for graph in [*graphs.train, *graphs.val]
+    )
+    description = {
+        "agent": agent,
+        "reward": reward.name,
+        "seed": seed,
+        "start": None,
+        "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": _hash_bytes(graph_bytes)},
+        "settings": asdict(settings),
+    }
+    if start is not None:
+        weight_bytes = (name.encode() + array.tobytes() for name, array in start.agent.network.items())
+        description["start"] = f"{start.source}, sha256 {_hash_bytes(weight_bytes)}"
+    if getattr(reward, "fingerprint", None) is not None:  # built-in rewards and older runs have none
+        description["fingerprint"] = fingerprint("reward", reward)
+    plain: dict[str, Any] = json.loads(json.dumps(description))
+    return plain
+
+
+def check_run_folder(out: Path, description: Mapping[str, Any]) -> None:
+    """Raise SettingError if a folder holds a training with a different description."""
+    if not (out / RUN_FILE).is_file():
+        return
+    found = read_run_file(out / RUN_FILE)
+    if found == description:
+        return
+    old, new = _flatten_settings(found), _flatten_settings(description)
+    names = (name for name in (*new, *old) if name not in old or name not in new or old[name] != new[name])
+    name = next(names, "origin")
+    if name == "graphs":
+        difference = "its graphs are not those requested"
+    else:
+        difference = f"its {name} is {quote_value(old.get(name))}, not {quote_value(new.get(name))}"
+    raise SettingError(f"{out} holds another training: {difference}; choose another folder or delete it.")
+
+
+def read_run_file(path: Path) -> Any:
+    """Read the description of a training from its folder."""
+    try:
+        return json.loads(path.read_text())
+    except (ValueError, OSError, RecursionError):
+        raise FileFormatError(f"{path}: was not written by a training; choose another folder or delete it.") from None
+
+
+def _flatten_settings(description: Any) -> dict[str, Any]:
+    """Return the entries of a description with its settings, and those of the agent's shape, on the same level.
+
+    >>> _flatten_settings({"seed": 0, "settings": {"batch": 8, "shape": {"width": 4}}})
+    {'seed': 0, 'batch': 8, 'width': 4}
+    """
+    if not isinstance(description, dict):
+        return {"origin": description}
+    for inner in ("settings", "shape"):
+        if isinstance(description.get(inner), dict):
+            description = {name: value for name, value in description.items() if name != inner} | description[inner]
+    return dict(description)
+
+
+# ---- checkpoints ----------------------------------------------------------------------------------------------------
+
+
+def save_checkpoint(path: Path, state: State, progress: dict[str, Any]) -> None:
+    """Write a checkpoint atomically: arrays as safetensors, with `progress` in the header."""
     from safetensors.numpy import save
 
     arrays = {name: np.asarray(array, order="C") for name, array in state.items()}
-    known = facts | {"sha256": _digest(arrays)}
+    header = progress | {"sha256": _hash_arrays(arrays)}
     with open_atomic(path) as stream:
-        stream.write(save(arrays, metadata={"curiograph": json.dumps(known)}))
+        stream.write(save(arrays, metadata={"curiograph": json.dumps(header)}))
 
 
 def load_checkpoint(path: Path) -> tuple[State, dict[str, Any]]:
-    """The arrays and facts of a checkpoint."""
+    """Read the arrays and the progress of a checkpoint; raise FileFormatError if it is damaged."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(str(path), framework="numpy") as file:
-            facts = json.loads((file.metadata() or {})["curiograph"])
+            progress = json.loads((file.metadata() or {})["curiograph"])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
-            _check(arrays, facts)
-            return arrays, facts
+        if not isinstance(progress, dict):
+            raise ValueError("its header is not a JSON object")
+        for name, types in _PROGRESS_TYPES.items():
+            value = progress.get(name)
+            if not isinstance(value, types) or isinstance(value, bool) != (bool in types):
+                raise ValueError(f"its header has no valid {name}")
+        if progress.pop("sha256", None) not in (None, _hash_arrays(arrays)):  # older checkpoints have no checksum
+            raise ValueError("it is damaged: its checksum does not match")
     except (SafetensorError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise make_checkpoint_error(path, error) from None
+    return arrays, progress
 
 
 def make_checkpoint_error(path: Path, error: Exception) -> FileFormatError:
-    """What is wrong with a checkpoint, and the way out."""
+    """Return an error that explains why a checkpoint cannot be used and what to do."""
     return FileFormatError(
         f"{path}: is not a usable checkpoint ({shorten_text(error, 120)}); delete it to train from the start."
     )
 
 
-def _check(arrays: State, facts: Any) -> None:
-    """Raise ValueError for facts that are not those of a checkpoint, and for arrays that have changed since."""
-    if not isinstance(facts, dict) or not all(_fits(facts.get(name), kinds) for name, kinds in _FACTS.items()):
-        raise ValueError("its header does not say where the training stood")
-    if facts.pop("sha256", None) not in (None, _digest(arrays)):  # older ones have none
-        raise ValueError("it is damaged: its checksum does not match")
+def check_state(state: State, expected: State, capacity: int, num_graphs: int, num_nodes: int) -> None:
+    """Raise ValueError or KeyError if a state does not fit a learner: kernels do not check bounds.
+
+    Parameters
+    ----------
+    state : state to check.
+    expected : current state of the learner, which gives types and shapes.
+    capacity : capacity of the replay buffer.
+    num_graphs, num_nodes : number of training graphs, and of nodes of all of them.
+    """
+    for name, array in expected.items():
+        first = 1 if name.startswith("replay.") else 0  # the number of replayed rows may differ
+        if state[name].dtype != array.dtype or state[name].shape[first:] != array.shape[first:]:
+            raise ValueError(f"its {name} is {state[name].dtype} {state[name].shape}")
+    *counts, steps = state["counts"].tolist()
+    if min(counts) < 0 or steps != expected["counts"][-1]:
+        raise ValueError(f"its counts are {counts}, with {steps} steps per walk")
+    rows = {len(state[name]) for name in expected if name.startswith("replay.")}
+    if rows != {min(counts[-1], capacity)}:
+        raise ValueError(f"it holds {sorted(rows)} replayed rows of {counts[-1]}")
+    longest = expected["replay.nodes"].shape[1]
+    bounds = {
+        "walks.lengths": (1, longest),
+        "walks.graphs": (0, num_graphs - 1),
+        "replay.length": (1, longest),
+        "replay.counted": (1, longest),
+        "replay.ahead": (0, longest),
+        "replay.count": (0, expected["replay.options"].shape[1] if "replay.options" in expected else 0),
+        "replay.options": (0, num_nodes - 1),
+    }
+    for name, (least, most) in bounds.items():
+        if name in expected and np.any((state[name] < least) | (state[name] > most)):
+            raise ValueError(f"its {name} is not from {least} to {most}")
+    replayed_lengths = state.get("replay.counted", state["replay.length"])
+    for walks, lengths in (
+        (state["walks.nodes"], state["walks.lengths"]),
+        (state["replay.nodes"], replayed_lengths),
+    ):
+        visited = np.arange(walks.shape[1]) < lengths[:, None]
+        if np.any(visited & ((walks < 0) | (walks >= num_nodes))):
+            raise ValueError("its walks visit nodes that the graphs do not have")
 
 
-def _fits(value: Any, kinds: tuple[type, ...]) -> bool:
-    return isinstance(value, kinds) and isinstance(value, bool) == (bool in kinds)
+def _hash_arrays(arrays: State) -> str:
+    def iterate_chunks() -> Iterable[Any]:
+        for name in sorted(arrays):
+            array = np.ascontiguousarray(arrays[name])
+            yield f"{name} {array.dtype} {array.shape}".encode()
+            yield array.data
+
+    return _hash_bytes(iterate_chunks())
 
 
-def _digest(arrays: State) -> str:
+def _hash_bytes(chunks: Iterable[Any]) -> str:
+    """Return the SHA-256 of some buffers, one after the other."""
     digest = hashlib.sha256()
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(array.data)
+    for chunk in chunks:
+        digest.update(chunk)
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Everything that can be set when an agent is trained, and the named presets."""
+"""Training settings and their presets."""
 
 from __future__ import annotations
 
@@ -14,62 +14,73 @@ from curiograph.validation import check_integer
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """What every way of learning has in common."""
+    """Settings common to all learning algorithms."""
 
     train_steps: int
-    """Steps of training."""
+    """Number of training steps."""
     walk_nodes: int = 10
-    """Nodes of a training walk."""
+    """Nodes of a training walk, the start included."""
     learning_rate: float = 1e-3
+    """Initial learning rate of Adam."""
     final_rate: float = 1.0
-    """Share of the learning rate that is left at the end; it falls along half a cosine."""
+    """Final learning rate as a share of the initial one, reached by cosine decay."""
     steepest: float = 10.0
-    """Longest gradient that is followed as it is, longer ones are cut; 0 follows any."""
+    """Maximum gradient norm; 0 disables clipping."""
     validate_every: int = 250
-    """Steps between two validations; the best model by validation return is kept."""
+    """Steps between validations; the model with the best validation return is kept."""
     patience: int = 0
-    """Stop after this many validations without a better one; 0 trains to the end."""
+    """Validations without improvement before training stops early; 0 disables early stopping."""
     validation_walks: int = 20
     """Walks per validation graph."""
 
     @property
     def replay_bytes(self) -> int:
-        """What the replay buffer takes, about."""
+        """Approximate size of the replay buffer in bytes."""
         return 0
 
 
 @dataclass(frozen=True)
 class DqnSettings(TrainingSettings):
-    """Deep Q-learning of `gnn`. A step: all training graphs advance one node, then `updates` updates."""
+    """Settings of deep Q-learning, which trains `gnn`.
+
+    One step advances the walks on all training graphs by one node, then makes `updates` gradient updates.
+    """
 
     train_steps: int = 12_000
     learning_rate: float = 1e-3
     final_rate: float = 0.02
-    shape: GnnShape = field(default_factory=lambda: GnnShape(True, True, True, "sum"))
+    shape: GnnShape = field(
+        default_factory=lambda: GnnShape(log_features=True, inner_degree=True, inner_triangles=True, aggregation="sum")
+    )
+    """Architecture of the network; its fields are settings too."""
     discount: float = 0.9
+    """Discount factor of future rewards."""
     loss: Literal["mse", "huber"] = "huber"
+    """Loss function of the temporal-difference error."""
     scale_returns: bool = True
-    """Learn returns in units of their spread during the warm-up."""
+    """Divide targets by the standard deviation of the returns seen during warm-up."""
     double: bool = False
-    """The online network picks the next node, the target network values it."""
+    """Use double Q-learning: the online network selects the next node, the target network evaluates it."""
     returns: int = 9
-    """Rewards counted before the network's own estimate takes over."""
+    """Number of rewards in an n-step return before bootstrapping."""
     batch: int = 128
     """Transitions per update."""
     updates: int = 1
     """Updates per step."""
     buffer: int = 50_000
-    """Transitions kept."""
+    """Capacity of the replay buffer, in transitions."""
     warmup: int = 40
     """Steps before the first update."""
     target_every: int = 100
-    """Updates between two copies into the target network."""
+    """Updates between copies of the online network into the target network."""
     epsilon_first: float = 1.0
+    """Initial probability of a random action."""
     epsilon_last: float = 0.05
+    """Final probability of a random action."""
     epsilon_steps: float = 0.5
-    """Share of the training over which epsilon falls, linearly."""
+    """Share of the training over which epsilon decays linearly."""
     act_with: Literal["online", "target"] = "online"
-    """The network that walks, and that is kept."""
+    """Network that acts during training and is kept as the agent."""
 
     @property
     def replay_bytes(self) -> int:
@@ -77,7 +88,7 @@ class DqnSettings(TrainingSettings):
 
     @classmethod
     def paper(cls) -> DqnSettings:
-        """The published setting."""
+        """Return the settings of the publication."""
         return cls(
             train_steps=50_000, validate_every=1000, learning_rate=3e-4, final_rate=1.0, steepest=0.0, shape=GnnShape(),
             discount=0.75, loss="mse", scale_returns=False, double=False, returns=1, batch=32, updates=1,
@@ -88,41 +99,46 @@ class DqnSettings(TrainingSettings):
 
 @dataclass(frozen=True)
 class ExpertIterationSettings(TrainingSettings):
-    """Learning of `horizon` from the planner. A step: `walks` walks advance one node, the planner values all their
-    candidates, then `updates` updates."""
+    """Settings of expert iteration, which trains `horizon`.
+
+    One step advances `walks` walks by one node, evaluates all their candidates with beam search (the planner), then
+    makes `updates` gradient updates.
+    """
 
     train_steps: int = 4_000
     learning_rate: float = 1e-3
     final_rate: float = 0.02
     shape: HorizonShape = field(default_factory=HorizonShape)
+    """Architecture of the network; its fields are settings too."""
     walks: int = 16
-    """Walks that advance together, each on a training graph drawn for it."""
+    """Walks that advance together, each on a randomly drawn training graph."""
     beam: int = 32
-    """Width of the planner's beam for each candidate, five or six rewards before the end: four times as wide earlier,
-    where it is easily misled, a quarter later."""
+    """Beam width of the planner per candidate with five or six rewards ahead; four times as wide with more, where
+    short-sighted choices mislead it most, and a quarter with fewer."""
     options: int = 32
-    """Most candidates of a walk that are valued; of more, some at random."""
+    """Maximum number of candidates evaluated per walk; a random subset of larger candidate sets."""
     far_every: int = 4
-    """Every so many steps, long walks instead: the planner values states beyond `walk_nodes` nodes; 0 for never."""
+    """Interval, in steps, at which states of long walks (beyond `walk_nodes` nodes) are evaluated; 0 for never."""
     far_walks: int = 4
+    """Number of long walks."""
     far_nodes: int = 50
-    """Nodes of the longest of them."""
+    """Maximum number of nodes of a long walk."""
     far_weight: float = 1.0
-    """Weight of these states in the loss; their candidates differ less than those of short walks."""
+    """Weight of long-walk states in the loss; their candidates differ less than those of short walks."""
     batch: int = 128
     """States per update."""
     updates: int = 2
     """Updates per step."""
     buffer: int = 60_000
-    """States kept."""
+    """Capacity of the replay buffer, in states."""
     warmup: int = 40
     """Steps before the first update."""
     chance: float = 0.25
-    """Share of steps taken at random,"""
+    """Share of moves chosen at random."""
     follow: float = 0.2
-    """and of those that follow the planner; the others follow the agent as it is."""
+    """Share of moves chosen by the planner; the agent chooses the others."""
     level: float = 0.1
-    """Weight of the mean over a walk's candidates in the loss, against their differences."""
+    """Weight in the loss of the mean over a walk's candidates, relative to the differences between them."""
 
     @property
     def replay_bytes(self) -> int:
@@ -130,7 +146,7 @@ class ExpertIterationSettings(TrainingSettings):
 
 
 def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingSettings:
-    """The settings of a preset with some changed, checked.
+    """Return the settings of a preset with validated changes.
 
     >>> make_settings("gnn", "paper", {"train_steps": 10}).discount
     0.75
@@ -138,46 +154,46 @@ def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingS
     Traceback (most recent call last):
     curiograph.errors.SettingError: there is no setting 'discout' of gnn; the settings are train_steps, ...
     """
-    presets: dict[tuple[str, str], Any] = {
-        ("gnn", "best"): DqnSettings, ("gnn", "paper"): DqnSettings.paper, ("horizon", "best"): ExpertIterationSettings,
-    }  # fmt: skip
-    if agent not in ("gnn", "horizon"):
-        raise UnknownNameError(f"cannot train an agent {agent!r}; those that learn are gnn and horizon.")
-    if (agent, preset) not in presets:
-        its = ", ".join(p for a, p in presets if a == agent)
-        raise UnknownNameError(f"{agent} has no preset {preset!r}; its presets are {its}.")
-    base = presets[agent, preset]()
-    known = {field.name: getattr(base, field.name) for field in fields(base) if field.name != "shape"}
-    shape = {field.name: getattr(base.shape, field.name) for field in fields(base.shape)}
-    changes = dict(changes)
-    for name, value in list(changes.items()):
-        if name not in known and name not in shape:
-            raise SettingError(f"there is no setting {name!r} of {agent}; the settings are {', '.join(known | shape)}.")
-        changes[name] = _checked(name, value, (known | shape)[name])
-    base = replace(base, **{name: value for name, value in changes.items() if name in known})
-    inner = {name: value for name, value in changes.items() if name in shape and name not in known}
-    settings: TrainingSettings = replace(base, shape=replace(base.shape, **inner))
+    presets: dict[str, dict[str, Any]] = {
+        "gnn": {"best": DqnSettings, "paper": DqnSettings.paper},
+        "horizon": {"best": ExpertIterationSettings},
+    }
+    if agent not in tuple(presets):
+        raise UnknownNameError(f"cannot train an agent {agent!r}; the trainable agents are gnn and horizon.")
+    if preset not in tuple(presets[agent]):
+        raise UnknownNameError(f"{agent} has no preset {preset!r}; its presets are {', '.join(presets[agent])}.")
+    base = presets[agent][preset]()
+    own = {field.name: getattr(base, field.name) for field in fields(base) if field.name != "shape"}
+    shape = {field.name: getattr(base.shape, field.name) for field in fields(base.shape) if field.name not in own}
+    defaults = own | shape
+    for name in changes:
+        if name not in defaults:
+            raise SettingError(f"there is no setting {name!r} of {agent}; the settings are {', '.join(defaults)}.")
+    checked = {name: _check_setting(name, value, defaults[name]) for name, value in changes.items()}
+    new_shape = replace(base.shape, **{name: value for name, value in checked.items() if name in shape})
+    settings: TrainingSettings = replace(
+        base, shape=new_shape, **{name: value for name, value in checked.items() if name in own}
+    )
     return settings
 
 
-_ZERO = ("patience", "far_every", "warmup")
+_MINIMA = {"patience": 0, "far_every": 0, "warmup": 0, "walk_nodes": 2, "far_nodes": 2}
 _SHARES = ("discount", "final_rate", "epsilon_first", "epsilon_last", "epsilon_steps", "chance", "follow", "level")
 _CHOICES = {"loss": ("mse", "huber"), "act_with": ("online", "target"), "aggregation": ("mean", "sum")}
 
 
-def _checked(name: str, value: Any, example: Any) -> Any:
-    if isinstance(example, bool):
+def _check_setting(name: str, value: Any, default: Any) -> Any:
+    """Return `value` if it has the type of `default` and is within bounds."""
+    if isinstance(default, bool):
         if not isinstance(value, bool):
             raise SettingError(f"{name} is {value!r}; give True or False.")
-    elif isinstance(example, int):
-        least = 0 if name in _ZERO else 2 if name in ("walk_nodes", "far_nodes") else 1
-        most = SHAPE_LIMITS.get(name, 10**7)
+    elif isinstance(default, int):
+        least, most = _MINIMA.get(name, 1), SHAPE_LIMITS.get(name, 10**7)
         return check_integer(name, value, least, f"give a whole number from {least} to {most}", most)
-    elif isinstance(example, float):
-        number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    elif isinstance(default, float):
         largest = 1 if name in _SHARES else 1_000_000
-        if not number or not 0 <= value <= largest:
+        if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= largest:
             raise SettingError(f"{name} is {value!r}; give a number from 0 to {largest:,}.")
-    elif isinstance(example, str) and value not in _CHOICES[name]:
+    elif isinstance(default, str) and value not in _CHOICES[name]:
         raise SettingError(f"{name} is {value!r}; the choices are {', '.join(_CHOICES[name])}.")
     return value

@@ -1,4 +1,4 @@
-"""Deep Q-learning of `gnn`: all training graphs advance together, one node a step; then a batch is learned from."""
+"""Deep Q-learning of `gnn`: all training graphs advance together, one node per step; then a batch is replayed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from curiograph import kernels
 from curiograph.agents.gnn import GnnAgent, Subgraphs
@@ -21,8 +21,11 @@ from curiograph.training.replay import Replay
 
 
 class DqnLearner(Learner):
-    """State: the visited subgraph. Q(S, v) = net(S + v). A transition is a walk, its length after the step, and what
-    the step earned: the state before and all that follows can be read off the walk."""
+    """Deep Q-learning with Q(S, v) = net(S + v), where the state S is the visited subgraph.
+
+    A replayed transition is a walk, its length after the step (`length`), its length when the last counted reward was
+    earned (`counted`), and the discounted sum of the rewards between (`gained`).
+    """
 
     settings: DqnSettings
     network: GnnNetwork
@@ -32,117 +35,97 @@ class DqnLearner(Learner):
         super().__init__(settings, GnnNetwork(settings.shape), graphs, reward, seed)
         self.target = GnnNetwork(settings.shape)
         self.target.load_state_dict(self.network.state_dict())
-        nodes = settings.walk_nodes
-        kinds: dict[str, Any] = {
-            "nodes": ((nodes,), np.int32), "length": ((), np.int64),
-            "gained": ((), np.float64), "counted": ((), np.int64),
-        }  # fmt: skip
-        self.replay = Replay(settings.buffer, kinds)
-        self.exploration = self.new_walks(np.arange(len(graphs)), nodes)
-        self._online = GnnAgent(settings.shape, view_weights(self.network))
-        self._fixed = GnnAgent(settings.shape, view_weights(self.target))
+        columns: dict[str, Any] = {
+            "nodes": ((settings.walk_nodes,), np.int32),
+            "length": ((), np.int64),
+            "gained": ((), np.float64),
+            "counted": ((), np.int64),
+        }
+        self.replay = Replay(settings.buffer, columns)
+        self.exploration = self.start_walks(np.arange(len(graphs)), settings.walk_nodes)
+        self._online_agent = GnnAgent(settings.shape, view_weights(self.network))
+        self._target_agent = GnnAgent(settings.shape, view_weights(self.target))
 
     @property
     def agent(self) -> GnnAgent:
-        return self._online if self.settings.act_with == "online" else self._fixed
+        return self._online_agent if self.settings.act_with == "online" else self._target_agent
 
     @property
     def epsilon(self) -> float:
+        """Current probability of a random action."""
         s = self.settings
-        done = min(1.0, self.step_number / max(1.0, s.epsilon_steps * s.train_steps))
-        return s.epsilon_first + (s.epsilon_last - s.epsilon_first) * done
+        progress = min(1.0, self.step_number / max(1.0, s.epsilon_steps * s.train_steps))
+        return s.epsilon_first + (s.epsilon_last - s.epsilon_first) * progress
 
     def step(self) -> dict[str, float]:
-        ended = self._walk_on()
-        losses = []
-        if self.step_number >= self.settings.warmup and len(self.replay):
-            losses = [self._update() for _ in range(self.settings.updates)]
-        self.step_number += 1
-        report = {"epsilon": self.epsilon, "transitions": float(len(self.exploration.lengths))}
-        if losses:
-            report["loss"] = float(np.mean(losses))
-        if ended is not None:
-            report["return"] = ended
-        return report
-
-    def _walk_on(self) -> float | None:
-        """Every walk takes a step, at random with probability epsilon; mean return of the walks that ended by it."""
-        ended = None
+        s = self.settings
+        metrics: dict[str, float] = {}
         if self.exploration.finished:
-            ended = float(self.exploration.returns.mean())
-            self.exploration = self.new_walks(np.arange(len(self.starts)), self.settings.walk_nodes)
+            metrics["return"] = float(self.exploration.returns.mean())
+            self.exploration = self.start_walks(np.arange(len(self.starts)), s.walk_nodes)
         before = self.exploration
-        self.exploration = before.step(self._choices(before))
-        self._remember(self.exploration, moved=np.flatnonzero(self.exploration.lengths > before.lengths))
-        return ended
+        self.exploration = before.step(self._choose_actions(before))
+        self._store_transitions(np.flatnonzero(self.exploration.lengths > before.lengths))
+        if self.step_number >= s.warmup and len(self.replay):
+            metrics["loss"] = float(np.mean([self._update() for _ in range(s.updates)]))
+        self.step_number += 1
+        return metrics | {"epsilon": self.epsilon, "transitions": float(len(self.exploration.lengths))}
 
-    def _choices(self, exploration: Exploration) -> Int64:
-        """The best candidate of each walk; a random one where epsilon says so, which needs no network."""
-        count = len(exploration.lengths)
-        by_chance = self.draw("explore", count) < self.epsilon
-        random = self.draw("choice", len(exploration.candidates.nodes))
-        chosen = exploration.best(random)
-        thinking = np.flatnonzero(~by_chance & (exploration.candidates.counts > 0))
-        if len(thinking):
-            part = exploration.rows(thinking)
+    def _choose_actions(self, exploration: Exploration) -> Int64:
+        """Choose a candidate for each walk, epsilon-greedily; only greedy choices evaluate the network."""
+        explore = self.draw("explore", len(exploration.lengths)) < self.epsilon
+        candidates = exploration.candidates
+        chosen = exploration.best(self.draw("choice", len(candidates.nodes)))
+        greedy = np.flatnonzero(~explore & (candidates.counts > 0))
+        if len(greedy):
+            part = exploration.rows(greedy)
             best = part.best(self.agent.scores(part))
-            chosen[thinking] = best - part.candidates.offsets[:-1] + exploration.candidates.offsets[:-1][thinking]
+            chosen[greedy] = best - part.candidates.offsets[:-1] + candidates.offsets[:-1][greedy]
         return chosen
 
-    def _remember(self, exploration: Exploration, moved: Int64) -> None:
-        """Store the transitions that have seen `returns` rewards; of walks at their end, those that saw fewer too."""
-        length = int(exploration.lengths[moved].max(initial=0))
-        oldest = length - self.settings.returns + 1
-        ended = exploration.candidates.counts[moved] == 0
-        self._store(exploration, moved[~ended], range(max(2, oldest), oldest + 1), length)
-        self._store(exploration, moved[ended], range(max(2, oldest), length + 1), length)
+    def _store_transitions(self, moved: Int64) -> None:
+        """Store the n-step transitions that the latest step completed, for the walks that moved.
 
-    def _store(self, exploration: Exploration, walks: Int64, lengths: range, counted: int) -> None:
-        """Store the steps that made `walks` this long, with all rewards from there to the length `counted`."""
-        if len(walks) == 0:
-            return
-        for length in lengths:
-            rewards = exploration.rewards[walks, length - 2 : counted - 1]
-            self.replay.add(
-                {
-                    "nodes": exploration.nodes[walks],
-                    "length": np.full(len(walks), length),
-                    "gained": rewards @ self.settings.discount ** np.arange(rewards.shape[1]),
-                    "counted": np.full(len(walks), counted),
-                }
-            )
+        A transition is complete when `returns` rewards followed it, or when its walk ended.
+        """
+        walks = self.exploration
+        length = int(walks.lengths[moved].max(initial=0))  # all walks that can move are equally long
+        oldest = length - self.settings.returns + 1
+        ended = walks.candidates.counts[moved] == 0
+        for rows, last in ((moved[~ended], oldest), (moved[ended], length)):
+            for first in range(max(2, oldest), last + 1) if len(rows) else ():
+                rewards = walks.rewards[rows, first - 2 : length - 1]
+                self.replay.add(
+                    {
+                        "nodes": walks.nodes[rows],
+                        "length": np.full(len(rows), first),
+                        "gained": rewards @ self.settings.discount ** np.arange(rewards.shape[1]),
+                        "counted": np.full(len(rows), length),
+                    }
+                )
 
     def _update(self) -> float:
+        """Replay a batch and make one gradient update; return the loss."""
         s = self.settings
-        if s.scale_returns and float(self.network.scale) == 1.0:  # not yet set, here or by the agent begun from
-            spread = max(1e-6, float(self.replay.columns["gained"][: len(self.replay)].std()))
-            self.network.scale.fill_(spread)
-            self.target.scale.fill_(spread)
+        if s.scale_returns and float(self.network.scale) == 1.0:  # not set yet, here or by the initial agent
+            scale = max(1e-6, float(self.replay.columns["gained"][: len(self.replay)].std()))
+            self.network.scale.fill_(scale)
+            self.target.scale.fill_(scale)
         rows = self.replay.rows((self.draw("batch", s.batch) * len(self.replay)).astype(np.int64))
-        values = self._q(self.network, rows["nodes"], rows["length"])
-        targets = torch.from_numpy(self._targets(rows).astype(np.float32)) / self.network.scale
-        loss = nn.functional.mse_loss(values, targets) if s.loss == "mse" else nn.functional.huber_loss(values, targets)
-        self.descend(loss)
+        nodes, last = rows["nodes"], rows["length"] - 1
+        subgraphs = Subgraphs.read(
+            s.shape, self.exploration.stack, nodes, last, np.arange(s.batch + 1), nodes[np.arange(s.batch), last]
+        )
+        targets = torch.from_numpy(self._compute_targets(rows).astype(np.float32)) / self.network.scale
+        compute_loss = nn.functional.mse_loss if s.loss == "mse" else nn.functional.huber_loss
+        loss = compute_loss(self.network(subgraphs), targets)
+        self.minimize(loss)
         if self.updates % s.target_every == 0:
             self.target.load_state_dict(self.network.state_dict())
         return loss.item()
 
-    def _q(self, network: GnnNetwork, nodes: Any, lengths: Int64) -> Tensor:
-        """Q(S, v) of walks whose last node is v."""
-        every = np.arange(len(lengths))
-        read = Subgraphs.read(
-            self.settings.shape,
-            self.exploration.stack,
-            nodes,
-            lengths - 1,
-            np.arange(len(lengths) + 1),
-            nodes[every, lengths - 1],
-        )
-        value: Tensor = network(read)
-        return value
-
-    def _targets(self, rows: dict[str, Any]) -> Float64:
-        """What was gained, and the discounted value of the best that can follow."""
+    def _compute_targets(self, rows: dict[str, Any]) -> Float64:
+        """Return the rewards gained plus the discounted value of the best next node."""
         s = self.settings
         stack, nodes, lengths = self.exploration.stack, rows["nodes"], rows["counted"]
         active = np.where(lengths < s.walk_nodes, lengths, 0)
@@ -151,19 +134,20 @@ class DqnLearner(Learner):
         offsets, candidates = kernels.candidates.find_candidates(
             stack.out.indptr, stack.out.indices, nodes, active, low, high, kernels.candidates.FRONTIER
         )
-        gained: Float64 = rows["gained"].copy()
-        going = np.flatnonzero(np.diff(offsets) > 0)
-        if len(going) == 0:
-            return gained
-        values = self._fixed.values(stack, nodes, active, offsets, candidates)
-        first = offsets[:-1][going]
+        targets: Float64 = rows["gained"].copy()
+        counts = np.diff(offsets)
+        ongoing = np.flatnonzero(counts > 0)
+        if len(ongoing) == 0:
+            return targets
+        values = self._target_agent.values(stack, nodes, active, offsets, candidates)
+        first = offsets[:-1][ongoing]
         if s.double:
-            picked = self._online.values(stack, nodes, active, offsets, candidates)
-            top = np.maximum.reduceat(picked, first)
-            values = np.where(picked == np.repeat(top, np.diff(offsets)[going]), values, -np.inf)
+            online = self._online_agent.values(stack, nodes, active, offsets, candidates)
+            highest = np.maximum.reduceat(online, first)
+            values = np.where(online == np.repeat(highest, counts[ongoing]), values, -np.inf)
         best = np.maximum.reduceat(values, first).astype(np.float64)
-        gained[going] += s.discount ** (lengths[going] - rows["length"][going] + 1) * best
-        return gained
+        targets[ongoing] += s.discount ** (lengths[ongoing] - rows["length"][ongoing] + 1) * best
+        return targets
 
-    def networks(self) -> dict[str, nn.Module]:
+    def get_networks(self) -> dict[str, nn.Module]:
         return {"network": self.network, "target": self.target}

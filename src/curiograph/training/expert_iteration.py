@@ -1,4 +1,4 @@
-"""Learning of `horizon` from the planner: its beam values every candidate of the states that the agent comes to."""
+"""Expert iteration for `horizon`: the network learns the values that beam search assigns to all candidates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.horizon import HorizonAgent, Neighborhoods
-from curiograph.arrays import Float64, Int64
+from curiograph.arrays import Float64
 from curiograph.exploration.mdp import Candidates, Exploration
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
@@ -20,12 +20,16 @@ from curiograph.training.learner import Learner
 from curiograph.training.networks import HorizonNetwork, view_weights
 from curiograph.training.replay import Replay
 
-_FAR_CHANCE = 0.1  # share of the steps of long walks taken at random
+_LONG_WALK_EPSILON = 0.1  # share of random moves in long walks
 
 
 class ExpertIterationLearner(Learner):
-    """Expert iteration: the agent walks, now and then at random or as the planner would; the planner says what each
-    candidate on the way was worth; the network learns to say the same at a glance."""
+    """Expert iteration with beam search as the expert ("planner").
+
+    Walks follow the current agent, with some moves at random and some by the planner. The planner evaluates every
+    candidate on the way, and the network learns to predict these values in one forward pass. A replayed state is a walk
+    with its length, the number of rewards ahead, and its candidates (`options`) with their values.
+    """
 
     settings: ExpertIterationSettings
     network: HorizonNetwork
@@ -33,126 +37,130 @@ class ExpertIterationLearner(Learner):
     def __init__(self, settings: ExpertIterationSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
         torch.manual_seed(seed)
         super().__init__(settings, HorizonNetwork(settings.shape), graphs, reward, seed)
-        wide = max(settings.walk_nodes, settings.far_nodes)
-        kinds: dict[str, Any] = {
-            "nodes": ((wide,), np.int32), "length": ((), np.int64), "ahead": ((), np.int64),
-            "count": ((), np.int64), "options": ((settings.options,), np.int32),
+        columns: dict[str, Any] = {
+            "nodes": ((max(settings.walk_nodes, settings.far_nodes),), np.int32),
+            "length": ((), np.int64),
+            "ahead": ((), np.int64),
+            "count": ((), np.int64),
+            "options": ((settings.options,), np.int32),
             "values": ((settings.options,), np.float32),
-        }  # fmt: skip
-        self.replay = Replay(settings.buffer, kinds)
-        self.exploration = self._fresh_walks(settings.walks, settings.walk_nodes)
+        }
+        self.replay = Replay(settings.buffer, columns)
+        self.exploration = self._start_random_walks(settings.walks, settings.walk_nodes)
         self._agent = HorizonAgent(settings.shape, view_weights(self.network))
 
     @property
     def agent(self) -> HorizonAgent:
         return self._agent
 
-    def step(self) -> dict[str, float]:
-        s = self.settings
-        report: dict[str, float] = {}
-        if s.far_every and self.step_number % s.far_every == s.far_every - 1 and self._walking:
-            self._value(self._far_states())
-        else:
-            report |= self._walk_on()
-        if self.step_number >= s.warmup and len(self.replay):
-            if not self._walking:
-                self._set_scale()
-            report["loss"] = float(np.mean([self._update() for _ in range(s.updates)]))
-        self.step_number += 1
-        return report
-
     @property
-    def _walking(self) -> bool:
-        """Whether the agent has learned anything, so that its own choices mean something."""
+    def _has_learned(self) -> bool:
+        """Whether the network was updated, so that its choices are meaningful."""
         return float(self.network.scale[0]) != 0.0
 
-    # ---- walking ------------------------------------------------------------------------------------------------
-
-    def _fresh_walks(self, count: int, steps: int) -> Exploration:
-        graphs = (self.draw("graph", count) * len(self.starts)).astype(np.int64)
-        return self.new_walks(graphs, steps)
-
-    def _walk_on(self) -> dict[str, float]:
-        s, report = self.settings, {}
-        if self.exploration.finished:
-            report["return"] = float(self.exploration.returns.mean())
-            self.exploration = self._fresh_walks(s.walks, s.walk_nodes)
-        here = self.exploration
-        values = self._value(here)
-        wish = self._agent.scores(here) if self._walking else values
-        luck = self.draw("policy", len(here.lengths))[here.candidates.walks]
-        wish = np.where(luck < s.chance, self.draw("choice", len(wish)), wish)
-        wish = np.where(luck > 1 - s.follow, values, wish)
-        self.exploration = here.step(here.best(wish))
-        return report | {"transitions": float(len(here.lengths))}
-
-    def _far_states(self) -> Exploration:
-        """States of long walks by the agent as it is, each stopped somewhere on its way."""
+    def step(self) -> dict[str, float]:
         s = self.settings
-        walks = self._fresh_walks(s.far_walks, s.far_nodes)
-        last = s.walk_nodes + int(self.draw("far", 1)[0] * (s.far_nodes - s.walk_nodes))
-        for step in range(last - 1):
+        metrics: dict[str, float] = {}
+        if s.far_every and self.step_number % s.far_every == s.far_every - 1 and self._has_learned:
+            self._evaluate_candidates(self._sample_long_walks())
+        else:
+            if self.exploration.finished:
+                metrics["return"] = float(self.exploration.returns.mean())
+                self.exploration = self._start_random_walks(s.walks, s.walk_nodes)
+            self._advance_walks()
+            metrics["transitions"] = float(len(self.exploration.lengths))
+        if self.step_number >= s.warmup and len(self.replay):
+            if not self._has_learned:
+                self._set_scale()
+            metrics["loss"] = float(np.mean([self._update() for _ in range(s.updates)]))
+        self.step_number += 1
+        return metrics
+
+    # ---- acting -------------------------------------------------------------------------------------------------
+
+    def _start_random_walks(self, count: int, steps: int) -> Exploration:
+        return self.start_walks((self.draw("graph", count) * len(self.starts)).astype(np.int64), steps)
+
+    def _advance_walks(self) -> None:
+        """Move every walk: at random with probability `chance`, by the planner with `follow`, else by the agent."""
+        s, walks = self.settings, self.exploration
+        values = self._evaluate_candidates(walks)
+        scores = self._agent.scores(walks) if self._has_learned else values
+        draws = self.draw("policy", len(walks.lengths))[walks.candidates.walks]
+        scores = np.where(draws < s.chance, self.draw("choice", len(scores)), scores)
+        scores = np.where(draws > 1 - s.follow, values, scores)
+        self.exploration = walks.step(walks.best(scores))
+
+    def _sample_long_walks(self) -> Exploration:
+        """Return long walks of the current agent, stopped at a random length."""
+        s = self.settings
+        walks = self._start_random_walks(s.far_walks, s.far_nodes)
+        length = s.walk_nodes + int(self.draw("far", 1)[0] * (s.far_nodes - s.walk_nodes))
+        for step in range(length - 1):
             if walks.finished:
                 break
             scores = self._agent.scores(walks)
-            luck = self.draw(f"far{step}", len(walks.lengths))[walks.candidates.walks]
-            walks = walks.step(walks.best(np.where(luck < _FAR_CHANCE, self.draw(f"any{step}", len(scores)), scores)))
+            explore = self.draw(f"far{step}", len(walks.lengths))[walks.candidates.walks] < _LONG_WALK_EPSILON
+            walks = walks.step(walks.best(np.where(explore, self.draw(f"any{step}", len(scores)), scores)))
         return walks
 
-    # ---- the planner --------------------------------------------------------------------------------------------
+    # ---- planner ------------------------------------------------------------------------------------------------
 
-    def _value(self, here: Exploration) -> Float64:
-        """Let the planner value every candidate (of very many, some), remember it all, and return the values."""
+    def _evaluate_candidates(self, walks: Exploration) -> Float64:
+        """Evaluate the candidates of all walks by beam search, store the states, and return the values.
+
+        Candidates beyond `options` per walk are not evaluated; they get the lowest value of all.
+        """
         s = self.settings
-        some = self._some_options(here)
-        ahead = s.shape.ahead(here.lengths, here.steps)
-        deepest = int(ahead[some.counts > 0].max(initial=1))
-        # walks that can go on are equally long; the planner sees no further than the network will
-        limited = replace(here, steps=int(here.lengths.max() + deepest), _kept=[])
-        limited.__dict__["candidates"] = some  # only these are to be valued
-        values = BeamAgent(_width(s.beam, deepest)).scores(limited)
-        self._remember(here, some, ahead, values)
-        if len(some.nodes) == len(here.candidates.nodes):
-            return values
-        every = np.full(len(here.candidates.nodes), values.min(initial=0.0))
-        every[self._places(here.candidates, some)] = values
-        return every
+        candidates, sample = walks.candidates, self._sample_candidates(walks.candidates)
+        ahead = s.shape.ahead(walks.lengths, walks.steps)
+        depth = int(ahead[sample.counts > 0].max(initial=1))
+        # Walks that can continue are equally long; the planner sees no further than the network will.
+        limited = replace(walks, steps=int(walks.lengths.max() + depth), _kept=[])
+        limited.__dict__["candidates"] = sample  # evaluate only these
+        width = 4 * s.beam if depth > 6 else s.beam if depth > 4 else max(1, s.beam // 4)
+        values = BeamAgent(width).scores(limited)
 
-    def _some_options(self, here: Exploration) -> Candidates:
-        every, most = here.candidates, self.settings.options
-        if every.counts.max(initial=0) <= most:
-            return every
-        luck = self.draw("options", len(every.nodes))
-        order = np.lexsort((luck, every.walks))
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order)) - every.offsets[:-1][every.walks[order]]
-        keep = rank < most
-        return Candidates(np.concatenate([[0], np.cumsum(np.minimum(every.counts, most))]), every.nodes[keep])
-
-    @staticmethod
-    def _places(every: Candidates, some: Candidates) -> Int64:
-        keys = every.walks * 2**32 + every.nodes
-        return np.searchsorted(keys, some.walks * 2**32 + some.nodes)
-
-    def _remember(self, here: Exploration, some: Candidates, ahead: Int64, values: Float64) -> None:
-        s, rows = self.settings, np.flatnonzero(some.counts > 0)
-        place = np.arange(len(some.nodes)) - some.offsets[:-1][some.walks]
-        options = np.zeros((len(some.counts), s.options), np.int32)
-        worth = np.zeros((len(some.counts), s.options), np.float32)
-        options[some.walks, place], worth[some.walks, place] = some.nodes, values
+        rows = np.flatnonzero(sample.counts > 0)
+        column = np.arange(len(sample.nodes)) - sample.offsets[:-1][sample.walks]
+        options = np.zeros((len(sample.counts), s.options), np.int32)
+        option_values = np.zeros((len(sample.counts), s.options), np.float32)
+        options[sample.walks, column], option_values[sample.walks, column] = sample.nodes, values
         nodes = np.full((len(rows), self.replay.columns["nodes"].shape[1]), -1, np.int32)
-        nodes[:, : here.nodes.shape[1]] = here.nodes[rows]
+        nodes[:, : walks.nodes.shape[1]] = walks.nodes[rows]
         self.replay.add(
             {
-                "nodes": nodes, "length": here.lengths[rows], "ahead": ahead[rows],
-                "count": some.counts[rows], "options": options[rows], "values": worth[rows],
+                "nodes": nodes,
+                "length": walks.lengths[rows],
+                "ahead": ahead[rows],
+                "count": sample.counts[rows],
+                "options": options[rows],
+                "values": option_values[rows],
             }
-        )  # fmt: skip
+        )
+        if sample is candidates:
+            return values
+        all_values = np.full(len(candidates.nodes), values.min(initial=0.0))
+        keys = candidates.walks * 2**32 + candidates.nodes
+        all_values[np.searchsorted(keys, sample.walks * 2**32 + sample.nodes)] = values
+        return all_values
+
+    def _sample_candidates(self, candidates: Candidates) -> Candidates:
+        """Return at most `options` candidates of each walk, drawn at random from larger sets."""
+        most = self.settings.options
+        if candidates.counts.max(initial=0) <= most:
+            return candidates
+        draws = self.draw("options", len(candidates.nodes))
+        order = np.lexsort((draws, candidates.walks))
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order)) - candidates.offsets[:-1][candidates.walks[order]]
+        offsets = np.concatenate([[0], np.cumsum(np.minimum(candidates.counts, most))])
+        return Candidates(offsets, candidates.nodes[rank < most])
 
     # ---- learning -----------------------------------------------------------------------------------------------
 
     def _set_scale(self) -> None:
-        """Values are learned in units of their spread among the candidates of a walk, above their mean per reward."""
+        """Set the units of the network's output: mean value per reward ahead, and spread among a walk's candidates."""
         rows = self.replay.rows(np.arange(len(self.replay)))
         filled = np.arange(self.settings.options) < rows["count"][:, None]
         mean = (rows["values"] * filled).sum(1) / rows["count"]
@@ -162,36 +170,40 @@ class ExpertIterationLearner(Learner):
         )
 
     def _update(self) -> float:
+        """Replay a batch and make one gradient update; return the loss."""
         s = self.settings
         rows = self.replay.rows((self.draw("batch", s.batch) * len(self.replay)).astype(np.int64))
         filled = np.arange(s.options) < rows["count"][:, None]
-        offsets = np.concatenate([[0], np.cumsum(rows["count"])])
-        longest = int(rows["length"].max())
-        read = Neighborhoods.read(
-            s.shape, self.exploration.stack, np.ascontiguousarray(rows["nodes"][:, :longest]), rows["length"],
-            rows["ahead"], offsets, rows["options"][filled],
-        )  # fmt: skip
-        per_step, spread = self.network.scale.tolist()
-        goals = (rows["values"][filled] - per_step * rows["ahead"][read.walks]) / spread
-        loss = self._loss(self.network(read), torch.from_numpy(goals.astype(np.float32)), read)
-        self.descend(loss)
+        neighborhoods = Neighborhoods.read(
+            s.shape,
+            self.exploration.stack,
+            np.ascontiguousarray(rows["nodes"][:, : int(rows["length"].max())]),
+            rows["length"],
+            rows["ahead"],
+            np.concatenate([[0], np.cumsum(rows["count"])]),
+            rows["options"][filled],
+        )
+        per_reward, spread = self.network.scale.tolist()
+        targets = (rows["values"][filled] - per_reward * rows["ahead"][neighborhoods.walks]) / spread
+        loss = self._compute_loss(
+            self.network(neighborhoods), torch.from_numpy(targets.astype(np.float32)), neighborhoods
+        )
+        self.minimize(loss)
         return loss.item()
 
-    def _loss(self, values: Tensor, goals: Tensor, read: Neighborhoods) -> Tensor:
-        """Huber loss of the differences between a walk's candidates, which decide, and lightly of their mean."""
-        walks = torch.from_numpy(read.walks)
-        count = len(read.lengths)
+    def _compute_loss(self, values: Tensor, targets: Tensor, neighborhoods: Neighborhoods) -> Tensor:
+        """Return the Huber loss of the differences between a walk's candidates, plus `level` times that of their mean.
+
+        The differences decide which candidate is chosen, the mean does not.
+        """
+        walks = torch.from_numpy(neighborhoods.walks)
+        count = len(neighborhoods.lengths)
         counts = torch.bincount(walks, minlength=count).clamp(min=1)
-        error = values - goals
+        error = values - targets
         mean = error.new_zeros(count).index_add(0, walks, error) / counts
         within = nn.functional.huber_loss(error - mean[walks], torch.zeros_like(error), reduction="none")
         per_walk = error.new_zeros(count).index_add(0, walks, within) / counts
-        far = torch.from_numpy(read.lengths >= self.settings.shape.near)
+        far = torch.from_numpy(neighborhoods.lengths >= self.settings.shape.near)
         per_walk = torch.where(far, self.settings.far_weight * per_walk, per_walk)
         level = nn.functional.huber_loss(mean, torch.zeros_like(mean))
         return per_walk.mean() + self.settings.level * level
-
-
-def _width(beam: int, ahead: int) -> int:
-    """How wide the planner searches: the more rewards ahead, the easier it is misled by what lies near."""
-    return 4 * beam if ahead > 6 else beam if ahead > 4 else max(1, beam // 4)

@@ -1,6 +1,7 @@
-"""What all ways of learning share: the walks in progress, the optimiser, and a state that can be saved and restored.
+"""Base class of the learning algorithms: walks in progress, optimizer, and a state that can be saved and restored.
 
-Chance is a function of (seed, purpose, step): there is no generator to save, and a restored learner goes on to the bit.
+Random numbers are a function of (seed, purpose, step, updates): there is no generator state to save, and a restored
+learner continues bit for bit.
 """
 
 from __future__ import annotations
@@ -21,13 +22,22 @@ from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, begin, list_starts
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
+from curiograph.training.checkpoint import State, check_state
 from curiograph.training.config import TrainingSettings
 from curiograph.training.replay import Replay
-from curiograph.training.restoring import State, check_state
 
 
 class Learner(ABC):
-    """Learns a network step by step. `step` returns what it saw, `agent` acts as the network does now."""
+    """Trains a network step by step.
+
+    Parameters
+    ----------
+    settings : settings of the algorithm.
+    network : network to train.
+    graphs : training graphs.
+    reward : reward of the walks.
+    seed : seed of all random numbers.
+    """
 
     replay: Replay
 
@@ -39,32 +49,31 @@ class Learner(ABC):
         self.seed = seed
         self.step_number = 0
         self.updates = 0
-        self.optimiser = torch.optim.Adam(network.parameters(), settings.learning_rate, fused=True)
+        self.optimizer = torch.optim.Adam(network.parameters(), settings.learning_rate, fused=True)
         self.starts = [list_starts(graph, "frontier") for graph in graphs]
-        first = [starts[:1] for starts in self.starts]
-        self.exploration = begin(graphs, first, reward, settings.walk_nodes, seed=seed)
+        self.exploration = begin(graphs, [s[:1] for s in self.starts], reward, settings.walk_nodes, seed=seed)
 
     @property
     @abstractmethod
     def agent(self) -> TrainedAgent:
-        """Acts as the network does now."""
+        """Agent with the current weights of the network."""
 
     @abstractmethod
     def step(self) -> dict[str, float]:
-        """Walk on, learn, and report."""
+        """Advance the walks, update the network, and return metrics."""
 
-    def new_walks(self, graphs: Int64, steps: int) -> Exploration:
-        """Fresh walks of up to `steps` nodes from random starts, one on each of `graphs` (numbers)."""
+    def start_walks(self, graphs: Int64, steps: int) -> Exploration:
+        """Return new walks of up to `steps` nodes from random starts, one on each of `graphs` (indices)."""
         count = len(graphs)
-        luck = self.draw("start", count)
-        first = [self.starts[g][int(u * len(self.starts[g]))] for g, u in zip(graphs, luck, strict=True)]
+        draws = self.draw("start", count)
+        first = [self.starts[g][int(u * len(self.starts[g]))] for g, u in zip(graphs, draws, strict=True)]
         nodes = np.full((count, steps), -1, np.int32)
         nodes[:, 0] = first + self.exploration.stack.starts[graphs]
         return replace(
             self.exploration,
             steps=steps,
             graph_of=graphs,
-            streams=self._streams("walk", count),
+            streams=self._make_streams("walk", count),
             nodes=nodes,
             lengths=np.ones(count, np.int64),
             rewards=np.full((count, steps - 1), np.nan),
@@ -72,41 +81,39 @@ class Learner(ABC):
         )
 
     def draw(self, purpose: str, count: int) -> Float64:
-        """`count` numbers in [0, 1) for this purpose, step and number of updates."""
-        return np.asarray((self._streams(purpose, count) >> np.uint64(11)) * 2.0**-53, np.float64)
+        """Draw `count` numbers in [0, 1) for this purpose, step and number of updates."""
+        return np.asarray((self._make_streams(purpose, count) >> np.uint64(11)) * 2.0**-53, np.float64)
 
-    def _streams(self, purpose: str, count: int) -> NDArray[np.uint64]:
+    def _make_streams(self, purpose: str, count: int) -> NDArray[np.uint64]:
         number = int.from_bytes(purpose.encode()[:7].ljust(7), "big")
         stream = kernels.random.draw_bits(np.uint64(self.seed), np.uint64(number), np.uint64(self.updates))
         streams: NDArray[np.uint64] = kernels.random.make_streams(np.uint64(stream), self.step_number, count)
         return streams
 
-    def descend(self, loss: Tensor) -> None:
-        """One step of the optimiser down a loss."""
+    def minimize(self, loss: Tensor) -> None:
+        """Make one optimizer step with cosine learning-rate decay and gradient clipping."""
         s = self.settings
-        fall = 0.5 * (1 + math.cos(math.pi * min(1.0, self.step_number / s.train_steps)))
-        for group in self.optimiser.param_groups:
-            group["lr"] = s.learning_rate * (s.final_rate + (1 - s.final_rate) * fall)
-        self.optimiser.zero_grad()
+        decay = 0.5 * (1 + math.cos(math.pi * min(1.0, self.step_number / s.train_steps)))
+        for group in self.optimizer.param_groups:
+            group["lr"] = s.learning_rate * (s.final_rate + (1 - s.final_rate) * decay)
+        self.optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         if s.steepest:
             nn.utils.clip_grad_norm_(self.network.parameters(), s.steepest)
-        self.optimiser.step()
+        self.optimizer.step()
         self.updates += 1
 
-    def begin_from(self, weights: Weights) -> None:
-        """Take over the weights of an agent of the same shape."""
-        for network in self.networks().values():
+    def load_weights(self, weights: Weights) -> None:
+        """Copy the weights of an agent of the same shape into all networks."""
+        for network in self.get_networks().values():
             network.load_state_dict({name: torch.from_numpy(array) for name, array in weights.items()})
 
-    # ---- to be continued ----------------------------------------------------------------------------------------
-
-    def networks(self) -> dict[str, nn.Module]:
-        """Every network whose weights belong to the state."""
+    def get_networks(self) -> dict[str, nn.Module]:
+        """Return all networks that belong to the state, by name."""
         return {"network": self.network}
 
-    def state(self) -> State:
-        """Everything that the next step depends on."""
+    def get_state(self) -> State:
+        """Return everything that the next step depends on."""
         walks = self.exploration
         state: State = {
             "counts": np.array([self.step_number, self.updates, self.replay.added, walks.steps]),
@@ -116,17 +123,18 @@ class Learner(ABC):
             "walks.graphs": walks.graph_of,
             "walks.streams": walks.streams,
         }
-        for name, network in self.networks().items():
+        for name, network in self.get_networks().items():
             state |= {f"{name}.{key}": value.numpy() for key, value in network.state_dict().items()}
-        for number, entry in self.optimiser.state_dict()["state"].items():
+        for number, entry in self.optimizer.state_dict()["state"].items():
+            # The spelling of the key is part of the file format.
             state |= {f"optimiser.{number}.{key}": value.numpy() for key, value in entry.items()}
-        kept = len(self.replay)
-        return state | {f"replay.{name}": column[:kept] for name, column in self.replay.columns.items()}
+        filled = len(self.replay)
+        return state | {f"replay.{name}": column[:filled] for name, column in self.replay.columns.items()}
 
-    def restore(self, state: State) -> None:
-        """Go back to a state that `state` returned; raises ValueError or KeyError for any other."""
-        stack = self.exploration.stack
-        check_state(state, self.state(), self.replay.capacity, len(self.starts), int(stack.starts[-1]))
+    def restore_state(self, state: State) -> None:
+        """Restore a state returned by `get_state`; raise ValueError or KeyError if it does not fit this learner."""
+        num_nodes = int(self.exploration.stack.starts[-1])
+        check_state(state, self.get_state(), self.replay.capacity, len(self.starts), num_nodes)
         self.step_number, self.updates, self.replay.added, steps = (int(n) for n in state["counts"])
         self.exploration = replace(
             self.exploration,
@@ -138,17 +146,18 @@ class Learner(ABC):
             streams=state["walks.streams"],
             _kept=[],
         )
-        for name, network in self.networks().items():
-            network.load_state_dict({key: torch.from_numpy(value) for key, value in _under(state, name).items()})
+        for name, network in self.get_networks().items():
+            weights = _select_prefix(state, f"{name}.")
+            network.load_state_dict({key: torch.from_numpy(value) for key, value in weights.items()})
         entries: dict[int, dict[str, Tensor]] = {}
-        for key, value in _under(state, "optimiser").items():
+        for key, value in _select_prefix(state, "optimiser.").items():
             number, _, name = key.partition(".")
             entries.setdefault(int(number), {})[name] = torch.from_numpy(value).clone()
-        self.optimiser.load_state_dict({**self.optimiser.state_dict(), "state": entries})
+        self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": entries})
         for name, column in self.replay.columns.items():
             column[: len(self.replay)] = state[f"replay.{name}"]
 
 
-def _under(state: State, name: str) -> State:
-    """The arrays whose names begin with `name` and a dot, without it."""
-    return {key.removeprefix(f"{name}."): value for key, value in state.items() if key.startswith(f"{name}.")}
+def _select_prefix(state: State, prefix: str) -> State:
+    """Return the arrays whose names start with `prefix`, by the rest of their names."""
+    return {key.removeprefix(prefix): value for key, value in state.items() if key.startswith(prefix)}

@@ -1,4 +1,4 @@
-"""What a training run tells: a line of JSON per report, TensorBoard's curves, and a picture at the end."""
+"""Training log: one line of JSON per report, TensorBoard curves, and a plot at the end."""
 
 from __future__ import annotations
 
@@ -13,67 +13,46 @@ from curiograph.messages import shorten_text
 from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.validation import is_number
 
+LOG_FILE = "log.jsonl"
+
 Report = dict[str, Any]
+"""Metrics of a run at a validation step."""
 
 
 class TrainingLog:
-    """Reports of a run, in `log.jsonl` and, where the package is installed, for TensorBoard.
+    """Reports of a run, in `log.jsonl` and, if tensorboard is installed, as TensorBoard scalars.
 
-    A run that resumes at step n forgets what it had reported beyond n: it will report that again.
+    A run that resumes at step n drops its reports of later steps, since it will repeat them.
     """
 
     def __init__(self, folder: Path, resumed_at: int) -> None:
-        self._path = folder / "log.jsonl"
+        self._path = folder / LOG_FILE
         self.reports: list[Report] = [r for r in read_log(self._path) if r["step"] <= resumed_at]
-        self._board = _board(folder / "tensorboard", resumed_at)
+        self._writer = _open_tensorboard(folder / "tensorboard", resumed_at)
         self._write()
 
     def add(self, report: Report) -> None:
-        """Report how things stand."""
+        """Append a report."""
         self.reports.append(report)
         self._write()
-        if self._board is not None:
+        if self._writer is not None:
             for name, value in report.items():
                 if name != "step" and value is not None:
-                    self._board.add_scalar(name, value, report["step"])
-            self._board.flush()
+                    self._writer.add_scalar(name, value, report["step"])
+            self._writer.flush()
 
     def _write(self) -> None:
         with open_atomic(self._path) as stream:
             stream.write("".join(f"{json.dumps(report)}\n" for report in self.reports).encode())
 
     def close(self) -> None:
-        """Let go of the files."""
-        if self._board is not None:
-            self._board.close()
+        """Close the TensorBoard files."""
+        if self._writer is not None:
+            self._writer.close()
 
 
-def read_log(path: Path) -> list[Report]:
-    """The reports in a log; none if there is no log."""
-    if not path.is_file():
-        return []
-    try:
-        reports = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
-    except (OSError, ValueError, RecursionError) as error:
-        raise _unusable(path, shorten_text(error, 120)) from None
-    if not all(map(_is_report, reports)):
-        raise _unusable(path, "a line is no report")
-    return reports
-
-
-def _unusable(path: Path, reason: str) -> FileFormatError:
-    return FileFormatError(f"{path}: is not a usable log ({reason}); delete it to go on without what it told.")
-
-
-def _is_report(report: Any) -> bool:
-    """Whether the curves can be drawn from it."""
-    if not isinstance(report, dict) or type(report.get("step")) is not int:
-        return False
-    numbers = [report.get(name) for name in ("loss", "return", "validation")]
-    return numbers[2] is not None and all(value is None or is_number(value) for value in numbers)
-
-
-def _board(folder: Path, resumed_at: int) -> Any:
+def _open_tensorboard(folder: Path, resumed_at: int) -> Any:
+    """Return a TensorBoard writer, or None if tensorboard is not installed."""
     try:
         from torch.utils.tensorboard import SummaryWriter
     except ImportError:
@@ -81,15 +60,38 @@ def _board(folder: Path, resumed_at: int) -> Any:
     return SummaryWriter(str(folder), purge_step=resumed_at + 1)
 
 
+def read_log(path: Path) -> list[Report]:
+    """Read the reports of a log file; return an empty list if it does not exist."""
+    if not path.is_file():
+        return []
+    try:
+        reports = [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+        for report in reports:
+            if not isinstance(report, dict) or type(report.get("step")) is not int:
+                raise ValueError("a line is not a report")
+            if report.get("validation") is None:
+                raise ValueError("a report has no validation return")
+            metrics = (report.get(name) for name in ("loss", "return", "validation"))
+            if not all(value is None or is_number(value) for value in metrics):
+                raise ValueError("a report holds a value that is not a number")
+    except (OSError, ValueError, RecursionError) as error:
+        raise FileFormatError(
+            f"{path}: is not a usable log ({shorten_text(error, 120)}); delete it to continue without its reports."
+        ) from None
+    return reports
+
+
 def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
-    """Draw loss and return against the steps of training."""
-    drawn, (left, right) = create_figure(10, 3.6, columns=2)
+    """Plot loss and return against training steps."""
+    figure, (left, right) = create_figure(10, 3.6, columns=2)
     steps = [report["step"] for report in reports]
-    left.plot(steps, [_number(report["loss"]) for report in reports], color=COLORS["quiet"])
+    losses, returns = (
+        [float("nan") if report[name] is None else report[name] for report in reports] for name in ("loss", "return")
+    )
+    left.plot(steps, losses, color=COLORS["quiet"])
     left.set_yscale("log")
     left.set_ylabel("loss")
-    right.plot(steps, [_number(report["return"]) for report in reports], "--", color=COLORS["greedy"],
-               label="while training")  # fmt: skip
+    right.plot(steps, returns, "--", color=COLORS["greedy"], label="while training")
     right.plot(steps, [report["validation"] for report in reports], color=COLORS["igt"], label="validation")
     best = max(reports, key=lambda report: report["validation"])
     right.plot(best["step"], best["validation"], "o", color=COLORS["cpt"], label=f"best: {best['validation']:.2f}")
@@ -97,9 +99,5 @@ def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
     right.legend(frameon=False)
     for panel in (left, right):
         panel.set_xlabel("steps of training")
-    drawn.suptitle(title)
+    figure.suptitle(title)
     save_figure(left, path)
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value

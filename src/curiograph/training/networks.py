@@ -1,8 +1,8 @@
-"""The networks of gnn and horizon in torch, to learn with. Acting is done in numpy, by the agents themselves.
+"""PyTorch networks of `gnn` and `horizon`, used for training only: the agents act in numpy.
 
-Messages between neighbours run over ragged lists in a numba kernel, forwards and backwards: links go both ways, so the
-gradient of a sum over neighbours is again a sum over neighbours. What torch multiplies it allocates itself: its matrix
-products give the same bits only for arrays that begin at a multiple of 64 bytes, which numpy does not promise.
+Messages between neighbors are computed on ragged lists by a numba kernel, forward and backward: links are undirected,
+so the gradient of a sum over neighbors is again a sum over neighbors. Inputs of matrix products are allocated by torch,
+because its products are bit-identical only for arrays aligned to 64 bytes, which numpy does not guarantee.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from curiograph.agents.horizon import HorizonShape, Neighborhoods
 from curiograph.agents.layers import Weights
 
 
-class _Beside(torch.autograd.Function):
-    """Every node's state beside the mean (or sum) over its neighbours."""
+class _SubgraphMessages(torch.autograd.Function):
+    """Concatenate the state of every node with the mean (or sum) over its neighbors."""
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, read: Subgraphs, mean: bool) -> Tensor:
@@ -37,8 +37,8 @@ class _Beside(torch.autograd.Function):
         return back, None, None
 
 
-class _Around(torch.autograd.Function):
-    """Every node's state beside the messages of its surroundings."""
+class _NeighborhoodMessages(torch.autograd.Function):
+    """Concatenate the state of every node with the messages of its neighborhood."""
 
     @staticmethod
     def forward(ctx: Any, hidden: Tensor, read: Neighborhoods) -> Tensor:
@@ -64,31 +64,31 @@ def _apply(function: Any, *arguments: Any) -> Tensor:
 
 
 class GnnNetwork(nn.Module):
-    """Three GraphSAGE layers, a sum over the nodes, two dense layers."""
+    """Q-network of `gnn`: three GraphSAGE layers, sum pooling over the nodes, two dense layers."""
 
     scale: Tensor
 
     def __init__(self, shape: GnnShape) -> None:
         super().__init__()
         self.shape = shape
-        wide = [shape.features, *[shape.width] * NUM_LAYERS]
-        self.layers = nn.ModuleList(nn.Linear(2 * wide[k], wide[k + 1]) for k in range(NUM_LAYERS))
+        widths = [shape.features, *[shape.width] * NUM_LAYERS]
+        self.layers = nn.ModuleList(nn.Linear(2 * widths[k], widths[k + 1]) for k in range(NUM_LAYERS))
         self.hidden = nn.Linear(shape.width, 32)
         self.output = nn.Linear(32, 1)
         self.register_buffer("scale", torch.ones(1))
 
     def forward(self, read: Subgraphs) -> Tensor:
-        """Q of every subgraph, before it is scaled."""
+        """Return the unscaled Q-value of every subgraph."""
         hidden = torch.from_numpy(read.features).clone()
         for layer in self.layers:
-            hidden = torch.relu(layer(_apply(_Beside, hidden, read, self.shape.aggregation == "mean")))
+            hidden = torch.relu(layer(_apply(_SubgraphMessages, hidden, read, self.shape.aggregation == "mean")))
         owners = torch.from_numpy(np.repeat(np.arange(len(read.bounds) - 1), np.diff(read.bounds)))
         pooled = hidden.new_zeros(len(read.bounds) - 1, self.shape.width).index_add(0, owners, hidden)
         return cast(Tensor, self.output(torch.relu(self.hidden(pooled)))[:, 0])
 
 
 class HorizonNetwork(nn.Module):
-    """Residual message layers over the graph around a walk, then a value for every candidate."""
+    """Network of `horizon`: residual message layers over the graph around a walk, then a value per candidate."""
 
     scale: Tensor
 
@@ -103,11 +103,11 @@ class HorizonNetwork(nn.Module):
         self.hidden = nn.Linear(3 * d, d)
         self.output = nn.Linear(d, 1)
         self.register_buffer("scale", torch.tensor([0.0, 1.0]))
-        for update in self.update:  # start near the identity
+        for update in self.update:  # start close to the identity
             nn.init.normal_(cast(nn.Linear, update).weight, std=0.3 / np.sqrt(d))
 
     def forward(self, read: Neighborhoods) -> Tensor:
-        """The value of every candidate, before it is scaled."""
+        """Return the unscaled value of every candidate."""
         owners = torch.from_numpy(np.repeat(np.arange(len(read.lengths)), np.diff(read.bounds)))
         visited = torch.from_numpy(
             np.concatenate([np.arange(b, b + n) for b, n in zip(read.bounds, read.lengths, strict=False)])
@@ -121,8 +121,8 @@ class HorizonNetwork(nn.Module):
             return total.index_add(0, walk_of, hidden[visited]) / lengths
 
         for messages, walk, update in zip(self.messages, self.walk, self.update, strict=True):
-            news = messages(_apply(_Around, hidden, read)) + walk(walk_mean())[owners]
-            hidden = hidden + update(torch.relu(news))
+            update_input = messages(_apply(_NeighborhoodMessages, hidden, read)) + walk(walk_mean())[owners]
+            hidden = hidden + update(torch.relu(update_input))
         last = torch.from_numpy((read.bounds[:-1] + read.lengths - 1)[read.walks])
         walks = torch.from_numpy(read.walks)
         head = torch.cat([hidden[torch.from_numpy(read.candidates)], walk_mean()[walks], hidden[last]], dim=1)
@@ -130,5 +130,5 @@ class HorizonNetwork(nn.Module):
 
 
 def view_weights(network: nn.Module) -> Weights:
-    """A network's weights as arrays that share its memory."""
+    """Return the weights of a network as arrays that share its memory."""
     return {name: tensor.detach().numpy() for name, tensor in network.state_dict().items()}

@@ -1,4 +1,4 @@
-"""What was lived through, to learn from again: rows of arrays in a ring."""
+"""Replay buffer: rows of arrays in a ring."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Columns = dict[str, NDArray[Any]]
 
 
 class Replay:
-    """A ring of rows, each with the same columns; when it is full the oldest are overwritten.
+    """A ring buffer of rows with named columns; when it is full, new rows overwrite the oldest.
 
     >>> replay = Replay(3, {"value": ((), np.float32)})
     >>> for value in range(4):
@@ -24,13 +24,13 @@ class Replay:
     def __init__(self, capacity: int, columns: Mapping[str, tuple[tuple[int, ...], Any]]) -> None:
         self.capacity = capacity
         self.added = 0
-        self.columns: Columns = {name: np.zeros((capacity, *shape), kind) for name, (shape, kind) in columns.items()}
+        self.columns: Columns = {name: np.zeros((capacity, *shape), dtype) for name, (shape, dtype) in columns.items()}
 
     def __len__(self) -> int:
         return min(self.added, self.capacity)
 
     def add(self, rows: Mapping[str, NDArray[Any]]) -> None:
-        """Append rows; at most as many as the ring holds."""
+        """Append rows, at most `capacity` of them."""
         count = len(next(iter(rows.values())))
         places = (self.added + np.arange(count)) % self.capacity
         for name, column in self.columns.items():
@@ -38,5 +38,5 @@ class Replay:
         self.added += count
 
     def rows(self, places: NDArray[Any]) -> Columns:
-        """Some of the rows."""
+        """Return the rows at some places."""
         return {name: column[places] for name, column in self.columns.items()}

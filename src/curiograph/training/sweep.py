@@ -1,11 +1,13 @@
-"""Train many agents: every combination of rewards, agents, presets, seeds and settings, each as a task of a job."""
+"""Train many agents: every combination of rewards, agents, presets, seeds and settings."""
 
 from __future__ import annotations
 
 import os
 import re
+import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -28,17 +30,18 @@ from curiograph.parallel.memory import check_memory
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.training.checkpoint import InitialAgent, as_initial_agent, check_run_folder, describe_run
 from curiograph.training.config import TrainingSettings, make_settings
-from curiograph.training.facts import Start, as_start, check_run_folder, describe_run
-from curiograph.training.trainer import as_split, check_start, train
-from curiograph.training.trainings import Training, Trainings
-from curiograph.training.watching import watch_logs
+from curiograph.training.logging import LOG_FILE, read_log
+from curiograph.training.sweep_results import Training, Trainings
+from curiograph.training.trainer import as_split, check_initial_agent, train
 from curiograph.validation import check_seed, resolve_workers
 
-_KINDS = {"gnn": GnnAgent, "horizon": HorizonAgent}
-_LEARNING = 450 * 2**20  # bytes that torch, TensorBoard, pictures and a learner take beside those of any worker
-_COPIES = 3  # of the replay, while a checkpoint is written
-_NAMED = 5  # failed trainings that a warning names
+_AGENT_TYPES: dict[str, Any] = {"gnn": GnnAgent, "horizon": HorizonAgent}
+_MAX_NAMED = 5  # failed trainings that a message names
+_POLL_SECONDS = 1.0  # between two readings of the logs
+_MAX_SHOWN = 3  # running trainings that a progress message names
+_MAX_SHARE = 0.999  # of progress read from logs; the job itself reports completion
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class _Task:
 
     name: str
     varied: Mapping[str, Any]
-    """What tells it from the others: reward, agent, preset, seed, and settings that were given as lists."""
+    """Reward, agent, preset, seed, and the settings that were given as lists."""
     changes: Mapping[str, Any]
     """All settings that were given."""
     settings: TrainingSettings
@@ -55,10 +58,12 @@ class _Task:
 
 @dataclass(frozen=True, eq=False)
 class _Shared:
+    """Input of all trainings."""
+
     sets: Split
     rewards: Mapping[str, Reward]
     out: Path
-    start: Start | None
+    start: InitialAgent | None
     command: str | None
 
 
@@ -78,34 +83,60 @@ def train_many(
     progress: Progress = no_progress,
     **changes: Any,
 ) -> Trainings:
-    """Train an agent for every combination of what is given as lists, on the same graphs.
+    """Train an agent for every combination of the arguments that are lists, on the same graphs.
 
-    Each training is the one that `train` does: what it gives depends on its own settings and seed, not on the others.
-    One whose loss does not stay finite is told in a warning and in `.failed`; the others go on.
+    Each training equals a call of `train`: its result depends on its own settings and seed only. If the loss of a
+    training diverges, the training is listed in `.failed` with a warning, and the others continue.
 
     Parameters
     ----------
-    sets, start, command : as for `train`; the same for all.
-    reward, agent, preset, seed : as for `train`, or a list of them, as `seed=range(5)`.
-    out : folder with a folder for each training, such as igt-gnn-best-seed0-discount0.8, and with what is finished: a
-        killed job goes on where it stopped, its trainings from their checkpoints. Where machines of a cluster share it,
-        so do theirs; where they do not, their agents are brought home to it.
-    engine : "local", processes of this machine; or "ray", a cluster. The result is the same.
-    workers : trainings at a time; None for one per processor.
-    address : of the cluster; without it one is started on this machine for the job.
-    progress : told how far the trainings are.
-    changes : any setting by name, as for `train`, or a list of values, as `discount=[0.8, 0.9]`.
+    sets : Split, list of Graph or Graph
+        Training and validation graphs, as for `train`.
+    reward, agent, preset, seed
+        As for `train`, or a list of values, such as `seed=range(5)`.
+    out : str or Path
+        Folder with one subfolder per training, such as igt-gnn-best-seed0-discount0.8. An interrupted sweep resumes
+        there. Cluster machines that do not share this folder send their agents back to it.
+    start : str or Path, optional
+        Initial agent of all trainings, as for `train`.
+    command : str, optional
+        Command that reproduces the sweep, stored on the agents' cards.
+    engine : {"local", "ray"}
+        Execution backend: processes of this machine, or a Ray cluster. The result is the same.
+    workers : int, optional
+        Number of parallel trainings. Default: one per processor.
+    address : str, optional
+        Address of a Ray cluster. Default: start one on this machine.
+    progress : callable, optional
+        Called with a message and the completed share.
+    **changes
+        Settings by name, as for `train`, or a list of values, such as `discount=[0.8, 0.9]`.
+
+    Returns
+    -------
+    Trainings
+        One `Training` per combination, with means over seeds in `.means`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import curiograph as cg
+    >>> sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     runs = cg.train_many(sets, seed=[0, 1], out=folder, workers=1, train_steps=6, walk_nodes=6, warmup=2)
+    >>> [run.name for run in runs]
+    ['igt-gnn-best-seed0', 'igt-gnn-best-seed1']
     """
     import_optional("torch", "train", "Training agents")
     if not isinstance(out, (str, os.PathLike)):
         raise SettingError(f"out is {quote_value(out)}; give the path of a folder.")
     home = Path(out)
     graphs = as_split(sets)
-    rewards = {made.name: made for made in map(as_reward, _as_list("reward", reward))}
-    tasks = _tasks(_as_list("reward", reward), agent, preset, seed, changes)
-    begun = as_start(start)
+    rewards = {each.name: each for each in map(as_reward, _as_list("reward", reward))}
+    tasks = _make_tasks(_as_list("reward", reward), agent, preset, seed, changes)
+    initial = as_initial_agent(start)
     for task in tasks:
-        check_start(begun, task.settings, rewards[task.varied["reward"]])
+        check_initial_agent(initial, task.settings, rewards[task.varied["reward"]])
     used_engine = resolve_engine(engine, workers, address, home)
     if used_engine.name == "local":  # trainings are long enough for processes
         used_engine = replace(used_engine, workers=resolve_workers(used_engine.workers))
@@ -114,47 +145,59 @@ def train_many(
         check_memory(num_parallel * replay_bytes, "lower buffer, or use fewer workers")
     job = Job(
         name="train",
-        function=_trained,
-        shared=_Shared(graphs, rewards, home.absolute(), begun, command),
+        function=_train_task,
+        shared=_Shared(graphs, rewards, home.absolute(), initial, command),
         tasks=tasks,
-        key=lambda: _about(graphs, rewards, tasks, begun),
+        key=lambda: {
+            "train": [hash_graph(graph) for graph in graphs.train],
+            "val": [hash_graph(graph) for graph in graphs.val],
+            "rewards": {name: fingerprint("reward", each) for name, each in rewards.items()},
+            "start": None if initial is None else fingerprint("agent", initial.agent),
+            "trainings": [{**task.varied, "settings": asdict(task.settings)} for task in tasks],
+        },
         describe_task=lambda task: task.name,
         unit="trainings",
     )
-    with (
-        lock_run_folder(home),
-        watch_logs([(home / task.name, task.settings.train_steps) for task in tasks], progress) as tell,
-    ):
-        _check_folders(home, graphs, rewards, tasks, begun)
-        results = run_job(job, used_engine, tell)
-        return _gathered(tasks, results, home)
+    folders = [(home / task.name, task.settings.train_steps) for task in tasks]
+    with lock_run_folder(home), watch_logs(folders, progress) as watched_progress:
+        for task in tasks:  # raise before the first training starts
+            if (home / task.name).is_dir():
+                kind, number = task.varied["agent"], task.varied["seed"]
+                description = describe_run(graphs, rewards[task.varied["reward"]], kind, task.settings, number, initial)
+                check_run_folder(home / task.name, description)
+        return _collect_results(tasks, run_job(job, used_engine, watched_progress), home)
 
 
-# ---- what is trained --------------------------------------------------------------------------------------------
+# ---- tasks ----------------------------------------------------------------------------------------------------------
 
 
-def _tasks(
+def _make_tasks(
     rewards: list[RewardLike],
     agent: str | Sequence[str],
     preset: str | Sequence[str],
     seed: int | Sequence[int],
     changes: Mapping[str, Any],
 ) -> list[_Task]:
+    """Return a task for every combination of values; raise SettingError for bad settings and duplicates."""
     lists = {name: _as_list(name, value) for name, value in changes.items() if _is_list(value)}
-    alike = {name: value for name, value in changes.items() if name not in lists}
-    tasks = []
-    for made, kind, base, *values, number in product(
+    constant = {name: value for name, value in changes.items() if name not in lists}
+    tasks: dict[str, _Task] = {}
+    for reward, kind, base, *values, number in product(
         map(as_reward, rewards),
         _as_list("agent", agent),
         _as_list("preset", preset),
         *lists.values(),
         map(check_seed, _as_list("seed", seed)),
     ):
-        its = dict(zip(lists, values, strict=True))
-        varied = {"reward": made.name, "agent": kind, "preset": base, "seed": number, **its}
-        tasks.append(_Task(_name(varied), varied, alike | its, make_settings(kind, base, alike | its)))
-    _check_names([task.name for task in tasks])
-    return tasks
+        listed = dict(zip(lists, values, strict=True))
+        varied = {"reward": reward.name, "agent": kind, "preset": base, "seed": number, **listed}
+        task = _Task(_make_name(varied), varied, constant | listed, make_settings(kind, base, constant | listed))
+        if task.name in tasks:
+            raise SettingError(
+                f"{task.name} would be trained twice; give every seed and setting once, and rewards of different names."
+            )
+        tasks[task.name] = task
+    return list(tasks.values())
 
 
 def _is_list(value: Any) -> bool:
@@ -162,7 +205,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _as_list(name: str, value: Any) -> list[Any]:
-    """The values that were given, be it one.
+    """Return one or several values as a list.
 
     >>> _as_list("seed", range(3)), _as_list("agent", "gnn")
     ([0, 1, 2], ['gnn'])
@@ -174,88 +217,134 @@ def _as_list(name: str, value: Any) -> list[Any]:
     return value.tolist() if isinstance(value, np.ndarray) else list(value)
 
 
-def _name(varied: Mapping[str, Any]) -> str:
-    """What a training and its folder are called.
+def _make_name(varied: Mapping[str, Any]) -> str:
+    """Return the name of a training and its folder.
 
-    >>> _name({"reward": "igt", "agent": "gnn", "preset": "best", "seed": 0, "learning_rate": 1e-3, "double": True})
+    >>> varied = {"reward": "igt", "agent": "gnn", "preset": "best", "seed": 0, "learning_rate": 1e-3, "double": True}
+    >>> _make_name(varied)
     'igt-gnn-best-seed0-learning_rate0.001-doubletrue'
     """
-    parts = [str(varied[name]) for name in ("reward", "agent", "preset")]
-    parts += [f"{name}{_text(value)}" for name, value in varied.items() if name not in ("reward", "agent", "preset")]
+    parts = []
+    for name, value in varied.items():
+        text = f"{value:.12g}" if isinstance(value, float) else str(value).lower()
+        parts.append(str(value) if name in ("reward", "agent", "preset") else f"{name}{text}")
     return re.sub(r"[^\w.+-]+", "_", "-".join(parts))
 
 
-def _text(value: Any) -> str:
-    return f"{value:.12g}" if isinstance(value, float) else str(value).lower()
-
-
-def _check_names(names: list[str]) -> None:
-    twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-    if twice is not None:
-        raise SettingError(f"{twice} would be trained twice; give every seed and setting once, rewards by other names.")
-
-
-def _about(graphs: Split, rewards: Mapping[str, Reward], tasks: Sequence[_Task], begun: Start | None) -> dict[str, Any]:
-    """What tells this job from any other."""
-    return {
-        "train": [hash_graph(graph) for graph in graphs.train],
-        "val": [hash_graph(graph) for graph in graphs.val],
-        "rewards": {name: fingerprint("reward", reward) for name, reward in rewards.items()},
-        "start": None if begun is None else fingerprint("agent", begun.agent),
-        "trainings": [{**task.varied, "settings": asdict(task.settings)} for task in tasks],
-    }
-
-
-def _check_folders(
-    home: Path, graphs: Split, rewards: Mapping[str, Reward], tasks: Sequence[_Task], begun: Start | None
-) -> None:
-    """Raise before anything is trained where the folder of one holds another."""
-    for task in tasks:
-        if (home / task.name).is_dir():
-            varied = task.varied
-            reward = rewards[varied["reward"]]
-            facts = describe_run(graphs, reward, varied["agent"], task.settings, varied["seed"], begun)
-            check_run_folder(home / task.name, facts)
-
-
-# ---- what comes of it -------------------------------------------------------------------------------------------
-
-
-def _trained(shared: _Shared, task: _Task) -> Result:
-    """Train an agent, in its folder where this machine has that. A loss that explodes is a result like any other."""
+def _train_task(shared: _Shared, task: _Task) -> Result:
+    """Train an agent, in its folder if this machine has it; a diverging loss is a result, not an error."""
     varied = task.varied
     try:
         agent = train(
-            shared.sets, shared.rewards[varied["reward"]], agent=varied["agent"], preset=varied["preset"],
-            seed=varied["seed"], start=shared.start, out=shared.out / task.name if shared.out.is_dir() else None,
-            name=task.name, command=shared.command, **task.changes,
-        )  # fmt: skip
+            shared.sets,
+            shared.rewards[varied["reward"]],
+            agent=varied["agent"],
+            preset=varied["preset"],
+            seed=varied["seed"],
+            start=shared.start,
+            out=shared.out / task.name if shared.out.is_dir() else None,
+            name=task.name,
+            command=shared.command,
+            **task.changes,
+        )
     except AgentError as error:
         return {"failed": str(error)}
     return {"card": dict(agent.card), **agent.network}
 
 
-def _gathered(tasks: Sequence[_Task], results: Sequence[Result], home: Path) -> Trainings:
-    failed = {task.name: found["failed"] for task, found in zip(tasks, results, strict=True) if "failed" in found}
+def _collect_results(tasks: Sequence[_Task], results: Sequence[Result], home: Path) -> Trainings:
+    """Save the agents, which may come from other machines, and return the trainings; warn about failed ones."""
+    failed = {task.name: result["failed"] for task, result in zip(tasks, results, strict=True) if "failed" in result}
     if failed:
-        named = "; ".join(f"{name}: {reason.rstrip('.')}" for name, reason in list(failed.items())[:_NAMED])
-        more = f"; and {len(failed) - _NAMED:,} more" if len(failed) > _NAMED else ""
-        text = f"{len(failed):,} of {len(tasks):,} trainings failed: {named}{more}."
+        named = "; ".join(f"{name}: {reason.rstrip('.')}" for name, reason in list(failed.items())[:_MAX_NAMED])
+        more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
+        message = f"{len(failed):,} of {len(tasks):,} trainings failed: {named}{more}."
         if len(failed) == len(tasks):
-            raise JobError(text, failed)
-        warnings.warn(text, stacklevel=3)
-    return Trainings(list(_rows(tasks, results, home)), failed)
-
-
-def _rows(tasks: Sequence[_Task], results: Sequence[Result], home: Path) -> Iterator[Training]:
-    """The trainings that came to their end. Their agents are saved here as well: some were trained elsewhere."""
-    for task, found in zip(tasks, results, strict=True):
-        if "failed" in found:
+            raise JobError(message, failed)
+        warnings.warn(message, stacklevel=3)
+    rows = []
+    for task, result in zip(tasks, results, strict=True):
+        if task.name in failed:
             continue
-        network = {name: array for name, array in found.items() if name != "card"}
+        network = {name: array for name, array in result.items() if name != "card"}
         shape: Any = task.settings.shape  # type: ignore[attr-defined]
-        made: Any = _KINDS[task.varied["agent"]]
         folder = home / task.name
         folder.mkdir(exist_ok=True)
-        agent = save_agent(made(shape, network, task.name, found["card"]), folder / AGENT_FILE)
-        yield Training(task.name, task.varied, agent, folder)
+        agent = _AGENT_TYPES[task.varied["agent"]](shape, network, task.name, result["card"])
+        rows.append(Training(task.name, task.varied, save_agent(agent, folder / AGENT_FILE), folder))
+    return Trainings(rows, failed)
+
+
+# ---- progress -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def watch_logs(trainings: Sequence[tuple[Path, int]], progress: Progress) -> Iterator[Progress]:
+    """Report the progress of running trainings (folder, steps), read from their logs.
+
+    Yield the callback to which the job reports its own progress.
+    """
+    if progress is no_progress:
+        yield no_progress
+        return
+    watcher = _LogWatcher(trainings, progress)
+    ended = threading.Event()
+
+    def poll() -> None:
+        while not ended.wait(_POLL_SECONDS):
+            watcher.report()
+
+    thread = threading.Thread(target=poll, daemon=True)
+    thread.start()
+    try:
+        yield watcher
+    finally:
+        ended.set()
+        thread.join()
+
+
+class _LogWatcher:
+    """Combines the job's count of finished trainings with the steps in the logs; the share never decreases."""
+
+    def __init__(self, trainings: Sequence[tuple[Path, int]], progress: Progress) -> None:
+        self._folders = [folder for folder, _ in trainings]
+        self._train_steps = [steps for _, steps in trainings]
+        self._progress = progress
+        self._sizes = [0] * len(trainings)
+        self._steps = [0] * len(trainings)
+        self._read_logs()
+        self._first_steps = list(self._steps)
+        self._message, self._share = "", 0.0
+        self._lock = threading.Lock()
+
+    def __call__(self, message: str, share: float | None = None) -> None:
+        self._message, self._share = message, max(self._share, share or 0.0)
+        self.report()
+
+    def report(self) -> None:
+        """Read the logs and report the progress."""
+        with self._lock:
+            self._read_logs()
+            shares = [min(1.0, step / total) for step, total in zip(self._steps, self._train_steps, strict=True)]
+            running = [
+                f"{folder.name} {share:.0%}"
+                for folder, share, step, first in zip(
+                    self._folders, shares, self._steps, self._first_steps, strict=True
+                )
+                if share < 1 and step != first
+            ]
+            self._share = max(self._share, min(_MAX_SHARE, sum(shares) / len(shares)))
+            more = f"; {', '.join(running[-_MAX_SHOWN:])}" if running and self._share < 1 else ""
+            self._progress(self._message + more, self._share)
+
+    def _read_logs(self) -> None:
+        """Update the last step of every training; a log is read again only when its size has changed."""
+        for index, folder in enumerate(self._folders):
+            path = folder / LOG_FILE
+            try:
+                size = path.stat().st_size
+                if size != self._sizes[index]:
+                    reports = read_log(path)
+                    self._sizes[index], self._steps[index] = size, int(reports[-1]["step"]) if reports else 0
+            except (OSError, ValueError):  # no log yet, or an unusable one, which the training itself will report
+                self._sizes[index], self._steps[index] = 0, 0

@@ -1,4 +1,4 @@
-"""Rankers that count: what every other ranker of human choices has to beat."""
+"""Count-based baselines: rankers that score candidates by counts of observed walks."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
+from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
-from curiograph.recommendation.rankers import Ranker
+from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import is_number
 
-_ENTRIES = 2**22  # histories times nodes scored together: bounds the memory, does not change the scores
+_BLOCK_ENTRIES = 2**22  # histories x nodes scored at a time: bounds the memory, does not change the scores
 
 
 @dataclass(frozen=True)
 class Uniform(Ranker):
-    """All candidates alike.
+    """Score all candidates equally.
 
     >>> from curiograph.graph.toys import cycle
     >>> Uniform().scores(cycle(4), [np.array([0])], Candidates(np.array([0, 2]), np.array([1, 3]))).tolist()
@@ -34,7 +35,7 @@ class Uniform(Ranker):
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories) -> Uniform:
-        """The same for all walks."""
+        """Return the ranker, which does not depend on the walks."""
         return cls()
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
@@ -43,9 +44,9 @@ class Uniform(Ranker):
 
 @dataclass(frozen=True)
 class Degree(Ranker):
-    """The number of links that lead to a node.
+    """Score candidates by their in-degree.
 
-    On Wikispeedia they predict choices among all nodes better than links that lead away; among the out-links of the
+    On Wikispeedia in-degrees predict choices among all nodes better than out-degrees; among the out-neighbors of the
     last node neither predicts much.
 
     >>> star = Graph.from_edges([(1, 0), (2, 0)], directed=True)
@@ -57,7 +58,7 @@ class Degree(Ranker):
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories) -> Degree:
-        """The same for all walks."""
+        """Return the ranker, which does not depend on the walks."""
         return cls()
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
@@ -66,7 +67,7 @@ class Degree(Ranker):
 
 @dataclass(frozen=True, eq=False)
 class Popularity(Ranker):
-    """How often people went to a node. Where a walk starts does not count: on Wikispeedia nobody chose that.
+    """Score candidates by the number of steps to them. Starts of walks do not count: on Wikispeedia they are assigned.
 
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
     >>> Popularity.from_walks(line, Trajectories.from_walks([["a", "b"], ["c", "b", "a"]], graph=line)).visits.tolist()
@@ -74,25 +75,65 @@ class Popularity(Ranker):
     """
 
     visits: Int64
-    """By position."""
+    """Number of steps to each node, by position."""
     name: str = "popularity"
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories) -> Popularity:
-        """Counted in walks that are `on` the graph."""
-        return cls(freeze_array(np.bincount(_steps(graph, walks)[1], minlength=graph.num_nodes)))
+        """Count the steps of walks that are `on` the graph."""
+        return cls(freeze_array(np.bincount(_list_steps(graph, walks)[1], minlength=graph.num_nodes)))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        check_size(self, graph, len(self.visits))
+        _check_size(self, graph, len(self.visits))
         return self.visits[candidates.nodes].astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False)
-class Markov(Ranker):
-    """A first-order chain: how often people went from the last node of the history to the candidate.
+class UserCounts:
+    """Number of times each integer key occurred, in total and by user."""
 
-    The score is (n(last, v) + k share(v)) / (n(last) + k): the chance of v, mixed with its share of all steps as if
-    that had been seen k times. So steps that nobody took are ordered by popularity.
+    keys: Int64
+    """Distinct keys, ascending."""
+    counts: Int64
+    """Number of occurrences of each key."""
+    pairs: Int64
+    """Distinct pairs of a user and a key, as user * len(keys) + index of the key, ascending."""
+    pair_counts: Int64
+    """Number of occurrences of each pair."""
+
+    @classmethod
+    def from_events(cls, keys: Int64, users: Int64) -> UserCounts:
+        """Count keys, each with the user it belongs to."""
+        distinct, indices, counts = np.unique(keys, return_inverse=True, return_counts=True)
+        pairs, pair_counts = np.unique(users * len(distinct) + indices, return_counts=True)
+        return cls(distinct, counts, pairs, pair_counts)
+
+    def look_up(self, keys: Int64, excluded_users: Int64 | None = None) -> Int64:
+        """Return the count of each key, without the occurrences of the excluded user given for each.
+
+        >>> counts = UserCounts.from_events(np.array([5, 7, 5]), np.array([0, 0, 1]))
+        >>> counts.look_up(np.array([5, 7, 5, 6]), np.array([0, 0, 2, 1])).tolist()
+        [1, 0, 2, 0]
+        >>> counts.look_up(np.array([5, 7, 6])).tolist()
+        [2, 1, 0]
+        """
+        if len(self.keys) == 0:
+            return np.zeros(len(keys), np.int64)
+        place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
+        counts = self.counts[place]
+        if excluded_users is not None:
+            pairs = excluded_users * len(self.keys) + place
+            pair_place = np.minimum(np.searchsorted(self.pairs, pairs), len(self.pairs) - 1)
+            counts = counts - np.where(self.pairs[pair_place] == pairs, self.pair_counts[pair_place], 0)
+        return np.where(self.keys[place] == keys, counts, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Markov(Ranker):
+    """First-order Markov chain: score candidates by the number of steps to them from the last node of the history.
+
+    The score is (n(last, v) + k share(v)) / (n(last) + k), where share(v) is the share of all steps that lead to v. So
+    candidates without an observed step from the last node are ordered by popularity.
 
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
     >>> markov = Markov.from_walks(line, Trajectories.from_walks([["a", "b", "c"], ["c", "b", "c"]], graph=line))
@@ -100,39 +141,138 @@ class Markov(Ranker):
     [0.0, 0.833]
     """
 
-    counts: Any
-    """Steps from each node to each other, a scipy csr_array."""
+    num_nodes: int
+    """Number of nodes of the graph."""
+    links: UserCounts
+    """Counts of steps, by source * num_nodes + target."""
+    sources: UserCounts
+    """Counts of steps, by source."""
+    targets: UserCounts
+    """Counts of steps, by target."""
     k: float = 1.0
-    """Above 0; at 1 or below popularity only breaks ties."""
+    """Weight of popularity, in steps; at 1 or below it only breaks ties."""
     name: str = "markov"
 
     def __post_init__(self) -> None:
         if not is_number(self.k) or not 0 < self.k < np.inf:
-            raise SettingError(f"k is {quote_value(self.k)}; give the steps that popularity stands for, above 0.")
+            raise SettingError(f"k is {quote_value(self.k)}; give the weight of popularity in steps, above 0.")
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, k: float = 1.0) -> Markov:
-        """Counted in walks that are `on` the graph."""
-        import scipy.sparse
+        """Count the steps of walks that are `on` the graph."""
+        return cls.from_steps(graph, *_list_steps(graph, walks), k)
 
-        sources, targets = _steps(graph, walks)
-        size = graph.num_nodes
-        counts = scipy.sparse.csr_array((np.ones(len(sources)), (sources, targets)), shape=(size, size))
-        return cls(counts, k)
+    @classmethod
+    def from_steps(cls, graph: Graph, sources: Int32, targets: Int32, users: Int64, k: float = 1.0) -> Markov:
+        """Count steps, given where each begins, where it ends and who took it."""
+        begins, ends = sources.astype(np.int64), targets.astype(np.int64)
+        return cls(
+            num_nodes=graph.num_nodes,
+            links=UserCounts.from_events(begins * graph.num_nodes + ends, users),
+            sources=UserCounts.from_events(begins, users),
+            targets=UserCounts.from_events(ends, users),
+            k=k,
+        )
+
+    def scores(
+        self, graph: Graph, histories: Sequence[Int32], candidates: Candidates, excluded_users: Int64 | None = None
+    ) -> Float64:
+        """Score the candidates of each history, without the steps of the excluded user given for each."""
+        _check_size(self, graph, self.num_nodes)
+        rows, nodes = candidates.walks, candidates.nodes.astype(np.int64)
+        last = np.array([history[-1] if len(history) else -1 for history in histories], np.int64)
+        excluded = None if excluded_users is None else excluded_users[rows]
+        steps = self.links.look_up(last[rows] * self.num_nodes + nodes, excluded)
+        share = self.targets.look_up(nodes, excluded) / max(int(self.targets.counts.sum()), 1)
+        leaving = self.sources.look_up(last, excluded_users)
+        return np.asarray((steps + self.k * share) / (leaving + self.k)[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class _ItemSimilarity(Ranker):
+    """Score candidates by the sum of their similarities to the visited nodes."""
+
+    similar: Any
+    """Similarity of each node (row) to its nearest nodes, a scipy csr_array."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        check_size(self, graph, self.counts.shape[0])
-        arriving = self.counts.sum(axis=0)
-        share = arriving / max(arriving.sum(), 1)
-        lasts = [history[-1:] for history in histories]
-        counted = sum_rows(self.counts, lasts, candidates)
-        total = self.counts.sum(axis=1)
-        leaving = np.array([total[last].sum() for last in lasts])
-        return np.asarray((counted + self.k * share[candidates.nodes]) / (leaving + self.k)[candidates.walks])
+        import scipy.sparse
+
+        size = self.similar.shape[0]
+        _check_size(self, graph, size)
+        offsets = np.concatenate([[0], np.cumsum([len(history) for history in histories])]).astype(np.int64)
+        nodes = np.concatenate([*histories, np.empty(0, np.int32)]).astype(np.int32)
+        visited = scipy.sparse.csr_array((np.ones(len(nodes)), nodes, offsets), shape=(len(histories), size))
+        scores = np.empty(len(candidates.nodes))
+        count = max(1, _BLOCK_ENTRIES // max(1, size))
+        for first in range(0, len(histories), count):
+            last = min(first + count, len(histories))
+            block = slice(candidates.offsets[first], candidates.offsets[last])
+            sums = (visited[first:last] @ self.similar).toarray()
+            scores[block] = sums[candidates.walks[block] - first, candidates.nodes[block]]
+        return scores
 
 
-def check_size(ranker: Ranker, graph: Graph, size: int) -> None:
-    """Raise where a ranker is asked about another graph than the one that it was fitted on."""
+@dataclass(frozen=True, eq=False)
+class ItemKnn(_ItemSimilarity):
+    """Item-based nearest neighbors with cosine similarity n_ij / sqrt(n_i n_j), n being numbers of walks.
+
+    >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
+    >>> knn = ItemKnn.from_walks(line, Trajectories.from_walks([["a", "b"], ["b", "a"], ["b", "c"], ["c"]], graph=line))
+    >>> knn.similar.toarray().round(3).tolist()
+    [[0.0, 0.816, 0.0], [0.816, 0.0, 0.408], [0.0, 0.408, 0.0]]
+    """
+
+    name: str = "item-knn"
+
+    @classmethod
+    def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100) -> ItemKnn:
+        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes."""
+        _check_walks(graph, walks)
+        visits = build_incidence(walks, np.arange(len(walks)))
+        norms = np.sqrt(np.maximum(visits.sum(axis=0), 1))
+        # divided after the product: sums of integers are exact, so equal similarities stay equal
+        rows = (
+            (first, counts.toarray() / (norms[first : first + counts.shape[0], None] * norms))
+            for first, counts in multiply_blocks(visits.T.tocsr(), visits)
+        )
+        return cls(keep_nearest(rows, graph.num_nodes, neighbors))
+
+
+@dataclass(frozen=True, eq=False)
+class RP3beta(_ItemSimilarity):
+    """Three-step random walks from the user to an item, with a popularity penalty (Paudel et al. 2017).
+
+    From a visited node to one of the walks that contain it, from there to one of its nodes v, both uniformly; divided
+    by n_v^beta, n_v being the number of walks that contain v.
+
+    >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
+    >>> walks = Trajectories.from_walks([["a", "b"], ["b", "c"]], graph=line)
+    >>> RP3beta.from_walks(line, walks, beta=1).similar.toarray().tolist()
+    [[0.0, 0.25, 0.0], [0.25, 0.0, 0.25], [0.0, 0.25, 0.0]]
+    """
+
+    name: str = "rp3beta"
+
+    @classmethod
+    def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100, beta: float = 0.6) -> RP3beta:
+        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes."""
+        if not is_number(beta) or not 0 <= beta < np.inf:
+            raise SettingError(f"beta is {quote_value(beta)}; give the exponent of the popularity penalty, 0 or above.")
+        _check_walks(graph, walks)
+        visits = build_incidence(walks, np.arange(len(walks)))
+        visitors = np.maximum(visits.sum(axis=0), 1)
+        to_walks = visits.T.multiply(1 / visitors[:, None]).tocsr()
+        to_nodes = visits.multiply(1 / np.maximum(visits.sum(axis=1), 1)[:, None]).tocsr()
+        penalty = visitors ** -float(beta)
+        rows = ((first, chances.toarray() * penalty) for first, chances in multiply_blocks(to_walks, to_nodes))
+        return cls(keep_nearest(rows, graph.num_nodes, neighbors))
+
+
+BASELINES = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
+
+
+def _check_size(ranker: Ranker, graph: Graph, size: int) -> None:
     if graph.num_nodes != size:
         raise RankerError(
             f"ranker {ranker.name!r} was fitted on a graph of {size} nodes and is asked about one of "
@@ -140,34 +280,15 @@ def check_size(ranker: Ranker, graph: Graph, size: int) -> None:
         )
 
 
-def check_walks(graph: Graph, walks: Trajectories) -> None:
-    """Raise unless the positions of the walks are those of the graph."""
+def _check_walks(graph: Graph, walks: Trajectories) -> None:
     if walks.names is not graph.names and list(walks.names) != list(graph.names):
         raise WalkError(f"{walks!r} does not number nodes as {graph!r} does; fit on walks.on(graph).")
 
 
-def _steps(graph: Graph, walks: Trajectories) -> tuple[Int32, Int32]:
-    """Where each step of each walk began and ended."""
-    check_walks(graph, walks)
-    later = np.ones(len(walks.nodes), bool)
-    later[walks.offsets[:-1][walks.lengths > 0]] = False
-    ends = np.flatnonzero(later)
-    return walks.nodes[ends - 1], walks.nodes[ends]
-
-
-def sum_rows(matrix: Any, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-    """For each candidate the sum of its column of a sparse matrix over the rows of the history."""
-    import scipy.sparse
-
-    size = matrix.shape[0]
-    offsets = np.concatenate([[0], np.cumsum([len(history) for history in histories])]).astype(np.int64)
-    nodes = np.concatenate([*histories, np.empty(0, np.int32)]).astype(np.int32)
-    visited = scipy.sparse.csr_array((np.ones(len(nodes)), nodes, offsets), shape=(len(histories), size))
-    scores = np.empty(len(candidates.nodes))
-    count = max(1, _ENTRIES // max(1, size))
-    for first in range(0, len(histories), count):
-        last = min(first + count, len(histories))
-        mine = slice(candidates.offsets[first], candidates.offsets[last])
-        rows = (visited[first:last] @ matrix).toarray()
-        scores[mine] = rows[candidates.walks[mine] - first, candidates.nodes[mine]]
-    return scores
+def _list_steps(graph: Graph, walks: Trajectories) -> tuple[Int32, Int32, Int64]:
+    """Return the source, the target and the user of every step."""
+    _check_walks(graph, walks)
+    is_step = np.ones(len(walks.nodes), bool)
+    is_step[walks.offsets[:-1][walks.lengths > 0]] = False
+    ends = np.flatnonzero(is_step)
+    return walks.nodes[ends - 1], walks.nodes[ends], np.repeat(walks.users, walks.lengths)[ends]

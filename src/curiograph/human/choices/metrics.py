@@ -1,45 +1,98 @@
-"""How high rankers place what people chose next."""
+"""Rank metrics of observed choices: percentile, reciprocal rank, hit@10 and NDCG@10."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import RankerError, WalkError
 from curiograph.exploration.mdp import Candidates
 
-_TOP = 10
+MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
+_CUTOFF = 10
 
 
 @dataclass(frozen=True, eq=False)
 class ChoiceRanks:
-    """Four measures of each choice, 1 is best. NaN for a choice from a single candidate, which has no rank.
+    """Ranks of chosen nodes among their candidates.
 
-    Candidates with equal scores stand in random order; every measure is its exact mean over all orders.
+    Every measure lies between 0 and 1 (best) and is NaN for a choice with a single candidate. Candidates with equal
+    scores are in random order: each measure is its exact mean over all orders.
     """
 
-    percentile: Float64
-    """Share of the other candidates that the chosen one beats; an equal one counts half."""
-    reciprocal: Float64
-    """1 / place."""
-    hit10: Float64
-    """Whether the place is 10 or better."""
-    ndcg10: Float64
-    """1 / log2(1 + place) if the place is 10 or better, else 0."""
+    above: Int64
+    """Number of candidates with a higher score than the chosen one."""
+    tied: Int64
+    """Number of candidates with the score of the chosen one, itself included."""
+    count: Int64
+    """Number of candidates."""
+
+    @classmethod
+    def from_scores(cls, scores: Float64, candidates: Candidates, chosen: Int64) -> ChoiceRanks:
+        """Rank the candidates at the indices `chosen`, one per choice, by the scores of all candidates."""
+        if np.shape(scores) != np.shape(candidates.nodes) or np.any(np.isnan(scores)):
+            raise RankerError(
+                f"the scores have shape {np.shape(scores)} and {int(np.isnan(scores).sum())} of them are NaN; give one "
+                f"number for each of the {len(candidates.nodes)} candidates."
+            )
+        walks, count = candidates.walks, candidates.counts
+        reference = scores[chosen][walks]
+        above = np.bincount(walks, scores > reference, len(count)).astype(np.int64)
+        tied = np.bincount(walks, scores == reference, len(count)).astype(np.int64)
+        return cls(above, tied, count)
 
     def __len__(self) -> int:
-        return len(self.percentile)
+        return len(self.count)
+
+    def rows(self, which: Any) -> ChoiceRanks:
+        """Select choices by index, slice or mask."""
+        return ChoiceRanks(self.above[which], self.tied[which], self.count[which])
+
+    @property
+    def mean_rank(self) -> Float64:
+        """Number of candidates ranked before the chosen one, averaged over the orders of ties."""
+        return np.asarray(self.above + (self.tied - 1) / 2)
+
+    @property
+    def percentile(self) -> Float64:
+        """Share of the other candidates ranked after the chosen one; a tie counts one half."""
+        others = self.count - 1
+        percentile: Float64 = np.full(len(self), np.nan)
+        np.divide(others - self.mean_rank, others, out=percentile, where=others > 0)
+        return percentile
+
+    @property
+    def reciprocal(self) -> Float64:
+        """Reciprocal rank."""
+        return self._average(lambda rank: 1 / rank)
+
+    @property
+    def hit10(self) -> Float64:
+        """1 if the rank is at most 10, else 0."""
+        return self._average(lambda rank: (rank <= _CUTOFF).astype(np.float64))
+
+    @property
+    def ndcg10(self) -> Float64:
+        """1 / log2(1 + rank) if the rank is at most 10, else 0."""
+        return self._average(lambda rank: (rank <= _CUTOFF).astype(np.float64) / np.log2(1 + rank))
+
+    def _average(self, gain: Callable[[Float64], Float64]) -> Float64:
+        """Average a function of the rank over all ranks that the chosen candidate may have."""
+        gains = gain(np.arange(1.0, self.count.max(initial=0) + 1))
+        total = np.concatenate([[0.0], np.cumsum(gains)])
+        return np.where(self.count > 1, (total[self.above + self.tied] - total[self.above]) / self.tied, np.nan)
 
     @property
     def single(self) -> int:
-        """Choices from a single candidate, which count in no mean."""
-        return int(np.isnan(self.percentile).sum())
+        """Number of choices with a single candidate, which are left out of all means."""
+        return int(np.count_nonzero(self.count <= 1))
 
     def mean(self) -> dict[str, float]:
-        """The mean of each measure over the choices that have a rank.
+        """Average each measure over the choices with two candidates or more.
 
         >>> four = Candidates(np.array([0, 3, 4]), np.array([1, 2, 3, 5], np.int32))
         >>> ranks = choice_ranks(np.array([0.5, 0.7, 0.5, 1.0]), four, np.array([3, 5]))
@@ -50,43 +103,38 @@ class ChoiceRanks:
             raise WalkError(
                 f"there are {len(self)} choices, none of them from 2 candidates or more; give some that are."
             )
-        return {each.name: float(np.nanmean(getattr(self, each.name))) for each in fields(self)}
+        return {measure: float(np.nanmean(getattr(self, measure))) for measure in MEASURES}
 
 
 def choice_ranks(scores: Float64, candidates: Candidates, nexts: Int32) -> ChoiceRanks:
-    """How high the chosen node of every window stands among its candidates.
+    """Rank the chosen node of every window among its candidates.
 
     Parameters
     ----------
-    scores : a number per candidate, the higher the better, as `Ranker.scores` gives them.
-    nexts : the chosen node per window, one of its candidates.
+    scores : array of floats
+        One score per candidate, the higher the better, as returned by `Ranker.scores`.
+    candidates : Candidates
+        Candidates of every window.
+    nexts : array of ints
+        Position of the chosen node of every window, one of its candidates.
 
+    Returns
+    -------
+    ChoiceRanks
+        Arrays `percentile`, `reciprocal`, `hit10` and `ndcg10` with one entry per window, and their `mean()`.
+
+    Examples
+    --------
     >>> three = Candidates(np.array([0, 3]), np.array([1, 2, 3], np.int32))
     >>> ranks = choice_ranks(np.array([0.5, 0.7, 0.5]), three, np.array([3]))
     >>> ranks.percentile.tolist(), ranks.reciprocal.round(3).tolist()
     ([0.25], [0.417])
     """
-    if np.shape(scores) != np.shape(candidates.nodes) or np.any(np.isnan(scores)):
-        raise RankerError(
-            f"the scores have shape {np.shape(scores)} and {int(np.isnan(scores).sum())} of them are NaN; give one "
-            f"number for each of the {len(candidates.nodes)} candidates."
-        )
-    walks, counts = candidates.walks, candidates.counts
-    own = scores[_chosen(candidates, nexts)]
-    above = np.bincount(walks, scores > own[walks], len(counts)).astype(np.int64)
-    equal = np.bincount(walks, scores == own[walks], len(counts)).astype(np.int64)
-    places = np.arange(1.0, counts.max(initial=0) + 1)
-    top = (places <= _TOP).astype(np.float64)
-    ranked = counts > 1
-    below = counts - above - (equal + 1) / 2  # half of the equal ones but the chosen one itself
-    return ChoiceRanks(
-        np.divide(below, counts - 1, out=np.full(len(counts), np.nan), where=ranked),
-        *(_mean_gain(gains, above, equal, ranked) for gains in (1 / places, top, top / np.log2(1 + places))),
-    )
+    return ChoiceRanks.from_scores(scores, candidates, find_chosen(candidates, nexts))
 
 
-def _chosen(candidates: Candidates, nexts: Int32) -> Int64:
-    """Where the chosen node of every window stands among all candidates."""
+def find_chosen(candidates: Candidates, nexts: Int32) -> Int64:
+    """Find the index of the chosen node of every window among all candidates."""
     if len(nexts) != len(candidates.counts):
         raise WalkError(f"there are {len(nexts)} choices but candidates of {len(candidates.counts)}; give one of each.")
     found = np.flatnonzero(candidates.nodes == nexts[candidates.walks])
@@ -94,17 +142,7 @@ def _chosen(candidates: Candidates, nexts: Int32) -> Int64:
     if np.any(times != 1):
         window = int(np.flatnonzero(times != 1)[0])
         raise WalkError(
-            f"the node chosen in window {window}, {int(nexts[window])}, stands {times[window]} times among its "
-            "candidates and must stand there once; leave out such windows, as `along_links` does."
+            f"the node chosen in window {window}, {int(nexts[window])}, is {times[window]} times among its candidates "
+            "and must be there once; leave out such windows, as `along_links` does."
         )
     return found
-
-
-def _mean_gain(gains: Float64, above: Int64, equal: Int64, ranked: NDArray[np.bool_]) -> Float64:
-    """The mean of what the places after those above are worth, over as many places as share the score.
-
-    >>> _mean_gain(np.array([1.0, 0.5, 0.0]), np.array([0, 1]), np.array([2, 1]), np.array([True, True])).tolist()
-    [0.75, 0.5]
-    """
-    total = np.concatenate([[0.0], np.cumsum(gains)])
-    return np.where(ranked, (total[above + equal] - total[above]) / equal, np.nan)

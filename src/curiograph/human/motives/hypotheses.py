@@ -1,10 +1,9 @@
-"""Which motive tells best where people go next: likelihoods of their choices, each person judged by a fit on others."""
+"""`hypotheses`: compare motives by the likelihood of the choices of held-out users."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,149 +14,18 @@ from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find_choices
-from curiograph.human.motives.catalog import MOTIVES, as_motives
-from curiograph.human.motives.cross_validation import cross_validate
+from curiograph.human.choices.metrics import ChoiceRanks
+from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
+from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
+from curiograph.human.motives.results import MotiveFit, Motives, find_best_motives
 from curiograph.human.trajectories import Trajectories
-from curiograph.optional import import_optional
-from curiograph.parallel import Engine, EngineName, resolve_engine
+from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
+from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike
 from curiograph.validation import check_integer, check_seed
 
-if TYPE_CHECKING:
-    import pandas as pd
-    from matplotlib.figure import Figure
-
-_LIKED = {"uniform": "random", "degree": "max-degree"}  # motives with another's colour
-_EQUAL = 1e-9  # bits: motives this close tell a person's choices equally well
-
-
-@dataclass(frozen=True)
-class MotiveFit:
-    """How well one motive tells the choices of people on whom it was not fitted."""
-
-    name: str
-    p_g: float
-    """Mean of the fits: near 0, people take the best candidate; 1, any."""
-    gain: Estimate
-    """Bits per choice by which it beats the uniform choice."""
-    behind: Estimate
-    """Bits per choice by which the best motive beats it."""
-    percentile: Estimate
-    """Mean rank of the chosen candidate, from 0 to 1, the best; 0.5 by chance."""
-    best_for: Estimate
-    """Share of the users whose choices it tells best, ties shared; NaN if nobody made enough choices."""
-
-
-@dataclass(frozen=True, eq=False)
-class Motives(Mapping[str, MotiveFit]):
-    """Motives by name, the one that tells most first.
-
-    >>> from curiograph.graph.toys import library
-    >>> walks = Trajectories.from_walks([["music", "mathematics", "logic", "computing"]] * 9, graph=library())
-    >>> found = hypotheses(library(), walks, motives=["uniform", "markov"], burn_in=1, min_choices=2)
-    >>> list(found), found["uniform"].gain.value
-    (['markov', 'uniform'], 0.0)
-    """
-
-    fits: dict[str, MotiveFit]
-    choices: int
-    """Choices between two candidates or more, all of them judged."""
-    left_out: Mapping[str, int]
-    """Visits that were no such choice, by reason."""
-    folds: int
-    min_choices: int
-    """Choices from which on a user has a best motive."""
-    users: list[Hashable]
-    """Who chose."""
-    user_choices: Int64
-    """How often."""
-    user_gains: Float64
-    """Users x motives: bits by which each beats the uniform choice, over all choices of a user."""
-
-    def __getitem__(self, name: str) -> MotiveFit:
-        return self.fits[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.fits)
-
-    def __len__(self) -> int:
-        return len(self.fits)
-
-    @property
-    def best_by_user(self) -> dict[Hashable, list[str]]:
-        """The motive that tells most of each user with enough choices; several if they tell the same."""
-        names = list(self)
-        return {
-            user: [names[place] for place in np.flatnonzero(row)]
-            for user, row, count in zip(self.users, _are_best(self.user_gains), self.user_choices, strict=True)
-            if count >= self.min_choices
-        }
-
-    @property
-    def answer(self) -> str:
-        """What was found, in one sentence."""
-        first = next(iter(self.values()))
-        if first.gain.low <= 0:
-            return f"No motive tells the {self.choices:,} choices better than chance."
-        told = f"{first.name} tells the {self.choices:,} choices best, {first.gain} bits per choice better than chance"
-        if len(self) == 1:
-            return f"{told}."
-        second = list(self.values())[1]
-        how = "" if second.behind.clear else "not clearly "
-        return f"{told} and {how}better than {second.name}, by {second.behind}."
-
-    def columns(self) -> dict[str, list[Any]]:
-        """One entry per motive, by name of the quantity; bounds of intervals as `gain_low`, `gain_high` and so on."""
-        fits = list(self.values())
-        columns: dict[str, list[Any]] = {"motive": list(self), "p_g": [fit.p_g for fit in fits]}
-        for name in ("gain", "behind", "percentile", "best_for"):
-            found: list[Estimate] = [getattr(fit, name) for fit in fits]
-            columns[name] = [each.value for each in found]
-            columns[f"{name}_low"] = [each.low for each in found]
-            columns[f"{name}_high"] = [each.high for each in found]
-        return columns
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything but the single users as plain values."""
-        return {
-            "answer": self.answer,
-            "choices": self.choices,
-            "left_out": dict(self.left_out),
-            "users": len(self.users),
-            "users_with_a_best_motive": int(np.count_nonzero(self.user_choices >= self.min_choices)),
-            "min_choices": self.min_choices,
-            "folds": self.folds,
-            "motives": [asdict(fit) for fit in self.values()],
-        }
-
-    def to_frame(self) -> pd.DataFrame:
-        """One row per motive as a pandas frame (`pip install curiograph[frame]`)."""
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
-
-    def plot(self) -> Figure:
-        """Bars of what every motive tells, and of whom it tells best, with 95 % intervals over users."""
-        from curiograph.plotting import create_figure
-
-        made, (left, right) = create_figure(9.0, 1.2 + 0.4 * len(self), columns=2)
-        _bars(left, self, "gain", "bits per choice better than chance")
-        _bars(right, self, "best_for", f"share of users it tells best ({self.min_choices} choices or more)")
-        right.set_yticks([])
-        return made
-
-
-def _bars(ax: Any, found: Motives, name: str, title: str) -> None:
-    from curiograph.plotting import get_color
-
-    for row, fit in enumerate(found.values()):
-        estimate: Estimate = getattr(fit, name)
-        ax.barh(row, estimate.value, color=get_color(_LIKED.get(fit.name, fit.name)))
-        ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
-    ax.axvline(0, color="black", linewidth=0.8)
-    ax.set_yticks(range(len(found)), list(found))
-    ax.invert_yaxis()
-    ax.set_xlabel(title)
-    ax.spines[["top", "right"]].set_visible(False)
+_RANK_FIELDS = ("above", "tied", "count")
 
 
 def hypotheses(
@@ -178,91 +46,194 @@ def hypotheses(
     run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> Motives:
-    """Compare motives by how likely they make the choices of people on whom they were not fitted.
+    """Compare motives by the likelihood of people's choices, cross-validated over users.
 
-    A person who follows a motive goes to the candidate of rank r among n with chance
-    (1 - p_g) p_g^(r - 1) / (1 - p_g^n). For each part of the users, p_g, and what markov knows, comes from all others.
+    A person who follows a motive chooses the candidate of rank r among n with probability
+    (1 - p_g) p_g^(r - 1) / (1 - p_g^n). For each group of users, p_g and the counts of the Markov motive are fitted to
+    the choices of all other users.
 
     Parameters
     ----------
-    walks : where people went; a walk may leave the links or come back, but only new nodes along links count as choices.
-    motives : names among uniform, degree, pagerank, igt, cpt and markov.
-    agents : further motives: agents by name, by path, or objects with a method `scores`.
-    reward : what those agents look at that look at rewards.
-    burn_in : distinct nodes visited before the first choice that counts.
-    memory : how many of the nodes visited most recently count as visited; older ones are forgotten.
-    folds : parts of the users.
-    min_choices : choices from which on a user has a best motive.
-    engine : "local", processes of this machine; or "ray", a cluster. The result is the same.
-    workers : tasks at a time; None for as many as pay off.
-    address : of the cluster; without it one is started on this machine for the job.
-    run : folder that keeps what is finished: a killed job goes on where it stopped.
-    progress : called with how far it is.
+    graph : Graph
+        Graph on which people walked.
+    walks : Trajectories
+        Walks on the graph. Only steps along a link to an unvisited node count as choices.
+    motives : sequence of str
+        Names of motives: uniform, degree, pagerank, igt, cpt, markov.
+    agents : sequence
+        Further motives: agents by name or path, or objects with a method `scores`.
+    reward : str or Reward
+        Reward for those of the agents that need one.
+    burn_in : int
+        Number of distinct nodes visited before the first choice that counts.
+    memory : int
+        Number of most recently visited nodes that count as visited.
+    folds : int
+        Number of groups of users in the cross-validation.
+    min_choices : int
+        Minimum number of choices of a user who has a best motive.
+    seed : int
+        Seed of the groups of users and of the confidence intervals.
+    engine : str or Engine
+        Execution backend: "local" (processes) or "ray". The result is the same.
+    workers : int, optional
+        Maximum number of parallel tasks. Default: chosen automatically.
+    address : str, optional
+        Address of a Ray cluster. Default: start one on this machine.
+    run : path, optional
+        Folder that keeps the results of finished tasks, so that an interrupted call resumes.
+    progress : callable
+        Progress callback.
 
+    Returns
+    -------
+    Motives
+        Mapping from motive names to `MotiveFit`, best motive first.
+
+    Examples
+    --------
     >>> from curiograph.graph.toys import library
     >>> walks = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 4, graph=library())
     >>> found = hypotheses(library(), walks, motives=["uniform"], burn_in=1)
     >>> found.choices, found.left_out["only candidate"]
     (8, 4)
     """
-    folds = check_integer("folds", folds, 2, "part the users into 2 or more")
+    folds = check_integer("folds", folds, 2, "divide the users into 2 groups or more")
     min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
     used_engine = resolve_engine(engine, workers, address, run)
     compared = as_motives(motives, agents, reward)
-    choices = find_choices(graph, walks, burn_in, memory)
-    people, user_of = np.unique(choices.windows.users, return_inverse=True)
-    _check(choices, people)
-    fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(people)) % min(folds, len(people))
-    found = cross_validate(compared, choices, fold_of_user[user_of], used_engine, progress)
-    counts = np.bincount(user_of)
-    gains = sum_by_user(np.column_stack([each.gains for each in found]), user_of, len(people))
-    percentiles = sum_by_user(np.column_stack([each.percentiles for each in found]), user_of, len(people))
-    order = np.argsort(-gains.sum(axis=0), kind="stable")
-    gains = gains[:, order]
-    enough = counts >= min_choices
-    columns = zip(
-        order.tolist(),
-        estimate_means(gains, counts, seed),
-        estimate_means(gains[:, :1] - gains, counts, seed),
-        estimate_means(percentiles[:, order], counts, seed),
-        _shares(gains[enough], seed),
-        strict=True,
-    )
-    fits = [MotiveFit(compared[place].name, float(found[place].p_g.mean()), *each) for place, *each in columns]
-    return Motives(
-        {fit.name: fit for fit in fits},
-        len(choices),
-        choices.left_out,
-        int(fold_of_user.max()) + 1,
-        min_choices,
-        [walks.user_names[int(user)] for user in people],
-        counts,
-        gains,
-    )
-
-
-def _check(choices: ChoiceSet, people: Int64) -> None:
+    choices, left_out = find_choices(graph, walks, burn_in, memory)
+    users, user_of = np.unique(choices.windows.users, return_inverse=True)
     if len(choices) == 0:
-        reasons = ", ".join(f"{reason}: {count}" for reason, count in choices.left_out.items())
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
         raise WalkError(
             f"there is no choice of a new node along a link ({reasons}); give longer walks, or less burn_in."
         )
-    if len(people) < 2:
-        raise WalkError("all choices are by 1 user; motives are fitted on some users and judged on others, 2 or more.")
+    if len(users) < 2:
+        raise WalkError("all choices are by 1 user; motives are fitted and tested on different users, so give 2.")
+    fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
+    held_out = cross_validate(compared, choices, fold_of_user[user_of], used_engine, progress)
+
+    counts = np.bincount(user_of)
+    gains = sum_by_user(np.column_stack([fit.gains for fit in held_out]), user_of, len(users))
+    percentiles = sum_by_user(np.column_stack([fit.percentiles for fit in held_out]), user_of, len(users))
+    order = np.argsort(-gains.sum(axis=0), kind="stable")
+    gains = gains[:, order]
+    estimates = zip(
+        estimate_means(gains, counts, seed),
+        estimate_means(gains[:, :1] - gains, counts, seed),
+        estimate_means(percentiles[:, order], counts, seed),
+        _estimate_shares(gains[counts >= min_choices], seed),
+        strict=True,
+    )
+    fits = {
+        compared[index].name: MotiveFit(compared[index].name, float(held_out[index].p_g.mean()), *row)
+        for index, row in zip(order.tolist(), estimates, strict=True)
+    }
+    return Motives(
+        fits=fits,
+        choices=len(choices),
+        left_out=left_out,
+        folds=int(fold_of_user.max()) + 1,
+        min_choices=min_choices,
+        users=[walks.user_names[int(user)] for user in users],
+        user_choices=counts,
+        user_gains=gains,
+    )
 
 
-def _are_best(gains: Float64) -> Any:
-    """Whether each motive tells as much of each user as the one that tells most."""
-    return gains >= gains.max(axis=1, keepdims=True) - _EQUAL
+@dataclass(frozen=True, eq=False)
+class HeldOutFit:
+    """Cross-validated fit of one motive: each choice is tested with the p_g fitted to the other folds."""
+
+    p_g: Float64
+    """Fitted p_g, one per fold."""
+    gains: Float64
+    """Bits above the uniform choice, one per choice."""
+    percentiles: Float64
+    """Percentile rank of each choice."""
 
 
-def _shares(gains: Float64, seed: int) -> list[Estimate]:
-    """The share of users whose choices each motive tells best.
+def cross_validate(
+    motives: Sequence[Motive],
+    choices: ChoiceSet,
+    fold_of: Int64,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
+) -> list[HeldOutFit]:
+    """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice."""
+    folds = range(int(fold_of.max()) + 1)
+    models = {
+        (number, fold): motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
+        for number, motive in enumerate(motives)
+        for fold in (folds if motive.is_fitted_to_choices else folds[:1])
+    }
+    ranks = dict(zip(models, _rank_choices(list(models.values()), choices, fold_of, engine, progress), strict=True))
+    fits = []
+    for number, motive in enumerate(motives):
+        p_g, gains, percentiles = np.empty(len(folds)), np.empty(len(choices)), np.empty(len(choices))
+        for fold in folds:
+            model_ranks = ranks[number, fold if motive.is_fitted_to_choices else 0]
+            is_test = fold_of == fold
+            p_g[fold] = fit_p_g(model_ranks.rows(~is_test))
+            test_ranks = model_ranks.rows(is_test)
+            gains[is_test] = log_likelihood(test_ranks, p_g[fold]) - log_likelihood(test_ranks, 1.0)
+            # not test_ranks.percentile, which may differ in the last bit from the results of earlier versions
+            percentiles[is_test] = 1 - test_ranks.mean_rank / (test_ranks.count - 1)
+        fits.append(HeldOutFit(p_g, gains, percentiles))
+    return fits
 
-    >>> [each.value for each in _shares(np.array([[1.0, 0.5], [0.0, 0.0]]), seed=0)]
+
+def _rank_choices(
+    models: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, engine: Engine, progress: Progress
+) -> list[ChoiceRanks]:
+    """Rank all choices by each of the fitted motives, as a job."""
+    tasks = [
+        (index, first, min(first + size, len(choices)))
+        for index, size in enumerate(model.get_task_size(choices.graph) for model in models)
+        for first in range(0, len(choices), size)
+    ]
+    tasks.sort(key=lambda task: task[1] - task[2])  # longest first, to keep all workers busy until the end
+    windows = choices.windows
+    distinct = {model.name: model for model in models}
+    job = Job(
+        name="motives",
+        function=_rank_chunk,
+        shared=(choices, models),
+        tasks=tasks,
+        key=lambda: {
+            "graph": hash_graph(choices.graph),
+            "choices": hash_values(windows.histories, windows.nexts, windows.users, fold_of),
+            "motives": [model.get_key() for model in distinct.values()],
+        },
+        describe_task=lambda task: f"{models[task[0]].name}, choices {task[1]} to {task[2] - 1}",
+        fix="give fewer walks or fewer motives",
+    )
+    results = dict(zip(tasks, run_job(job, engine, progress), strict=True))
+    chunks: list[list[Result]] = [[] for _ in models]
+    for task in sorted(tasks):
+        chunks[task[0]].append(results[task])
+    return [
+        ChoiceRanks(*(np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS))
+        for parts in chunks
+    ]
+
+
+def _rank_chunk(shared: tuple[ChoiceSet, Sequence[Motive]], task: tuple[int, int, int]) -> Result:
+    """Task function: rank the choices from `first` to `last` by one motive."""
+    (choices, models), (index, first, last) = shared, task
+    chunk = choices.rows(slice(first, last))
+    ranks = chunk.rank(models[index].score_candidates(chunk))
+    return {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
+
+
+def _estimate_shares(gains: Float64, seed: int) -> list[Estimate]:
+    """Estimate the share of users whose choices each motive explains best, given gains of users x motives.
+
+    >>> [estimate.value for estimate in _estimate_shares(np.array([[1.0, 0.5], [0.0, 0.0]]), seed=0)]
     [0.75, 0.25]
     """
     if len(gains) == 0:
         return [Estimate(np.nan, np.nan, np.nan)] * gains.shape[1]
-    best = _are_best(gains)
+    best = find_best_motives(gains)
     return estimate_means(best / best.sum(axis=1, keepdims=True), np.ones(len(gains), np.int64), seed)

@@ -1,174 +1,165 @@
-"""What a prediction is mixed from: scores of the candidates of every choice by PageRank, curious walkers and counts."""
+"""Components of a prediction: scores of the candidates by PageRank, curious walkers and count-based baselines."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Float64, Int32
+from curiograph.arrays import Float64
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
-from curiograph.exploration.mdp import Candidates
 from curiograph.graph.features import Float32
-from curiograph.graph.graph import Graph
-from curiograph.human.choices.metrics import ChoiceRanks, choice_ranks
-from curiograph.human.choices.windows import Windows
-from curiograph.human.prediction.protocol import Study
+from curiograph.human.choices.choice_sets import Among, ChoiceSet
+from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
-from curiograph.recommendation.rankers import Ranker
 
+REWARDS = ("igt", "cpt")
 PAGERANK = "pagerank"
 ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
-"""What alpha is fitted on."""
-_HISTORIES = 256
-"""Solved together: bounds the memory."""
+"""Values of alpha among which one is fitted."""
+_PAGERANK_BATCH = 256  # nodes from which PageRank is solved at a time: bounds the memory
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """What is fitted: how the components are walked, and how they are mixed."""
+    """Weights of components and their parameters: what is fitted to training users."""
 
     weights: Mapping[str, float]
-    """By component; only their proportions matter."""
+    """Weight of each component, up to a common factor."""
     alpha: float = 0.85
+    """Damping factor of PageRank and of the walkers."""
     steps: int = 8
-    """Most steps of curious walkers between two teleports."""
+    """Maximum number of steps of walkers between two teleports."""
     scaled: bool = False
-    """Whether components are first brought to mean 0 and spread 1 among the candidates of each choice: needed where
-    they are not all chances."""
+    """Whether to standardize components among the candidates of each choice; needed unless all are probabilities."""
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Mixture:
+        """Return the mixture with the given plain values.
+
+        >>> Mixture.from_dict(Mixture({"pagerank": 3.0}, 0.85).to_dict()).weights
+        {'pagerank': 1.0}
+        """
+        return cls(**values)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values, the weights on the unit sphere."""
-        unit = normalize_weights(self.weights, self.weights)
-        return {"alpha": self.alpha, "steps": self.steps, "scaled": self.scaled, "weights": unit}
+        """Return plain values, with the weights on the unit sphere."""
+        weights = normalize_weights(self.weights, self.weights)
+        return {"alpha": self.alpha, "steps": self.steps, "scaled": self.scaled, "weights": weights}
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """Scores of the candidates of some choices."""
+    """Scores of the candidates of a choice set by every component."""
 
-    windows: Windows
-    candidates: Candidates
+    choices: ChoiceSet
     pagerank: Float32
-    """Alphas x candidates."""
+    """PageRank, alphas x candidates."""
     walkers: Mapping[str, Float32]
-    """Of each kind, steps x candidates: the chance to be there then."""
-    counted: Mapping[str, Float64]
-    """Of rankers without parameters."""
+    """Probability that each kind of walkers is at a candidate, steps x candidates."""
+    counts: Mapping[str, Float64]
+    """Scores of each count-based baseline."""
 
     def rows(self, which: NDArray[np.bool_]) -> Components:
-        """Those of some choices."""
-        kept = which[self.candidates.walks]
-        offsets = np.concatenate([[0], np.cumsum(self.candidates.counts[which])])
+        """Select choices by a mask."""
+        kept = which[self.choices.candidates.walks]
         return Components(
-            self.windows.rows(which),
-            Candidates(offsets, self.candidates.nodes[kept]),
-            self.pagerank[:, kept],
-            {name: table[:, kept] for name, table in self.walkers.items()},
-            {name: scores[kept] for name, scores in self.counted.items()},
+            choices=self.choices.rows(which),
+            pagerank=self.pagerank[:, kept],
+            walkers={name: table[:, kept] for name, table in self.walkers.items()},
+            counts={name: scores[kept] for name, scores in self.counts.items()},
         )
 
-    def part(self, name: str, alpha: float, steps: int) -> Float64:
-        """Scores of one component. Walkers teleport after `steps` steps, if not before."""
+    def compute_component(self, name: str, alpha: float, steps: int) -> Float64:
+        """Return the scores of one component; walkers teleport after at most `steps` steps."""
         if name == PAGERANK:
             return np.asarray(self.pagerank[ALPHAS.index(alpha)], np.float64)
-        if name in self.counted:
-            return self.counted[name]
+        if name in self.counts:
+            return self.counts[name]
         powers = alpha ** np.arange(steps + 1)
         table = self.walkers[name][:steps]
         return np.asarray((powers[1:].astype(np.float32) @ table) / powers.sum(), np.float64)
 
-    def scores(self, mix: Mixture) -> Float64:
-        """Scores of a mixture."""
-        unit = normalize_weights(mix.weights, mix.weights)
-        total = np.zeros(len(self.candidates.nodes))
-        for name, weight in unit.items():
+    def compute_spread(self, name: str, alpha: float, steps: int) -> float:
+        """Return the standard deviation of a component among the candidates of a choice, averaged over choices."""
+        return float(self._center(self.compute_component(name, alpha, steps))[1].mean())
+
+    def score_mixture(self, mixture: Mixture) -> Float64:
+        """Return the scores of a mixture."""
+        total = np.zeros(len(self.choices.candidates.nodes))
+        for name, weight in normalize_weights(mixture.weights, mixture.weights).items():
             if weight:
-                part = self.part(name, mix.alpha, mix.steps)
-                total += weight * (self._scaled(part) if mix.scaled else part)
+                component = self.compute_component(name, mixture.alpha, mixture.steps)
+                if mixture.scaled:
+                    centered, spreads = self._center(component)
+                    component = centered / np.where(spreads > 0, spreads, 1)[self.choices.candidates.walks]
+                total += weight * component
         return total
 
-    def ranks(self, mix: Mixture) -> ChoiceRanks:
-        """How high a mixture places what people chose."""
-        return choice_ranks(self.scores(mix), self.candidates, self.windows.nexts)
+    def rank_choices(self, mixture: Mixture) -> ChoiceRanks:
+        """Rank the chosen nodes by a mixture."""
+        return self.choices.rank(self.score_mixture(mixture))
 
-    def spread(self, name: str, alpha: float, steps: int) -> float:
-        """How much a component tells candidates apart: the mean over choices of its standard deviation."""
-        return float(self._spreads(self._centred(self.part(name, alpha, steps))).mean())
-
-    def _scaled(self, scores: Float64) -> Float64:
-        centred = self._centred(scores)
-        spread = self._spreads(centred)
-        return centred / np.where(spread > 0, spread, 1)[self.candidates.walks]
-
-    def _centred(self, scores: Float64) -> Float64:
-        return scores - self._means(scores)[self.candidates.walks]
-
-    def _spreads(self, centred: Float64) -> Float64:
-        return np.sqrt(self._means(centred**2))
-
-    def _means(self, scores: Float64) -> Float64:
-        counts = self.candidates.counts
-        return np.asarray(np.bincount(self.candidates.walks, scores, len(counts)) / np.maximum(counts, 1))
+    def _center(self, scores: Float64) -> tuple[Float64, Float64]:
+        """Subtract the mean of each choice; return the centered scores and the standard deviation of each choice."""
+        rows, counts = self.choices.candidates.walks, self.choices.candidates.counts
+        divisor = np.maximum(counts, 1)
+        centered = scores - (np.bincount(rows, scores, len(counts)) / divisor)[rows]
+        return centered, np.sqrt(np.bincount(rows, centered**2, len(counts)) / divisor)
 
 
-def score_candidates(
-    study: Study, among: str, walkers: Mapping[str, Float32], pagerank: Float32, counting: Sequence[Ranker]
-) -> Components:
-    """Score the candidates of a study, "last" or "all", also by rankers that count."""
-    windows, candidates = study.choices[among], study.candidates[among]
-    histories = list(windows.histories)
-    counted = {ranker.name: ranker.scores(study.graph, histories, candidates) for ranker in counting}
-    return Components(windows, candidates, pagerank, walkers, counted)
-
-
-def score_pagerank(study: Study, engine: Engine = IN_PROCESS, progress: Progress = no_progress) -> dict[str, Float32]:
-    """PageRank of the candidates by candidate set, alphas x candidates, as a job."""
-    sets = {among: (windows.histories, study.candidates[among]) for among, windows in study.choices.items()}
-    tasks = [(among, alpha) for among in sets for alpha in ALPHAS]
+def score_pagerank(
+    choices: Mapping[Among, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
+) -> dict[Among, Float32]:
+    """Compute the PageRank of all candidates by candidate set, alphas x candidates, as a job."""
+    tasks = [(among, alpha) for among in choices for alpha in ALPHAS]
     job = Job(
         name="pagerank",
-        function=_pagerank,
-        shared=(study.graph, sets),
+        function=_score_pagerank_task,
+        shared=choices,
         tasks=tasks,
         key=lambda: {
-            "graph": hash_graph(study.graph),
+            "graph": hash_graph(next(iter(choices.values())).graph),
             "alphas": ALPHAS,
-            "choices": {among: hash_values(histories, c.offsets, c.nodes) for among, (histories, c) in sets.items()},
+            "choices": {
+                among: hash_values(each.windows.histories, each.candidates.offsets, each.candidates.nodes)
+                for among, each in choices.items()
+            },
         },
         describe_task=lambda task: f"alpha {task[1]} ({task[0]})",
         fix="predict fewer choices (windows, all_windows)",
     )
-    found = dict(zip(tasks, run_job(job, engine, progress), strict=True))
-    return {among: np.stack([found[among, alpha]["scores"] for alpha in ALPHAS]) for among in sets}
+    results = dict(zip(tasks, run_job(job, engine, progress), strict=True))
+    return {among: np.stack([results[among, alpha]["scores"] for alpha in ALPHAS]) for among in choices}
 
 
-def _pagerank(shared: tuple[Graph, Mapping[str, tuple[Int32, Candidates]]], task: tuple[str, float]) -> Result:
-    """PageRank of the candidates for one alpha: for a history, the flows from its nodes added up.
+def _score_pagerank_task(choices: Mapping[Among, ChoiceSet], task: tuple[Among, float]) -> Result:
+    """Task function: PageRank of the candidates of one set for one alpha.
 
-    Where walks end at dead ends and start again, the flow from a node is its PageRank over how often that happens.
+    The PageRank of a history is a weighted mean of those of its nodes; the weight of a node is the expected number of
+    visits before the first teleport, which is smaller where walks end at dead ends.
     """
-    (graph, sets), (among, alpha) = shared, task
-    histories, candidates = sets[among]
-    starts, place = np.unique(histories, return_inverse=True)
-    places = np.asarray(place).reshape(histories.shape).T
+    among, alpha = task
+    graph, candidates, histories = choices[among].graph, choices[among].candidates, choices[among].windows.histories
+    starts, inverse = np.unique(histories, return_inverse=True)
     table = np.empty((len(starts), graph.num_nodes), np.float32)
-    for first in range(0, len(starts), _HISTORIES):
-        some = starts[first : first + _HISTORIES]
-        table[first : first + len(some)] = compute_pagerank_rows(
-            graph, alpha, [make_uniform_teleport(np.asarray([node], np.int32)) for node in some]
-        )
+    for first in range(0, len(starts), _PAGERANK_BATCH):
+        teleports = [
+            make_uniform_teleport(np.asarray([node], np.int32)) for node in starts[first : first + _PAGERANK_BATCH]
+        ]
+        table[first : first + len(teleports)] = compute_pagerank_rows(graph, alpha, teleports)
     flows = compute_flow_scales(graph, alpha, table)
-    total = flows[places].sum(axis=0)[candidates.walks]
-    found = np.zeros(len(candidates.nodes), np.float32)
-    for column in places:
-        mine = column[candidates.walks]
-        found += table[mine, candidates.nodes] * (flows[mine] / total)
-    return {"scores": found}
+    columns = np.asarray(inverse).reshape(histories.shape).T
+    total = flows[columns].sum(axis=0)[candidates.walks]
+    scores = np.zeros(len(candidates.nodes), np.float32)
+    for column in columns:
+        rows = column[candidates.walks]
+        scores += table[rows, candidates.nodes] * (flows[rows] / total)
+    return {"scores": scores}

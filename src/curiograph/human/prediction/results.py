@@ -1,4 +1,4 @@
-"""What a prediction found: how high every method places what people chose, and how sure that is."""
+"""Results of `predict`: ranks of people's choices by every method, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import UnknownNameError
 from curiograph.graph.features import Float32
 from curiograph.human.choices.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
+from curiograph.human.choices.metrics import MEASURES
 from curiograph.human.prediction.components import PAGERANK
 from curiograph.optional import import_optional
 from curiograph.plotting import COLORS, create_figure
@@ -22,23 +23,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
 ALL_WITHOUT_CURIOSITY, ALL_WITH_CURIOSITY = "all but curiosity", "all and curiosity"
 MEMORY = "memory"
-"""The control: walkers who remember their path, as curious ones do, and choose at random."""
-CANDIDATE_LABELS = {"last": "the out-neighbours of the last node", "all": "all nodes"}
-"""What the candidates are, by name of their set."""
+"""Control: walkers that remember their path, as curious walkers do, and choose at random."""
+CANDIDATE_LABELS = {"last": "the out-neighbors of the last node", "all": "all nodes"}
+"""Descriptions of the candidate sets."""
 
 
 @dataclass(frozen=True)
 class Improvement(Estimate):
-    """r: the sum of percentile ranks of a method over that of PageRank, less 1; mean over splits.
+    """Relative improvement r over PageRank: ratio of the sums of percentile ranks, minus 1; mean over splits.
 
-    The interval is over users, each choice counted by its mean over the splits that test it.
+    The 95 % interval is over users, each choice counted with its mean over the splits that test it.
     """
 
     spread: float
-    """Standard deviation over splits, which share users: no error of the mean."""
+    """Standard deviation over splits. Splits share users, so it is no standard error."""
 
     def __str__(self) -> str:
         return f"{self.value:+.1%} ± {self.spread:.1%} ({self.low:+.1%} to {self.high:+.1%})"
@@ -46,16 +46,28 @@ class Improvement(Estimate):
 
 @dataclass(frozen=True, eq=False)
 class Outcome(Mapping[str, Float32]):
-    """Choices among one set of candidates: measures x splits x choices by method, NaN where a split does not test."""
+    """Results for one candidate set: a mapping from methods to arrays of measures x splits x choices.
+
+    The measures are percentile rank, reciprocal rank, hit@10 and NDCG@10; NaN for choices that a split does not test.
+
+    Examples
+    --------
+    >>> ranks = {name: np.full((4, 1, 2), value, np.float32) for name, value in [("pagerank", 0.5), ("igt", 0.75)]}
+    >>> outcome = Outcome("last", users=np.array([0, 1]), ranks=ranks, fits={}, seed=0)
+    >>> outcome.mean("igt")["percentile"], outcome.improvement("igt").value
+    (0.75, 0.5)
+    """
 
     among: str
-    """"last", the out-neighbours of the last node; or "all", all nodes not in the history."""
+    """Candidate set: "last", the out-neighbors of the last node; or "all", all nodes not in the history."""
     users: Int64
-    """Who made each choice."""
+    """Number of the user who made each choice."""
     ranks: Mapping[str, Float32]
+    """Measures x splits x choices, by method."""
     fits: Mapping[str, list[dict[str, Any]]]
-    """The mixture of every split, by method."""
+    """Fitted mixture of every split, by method."""
     seed: int
+    """Seed of the confidence intervals."""
 
     def __getitem__(self, method: str) -> Float32:
         if method not in self.ranks:
@@ -69,12 +81,12 @@ class Outcome(Mapping[str, Float32]):
         return len(self.ranks)
 
     def mean(self, method: str) -> dict[str, float]:
-        """Each measure, averaged over the choices of a split and then over splits."""
+        """Average each measure over the choices of a split, then over splits."""
         means = np.nanmean(np.nanmean(self[method], axis=2), axis=1)
         return dict(zip(MEASURES, means.tolist(), strict=True))
 
     def by_choice(self, method: str) -> Float64:
-        """The percentile rank of every choice, averaged over the splits that test it; NaN for one that none does."""
+        """Average the percentile rank of every choice over the splits that test it; NaN if there is none."""
         table = self[method][0]
         tested = ~np.isnan(table)
         sums = np.where(tested, table, 0).sum(axis=0)
@@ -82,62 +94,63 @@ class Outcome(Mapping[str, Float32]):
         return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
 
     def improvement(self, method: str) -> Improvement:
-        """r of a method."""
-        own, base = (np.nanmean(self[name][0], axis=1) for name in (method, PAGERANK))
-        by_split = own / base - 1
-        samples = self._samples([method, PAGERANK])
+        """Compute the relative improvement of a method over PageRank."""
+        ranks, base = (np.nanmean(self[name][0], axis=1) for name in (method, PAGERANK))
+        by_split = ranks / base - 1
+        samples = self._resample([method, PAGERANK])
         low, high = np.percentile(samples[:, 0] / samples[:, 1] - 1, INTERVAL_PERCENTILES)
         spread = by_split.std(ddof=1) if len(by_split) > 1 else np.nan
         return Improvement(float(by_split.mean()), float(low), float(high), float(spread))
 
     def difference(self, method: str, other: str) -> Estimate:
-        """By how much percentile ranks of a method are above those of another, choice by choice."""
+        """Compute the difference in percentile rank of two methods, paired by choice."""
         means = [self.mean(name)["percentile"] for name in (method, other)]
-        samples = self._samples([method, other])
+        samples = self._resample([method, other])
         low, high = np.percentile(samples[:, 0] - samples[:, 1], INTERVAL_PERCENTILES)
         return Estimate(means[0] - means[1], float(low), float(high))
 
     @property
     def added(self) -> Estimate:
-        """Percentile ranks that curiosity adds to everything else."""
+        """Difference in percentile rank between all components and all but curiosity."""
         return self.difference(ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY)
 
     @property
     def by_curiosity(self) -> Estimate:
-        """Percentile ranks that igt+cpt gains over walkers that only remember their path."""
+        """Difference in percentile rank between igt+cpt and walkers that only remember their path."""
         return self.difference("igt+cpt", MEMORY)
 
-    def _samples(self, methods: list[str]) -> Float64:
-        """Means over resampled users: samples x methods."""
+    def _resample(self, methods: list[str]) -> Float64:
+        """Return mean percentile ranks over resampled users: samples x methods."""
         values = np.column_stack([self.by_choice(method) for method in methods])
         tested = ~np.isnan(values).any(axis=1)
         rows = np.unique(self.users[tested], return_inverse=True)[1]
-        size = int(rows.max()) + 1
-        counts = np.bincount(rows, minlength=size)
-        return resample_means(sum_by_user(values[tested], rows, size), counts, self.seed)
+        counts = np.bincount(rows)
+        return resample_means(sum_by_user(values[tested], rows, len(counts)), counts, self.seed)
 
     def columns(self) -> dict[str, list[Any]]:
-        """One entry per method."""
-        found = {method: (self.mean(method), self.improvement(method)) for method in self}
-        columns: dict[str, list[Any]] = {"candidates": [self.among] * len(found), "method": list(found)}
-        columns |= {measure: [means[measure] for means, _ in found.values()] for measure in MEASURES}
+        """Return one entry per method and quantity."""
+        results = {method: (self.mean(method), self.improvement(method)) for method in self}
+        columns: dict[str, list[Any]] = {"candidates": [self.among] * len(results), "method": list(results)}
+        columns |= {measure: [means[measure] for means, _ in results.values()] for measure in MEASURES}
         for name in ("value", "spread", "low", "high"):
             key = "r" if name == "value" else f"r_{name}"
-            columns[key] = [getattr(improvement, name) for _, improvement in found.values()]
+            columns[key] = [getattr(improvement, name) for _, improvement in results.values()]
         return columns
 
     def plot_choices(self, method: str = "igt+cpt", ax: Axes | None = None) -> Axes:
-        """Percentile ranks of every choice by PageRank and by a method: the paper's Figure 4B."""
+        """Plot the percentile rank of every choice under a method against PageRank: Figure 4B of the paper."""
         if ax is None:
             ax = create_figure(4.6, 4.2)[1]
-        plain, biased = self.by_choice(PAGERANK), self.by_choice(method)
-        known = ~np.isnan(plain) & ~np.isnan(biased)
-        ax.hexbin(plain[known], biased[known], gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
+        base, ranks = self.by_choice(PAGERANK), self.by_choice(method)
+        tested = ~np.isnan(base) & ~np.isnan(ranks)
+        base, ranks = base[tested], ranks[tested]
+        ax.hexbin(base, ranks, gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
         ax.plot([0, 1], [0, 1], color=COLORS["quiet"], linestyle="--", linewidth=1)
         edges = np.linspace(0, 1, 11)
-        place = np.clip(np.digitize(plain[known], edges) - 1, 0, 9)
-        filled = np.bincount(place, minlength=10) > 0
-        means = np.bincount(place, biased[known], 10)[filled] / np.bincount(place, minlength=10)[filled]
+        bins = np.clip(np.digitize(base, edges) - 1, 0, 9)
+        counts = np.bincount(bins, minlength=10)
+        filled = counts > 0
+        means = np.bincount(bins, ranks, 10)[filled] / counts[filled]
         ax.plot((edges[:-1] + 0.05)[filled], means, "o-", color=COLORS["mixture"], label=f"mean of {method}")
         ax.set_xlabel("percentile rank by PageRank")
         ax.set_ylabel(f"percentile rank by {method}")
@@ -147,14 +160,24 @@ class Outcome(Mapping[str, Float32]):
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """How well people's choices are told, by candidate set."""
+    """Results of `predict`: an `Outcome` for each candidate set.
+
+    Examples
+    --------
+    >>> ranks = {name: np.full((4, 1, 2), 0.5, np.float32) for name in ("pagerank", "igt")}
+    >>> outcome = Outcome("last", users=np.array([0, 1]), ranks=ranks, fits={}, seed=0)
+    >>> Prediction("mine", facts={}, outcomes={"last": outcome}, agents={})["last"].improvement("igt").value
+    0.0
+    """
 
     name: str
+    """Name of the dataset."""
     facts: dict[str, Any]
-    """What the study is made of, and the settings."""
+    """Size of the study, and the settings."""
     outcomes: dict[str, Outcome]
+    """Results by candidate set."""
     agents: dict[str, str]
-    """Who walks, by reward: what tells the trained agents from all others."""
+    """Fingerprint of the agent of trained walkers, by reward."""
 
     def __getitem__(self, among: str) -> Outcome:
         if among not in self.outcomes:
@@ -163,19 +186,19 @@ class Prediction:
 
     @cached_property
     def _columns(self) -> dict[str, list[Any]]:
-        each = [outcome.columns() for outcome in self.outcomes.values()]
-        return {key: [value for columns in each for value in columns[key]] for key in each[0]}
+        tables = [outcome.columns() for outcome in self.outcomes.values()]
+        return {key: [value for table in tables for value in table[key]] for key in tables[0]}
 
     def columns(self) -> dict[str, list[Any]]:
-        """One entry per candidate set and method."""
+        """Return one entry per candidate set, method and quantity."""
         return self._columns
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per candidate set and method as a pandas frame (`pip install curiograph[frame]`)."""
+        """Return one row per candidate set and method as a pandas frame (`pip install curiograph[frame]`)."""
         return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but single choices, as plain values."""
+        """Return everything but the results of single choices as plain values."""
         rows = [dict(zip(self.columns(), row, strict=True)) for row in zip(*self.columns().values(), strict=True)]
         return {
             "name": self.name,
@@ -189,42 +212,37 @@ class Prediction:
 
     @property
     def answer(self) -> str:
-        """What was found, in sentences."""
+        """The result in a few sentences."""
         sentences = []
         for among, outcome in self.outcomes.items():
-            r, above, added = outcome.improvement("igt+cpt"), outcome.by_curiosity, outcome.added
-            best = max(
-                (m for m in outcome if m not in (ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY)),
-                key=lambda m: outcome.mean(m)["percentile"],
+            r = outcome.improvement("igt+cpt")
+            percentiles = {method: outcome.mean(method)["percentile"] for method in outcome}
+            single = [method for method in outcome if method not in (ALL_WITH_CURIOSITY, ALL_WITHOUT_CURIOSITY)]
+            best = max(single, key=percentiles.__getitem__)
+            above, added = (
+                f"{estimate.value:+.4f} ({estimate.low:+.4f} to {estimate.high:+.4f})"
+                for estimate in (outcome.by_curiosity, outcome.added)
             )
             sentences.append(
                 f"Among {CANDIDATE_LABELS[among]}, igt+cpt changes percentile ranks by {r.value:+.1%} of PageRank's "
-                f"({r.low:+.1%} to {r.high:+.1%}), and by {_points(above)} against walkers without curiosity. "
-                f"{best} does best ({outcome.mean(best)['percentile']:.3f}); curiosity adds {_points(added)} to all "
-                "others together."
+                f"({r.low:+.1%} to {r.high:+.1%}), and by {above} against walkers without curiosity. "
+                f"{best} is the best method ({percentiles[best]:.3f}); curiosity adds {added} to all others together."
             )
         return " ".join(sentences)
 
     def plot(self) -> Figure:
-        """Percentile ranks by method, and every choice by PageRank against igt+cpt, for each candidate set."""
-        made, cells = create_figure(11, 4.4 * len(self.outcomes), columns=2, rows=len(self.outcomes))
-        for row, outcome in zip(np.atleast_2d(cells), self.outcomes.values(), strict=True):
-            _plot_methods(outcome, row[0])
-            outcome.plot_choices(ax=row[1])
-        made.suptitle(self.name)
-        return made
-
-
-def _points(found: Estimate) -> str:
-    return f"{found.value:+.4f} ({found.low:+.4f} to {found.high:+.4f})"
-
-
-def _plot_methods(outcome: Outcome, ax: Axes) -> None:
-    """Bars of the mean percentile rank, the best on top."""
-    heights = {method: outcome.mean(method)["percentile"] for method in outcome}
-    order = sorted(heights, key=heights.__getitem__)
-    colours = [COLORS.get(method.split("+")[0].split(" ")[-1], COLORS["quiet"]) for method in order]
-    colours = [COLORS["mixture"] if "+" in method else colour for method, colour in zip(order, colours, strict=True)]
-    ax.barh(order, [heights[method] for method in order], color=colours)
-    ax.axvline(0.5, color="#555555", linewidth=1, linestyle=":")
-    ax.set_xlabel(f"mean percentile rank of the choice among {CANDIDATE_LABELS[outcome.among]}")
+        """Plot, for each candidate set, the percentile rank by method and all choices by PageRank and igt+cpt."""
+        figure, cells = create_figure(11, 4.4 * len(self.outcomes), columns=2, rows=len(self.outcomes))
+        for (bars, scatter), outcome in zip(np.atleast_2d(cells), self.outcomes.values(), strict=True):
+            percentiles = {method: outcome.mean(method)["percentile"] for method in outcome}
+            order = sorted(percentiles, key=percentiles.__getitem__)
+            colors = [
+                COLORS["mixture"] if "+" in method else COLORS.get(method.split(" ")[-1], COLORS["quiet"])
+                for method in order
+            ]
+            bars.barh(order, [percentiles[method] for method in order], color=colors)
+            bars.axvline(0.5, color="#555555", linewidth=1, linestyle=":")
+            bars.set_xlabel(f"mean percentile rank of the choice among {CANDIDATE_LABELS[outcome.among]}")
+            outcome.plot_choices(ax=scatter)
+        figure.suptitle(self.name)
+        return figure

@@ -1,7 +1,7 @@
-"""Where curious walkers are, step by step, from each node on which they may start.
+"""Curious walkers: probabilities of being at each node after each step, from every start.
 
-Walkers forget at a teleport, so the scores for a history are means over its nodes; and nothing here knows alpha or how
-far walkers go, so one table answers for all of both.
+Walkers forget their path at a teleport, so the scores of a history are means over its nodes. The table depends neither
+on alpha nor on the number of steps between teleports, so one simulation serves all values of both.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
+from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
@@ -30,26 +31,23 @@ from curiograph.rewards.registry import as_reward
 from curiograph.validation import check_integer
 
 STARTS_PER_TASK = 64
-"""Nodes of one task."""
-_CHANCE = 8
-"""Bytes of a chance and of where it belongs."""
-_ENTRIES = 2**24
-"""Numbers of a dense block: bounds the memory."""
+_BLOCK_ENTRIES = 2**24  # histories x nodes scored at a time: bounds the memory
 
 
 @dataclass(frozen=True)
 class Walkers:
-    """Who walks, and how."""
+    """Settings of walkers that follow an agent."""
 
     agent: AgentLike
-    """Wherever an agent is asked for; "random" for walkers that only remember their path."""
+    """Agent by name or path, or an agent; "random" for walkers that only remember their path."""
     reward: str = "igt"
+    """Reward for agents that need one."""
     p_g: float = 0.8
-    """0 always takes the agent's best candidate, 1 any candidate alike."""
+    """Parameter of the rank transition: 0 takes the agent's best candidate, 1 any candidate."""
     steps: int = 8
-    """Most steps between two teleports."""
+    """Maximum number of steps between two teleports."""
     count: int = 400
-    """Paths that are followed from each node; all, where there are no more."""
+    """Maximum number of paths followed from each node."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -57,38 +55,38 @@ class Walkers:
         check_integer("steps", self.steps, 1, "give the steps between two teleports, 1 or more")
         check_integer("count", self.count, 1, "give the paths to follow, 1 or more")
 
-    def about(self, graph: Graph) -> list[Any]:
-        """What tells the table of these walkers on this graph from all others."""
-        walks = [self.reward, self.p_g, self.steps, self.count, self.seed]
-        return [hash_graph(graph), fingerprint("agent", as_agent(self.agent)), *walks]
+    def get_key(self, graph: Graph) -> list[Any]:
+        """Return plain values that identify the probabilities of these walkers on a graph."""
+        settings = [self.reward, self.p_g, self.steps, self.count, self.seed]
+        return [hash_graph(graph), fingerprint("agent", as_agent(self.agent)), *settings]
 
 
 @dataclass(frozen=True)
-class _Steps(SwarmLimits):
-    """As many walkers at every step, up to the last."""
+class _FixedSteps(SwarmLimits):
+    """Limits of a swarm of constant size that takes a fixed number of steps."""
 
     last: int = 1
 
-    def goes_on(self, step: int, drawn: bool) -> bool:
+    def is_relevant(self, step: int, sampled: bool) -> bool:
         return step <= self.last
 
-    def walkers(self, step: int, drawn: bool) -> int:
+    def count_walkers(self, step: int, sampled: bool) -> int:
         return self.size
 
 
 @dataclass(frozen=True, eq=False)
 class StepVisits:
-    """Chances to be at each node, by start and step."""
+    """Probabilities of being at each node, by start and step."""
 
     steps: Sequence[Any]
-    """A sparse array for every step from the first on: nodes x nodes. Rows of nodes that nobody starts at are empty."""
+    """One sparse array per step, starts x nodes; rows of nodes that are no start are empty."""
 
-    def of(self, histories: Int32, candidates: Candidates) -> Float32:
-        """Chances of the candidates of each history, whose nodes are starts alike: steps x candidates.
+    def score_candidates(self, histories: Int32, candidates: Candidates) -> Float32:
+        """Return steps x candidates: the mean probability over the nodes of each candidate's history.
 
         >>> from curiograph.graph.toys import cycle
         >>> visits = simulate_walkers(cycle(4), Walkers("random", steps=2), [0])
-        >>> visits.of(np.array([[0]]), Candidates(np.array([0, 2]), np.array([1, 2]))).tolist()
+        >>> visits.score_candidates(np.array([[0]]), Candidates(np.array([0, 2]), np.array([1, 2]))).tolist()
         [[0.5, 0.0], [0.0, 1.0]]
         """
         count, size = len(histories), self.steps[0].shape[0]
@@ -96,15 +94,15 @@ class StepVisits:
         visited = scipy.sparse.csr_array(
             (entries, histories.ravel(), np.arange(count + 1) * histories.shape[1]), shape=(count, size)
         )
-        chances = np.empty((len(self.steps), len(candidates.nodes)), np.float32)
-        at_once = max(1, _ENTRIES // size)
-        for first in range(0, count, at_once):
-            last = min(first + at_once, count)
-            mine = slice(candidates.offsets[first], candidates.offsets[last])
-            rows, nodes = candidates.walks[mine] - first, candidates.nodes[mine]
+        scores = np.empty((len(self.steps), len(candidates.nodes)), np.float32)
+        block_size = max(1, _BLOCK_ENTRIES // size)
+        for first in range(0, count, block_size):
+            last = min(first + block_size, count)
+            block = slice(candidates.offsets[first], candidates.offsets[last])
+            rows, nodes = candidates.walks[block] - first, candidates.nodes[block]
             for step, table in enumerate(self.steps):
-                chances[step, mine] = (visited[first:last] @ table).toarray()[rows, nodes]
-        return chances
+                scores[step, block] = (visited[first:last] @ table).toarray()[rows, nodes]
+        return scores
 
 
 def simulate_walkers(
@@ -116,57 +114,61 @@ def simulate_walkers(
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
 ) -> StepVisits:
-    """Let walkers start at each of some nodes, as a job of that name."""
+    """Simulate walkers from each of some positions, as a job of the given name."""
     starts = np.unique(np.asarray(starts, np.int64))
     tasks = [starts[first : first + STARTS_PER_TASK] for first in range(0, len(starts), STARTS_PER_TASK)]
     job = Job(
         name=name,
-        function=_table,
+        function=_simulate_starts,
         shared=(graph, replace(walkers, agent=as_agent(walkers.agent))),  # a path may not exist on another machine
         tasks=tasks,
-        key=lambda: {"walkers": walkers.about(graph), "starts": hash_values(starts)},
+        key=lambda: {"walkers": walkers.get_key(graph), "starts": hash_values(starts)},
         describe_task=lambda some: f"walkers from the nodes at positions {some[0]} to {some[-1]}",
         unit=f"groups of {STARTS_PER_TASK} nodes",
         fix="predict fewer choices (windows, all_windows), or use walkers of fewer steps",
     )
-    return _collected(run_job(job, engine, progress), tasks, graph.num_nodes, walkers.steps)
+    results = run_job(job, engine, progress)
+    arrays = []
+    for step in range(walkers.steps):
+        rows, nodes, chances = [], [], []
+        for result, some in zip(results, tasks, strict=True):
+            begins, ends = result["bounds"][:-1][step :: walkers.steps], result["bounds"][1:][step :: walkers.steps]
+            entries = concatenate_ranges(begins, ends - begins)
+            rows.append(np.repeat(some, ends - begins))
+            nodes.append(result["nodes"][entries])
+            chances.append(result["chances"][entries])
+        places = (np.concatenate(rows), np.concatenate(nodes))
+        shape = (graph.num_nodes, graph.num_nodes)
+        arrays.append(scipy.sparse.coo_array((np.concatenate(chances), places), shape=shape).tocsr())
+    return StepVisits(arrays)
 
 
-def _table(shared: tuple[Graph, Walkers], starts: Int64) -> Result:
-    """Chances from some starts, flat: of start i and step k, those at `bounds[i * steps + k]` and on."""
+def _simulate_starts(shared: tuple[Graph, Walkers], starts: Int64) -> Result:
+    """Task function: probabilities from some starts, flat.
+
+    Those of start i after step k are at `bounds[i * steps + k]:bounds[i * steps + k + 1]`.
+    """
     graph, walkers = shared
-    bias = WalkerPolicy(
-        GraphBatch.of([graph]), as_agent(walkers.agent), as_reward(walkers.reward), walkers.p_g, "frontier", 1
+    policy = WalkerPolicy(
+        stack=GraphBatch.of([graph]),
+        agent=as_agent(walkers.agent),
+        reward=as_reward(walkers.reward),
+        p_g=walkers.p_g,
+        fallback="frontier",
+        workers=1,
     )
-    reach = _Steps(walkers.count, alpha=1.0, groups=1, last=walkers.steps)
-    nodes, chances, counts = [], [], []
+    limits = _FixedSteps(walkers.count, alpha=1.0, groups=1, last=walkers.steps)
+    nodes, chances = [], []
     for start in starts:
-        first = make_start_states(np.asarray([start], np.int32), walkers.seed)
-        streams = kernels.random.make_streams(first.streams[0], 0, 1)
-        steps = simulate_swarm(bias, first, np.ones(1), reach, streams).steps[1:]
+        states = make_start_states(np.asarray([start], np.int32), walkers.seed)
+        streams = kernels.random.make_streams(states.streams[0], 0, 1)
+        steps = simulate_swarm(policy, states, np.ones(1), limits, streams).steps[1:]
         for step in range(walkers.steps):
-            held = step < len(steps)
-            nodes.append(steps[step].indices if held else np.empty(0, np.int32))
-            chances.append(steps[step].data if held else np.empty(0))
-            counts.append(len(nodes[-1]))
+            reached = step < len(steps)
+            nodes.append(steps[step].indices if reached else np.empty(0, np.int32))
+            chances.append(steps[step].data if reached else np.empty(0))
     return {
         "nodes": np.concatenate(nodes).astype(np.int32),
         "chances": np.concatenate(chances).astype(np.float32),
-        "bounds": np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+        "bounds": np.concatenate([[0], np.cumsum([len(each) for each in nodes])]).astype(np.int64),
     }
-
-
-def _collected(tables: Sequence[Result], tasks: Sequence[Int64], size: int, steps: int) -> StepVisits:
-    """What all tasks found, by step."""
-    made = []
-    for step in range(steps):
-        rows, nodes, chances = [np.empty(0, np.int64)], [np.empty(0, np.int32)], [np.empty(0, np.float32)]
-        for table, starts in zip(tables, tasks, strict=True):
-            for row, start in enumerate(starts.tolist()):
-                mine = slice(*table["bounds"][row * steps + step :][:2])
-                nodes.append(table["nodes"][mine])
-                chances.append(table["chances"][mine])
-                rows.append(np.full(len(nodes[-1]), start))
-        places = (np.concatenate(rows), np.concatenate(nodes))
-        made.append(scipy.sparse.coo_array((np.concatenate(chances), places), shape=(size, size)).tocsr())
-    return StepVisits(made)

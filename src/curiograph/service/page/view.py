@@ -18,7 +18,8 @@ from starlette.datastructures import QueryParams
 
 from curiograph.errors import CuriographError
 from curiograph.graph.io.read import EXTENSIONS
-from curiograph.recommendation.recommender import CandidateSet, Recommendations
+from curiograph.recommendation.ranker import CandidateSet
+from curiograph.recommendation.recommender import Recommendations
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.errors import ServiceError
 from curiograph.service.labels import JsonLabel

@@ -1,4 +1,4 @@
-"""Learners: what they learn from, that numpy acts as torch does, and that a restored learner goes on to the bit."""
+"""Learners: targets, agreement of numpy and torch, and bit-identical restoring."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from curiograph.agents.horizon import HorizonShape, Neighborhoods  # noqa: E402
 from curiograph.exploration.mdp import begin  # noqa: E402
 from curiograph.rewards.registry import as_reward  # noqa: E402
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
-from curiograph.training.config import DqnSettings, ExpertIterationSettings, make_settings  # noqa: E402
+from curiograph.training.config import DqnSettings, ExpertIterationSettings  # noqa: E402
 from curiograph.training.dqn import DqnLearner  # noqa: E402
 from curiograph.training.expert_iteration import ExpertIterationLearner  # noqa: E402
 
-STOOD = {"finished": False, "best": 0.5, "best_step": 0, "stale": 0, "seconds": 0.0}
+PROGRESS = {"finished": False, "best": 0.5, "best_step": 0, "stale": 0, "seconds": 0.0}
 GRAPHS = cg.generate_split("er", nodes=14, train=4, val=0, test=0, seed=3).train
 SMALL_DQN = replace(DqnSettings(), train_steps=40, warmup=5, batch=8, buffer=60, target_every=4, walk_nodes=6)
-SMALL_PLAN = replace(
+SMALL_EXPERT = replace(
     ExpertIterationSettings(), train_steps=40, warmup=5, batch=8, buffer=50, walks=3, beam=2, walk_nodes=6, far_nodes=9,
     shape=HorizonShape(width=8, layers=2, near=6),
 )  # fmt: skip
@@ -31,49 +31,49 @@ LEARNERS = {
     "gnn": (DqnLearner, SMALL_DQN),
     "gnn, 1-step, double": (DqnLearner, replace(SMALL_DQN, returns=1, double=True)),
     "gnn, paper": (DqnLearner, replace(SMALL_DQN, act_with="target", returns=1, loss="mse", scale_returns=False)),
-    "horizon": (ExpertIterationLearner, SMALL_PLAN),
+    "horizon": (ExpertIterationLearner, SMALL_EXPERT),
 }
 
 
-def learner(name: str, reward: str = "igt", seed: int = 1):
+def make_learner(name: str, reward: str = "igt", seed: int = 1):
     made, settings = LEARNERS[name]
     return made(settings, GRAPHS, as_reward(reward), seed)
 
 
-def steps(of, count: int):
+def run_steps(learner, count: int):
     for _ in range(count):
-        of.step()
-    return of
+        learner.step()
+    return learner
 
 
 def same(a, b) -> bool:
-    one, other = a.state(), b.state()
+    one, other = a.get_state(), b.get_state()
     return one.keys() == other.keys() and all(np.array_equal(one[k], other[k], equal_nan=True) for k in one)
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("stop", [0, 3, 8, 13])
-def test_a_restored_learner_goes_on_to_the_bit(name, stop, tmp_path):
-    whole = steps(learner(name), stop + 9)
-    save_checkpoint(tmp_path / "c", steps(learner(name), stop).state(), STOOD)
-    again = learner(name, seed=1)
-    again.restore(load_checkpoint(tmp_path / "c")[0])
-    assert same(whole, steps(again, 9))
+def test_restored_learner_continues_bit_for_bit(name, stop, tmp_path):
+    whole = run_steps(make_learner(name), stop + 9)
+    save_checkpoint(tmp_path / "c", run_steps(make_learner(name), stop).get_state(), PROGRESS)
+    again = make_learner(name, seed=1)
+    again.restore_state(load_checkpoint(tmp_path / "c")[0])
+    assert same(whole, run_steps(again, 9))
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_another_seed_learns_something_else(name):
-    assert same(steps(learner(name), 9), steps(learner(name), 9))
-    assert not same(steps(learner(name), 9), steps(learner(name, seed=2), 9))
+def test_seed_determines_the_result(name):
+    assert same(run_steps(make_learner(name), 9), run_steps(make_learner(name), 9))
+    assert not same(run_steps(make_learner(name), 9), run_steps(make_learner(name, seed=2), 9))
 
 
-def test_numpy_acts_as_torch_does():
+def test_numpy_and_torch_agree():
     rng = np.random.default_rng(0)
     exploration = begin(GRAPHS, [[0, 3, 5]] * len(GRAPHS), "igt", 9, seed=0)
     for _ in range(5):
         exploration = exploration.step(exploration.best(rng.random(len(exploration.candidates.nodes))))
         for name in ("gnn", "horizon"):
-            made = steps(learner(name), 12)
+            made = run_steps(make_learner(name), 12)
             c, walks = exploration.candidates, (exploration.stack, exploration.nodes, exploration.lengths)
             if name == "gnn":
                 read = Subgraphs.read(made.settings.shape, *walks, c.offsets, c.nodes)
@@ -87,21 +87,21 @@ def test_numpy_acts_as_torch_does():
 
 
 @pytest.mark.parametrize("shape", [GnnShape(), GnnShape(log_features=True, inner_triangles=True)])
-def test_gradients_of_the_gnn_are_those_of_finite_differences(shape):
+def test_gradients_of_gnn_match_finite_differences(shape):
     made = DqnLearner(replace(SMALL_DQN, shape=shape), GRAPHS, as_reward("igt"), 0)
     _check_gradients(made, lambda: made.network(_read_gnn(shape)).sum())
 
 
-def test_gradients_of_horizon_are_those_of_finite_differences():
-    made = steps(learner("horizon"), 3)
-    ex = _somewhere()
+def test_gradients_of_horizon_match_finite_differences():
+    made = run_steps(make_learner("horizon"), 3)
+    ex = _walk_five_nodes()
     c = ex.candidates
     ahead = made.settings.shape.ahead(ex.lengths, ex.steps)
     read = Neighborhoods.read(made.settings.shape, ex.stack, ex.nodes, ex.lengths, ahead, c.offsets, c.nodes)
     _check_gradients(made, lambda: made.network(read).sum())
 
 
-def _somewhere():
+def _walk_five_nodes():
     exploration = begin(GRAPHS, [[0, 3]] * len(GRAPHS), "igt", 9, seed=0)
     for _ in range(4):
         exploration = exploration.step(exploration.best(np.zeros(len(exploration.candidates.nodes))))
@@ -109,12 +109,12 @@ def _somewhere():
 
 
 def _read_gnn(shape):
-    ex = _somewhere()
+    ex = _walk_five_nodes()
     return Subgraphs.read(shape, ex.stack, ex.nodes, ex.lengths, ex.candidates.offsets, ex.candidates.nodes)
 
 
 def _check_gradients(made, total) -> None:
-    """Along random directions: float32 allows a rough comparison only, which a wrong message would fail by far."""
+    """Compare along random directions; float32 allows a rough comparison only, but wrong messages differ by far."""
     parameters = list(made.network.parameters())
     made.network.zero_grad()
     total().backward()
@@ -135,12 +135,12 @@ def _check_gradients(made, total) -> None:
 
 @pytest.mark.parametrize("returns", [1, 2, 9])
 @pytest.mark.parametrize("double", [False, True])
-def test_dqn_targets_are_those_of_the_definition(returns, double):
+def test_dqn_targets_follow_the_definition(returns, double):
     made = DqnLearner(replace(SMALL_DQN, returns=returns, double=double), GRAPHS, as_reward("igt"), 0)
-    made = steps(made, 24)
+    made = run_steps(made, 24)
     rows = made.replay.rows(np.arange(len(made.replay)))
     s, stack = made.settings, made.exploration.stack
-    targets = made._targets(rows)
+    targets = made._compute_targets(rows)
     for i in range(len(targets)):
         graph, _ = stack.split(int(rows["nodes"][i, 0]))
         first = stack.starts[np.searchsorted(stack.starts, rows["nodes"][i, 0], side="right") - 1]
@@ -153,7 +153,7 @@ def test_dqn_targets_are_those_of_the_definition(returns, double):
             here = begin([graph], [[walk[0]]], "igt", s.walk_nodes)
             here = replace(here, nodes=np.array([walk + [-1] * (s.walk_nodes - len(walk))], np.int32),
                            lengths=np.array([len(walk)]))  # fmt: skip
-            fixed, online = made._fixed.scores(here), made._online.scores(here)
+            fixed, online = made._target_agent.scores(here), made._online_agent.scores(here)
             best = fixed[np.argmax(online)] if double else fixed.max()
             expected += s.discount ** len(rewards) * best
         assert targets[i] == pytest.approx(expected, rel=1e-4, abs=1e-4)
@@ -161,14 +161,14 @@ def test_dqn_targets_are_those_of_the_definition(returns, double):
 
 def test_transitions_end_with_the_walk_and_are_stored_once():
     made = DqnLearner(replace(SMALL_DQN, returns=3, buffer=1000), GRAPHS, as_reward("igt"), 0)
-    steps(made, 15)  # three episodes of five steps
+    run_steps(made, 15)  # three episodes of five steps
     rows = made.replay.rows(np.arange(len(made.replay)))
     assert len(rows["length"]) == 3 * 5 * len(GRAPHS)
     counts = {int(n): int(np.sum(rows["length"] == n)) for n in range(2, 7)}
     assert set(counts.values()) == {3 * len(GRAPHS)}
 
 
-def test_epsilon_falls_from_first_to_last():
+def test_epsilon_decays_from_first_to_last():
     made = DqnLearner(replace(DqnSettings.paper(), train_steps=100, walk_nodes=6), GRAPHS, as_reward("igt"), 0)
     seen = []
     for step in (0, 50, 100, 150):
@@ -177,21 +177,12 @@ def test_epsilon_falls_from_first_to_last():
     assert seen == pytest.approx([1.0, 0.55, 0.1, 0.1])
 
 
-def test_the_paper_preset_is_the_published_one():
-    s = DqnSettings.paper()
-    assert (s.discount, s.learning_rate, s.loss, s.batch, s.buffer) == (0.75, 3e-4, "mse", 32, 50_000)
-    assert (s.warmup, s.updates, s.target_every, s.train_steps, s.validate_every) == (320, 1, 16, 50_000, 1000)
-    assert (s.returns, s.double, s.final_rate, s.act_with, s.scale_returns) == (1, False, 1.0, "target", False)
-    assert s.steepest == 0
-    assert (s.epsilon_first, s.epsilon_last, s.shape) == (1.0, 0.1, GnnShape())
-
-
-def test_the_planner_values_every_candidate_as_a_beam_does():
-    made = learner("horizon")
+def test_planner_values_equal_those_of_beam_search():
+    made = make_learner("horizon")
     here = made.exploration
     ahead = made.settings.shape.ahead(here.lengths, here.steps)
     assert ahead.tolist() == [5, 5, 5]
-    values = made._value(here)
+    values = made._evaluate_candidates(here)
     assert np.allclose(values, BeamAgent(made.settings.beam).scores(here))
     kept = made.replay.rows(np.arange(3))
     for walk in range(3):
@@ -201,11 +192,11 @@ def test_the_planner_values_every_candidate_as_a_beam_does():
         assert np.allclose(kept["values"][walk, : high - low], values[low:high])
 
 
-def test_of_very_many_candidates_some_are_valued():
+def test_large_candidate_sets_are_sampled():
     star = cg.Graph.from_edges([(0, leaf) for leaf in range(1, 30)] + [(1, 2)])
-    settings = replace(SMALL_PLAN, options=4, shape=replace(SMALL_PLAN.shape, near=6))
+    settings = replace(SMALL_EXPERT, options=4, shape=replace(SMALL_EXPERT.shape, near=6))
     made = ExpertIterationLearner(settings, [star], as_reward("igt"), 0)
-    steps(made, 8)
+    run_steps(made, 8)
     kept = made.replay.rows(np.arange(len(made.replay)))
     assert kept["count"].max() == 4
     for row in range(len(kept["count"])):
@@ -214,25 +205,9 @@ def test_of_very_many_candidates_some_are_valued():
         assert not set(options) & set(kept["nodes"][row, : kept["length"][row]].tolist())
 
 
-def test_far_states_are_beyond_the_training_walk():
-    made = steps(learner("horizon"), 25)
+def test_long_walk_states_are_longer_than_training_walks():
+    made = run_steps(make_learner("horizon"), 25)
     kept = made.replay.rows(np.arange(len(made.replay)))
     far = kept["length"] >= made.settings.walk_nodes
     assert np.any(far)
     assert np.all(kept["ahead"][far] <= made.settings.shape.far_lookahead)
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"train_steps": 0}, "train_steps is 0"),
-        ({"discount": 2}, "discount is 2"),
-        ({"loss": "l1"}, "mse, huber"),
-        ({"double": "yes"}, "True or False"),
-        ({"nonsense": 1}, "no setting 'nonsense'"),
-        ({"aggregation": "max"}, "mean, sum"),
-    ],
-)
-def test_bad_settings_are_refused(changes, words):
-    with pytest.raises(cg.SettingError, match=words):
-        make_settings("gnn", "best", changes)

@@ -1,4 +1,4 @@
-"""How walkers spread: every curve against its definition on the same walks, and the walks against their chances."""
+"""Walk statistics: every curve against its definition, and the walks against their probabilities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph import kernels
 from curiograph.agents.registry import as_agent
-from curiograph.centrality.walk_statistics import _statistics
+from curiograph.centrality.walk_statistics import _compute_statistics
 from curiograph.centrality.walkers import choose_starts, simulate_biased_walks, simulate_unbiased_walks
 from curiograph.graph.toys import complete, cycle, library
 from oracles import reference as twins
@@ -23,8 +23,10 @@ GRAPH = twins.random_graph(np.random.default_rng(3), 30, 0.08, directed=True)
 PANELS = 5
 
 
-def walks_on(graph: cg.Graph, agent: str | None, walks: int, steps: int, p_g: float = 0.5, **settings) -> np.ndarray:
-    """The walks behind `walk_statistics`: positions, -1 beyond the end."""
+def simulate_walks(
+    graph: cg.Graph, agent: str | None, walks: int, steps: int, p_g: float = 0.5, **settings
+) -> np.ndarray:
+    """Return the walks behind `walk_statistics`: positions, -1 after the end."""
     walkers = cg.begin([graph], [choose_starts(graph, None, walks, 0)], "igt", steps, **settings)
     return (
         simulate_unbiased_walks(walkers, steps)
@@ -33,8 +35,8 @@ def walks_on(graph: cg.Graph, agent: str | None, walks: int, steps: int, p_g: fl
     )
 
 
-def by_hand(walks: np.ndarray, value) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard error, over the walks that got so far, of value(nodes so far), None to leave out."""
+def average_directly(walks: np.ndarray, value) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard error of value(nodes so far) over the walks that reached each step, without None."""
     columns = []
     for t in range(walks.shape[1]):
         found = [value(walk[: t + 1].tolist()) for walk in walks if walk[t] >= 0]
@@ -47,15 +49,15 @@ def by_hand(walks: np.ndarray, value) -> tuple[np.ndarray, np.ndarray]:
 # ---- the draw by rank -----------------------------------------------------------------------------------------------
 
 
-def chances(p_g: float, count: int) -> np.ndarray:
-    """The rank transition, best first, in exact fractions."""
+def compute_probabilities(p_g: float, count: int) -> np.ndarray:
+    """Return the rank transition, best first, from exact fractions."""
     p = Fraction(p_g)
     weights = [p**rank for rank in range(count)]
     return np.asarray([float(weight / sum(weights)) for weight in weights])
 
 
-def drawn(scores: list[float], p_g: float, count: int = 20000) -> np.ndarray:
-    """How often each of some candidates is chosen."""
+def sample_ranks(scores: list[float], p_g: float, count: int = 20000) -> np.ndarray:
+    """Return how often each candidate is chosen."""
     offsets = np.arange(count + 1) * len(scores)
     nodes = np.tile(np.arange(len(scores), dtype=np.int32), count)
     streams = kernels.random.make_streams(np.uint64(5), 0, count)
@@ -65,24 +67,24 @@ def drawn(scores: list[float], p_g: float, count: int = 20000) -> np.ndarray:
     return np.bincount(chosen - offsets[:-1], minlength=len(scores)) / count
 
 
-def assert_alike(found: np.ndarray, expected: np.ndarray, count: int = 20000) -> None:
+def assert_frequencies(found: np.ndarray, expected: np.ndarray, count: int = 20000) -> None:
     assert np.all(np.abs(found - expected) <= 4.5 * np.sqrt(expected * (1 - expected) / count) + 1e-12)
 
 
 @pytest.mark.parametrize("p_g", [0.0, 1e-300, 0.2, 0.5, 0.9, 1 - 1e-9, 1 - 2**-53, 1.0])
-def test_ranks_are_drawn_by_the_formula(p_g):
+def test_ranks_are_sampled_by_the_formula(p_g):
     scores = [2.0, -1.0, 5.0, 0.5, np.inf, 3.0]
-    assert_alike(drawn(scores, p_g)[np.argsort(scores)[::-1]], chances(p_g, len(scores)))
+    assert_frequencies(sample_ranks(scores, p_g)[np.argsort(scores)[::-1]], compute_probabilities(p_g, len(scores)))
 
 
 @pytest.mark.parametrize("p_g", [0.0, 0.5, 1.0])
-def test_ties_share_the_chances_of_their_ranks(p_g):
-    low, high = chances(p_g, 5)[2:].sum() / 3, chances(p_g, 5)[:2].sum() / 2
-    assert_alike(drawn([1.0, 4.0, 1.0, 4.0, 1.0], p_g), np.asarray([low, high, low, high, low]))
+def test_ties_share_the_probabilities_of_their_ranks(p_g):
+    low, high = compute_probabilities(p_g, 5)[2:].sum() / 3, compute_probabilities(p_g, 5)[:2].sum() / 2
+    assert_frequencies(sample_ranks([1.0, 4.0, 1.0, 4.0, 1.0], p_g), np.asarray([low, high, low, high, low]))
 
 
 @given(st.floats(0, 1), st.integers(1, 10**9), st.floats(0, 1, exclude_max=True))
-def test_a_place_is_where_the_cumulative_chances_pass(p_g, count, luck):
+def test_sampled_rank_inverts_the_cumulative_distribution(p_g, count, luck):
     place = kernels.sampling.sample_geometric(luck, p_g, count)
     assert 0 <= place < count
     if 0 < p_g < 1:
@@ -93,7 +95,7 @@ def test_a_place_is_where_the_cumulative_chances_pass(p_g, count, luck):
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=40), st.integers(0, 99))
-def test_p_g_of_zero_is_the_best(levels, seed):
+def test_p_g_zero_takes_the_best(levels, seed):
     offsets = np.asarray([0, 0, len(levels), len(levels)])
     nodes, scores = np.arange(len(levels), dtype=np.int32), np.asarray(levels, float)
     walks = kernels.random.make_streams(np.uint64(seed), 0, 3), np.asarray([4, 5, 6])
@@ -102,16 +104,16 @@ def test_p_g_of_zero_is_the_best(levels, seed):
 
 
 @pytest.mark.parametrize("agent", ["greedy", "max-degree", "random", "igt-ba"])
-def test_walkers_with_p_g_of_zero_are_the_agent(agent):
+def test_walks_with_p_g_zero_follow_the_agent(agent):
     starts = choose_starts(GRAPH, None, 20, 0)
     ended = as_agent(agent).run(cg.begin([GRAPH], [starts], "igt", 8, seed=0))
-    assert np.array_equal(walks_on(GRAPH, agent, 20, 8, p_g=0.0), ended.nodes)
+    assert np.array_equal(simulate_walks(GRAPH, agent, 20, 8, p_g=0.0), ended.nodes)
 
 
-def test_walks_are_the_same_in_any_batch(monkeypatch):
-    together = walks_on(GRAPH, "greedy", 30, 8)
-    monkeypatch.setattr("curiograph.centrality.walkers._WALKERS_AT_ONCE", 7)
-    assert np.array_equal(walks_on(GRAPH, "greedy", 30, 8), together)
+def test_walks_do_not_depend_on_the_batch_size(monkeypatch):
+    together = simulate_walks(GRAPH, "greedy", 30, 8)
+    monkeypatch.setattr("curiograph.centrality.walkers._BATCH_SIZE", 7)
+    assert np.array_equal(simulate_walks(GRAPH, "greedy", 30, 8), together)
 
 
 # ---- the unbiased walker --------------------------------------------------------------------------------------------
@@ -123,23 +125,23 @@ WEIGHTED = cg.Graph.from_edges(
 )
 
 
-def shares(row: np.ndarray) -> np.ndarray:
-    """Weights as chances, whose sum may be too large for a float; nothing at a dead end."""
+def normalize_row(row: np.ndarray) -> np.ndarray:
+    """Return weights as probabilities, even if their sum exceeds the range of floats; zeros at a dead end."""
     exact = [Fraction(weight) for weight in row.tolist()]
     return np.asarray([float(weight / sum(exact)) if sum(exact) else 0.0 for weight in exact])
 
 
 @pytest.mark.parametrize("graph", [GRAPH, WEIGHTED, library()])
-def test_occupation_is_the_matrix_power(graph):
+def test_occupation_equals_the_matrix_power(graph):
     count, steps = 20000, 7
-    matrix = np.asarray([shares(row) for row in twins.adjacency(graph)])
+    matrix = np.asarray([normalize_row(row) for row in twins.adjacency(graph)])
     start = graph.label(int(np.flatnonzero(graph.degrees)[0]))
     first = choose_starts(graph, [start], count, 0)
     walks = simulate_unbiased_walks(cg.begin([graph], [first], "igt", 2, seed=1), steps)
     for t in range(steps):
         chance = np.linalg.matrix_power(matrix, t)[first[0]]
         seen = np.bincount(walks[:, t][walks[:, t] >= 0], minlength=graph.num_nodes) / count
-        assert_alike(seen, chance, count)
+        assert_frequencies(seen, chance, count)
         assert np.mean(walks[:, t] >= 0) == pytest.approx(chance.sum(), abs=0.02)
 
 
@@ -153,7 +155,7 @@ def test_walkers_stop_at_dead_ends():
         assert (len(found), found.walkers, found.reached) == (5, 6, 3)
     weightless = cg.Graph.from_edges([(0, 1, 0.0), (1, 0, 1.0)], directed=True)
     assert cg.walk_statistics(weightless, starts=[1], walks=3, steps=4).alive.tolist() == [1, 1, 0, 0]
-    assert cg.walk_statistics(weightless, walks=3, steps=2).alive.tolist() == [1, 1]  # starts with somewhere to go
+    assert cg.walk_statistics(weightless, walks=3, steps=2).alive.tolist() == [1, 1]  # random starts have out-links
 
 
 def test_return_probability_of_a_cycle():
@@ -171,8 +173,8 @@ def test_return_probability_of_a_cycle():
 @pytest.mark.parametrize("agent", [None, "random", "max-degree"])
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
 def test_curves_follow_their_definitions(agent, fallback, monkeypatch):
-    monkeypatch.setattr("curiograph.centrality.walk_statistics._ENTRIES", 100)  # gaps of a few walks at a time
-    walks = walks_on(GRAPH, agent, 40, 9, fallback=fallback)
+    monkeypatch.setattr("curiograph.centrality.walk_statistics._BATCH_ENTRIES", 100)  # gaps of a few walks at a time
+    walks = simulate_walks(GRAPH, agent, 40, 9, fallback=fallback)
     found = cg.walk_statistics(GRAPH, agent, walks=40, steps=9, fallback=fallback)
     theirs = GRAPH.to_networkx()
     lengths = dict(nx.all_pairs_shortest_path_length(theirs))
@@ -184,15 +186,15 @@ def test_curves_follow_their_definitions(agent, fallback, monkeypatch):
         "gaps": lambda nodes: cg.measure(GRAPH, nodes, compressibility=False).beta1[-1],
     }
     for name, value in definitions.items():
-        mean, error = by_hand(walks, value)
+        mean, error = average_directly(walks, value)
         assert found.curves[name].mean == pytest.approx(mean, nan_ok=True), name
         assert found.curves[name].stderr == pytest.approx(error, nan_ok=True), name
     assert found.alive.tolist() == np.mean(walks >= 0, axis=0).tolist()
     assert found.reached == len(set(walks[walks >= 0].tolist()))
 
 
-def test_gaps_of_walks_that_come_back_are_those_measured():
-    walks = walks_on(library(), None, 30, 25)
+def test_gaps_of_walks_with_revisits_equal_measure():
+    walks = simulate_walks(library(), None, 30, 25)
     labels = [[library().label(int(v)) for v in walk] for walk in walks]
     last = [growth.beta1[-1] for growth in cg.measure(library(), labels, compressibility=False)]
     found = cg.walk_statistics(library(), walks=30, steps=25)
@@ -201,7 +203,7 @@ def test_gaps_of_walks_that_come_back_are_those_measured():
 
 
 @given(st.integers(0, 10**6))
-def test_distances_are_those_of_networkx(seed):
+def test_distances_equal_networkx(seed):
     rng = np.random.default_rng(seed)
     graph = twins.random_graph(rng, int(rng.integers(2, 12)), 0.2, directed=bool(seed % 2))
     walks = rng.integers(-1, graph.num_nodes, (6, 4)).astype(np.int32)
@@ -214,7 +216,7 @@ def test_distances_are_those_of_networkx(seed):
         assert row == [lengths.get(v, -1) for v in walk]
 
 
-def test_one_walker_has_no_standard_error():
+def test_single_walker_has_no_standard_error():
     found = cg.walk_statistics(complete(4), walks=1, steps=3)
     assert np.all(np.isnan(found.distance.stderr))
     assert not np.any(np.isnan(found.distance.mean))
@@ -232,7 +234,7 @@ def test_seeds_reproduce_and_starts_are_shared():
     assert both["curious"].to_dict() == {**same[0], "name": "curious"}
 
 
-def test_walkers_take_given_starts_in_turn():
+def test_starts_are_used_in_turn():
     graph = cg.Graph.from_edges([("hub", leaf) for leaf in "abcd"])
     found = cg.walk_statistics(graph, starts=["hub", "a"], walks=5, steps=2)
     assert found.degree.mean[0] == pytest.approx((3 * 4 + 2 * 1) / 5)
@@ -262,8 +264,8 @@ WEIGHTLESS = cg.Graph.from_edges([(0, 1, 0.0)])
         ({"p_g": "half"}, cg.SettingError, "p_g is 'half'; give a number from 0"),
         ({"p_g": True}, cg.SettingError, "p_g is True; give a number from 0"),
         ({"steps": 0}, cg.SettingError, "steps is 0; a walk visits"),
-        ({"walks": 0}, cg.SettingError, "walks is 0; let a whole number"),
-        ({"walks": 2.5}, cg.SettingError, "walks is 2.5; let a whole number"),
+        ({"walks": 0}, cg.SettingError, "walks is 0; give a whole number"),
+        ({"walks": 2.5}, cg.SettingError, "walks is 2.5; give a whole number"),
         ({"seed": -1}, cg.SettingError, "seed is -1"),
         ({"fallback": "home"}, cg.UnknownNameError, "fallback is 'home'"),
         ({"reward": "fun"}, cg.UnknownNameError, "fun"),
@@ -273,14 +275,14 @@ WEIGHTLESS = cg.Graph.from_edges([(0, 1, 0.0)])
         ({"graph": [(0, 1)]}, cg.GraphError, "not a curiograph Graph"),
     ],
 )
-def test_bad_input_in_one_sentence(settings, kind, message):
+def test_bad_input(settings, kind, message):
     with pytest.raises(kind, match=message) as caught:
         cg.walk_statistics(**({"graph": library()} | settings))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("agents", [{}, None, ["greedy"]])
-def test_a_comparison_needs_names(agents):
+def test_comparison_needs_names(agents):
     with pytest.raises(cg.SettingError, match="give an agent, or None, for each name"):
         cg.compare_walks(library(), agents)
 
@@ -291,7 +293,7 @@ def test_a_comparison_needs_names(agents):
 AGENTS = {"unbiased": None, "igt": "igt-rg", "cpt": "cpt-rg"}
 
 
-def test_results_as_values_and_frames():
+def test_to_dict_and_to_frame():
     found = cg.compare_walks(library(), AGENTS, walks=12, steps=5, seed=1)
     assert list(found) == list(AGENTS)
     document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
@@ -305,53 +307,53 @@ def test_results_as_values_and_frames():
     assert {"distance", "returned", "coverage", "degree", "gaps", "alive"} <= set(single.columns)
 
 
-def test_pictures_have_a_line_per_walker_in_every_panel():
+def test_plot_has_a_line_per_walker_in_every_panel():
     from curiograph.plotting import COLORS
 
     found = cg.compare_walks(library(), AGENTS | {"igt-too": "igt-ws"}, walks=12, steps=5, seed=1)
-    drawn = found.plot()
-    *panels, legend = drawn.axes
+    figure = found.plot()
+    *panels, legend = figure.axes
     assert len(panels) == PANELS
-    assert "distance from the start" in drawn.axes[0].get_title(loc="left")
+    assert "distance from the start" in figure.axes[0].get_title(loc="left")
     for panel in panels:
         assert [line.get_label() for line in panel.lines] == list(found)
         assert len(panel.collections) == len(found)
-    colours = [line.get_color() for line in drawn.axes[0].lines]
-    assert colours[:3] == [COLORS["pagerank"], COLORS["igt"], COLORS["cpt"]]
-    assert len(set(colours)) == len({str(line._dash_pattern) for line in drawn.axes[0].lines}) == 4
+    colors = [line.get_color() for line in figure.axes[0].lines]
+    assert colors[:3] == [COLORS["pagerank"], COLORS["igt"], COLORS["cpt"]]
+    assert len(set(colors)) == len({str(line._dash_pattern) for line in figure.axes[0].lines}) == 4
     texts = [text.get_text() for text in legend.get_legend().get_texts()]
-    assert texts == [f"{name}\n12 of 12 walkers get to the end" for name in found]
-    assert drawn.axes[0].lines[1].get_ydata().tolist() == found["igt"].distance.mean.tolist()
+    assert texts == [f"{name}\n12 of 12 walkers reach the end" for name in found]
+    assert figure.axes[0].lines[1].get_ydata().tolist() == found["igt"].distance.mean.tolist()
     assert len(found["igt"].plot().axes[0].lines) == 1
 
 
-def test_lines_end_where_few_walkers_go_on():
+def test_lines_end_when_few_walkers_are_left():
     tail = cg.Graph.from_edges([(0, 1), (1, 2), *((k, k + 1) for k in range(10, 20)), (20, 0)], directed=True)
     found = cg.walk_statistics(tail, starts=[0, 0, 0, 0, 0, 10], walks=6, steps=6)
-    drawn = found.plot()
-    assert len(drawn.axes[0].lines[0].get_xdata()) == 3
-    assert "1 of 6 walkers" in drawn.axes[-1].get_legend().get_texts()[0].get_text()
+    figure = found.plot()
+    assert len(figure.axes[0].lines[0].get_xdata()) == 3
+    assert "1 of 6 walkers" in figure.axes[-1].get_legend().get_texts()[0].get_text()
 
 
-def test_more_names_than_colours():
+def test_more_names_than_colors():
     found = cg.walk_statistics(cycle(5), walks=3, steps=3)
     many = cg.WalkComparison({str(number): found for number in range(20)})
     assert len(many.plot().axes[0].lines) == 20
 
 
-def test_statistics_need_no_rewards(monkeypatch):
-    def nothing(*_):
-        raise AssertionError("a reward was computed that nobody asked for")
+def test_statistics_compute_no_rewards(monkeypatch):
+    def fail(*_):
+        raise AssertionError("a reward was computed")
 
-    monkeypatch.setattr("curiograph.rewards.cpt.CompressibilityTracker.candidate_values", nothing)
+    monkeypatch.setattr("curiograph.rewards.cpt.CompressibilityTracker.candidate_values", fail)
     found = cg.walk_statistics(library(), "igt-rg", reward="cpt", walks=4, steps=6)
     assert found.coverage.mean.tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_gaps_of_revisits_stay():
+def test_revisits_do_not_change_gaps():
     stack = cg.begin([cycle(4)], [[0]], "igt", 2).stack
     walks = np.asarray([[0, 1, 0, 3, 2, 1, -1]], np.int32)
-    found = _statistics("by hand", None, stack, walks)
+    found = _compute_statistics("by hand", None, stack, walks)
     assert found.gaps.mean[:6].tolist() == [0, 0, 0, 0, 1, 1]
     assert found.returned.mean[:6].tolist() == [0, 0, 1, 0, 0, 0]
     assert found.coverage.mean[:6].tolist() == [1, 2, 2, 3, 4, 4]

@@ -1,4 +1,4 @@
-"""Training runs as a user starts, kills and resumes them."""
+"""Training runs: start, kill, resume, and the files they leave."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ import curiograph as cg
 from curiograph.parallel import run_folder
 from curiograph.rewards.registry import as_reward
 from curiograph.training import logging, trainer
-from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
+from curiograph.training.checkpoint import describe_run, load_checkpoint, save_checkpoint
 from curiograph.training.config import make_settings
-from curiograph.training.facts import describe_run
+from curiograph.training.dqn import DqnLearner
 from curiograph.training.logging import read_log
 from curiograph.training.trainer import as_split
 
@@ -34,11 +34,8 @@ SETTINGS = {"gnn": GNN, "horizon": HORIZON}
 _SCRIPT = """
 import sys
 import curiograph as cg
-from curiograph.rewards.registry import as_reward
-from curiograph.training import log, running
-from curiograph.training.checkpoint import load_checkpoint, save_checkpoint
-from curiograph.training.facts import facts_of
-running._BETWEEN_CHECKPOINTS = 0.0
+from curiograph.training import trainer
+trainer._CHECKPOINT_SECONDS = 0.0
 sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 cg.train(sets, "igt", agent=sys.argv[1], seed=5, out=sys.argv[2], train_steps=40, **eval(sys.argv[3]))
 """
@@ -54,14 +51,14 @@ def start(kind: str, out: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, env=env, stderr=subprocess.PIPE)
 
 
-def told(out: Path) -> list[dict]:
-    """The log without what a clock says."""
+def read_reports(out: Path) -> list[dict]:
+    """Return the log without the entries that depend on time."""
     return [{k: v for k, v in report.items() if k not in ("seconds", "left")} for report in read_log(out / "log.jsonl")]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["gnn", "horizon"])
-def test_killed_at_any_moment_a_run_ends_as_if_never_stopped(kind, tmp_path):
+def test_killed_runs_resume_to_identical_results(kind, tmp_path):
     train(kind, tmp_path / "whole")
     killed = tmp_path / "killed"
     kills = 0
@@ -81,18 +78,18 @@ def test_killed_at_any_moment_a_run_ends_as_if_never_stopped(kind, tmp_path):
     last = start(kind, killed)
     assert last.wait() == 0, last.stderr.read()
     assert (killed / "agent.safetensors").read_bytes() == (tmp_path / "whole" / "agent.safetensors").read_bytes()
-    assert told(killed) == told(tmp_path / "whole")
+    assert read_reports(killed) == read_reports(tmp_path / "whole")
     assert not list(killed.glob(".*.part"))
 
 
-def test_a_finished_run_is_not_trained_again(tmp_path, monkeypatch):
+def test_finished_runs_are_not_trained_again(tmp_path, monkeypatch):
     first = train("gnn", tmp_path / "run")
-    monkeypatch.setattr(trainer._Run, "_reports", lambda self: pytest.fail("trained again"))
+    monkeypatch.setattr(DqnLearner, "step", lambda self: pytest.fail("trained again"))
     again = train("gnn", tmp_path / "run")
     assert all(np.array_equal(first.network[name], again.network[name]) for name in first.network)
 
 
-def test_what_a_run_leaves_behind(tmp_path):
+def test_files_and_reports_of_a_run(tmp_path):
     seen = []
     agent = cg.train(
         SETS, "cpt", agent="gnn", out=tmp_path / "run", name="mine", train_steps=12, progress=seen.append, **GNN
@@ -112,7 +109,7 @@ def test_what_a_run_leaves_behind(tmp_path):
     cg.check_agent(loaded)
 
 
-def test_tensorboard_reads_the_curves(tmp_path):
+def test_tensorboard_scalars(tmp_path):
     events = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="needs tensorboard")
     train("gnn", tmp_path / "run", train_steps=12)
     board = events.EventAccumulator(str(tmp_path / "run" / "tensorboard")).Reload()
@@ -126,14 +123,14 @@ def test_the_best_agent_by_validation_is_kept(tmp_path):
     assert cg.evaluate(agent, SETS.val, "igt", 6, 3, seed=5).mean == pytest.approx(best)
 
 
-def test_training_stops_early_when_nothing_gets_better(tmp_path):
+def test_early_stopping(tmp_path):
     train("gnn", tmp_path / "run", train_steps=2000, patience=2)
     reports = read_log(tmp_path / "run" / "log.jsonl")
     assert reports[-1]["step"] < 2000
     assert reports[-1]["best"] == reports[-3]["validation"]
 
 
-def test_it_goes_on_from_a_trained_agent(tmp_path):
+def test_start_from_a_trained_agent(tmp_path):
     train("horizon", tmp_path / "first")
     kept = cg.load_agent(tmp_path / "first")
     more = train("horizon", tmp_path / "second", start=tmp_path / "first", train_steps=4)
@@ -145,7 +142,7 @@ def test_it_goes_on_from_a_trained_agent(tmp_path):
         train("gnn", tmp_path / "third", start=tmp_path / "first")
 
 
-def test_another_training_in_the_folder_is_refused(tmp_path):
+def test_folder_of_another_training_is_refused(tmp_path):
     train("gnn", tmp_path / "run", train_steps=8)
     with pytest.raises(cg.SettingError, match="holds another training: its train_steps is 8, not 12"):
         train("gnn", tmp_path / "run", train_steps=12)
@@ -153,7 +150,7 @@ def test_another_training_in_the_folder_is_refused(tmp_path):
         cg.train(SETS, "cpt", seed=5, out=tmp_path / "run", train_steps=8, **GNN)
 
 
-def test_a_reward_of_ones_own_that_has_changed_is_another(tmp_path):
+def test_changed_fingerprint_of_a_custom_reward_is_refused(tmp_path):
     def mine(subgraph):
         return float(subgraph.num_edges)
 
@@ -167,22 +164,22 @@ def test_a_reward_of_ones_own_that_has_changed_is_another(tmp_path):
         cg.train(SETS, "igt", out=tmp_path, train_steps=4, **GNN)
 
 
-def test_directions_and_weights_tell_graphs_apart():
+def test_description_depends_on_directions_and_weights():
     edges, settings = [(0, 1), (1, 0), (1, 2), (2, 1)], make_settings("gnn", "best", {})
 
-    def told(graph):
+    def hash_graphs(graph):
         return describe_run(as_split(graph), as_reward("igt"), "gnn", settings, 0, None)["graphs"]["sha256"]
 
     plain, directed = (cg.Graph.from_edges(edges, directed=way) for way in (False, True))
     weighted = cg.Graph(plain.indptr, plain.indices, np.array([1.0, 1.0, 2.0, 2.0]))
     assert np.array_equal(plain.indices, directed.indices)
-    assert len({told(plain), told(directed), told(weighted)}) == 3
-    rows = 2 * (plain.indptr.tobytes() + plain.indices.tobytes())  # as runs were told apart before
-    assert told(plain) == hashlib.sha256(rows).hexdigest()
+    assert len({hash_graphs(plain), hash_graphs(directed), hash_graphs(weighted)}) == 3
+    rows = 2 * (plain.indptr.tobytes() + plain.indices.tobytes())  # the format of earlier versions
+    assert hash_graphs(plain) == hashlib.sha256(rows).hexdigest()
 
 
 @pytest.mark.parametrize("lost", [True, False])
-def test_a_lost_or_damaged_agent_comes_from_the_finished_checkpoint(lost, tmp_path):
+def test_lost_or_damaged_agent_is_restored_from_the_finished_checkpoint(lost, tmp_path):
     train("gnn", tmp_path, train_steps=8)
     file = tmp_path / "agent.safetensors"
     whole = file.read_bytes()
@@ -192,7 +189,7 @@ def test_a_lost_or_damaged_agent_comes_from_the_finished_checkpoint(lost, tmp_pa
     assert agent.card == cg.load_agent(tmp_path).card
 
 
-def test_a_damaged_checkpoint_is_told(tmp_path):
+def test_damaged_checkpoint_is_refused(tmp_path):
     train("gnn", tmp_path / "run", train_steps=8)
     checkpoint = tmp_path / "run" / "checkpoint.safetensors"
     checkpoint.write_bytes(checkpoint.read_bytes()[:100])
@@ -200,8 +197,8 @@ def test_a_damaged_checkpoint_is_told(tmp_path):
         train("gnn", tmp_path / "run", train_steps=8)
 
 
-def forged(state):
-    """States that no learner has saved, and what is said of them."""
+def make_invalid_states(state):
+    """Yield changes that make a state invalid, and the expected messages."""
     walks, kept = state["walks.nodes"], state["replay.nodes"]
     yield {"walks.nodes": walks.astype(np.int64)}, "walks.nodes is int64"
     yield {"walks.nodes": walks[:, :-1].copy()}, "walks.nodes is int32"
@@ -210,16 +207,16 @@ def forged(state):
     yield {"walks.graphs": state["walks.graphs"] + len(SETS.train)}, "walks.graphs is not from 0 to 3"
     yield {"walks.lengths": np.zeros_like(state["walks.lengths"])}, "walks.lengths is not from 1 to 6"
     yield {"replay.length": state["replay.length"] + 100}, "replay.length is not from 1 to 6"
-    yield {"replay.nodes": kept[:-1].copy()}, "rows to learn from"
-    yield {"counts": state["counts"] * -1}, "it counts"
+    yield {"replay.nodes": kept[:-1].copy()}, "replayed rows"
+    yield {"counts": state["counts"] * -1}, "its counts are"
     yield {"replay.nodes": None}, "replay.nodes"
     yield {name: None for name in state if name.startswith("best.")}, "does not hold the best agent"
 
 
-def test_a_forged_checkpoint_is_not_gone_on_from(tmp_path, monkeypatch):
-    monkeypatch.setattr(trainer, "_BETWEEN_CHECKPOINTS", 0.0)
-    monkeypatch.setattr(logging, "_board", lambda *given: None)  # nor a picture: both take longer than all the rest
-    monkeypatch.setattr(logging, "save_curves", lambda *given: None)
+def test_invalid_checkpoint_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(logging, "_open_tensorboard", lambda *given: None)  # slow, like the plot
+    monkeypatch.setattr(trainer, "save_curves", lambda *given: None)
 
     def stop(report):
         if report["step"] == 12:
@@ -228,17 +225,17 @@ def test_a_forged_checkpoint_is_not_gone_on_from(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         train("gnn", tmp_path, train_steps=16, progress=stop)
     checkpoint = tmp_path / "checkpoint.safetensors"
-    state, stood = load_checkpoint(checkpoint)
-    for changes, message in forged(state):
+    state, progress = load_checkpoint(checkpoint)
+    for changes, message in make_invalid_states(state):
         made = {name: array for name, array in (state | changes).items() if array is not None}
-        save_checkpoint(checkpoint, made, stood)  # with a checksum that is right
+        save_checkpoint(checkpoint, made, progress)  # with a valid checksum
         with pytest.raises(cg.FileFormatError, match=f"not a usable checkpoint .*{message}"):
             train("gnn", tmp_path, train_steps=16)
-    save_checkpoint(checkpoint, state, stood)
+    save_checkpoint(checkpoint, state, progress)
     assert train("gnn", tmp_path, train_steps=16).card["steps"] == 16
 
 
-def test_odd_sizes_of_everything(tmp_path):
+def test_unusual_sizes(tmp_path):
     """Walks longer than graphs, graphs of two nodes, directed graphs, no update at all, a reward of one's own."""
     tiny = [cg.Graph.from_edges([(0, 1)]), cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)], directed=True)]
     for kind, settings in SETTINGS.items():
@@ -251,11 +248,11 @@ def test_odd_sizes_of_everything(tmp_path):
     with pytest.raises(cg.SettingError, match="cannot work in"):
         cg.train(tiny, "igt", out=tmp_path / "file", **GNN)
     (tmp_path / "gnn" / "run.json").write_text("{")
-    with pytest.raises(cg.FileFormatError, match="not what a training wrote"):
+    with pytest.raises(cg.FileFormatError, match="was not written by a training"):
         cg.train(tiny, "igt", out=tmp_path / "gnn", **GNN)
 
 
-def test_a_folder_is_for_one_training_at_a_time(tmp_path, monkeypatch):
+def test_a_folder_is_locked_during_a_training(tmp_path, monkeypatch):
     monkeypatch.setattr(run_folder, "_PATIENCE", 0.1)
     fcntl = pytest.importorskip("fcntl")
     folder = tmp_path / "run"
@@ -271,31 +268,37 @@ def test_walks_that_end_at_different_lengths():
     """Components of three and of fourteen nodes."""
     rings = [(i, (i + 1) % 3) for i in range(3)] + [(3 + i, 3 + (i + 1) % 14) for i in range(14)]
     for kind, settings in SETTINGS.items():
-        cg.train(cg.Graph.from_edges(rings), "igt", agent=kind, **(settings | {"walk_nodes": 8, "train_steps": 24}))
+        agent = cg.train(
+            cg.Graph.from_edges(rings), "igt", agent=kind, **(settings | {"walk_nodes": 8, "train_steps": 24})
+        )
+        assert agent.card["steps"] == 24
+        assert 0 <= agent.card["validation"]["return"] < 1  # only rings of three, which are filled, fit into 8 nodes
 
 
-def test_learning_before_anything_was_stored():
-    cg.train(SETS, "cpt", train_steps=6, warmup=0, walk_nodes=6)
+def test_no_update_before_the_first_stored_transition():
+    reports = []
+    cg.train(SETS, "cpt", train_steps=6, warmup=0, walk_nodes=6, validate_every=1, progress=reports.append)
+    assert [report["updates"] for report in reports] == [0, 0, 0, 0, 1, 2]
 
 
-def test_numbers_of_numpy_are_numbers():
+def test_numpy_integers_are_accepted():
     agent = cg.train(SETS, "igt", **(GNN | {"train_steps": np.int64(6)}))
     assert agent.card["steps"] == 6
 
 
-def test_a_loss_that_explodes_is_told(tmp_path):
+def test_diverging_loss_raises(tmp_path):
     with pytest.raises(cg.AgentError, match="lower learning_rate"), np.errstate(all="ignore"):
         train("gnn", tmp_path / "run", learning_rate=1e6, steepest=0.0, loss="mse", returns=1, train_steps=400)
 
 
-def test_without_a_folder_and_on_a_single_graph():
+def test_single_graph_without_a_folder():
     agent = cg.train(SETS.train[0], "igt", train_steps=8, **GNN)
     assert agent.card["training"]["graphs"]["train"] == 1
 
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"agent": "dqn"}, "those that learn are gnn and horizon"), ({"preset": "fast"}, "no preset 'fast'"),
+    [({"agent": "dqn"}, "the trainable agents are gnn and horizon"), ({"preset": "fast"}, "no preset 'fast'"),
      ({"agent": "horizon", "preset": "paper"}, "no preset 'paper'"), ({"start": "nobody"}, "no shipped agent"),
      ({"seed": -1}, "seed is -1"), ({"shape": 3}, "no setting 'shape'"), ({"buffer": 10**13}, "buffer is"),
      ({"start": "cpt-rg"}, "it was trained for 'cpt'"), ({"agent": "horizon", "fan": 5000}, "fan is 5000"),
@@ -307,7 +310,7 @@ def test_bad_requests_are_refused(given, words, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_the_command_line_trains_and_its_agent_explores(run, tmp_path):
+def test_command_line_trains_an_agent_that_explores(run, tmp_path):
     options = [text for pair in GNN.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
     ask = [
         "train",

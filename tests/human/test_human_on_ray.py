@@ -1,4 +1,4 @@
-"""Predictions and hypotheses on a Ray cluster of two nodes: the same to the bit as in this process."""
+"""Prediction, hypotheses and growth on a Ray cluster of two nodes: bit-identical to this process."""
 
 from __future__ import annotations
 
@@ -47,6 +47,6 @@ print("same")
 
 
 @pytest.mark.parametrize("script", [HYPOTHESES, PREDICTION], ids=["hypotheses", "prediction"])
-def test_a_cluster_finds_the_same(script: str) -> None:
+def test_ray_gives_the_same_result(script: str) -> None:
     ran = ray_cluster.on_cluster(script)
     assert (ran.code, ran.out) == (0, "same\n"), ran.err

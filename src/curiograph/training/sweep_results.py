@@ -1,4 +1,4 @@
-"""What many trainings gave: a row for each, and means over seeds."""
+"""Results of `train_many`: one row per training, and means over seeds."""
 
 from __future__ import annotations
 
@@ -20,44 +20,63 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_MEANING = ("reward", "walk_nodes")  # what a return counts: across it, returns cannot be compared
+_INCOMPARABLE = ("reward", "walk_nodes")  # returns for different values of these cannot be compared
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """One training of many."""
+    """One training of a sweep.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> agent = cg.load_agent("igt-rg")
+    >>> training = cg.Training("igt-gnn-best-seed0", {"reward": "igt", "seed": 0}, agent, Path("runs"))
+    >>> training.step == agent.card["validation"]["step"]
+    True
+    """
 
     name: str
-    """Of its folder and its agent: reward, agent, preset, seed, and each setting that was given as a list."""
+    """Name of the folder and the agent: reward, agent, preset, seed, and each setting that was given as a list."""
     varied: Mapping[str, Any]
-    """The same by name: `reward`, `agent`, `preset`, `seed`, and settings."""
+    """Values of `reward`, `agent`, `preset`, `seed`, and of the settings that were given as lists."""
     agent: TrainedAgent = field(repr=False)
+    """The trained agent."""
     folder: Path = field(repr=False)
+    """Folder of the training."""
 
     @property
     def validation(self) -> float:
-        """Mean return on validation graphs."""
+        """Mean return on the validation graphs."""
         return float(self.agent.card["validation"]["return"])
 
     @property
     def step(self) -> int:
-        """Step of the training at which the agent was the best."""
+        """Training step at which the agent had its best validation return."""
         return int(self.agent.card["validation"]["step"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the agent, as plain values."""
-        found = {"validation": self.validation, "step": self.step, "folder": str(self.folder)}
-        return {"name": self.name, **self.varied, **found}
+        """Return everything but the agent as plain values."""
+        result = {"validation": self.validation, "step": self.step, "folder": str(self.folder)}
+        return {"name": self.name, **self.varied, **result}
 
 
 @dataclass(frozen=True)
 class SeedMean:
-    """A setting, over the seeds that it was trained with."""
+    """Validation returns of one combination of settings over seeds.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> mean = cg.SeedMean({"discount": 0.9}, (1.0, 3.0))
+    >>> mean.mean, mean.sem
+    (2.0, 1.0)
+    """
 
     varied: Mapping[str, Any]
-    """As in `Training`, without the seed."""
+    """Values as in `Training`, without the seed."""
     returns: tuple[float, ...]
-    """Validation return of each seed."""
+    """Validation return for each seed."""
 
     @property
     def mean(self) -> float:
@@ -70,17 +89,28 @@ class SeedMean:
         return float(np.std(self.returns, ddof=1) / np.sqrt(len(self.returns))) if len(self.returns) > 1 else np.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values."""
+        """Return plain values."""
         return {**self.varied, "seeds": len(self.returns), "mean": self.mean, "sem": self.sem}
 
 
 @dataclass(frozen=True, eq=False)
 class Trainings(Sequence[Training]):
-    """Many trainings on the same graphs, in the order of what they were asked for: a list of `Training`."""
+    """Trainings on the same graphs, in the order of the request: a sequence of `Training`.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> agent = cg.load_agent("igt-rg")
+    >>> rows = [cg.Training(f"seed{n}", {"reward": "igt", "seed": n}, agent, Path("runs")) for n in range(3)]
+    >>> trainings = cg.Trainings(rows)
+    >>> trainings.best.name, trainings.of(seed=2)[0].name, len(trainings.means)
+    ('seed0', 'seed2', 1)
+    """
 
     rows: list[Training]
+    """Completed trainings."""
     failed: Mapping[str, str] = field(default_factory=dict)
-    """What went wrong with trainings that did not come to their end, by name: their loss was no longer finite."""
+    """Error messages of the trainings that failed, by name."""
 
     @overload
     def __getitem__(self, index: int) -> Training: ...
@@ -96,43 +126,38 @@ class Trainings(Sequence[Training]):
         return iter(self.rows)
 
     def of(self, **chosen: Any) -> Trainings:
-        """Those with such values, as `of(reward="igt", discount=0.8)`."""
+        """Return the trainings with some values, as in `of(reward="igt", discount=0.8)`."""
         rows = [row for row in self.rows if all(row.varied.get(name) == value for name, value in chosen.items())]
         if not rows:
-            asked = ", ".join(f"{name}={quote_value(value)}" for name, value in chosen.items())
+            wanted = ", ".join(f"{name}={quote_value(value)}" for name, value in chosen.items())
             known = {name: list(dict.fromkeys(row.varied[name] for row in self.rows)) for name in self.rows[0].varied}
-            there = "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in known.items())
-            raise SettingError(f"there is no training with {asked}; there are {there}.")
+            existing = "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in known.items())
+            raise SettingError(f"there is no training with {wanted}; there are {existing}.")
         return Trainings(rows)
 
     @property
     def best(self) -> Training:
-        """The one with the highest validation return; the first of equals."""
-        for name in _MEANING:
+        """Training with the highest validation return; the first one among equals."""
+        for name in _INCOMPARABLE:
             values = list(dict.fromkeys(row.varied.get(name) for row in self.rows))
             if len(values) > 1:
                 raise SettingError(
                     f"the trainings differ in {name} ({', '.join(map(str, values))}), so their returns cannot be "
-                    f"compared; choose first, as .of({name}={values[0]!r}).best."
+                    f"compared; select one value first, as in .of({name}={values[0]!r}).best."
                 )
         return max(self.rows, key=lambda row: row.validation)
 
     @cached_property
     def means(self) -> list[SeedMean]:
-        """Mean and standard error over seeds, for each of the other things that were varied."""
-        groups: dict[tuple[Any, ...], list[Training]] = {}
+        """Mean and standard error over seeds for each combination of the other values."""
+        groups: dict[tuple[tuple[str, Any], ...], list[float]] = {}
         for row in self.rows:
-            groups.setdefault(tuple(value for name, value in row.varied.items() if name != "seed"), []).append(row)
-        return [
-            SeedMean(
-                {name: value for name, value in rows[0].varied.items() if name != "seed"},
-                tuple(row.validation for row in rows),
-            )
-            for rows in groups.values()
-        ]
+            key = tuple((name, value) for name, value in row.varied.items() if name != "seed")
+            groups.setdefault(key, []).append(row.validation)
+        return [SeedMean(dict(key), tuple(returns)) for key, returns in groups.items()]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the agents, as plain values."""
+        """Return everything but the agents as plain values."""
         return {
             "trainings": [row.to_dict() for row in self.rows],
             "means": [mean.to_dict() for mean in self.means],
@@ -140,14 +165,14 @@ class Trainings(Sequence[Training]):
         }
 
     def to_frame(self) -> pd.DataFrame:
-        """One row per training as a pandas frame (`pip install curiograph[frame]`)."""
+        """Return a pandas DataFrame with one row per training (`pip install curiograph[frame]`)."""
         return import_optional("pandas", "frame", "Frames").DataFrame([row.to_dict() for row in self.rows])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """The validation return of every training as a dot, in a line for each setting, with means over seeds."""
-        told = [name for name in self.rows[0].varied if len({row.varied[name] for row in self.rows}) > 1]
+        """Plot the validation return of every training, one line per combination of settings, with means over seeds."""
+        shown = [name for name in self.rows[0].varied if len({row.varied[name] for row in self.rows}) > 1]
         labels = [
-            ", ".join(f"{name} {value}" for name, value in mean.varied.items() if name in told) or "all seeds"
+            ", ".join(f"{name} {value}" for name, value in mean.varied.items() if name in shown) or "all seeds"
             for mean in self.means
         ]
         ax = plot_spread(labels, [mean.returns for mean in self.means], ax)

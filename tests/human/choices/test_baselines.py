@@ -1,4 +1,4 @@
-"""Baseline rankers against twins that follow their definitions, and the contract of rankers."""
+"""Count-based baselines against slow reference implementations, and the ranker contract."""
 
 from __future__ import annotations
 
@@ -14,15 +14,13 @@ from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
 from curiograph.human.choices import baselines
-from curiograph.human.choices.baselines import Degree, Markov, Popularity, Uniform
-from curiograph.human.choices.nearest_items import ItemKnn, RP3beta
+from curiograph.human.choices.baselines import BASELINES, Degree, ItemKnn, Markov, Popularity, RP3beta
 from curiograph.human.data import incidence as incidence_module
 from curiograph.human.trajectories import Trajectories
 
 SIZE = 6
 RING = cg.Graph.from_edges([(i, (i + 1) % SIZE) for i in range(SIZE)])
 ONE_WAY = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 0)], directed=True)
-RANKERS = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
 FITTED_BY_WALKS = (Popularity, Markov, ItemKnn, RP3beta)
 
 some_walks = st.lists(st.lists(st.integers(0, SIZE - 1), max_size=6), max_size=8)
@@ -31,16 +29,18 @@ some_histories = st.lists(
 )
 
 
-def on(graph, walks):
+def make_walks(graph, walks):
     return Trajectories.from_walks(walks, graph=graph)
 
 
 def random_walks(graph, count=40):
     rng = np.random.default_rng(0)
-    return on(graph, [[graph.label(int(i)) for i in rng.permutation(graph.num_nodes)[:4]] for _ in range(count)])
+    return make_walks(
+        graph, [[graph.label(int(i)) for i in rng.permutation(graph.num_nodes)[:4]] for _ in range(count)]
+    )
 
 
-def everywhere(ranker, graph, histories):
+def score_all_nodes(ranker, graph, histories):
     """Scores of all nodes for every history."""
     size = graph.num_nodes
     nodes = np.tile(np.arange(size, dtype=np.int32), len(histories))
@@ -49,7 +49,7 @@ def everywhere(ranker, graph, histories):
     return ranker.scores(graph, given_histories, candidates).reshape(len(histories), size)
 
 
-def visited(walks):
+def make_visit_matrix(walks):
     """Walks by nodes, dense, ones where a walk visited a node."""
     seen = np.zeros((len(walks), SIZE))
     for row, walk in enumerate(walks):
@@ -57,12 +57,12 @@ def visited(walks):
     return seen
 
 
-def steps(walks):
+def list_steps(walks):
     """Pairs of consecutive nodes that differ."""
     return [(a, b) for walk in walks for a, b in pairwise(walk) if a != b]
 
 
-def nearest(similar, most):
+def keep_nearest(similar, most):
     """The largest numbers of each row, off the diagonal."""
     kept = np.zeros_like(similar)
     for row in range(len(similar)):
@@ -75,66 +75,66 @@ def nearest(similar, most):
 # ---- contract -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", RANKERS)
+@pytest.mark.parametrize("kind", BASELINES)
 @pytest.mark.parametrize("graph", [library(), grid(3, 3), ONE_WAY], ids=["library", "grid", "one way"])
-def test_all_keep_the_contract(kind, graph):
+def test_baselines_pass_check_ranker(kind, graph):
     cg.check_ranker(kind.from_walks(graph, random_walks(graph)), graph)
-    cg.check_ranker(kind.from_walks(graph, on(graph, [])), graph)
+    cg.check_ranker(kind.from_walks(graph, make_walks(graph, [])), graph)
 
 
 @pytest.mark.parametrize("kind", FITTED_BY_WALKS)
-def test_asked_about_another_graph(kind):
+def test_scoring_on_another_graph_raises(kind):
     ranker = kind.from_walks(RING, random_walks(RING))
     with pytest.raises(RankerError, match="was fitted on a graph of 6 nodes and is asked about one of 5"):
         cg.check_ranker(ranker, ONE_WAY)
 
 
 @pytest.mark.parametrize("kind", FITTED_BY_WALKS)
-def test_walks_must_be_on_the_graph(kind):
+def test_fitting_to_walks_on_another_graph_raises(kind):
     elsewhere = Trajectories.from_walks([[1, 0, 2, 3, 4, 5]])
     with pytest.raises(WalkError, match=r"fit on walks.on\(graph\)"):
         kind.from_walks(RING, elsewhere)
     kind.from_walks(RING, elsewhere.on(RING))
 
 
-@pytest.mark.parametrize("kind", RANKERS)
-def test_never_visited_is_zero(kind):
-    scores = everywhere(kind.from_walks(RING, on(RING, [[0, 1, 2], [1, 2, 0]])), RING, [[0], [1, 2]])
+@pytest.mark.parametrize("kind", BASELINES)
+def test_nodes_without_visits_score_zero(kind):
+    scores = score_all_nodes(kind.from_walks(RING, make_walks(RING, [[0, 1, 2], [1, 2, 0]])), RING, [[0], [1, 2]])
     assert np.all(scores[:, 3:] == 0) == (kind is not Degree)
 
 
-@pytest.mark.parametrize("kind", RANKERS)
-def test_neither_batches_nor_blocks_change_scores(kind, monkeypatch):
+@pytest.mark.parametrize("kind", BASELINES)
+def test_block_size_does_not_change_scores(kind, monkeypatch):
     graph = library()
     histories = [[i, i + 1] for i in range(graph.num_nodes - 1)]
     walks = random_walks(graph)
-    before = everywhere(kind.from_walks(graph, walks), graph, histories)
-    monkeypatch.setattr(baselines, "_ENTRIES", 2 * graph.num_nodes)
+    before = score_all_nodes(kind.from_walks(graph, walks), graph, histories)
+    monkeypatch.setattr(baselines, "_BLOCK_ENTRIES", 2 * graph.num_nodes)
     monkeypatch.setattr(incidence_module, "_ENTRIES", 3 * graph.num_nodes)
-    assert np.array_equal(before, everywhere(kind.from_walks(graph, walks), graph, histories))
+    assert np.array_equal(before, score_all_nodes(kind.from_walks(graph, walks), graph, histories))
 
 
 # ---- definitions ----------------------------------------------------------------------------------------------------
 
 
-def test_degree_counts_links_that_lead_there():
-    assert everywhere(Degree(), ONE_WAY, [[0]]).tolist() == [[2, 1, 1, 1, 0]]
-    assert everywhere(Degree(), RING, [[0]]).tolist() == [RING.degrees.tolist()]
+def test_degree_is_in_degree():
+    assert score_all_nodes(Degree(), ONE_WAY, [[0]]).tolist() == [[2, 1, 1, 1, 0]]
+    assert score_all_nodes(Degree(), RING, [[0]]).tolist() == [RING.degrees.tolist()]
 
 
 @given(some_walks, some_histories)
 def test_popularity_counts_steps(walks, histories):
     expected = np.zeros(SIZE)
-    for _, node in steps(walks):
+    for _, node in list_steps(walks):
         expected[node] += 1
-    found = everywhere(Popularity.from_walks(RING, on(RING, walks)), RING, histories)
+    found = score_all_nodes(Popularity.from_walks(RING, make_walks(RING, walks)), RING, histories)
     assert np.array_equal(found, np.tile(expected, (len(histories), 1)))
 
 
 @given(some_walks, some_histories, st.sampled_from([0.5, 1, 20]))
-def test_markov_by_hand(walks, histories, k):
-    taken = steps(walks)
-    found = everywhere(Markov.from_walks(RING, on(RING, walks), k), RING, histories)
+def test_markov_matches_its_formula(walks, histories, k):
+    taken = list_steps(walks)
+    found = score_all_nodes(Markov.from_walks(RING, make_walks(RING, walks), k), RING, histories)
     for row, history in enumerate(histories):
         leaving = [b for a, b in taken if a == history[-1]]
         for node in range(SIZE):
@@ -143,27 +143,27 @@ def test_markov_by_hand(walks, histories, k):
 
 
 @given(some_walks, some_histories, st.integers(1, SIZE))
-def test_item_knn_by_dense_matrices(walks, histories, neighbours):
-    seen = visited(walks)
+def test_item_knn_matches_dense_matrices(walks, histories, neighbors):
+    seen = make_visit_matrix(walks)
     length = np.sqrt(np.maximum(seen.sum(axis=0), 1))
-    similar = nearest((seen.T @ seen) / (length[:, None] * length), neighbours)
-    found = everywhere(ItemKnn.from_walks(RING, on(RING, walks), neighbours), RING, histories)
+    similar = keep_nearest((seen.T @ seen) / (length[:, None] * length), neighbors)
+    found = score_all_nodes(ItemKnn.from_walks(RING, make_walks(RING, walks), neighbors), RING, histories)
     np.testing.assert_allclose(found, [similar[history].sum(axis=0) for history in histories], atol=1e-12)
 
 
 @given(some_walks, some_histories, st.sampled_from([0, 0.6, 1.5]))
-def test_rp3beta_by_dense_matrices(walks, histories, beta):
-    seen = visited(walks)
+def test_rp3beta_matches_dense_matrices(walks, histories, beta):
+    seen = make_visit_matrix(walks)
     to_nodes = seen / np.maximum(seen.sum(axis=1, keepdims=True), 1)
     to_walks = seen.T / np.maximum(seen.sum(axis=0), 1)[:, None]
     similar = (to_walks @ to_nodes) / np.maximum(seen.sum(axis=0), 1) ** beta
     np.fill_diagonal(similar, 0)
-    found = everywhere(RP3beta.from_walks(RING, on(RING, walks), beta=beta), RING, histories)
+    found = score_all_nodes(RP3beta.from_walks(RING, make_walks(RING, walks), beta=beta), RING, histories)
     np.testing.assert_allclose(found, [similar[history].sum(axis=0) for history in histories], atol=1e-12)
 
 
-def test_rp3beta_keeps_the_nearest():
-    ranker = RP3beta.from_walks(library(), random_walks(library()), neighbours=3)
+def test_rp3beta_keeps_the_nearest_nodes():
+    ranker = RP3beta.from_walks(library(), random_walks(library()), neighbors=3)
     assert np.diff(ranker.similar.indptr).max() == 3
 
 
@@ -172,12 +172,12 @@ def test_rp3beta_keeps_the_nearest():
     [
         (Markov, {"k": 0}, "k is 0"),
         (Markov, {"k": float("nan")}, "k is nan"),
-        (ItemKnn, {"neighbours": 0}, "neighbours is 0"),
-        (RP3beta, {"neighbours": 2.5}, "neighbours is 2.5"),
+        (ItemKnn, {"neighbors": 0}, "neighbors is 0"),
+        (RP3beta, {"neighbors": 2.5}, "neighbors is 2.5"),
         (RP3beta, {"beta": -1}, "beta is -1"),
         (RP3beta, {"beta": "much"}, "beta is 'much'"),
     ],
 )
-def test_bad_settings_are_named(kind, settings, message):
+def test_invalid_settings_raise(kind, settings, message):
     with pytest.raises(SettingError, match=message):
         kind.from_walks(RING, random_walks(RING), **settings)

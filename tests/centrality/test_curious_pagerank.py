@@ -1,4 +1,4 @@
-"""Curious PageRank against the definition: a chain of paths solved whole, and walkers followed one by one."""
+"""Curious PageRank against the definition: the Markov chain of paths, solved exactly."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.agents.gnn import GnnShape
 from curiograph.agents.registry import as_agent
-from support.path_chain import by_paths
+from oracles.path_chain import compute_scores_by_paths
 
 SETTINGS = {"agent": "greedy", "reward": "igt", "p_g": 0.5, "alpha": 0.85}
 
 
-def small(directed=False, seed=0, nodes=7, edges=11):
+def make_graph(directed=False, seed=0, nodes=7, edges=11):
     rng = np.random.default_rng(seed)
     pairs = {tuple(sorted(p) if not directed else p) for p in rng.integers(0, nodes, (3 * edges, 2)).tolist()}
     kept = [p for p in sorted(pairs) if p[0] != p[1]][:edges]
@@ -27,25 +27,27 @@ def small(directed=False, seed=0, nodes=7, edges=11):
 @pytest.mark.parametrize(
     ("agent", "reward"), [("greedy", "igt"), ("greedy", "cpt"), ("max-degree", "igt"), ("igt-rg", "igt")]
 )
-def test_exact_scores_are_the_stationary_distribution_of_the_chain_of_paths(p_g, directed, agent, reward):
-    g = small(directed)
+def test_exact_scores_are_the_stationary_distribution(p_g, directed, agent, reward):
+    g = make_graph(directed)
     eta = cg.curious_pagerank(g, agent, 0.8, [0, 3], p_g=p_g, reward=reward, exact=True)
     assert eta.exact
     assert eta.converged
     assert np.all(eta.stderr == 0)
-    np.testing.assert_allclose(eta.scores, by_paths(g, as_agent(agent), reward, 0.8, [0, 3], p_g), atol=1e-12)
+    np.testing.assert_allclose(
+        eta.scores, compute_scores_by_paths(g, as_agent(agent), reward, 0.8, [0, 3], p_g), atol=1e-12
+    )
 
 
 @given(st.integers(0, 1000), st.booleans(), st.floats(0, 0.97), st.sampled_from([0.0, 0.5, 1.0]))
 def test_exact_scores_on_many_graphs(seed, directed, alpha, p_g):
-    g = small(directed, seed, nodes=6, edges=8)
+    g = make_graph(directed, seed, nodes=6, edges=8)
     eta = cg.curious_pagerank(g, "max-degree", alpha, [0, 1, 2], p_g=p_g, exact=True)
     np.testing.assert_allclose(
-        eta.scores, by_paths(g, as_agent("max-degree"), "igt", alpha, [0, 1, 2], p_g), atol=1e-12
+        eta.scores, compute_scores_by_paths(g, as_agent("max-degree"), "igt", alpha, [0, 1, 2], p_g), atol=1e-12
     )
 
 
-def test_what_counts_as_visited_does_not_depend_on_the_weights():
+def test_visited_nodes_do_not_depend_on_the_weights():
     eta = cg.curious_pagerank(cg.toys.cycle(6), "max-degree", history=[1, 0], weights=[0, 1], remember="history")
     np.testing.assert_allclose(
         eta.scores, np.array([1, 0, 0.85**4, 0.85**3, 0.85**2, 0.85]) / sum(0.85 ** np.arange(5))
@@ -57,7 +59,9 @@ def test_what_counts_as_visited_does_not_depend_on_the_weights():
 def test_dead_ends_and_memory_follow_the_mdp(fallback, remember):
     g = cg.Graph.from_edges([(0, 1), (1, 2), (0, 3), (3, 4), (5, 0)], directed=True)
     eta = cg.curious_pagerank(g, "max-degree", 0.9, [0, 3], remember=remember, fallback=fallback, exact=True)
-    wanted = by_paths(g, as_agent("max-degree"), "igt", 0.9, [0, 3], 0.5, fallback=fallback, remember=remember)
+    wanted = compute_scores_by_paths(
+        g, as_agent("max-degree"), "igt", 0.9, [0, 3], 0.5, fallback=fallback, remember=remember
+    )
     np.testing.assert_allclose(eta.scores, wanted, atol=1e-12)
 
 
@@ -68,7 +72,7 @@ def test_a_walker_without_candidates_teleports():
     np.testing.assert_allclose(eta.scores, [2 / 3, 1 / 3])
 
 
-def test_small_trees_are_followed_whole_without_being_asked():
+def test_few_paths_are_followed_exactly_by_default():
     eta = cg.curious_pagerank(cg.toys.cycle(6), "random", history=[0])
     assert eta.exact
     assert eta.walks == 0
@@ -77,7 +81,7 @@ def test_small_trees_are_followed_whole_without_being_asked():
     )
 
 
-def test_once_all_paths_are_followed_nothing_drawn_before_counts():
+def test_exact_simulation_replaces_sampled_ones():
     g, settings = cg.generate("ws", nodes=10, seed=1), {"history": [0, 5], "p_g": 0.5}
     eta = cg.curious_pagerank(g, "max-degree", tolerance=1e-4, **settings)
     assert eta.walks > 0
@@ -87,7 +91,7 @@ def test_once_all_paths_are_followed_nothing_drawn_before_counts():
     assert np.all(eta.stderr == 0)
 
 
-def test_drawn_scores_scatter_around_the_exact_ones_as_their_standard_error_says():
+def test_standard_errors_match_the_scatter_around_exact_scores():
     g = cg.generate("ws", nodes=9, seed=1)
     exact = cg.curious_pagerank(g, "max-degree", history=[0, 5], p_g=0.8, exact=True)
     off = []
@@ -102,7 +106,7 @@ def test_drawn_scores_scatter_around_the_exact_ones_as_their_standard_error_says
     assert np.all(np.abs(z.mean(axis=0)) < 1.0)
 
 
-def test_it_runs_until_the_tolerance_is_met():
+def test_runs_until_the_tolerance_is_met():
     g = cg.generate("er", nodes=60, seed=0)
     for tolerance in (0.2, 0.02):
         eta = cg.curious_pagerank(g, "max-degree", history=[0, 5], tolerance=tolerance, top=20)
@@ -111,7 +115,7 @@ def test_it_runs_until_the_tolerance_is_met():
         assert np.all(eta.stderr[top] <= tolerance * eta.scores[top])
 
 
-def test_one_simulation_answers_every_alpha():
+def test_one_simulation_gives_all_alphas():
     g = cg.generate("er", nodes=30, seed=0)
     alphas = np.linspace(0, 0.85, 7)
     together = cg.curious_pagerank(g, "max-degree", alphas, [0, 5], seed=3)
@@ -121,13 +125,13 @@ def test_one_simulation_answers_every_alpha():
     np.testing.assert_allclose(together.scores[0], np.bincount([0, 5], minlength=30) / 2)
     np.testing.assert_array_equal(together.scores[-1], alone.scores)
     assert together.converged.shape == (7,)
-    exact = small()
+    exact = make_graph()
     each = [cg.curious_pagerank(exact, "greedy", a, [0], exact=True).scores for a in alphas]
     np.testing.assert_allclose(cg.curious_pagerank(exact, "greedy", alphas, [0], exact=True).scores, each, atol=1e-14)
 
 
 @pytest.mark.parametrize("agent", ["greedy", "igt-ba", "cpt-ba-horizon"])
-def test_the_result_is_that_of_the_seed_whatever_the_workers(agent):
+def test_result_depends_on_the_seed_not_on_the_workers(agent):
     g = cg.generate("ba", nodes=200, seed=0)
     some = [cg.curious_pagerank(g, agent, history=[3, 7, 50], workers=w, max_walks=400, seed=5) for w in (1, 2, 3)]
     for other in some[1:]:
@@ -137,18 +141,18 @@ def test_the_result_is_that_of_the_seed_whatever_the_workers(agent):
     assert not np.array_equal(some[0].scores, other_seed.scores)
 
 
-def test_several_histories_are_answered_each_as_alone():
+def test_batch_equals_single_histories():
     g = cg.generate("ba", nodes=50, seed=0)
     both = cg.curious_pagerank(g, "max-degree", history=[[3, 7], [1]])
     for row, history in zip(both.scores, [[3, 7], [1]], strict=True):
         np.testing.assert_array_equal(row, cg.curious_pagerank(g, "max-degree", history=history).scores)
 
 
-def test_without_history_every_node_starts_alike():
-    g = small()
+def test_without_history_the_teleport_is_uniform():
+    g = make_graph()
     np.testing.assert_allclose(
         cg.curious_pagerank(g, "max-degree", exact=True).scores,
-        np.mean([by_paths(g, as_agent("max-degree"), "igt", 0.85, [v], 0.5) for v in range(7)], axis=0),
+        np.mean([compute_scores_by_paths(g, as_agent("max-degree"), "igt", 0.85, [v], 0.5) for v in range(7)], axis=0),
         atol=1e-12,
     )
     large = cg.generate("ws", nodes=2000, seed=0)
@@ -158,23 +162,23 @@ def test_without_history_every_node_starts_alike():
 
 
 def test_weights_of_the_history():
-    g = small()
+    g = make_graph()
     weighted = cg.curious_pagerank(g, "greedy", history=[0, 3], weights=[3, 1], exact=True)
     parts = [cg.curious_pagerank(g, "greedy", history=[v], exact=True).scores for v in (0, 3)]
     np.testing.assert_allclose(weighted.scores, 0.75 * parts[0] + 0.25 * parts[1], atol=1e-12)
 
 
-def test_a_users_own_agent_can_be_the_bias():
-    class Homebody:
-        name = "homebody"
+def test_custom_agent():
+    class LowestFirst:
+        name = "lowest-first"
 
         def scores(self, exploration):
             return -exploration.candidates.nodes.astype(float)
 
     g = cg.toys.complete(5)
-    eta = cg.curious_pagerank(g, Homebody(), 0.5, [4], p_g=0.0)
+    eta = cg.curious_pagerank(g, LowestFirst(), 0.5, [4], p_g=0.0)
     np.testing.assert_allclose(eta.scores, np.array([0.5, 0.25, 0.125, 0.0625, 1]) / 1.9375)
-    assert eta.agent == "homebody"
+    assert eta.agent == "lowest-first"
 
 
 @pytest.mark.parametrize(
@@ -205,42 +209,24 @@ def test_a_users_own_agent_can_be_the_bias():
         ({"seed": -1}, "seed is -1;"),
     ],
 )
-def test_bad_input_is_one_clear_sentence(settings, words):
+def test_bad_input(settings, words):
     with pytest.raises(cg.CuriographError, match=words):
-        cg.curious_pagerank(small(), **({"agent": "greedy", "history": [0, 1]} | settings))
+        cg.curious_pagerank(make_graph(), **({"agent": "greedy", "history": [0, 1]} | settings))
 
 
-def test_graphs_without_edges_and_trees_too_large_to_follow_are_refused():
+def test_graphs_without_edges_and_too_many_paths_are_refused():
     with pytest.raises(cg.GraphError, match="no edges"):
         cg.curious_pagerank(cg.Graph.from_edges([], nodes=[0, 1]), "greedy", history=[0])
     with pytest.raises(cg.SettingError, match="leave exact=True out"):
         cg.curious_pagerank(cg.toys.complete(12), "random", history=[0], exact=True)
-    with pytest.raises(cg.SettingError, match="leave exact=True out"):  # so many at one step that some would be drawn
+    with pytest.raises(cg.SettingError, match="leave exact=True out"):  # some of them would be sampled
         cg.curious_pagerank(cg.toys.complete(215), "max-degree", 0.1, history=[0], exact=True)
 
 
-@pytest.mark.parametrize("p_g", [0.0, 1e-300, 0.2, 0.999999999, 1.0])
-def test_rank_transition_is_the_formula(p_g):
-    scores = np.array([3.0, -1.0, 10.0, 0.5])
-    rank = np.array([1, 3, 0, 2])
-    wanted = p_g ** rank.astype(float)
-    np.testing.assert_allclose(cg.rank_transition(scores, p_g), wanted / wanted.sum(), rtol=1e-9)
-
-
-def test_ties_are_random_from_the_seed_and_expected_without_one():
-    scores = [1.0, 2.0, 2.0, 2.0]
-    drawn = np.array([cg.rank_transition(scores, 0.4, seed=s) for s in range(600)])
-    np.testing.assert_array_equal(drawn[7], cg.rank_transition(scores, 0.4, seed=7))
-    np.testing.assert_allclose(drawn.mean(axis=0), cg.rank_transition(scores, 0.4), atol=0.04)
-    assert len({tuple(row) for row in drawn.round(9).tolist()}) == 6
-    with pytest.raises(cg.SettingError, match="none of them NaN"):
-        cg.rank_transition([np.nan], 0.5)
-
-
-def test_an_agent_trained_for_other_features_is_refused():
+def test_agent_trained_for_other_features_is_refused():
     trained = cg.load_agent("igt-rg")
     with pytest.raises(cg.AgentError, match="trained for other features"):
-        cg.curious_pagerank(small(), type(trained)(GnnShape(), trained.network), history=[0])
+        cg.curious_pagerank(make_graph(), type(trained)(GnnShape(), trained.network), history=[0])
 
 
 def test_errors_for_different_users_are_independent():
@@ -251,15 +237,25 @@ def test_errors_for_different_users_are_independent():
     assert not np.array_equal(found[0], found[1])
 
 
-def test_results_answer_by_label_and_draw_themselves():
+def test_top_to_dict_and_plot():
     g = cg.toys.library()
     several = cg.curious_pagerank(g, "max-degree", [0.2, 0.8], [["music"], ["logic", "dance"]])
     assert np.asarray(several.top(3), object).shape == (2, 2, 3, 2)
     assert several.to_dict()["scores"][1][0]["logic"] == several.scores[1, 0, g.position("logic")]
-    with pytest.raises(cg.SettingError, match="2 histories; draw those of one"):
+    with pytest.raises(cg.SettingError, match="2 histories; plot those of one"):
         several.plot()
     curves = cg.curious_pagerank(g, "max-degree", [0.2, 0.5, 0.8], ["music"]).plot()
     assert (curves.get_xlabel(), len(curves.get_lines())) == ("alpha", 10)
     for eta in (cg.pagerank(g, history=["music"]), cg.curious_pagerank(g, "greedy", history=["music"])):
         bars = eta.plot()
         assert [text.get_text() for text in bars.get_yticklabels()] == [label for label, _ in eta.top(10)]
+
+
+def test_run_folder_keeps_the_result_of_a_single_history(tmp_path, monkeypatch):
+    settings = {"agent": "max-degree", "history": [0, 3], "exact": True}
+    wanted = cg.curious_pagerank(make_graph(), **settings)
+    first = cg.curious_pagerank(make_graph(), run=tmp_path, **settings)
+    monkeypatch.setattr("curiograph.centrality.curious_pagerank.simulate_swarm", lambda *given: pytest.fail("repeated"))
+    second = cg.curious_pagerank(make_graph(), run=tmp_path, **settings)
+    for found in (first, second):
+        np.testing.assert_array_equal(found.scores, wanted.scores)

@@ -1,4 +1,4 @@
-"""Many trainings at once: the same agents whoever trains them, and nothing lost."""
+"""Sweeps: the same agents for every engine and number of workers, and resumable."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 import curiograph as cg
 from curiograph.errors import JobError
 from curiograph.parallel import run_folder
-from curiograph.training import logging, sweep, watching
-from curiograph.training.trainings import Training, Trainings
+from curiograph.training import logging, sweep, trainer
+from curiograph.training.sweep_results import Training, Trainings
 
 SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 SMALL = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
@@ -29,16 +29,16 @@ SMALL = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_ever
 _SETS = """
 import sys
 import curiograph as cg
-from curiograph.training import running
-running._BETWEEN_CHECKPOINTS = 0.0
+from curiograph.training import trainer
+trainer._CHECKPOINT_SECONDS = 0.0
 sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 """
 _DRIVER = _SETS + "cg.train_many(sets, out=sys.argv[1], **eval(sys.argv[2]))"
 
 _KILLS = """
 import os, random, shutil, signal, time
-from curiograph.training import log
-log.save_curves = log._board = lambda *given: None
+from curiograph.training import logging
+trainer.save_curves = logging._open_tensorboard = lambda *given: None
 whole, killed = sys.argv[1] + "/whole", sys.argv[1] + "/killed"
 def drive(out):
     cg.train_many(sets, out=out, **eval(sys.argv[2]))
@@ -68,18 +68,18 @@ drive(killed)
 
 
 @pytest.fixture(autouse=True)
-def _without_pictures(monkeypatch):
-    """Half of the time of a training of a few steps."""
-    monkeypatch.setattr(logging, "save_curves", lambda *given: None)
-    monkeypatch.setattr(logging, "_board", lambda *given: None)
+def _without_plots(monkeypatch):
+    """Skip the plot and TensorBoard, which take half of the time of a short training."""
+    monkeypatch.setattr(trainer, "save_curves", lambda *given: None)
+    monkeypatch.setattr(logging, "_open_tensorboard", lambda *given: None)
 
 
 def agents(out: Path) -> dict[str, bytes]:
-    """The agents in a folder of trainings."""
+    """Return the agents in a folder of trainings."""
     return {path.parent.name: path.read_bytes() for path in sorted(out.glob("*/agent.safetensors"))}
 
 
-def test_two_workers_train_what_one_does_and_what_train_does(tmp_path):
+def test_results_do_not_depend_on_workers_and_equal_train(tmp_path):
     asked = {"seed": range(2), "discount": [0.8], "train_steps": 12, **SMALL}
     one = cg.train_many(SETS, out=tmp_path / "one", workers=1, **asked)
     two = cg.train_many(SETS, out=tmp_path / "two", workers=2, **asked)
@@ -93,7 +93,7 @@ def test_two_workers_train_what_one_does_and_what_train_does(tmp_path):
     assert (tmp_path / "two" / names[0] / "log.jsonl").is_file()
 
 
-def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
+def test_finished_trainings_are_not_repeated(tmp_path, monkeypatch):
     asked = {"out": tmp_path, "workers": 1, "train_steps": 8, **SMALL}
     first = cg.train_many(SETS, **asked)
     (first[0].folder / "agent.safetensors").unlink()
@@ -103,7 +103,7 @@ def test_what_is_finished_is_not_trained_again(tmp_path, monkeypatch):
     assert cg.load_agent(again[0].folder).card == first[0].agent.card  # saved again from the journal
 
 
-def test_agents_come_home_from_machines_without_the_folder(tmp_path, monkeypatch):
+def test_agents_of_machines_without_the_folder_are_saved(tmp_path, monkeypatch):
     asked = {"workers": 1, "train_steps": 8, **SMALL}
     cg.train_many(SETS, out=tmp_path / "here", **asked)
     train = sweep.train
@@ -112,7 +112,7 @@ def test_agents_come_home_from_machines_without_the_folder(tmp_path, monkeypatch
     assert agents(tmp_path / "here") == agents(tmp_path / "there")
 
 
-def test_a_training_that_explodes_is_named_and_the_others_go_on(tmp_path):
+def test_diverging_training_is_named_and_the_others_continue(tmp_path):
     asked = {"loss": "mse", "returns": 1, "steepest": 0.0, "train_steps": 60, "workers": 1, **SMALL}
     with np.errstate(all="ignore"), pytest.warns(UserWarning, match=r"1 of 2 .*-learning_rate1000000: the loss is"):
         found = cg.train_many(SETS, out=tmp_path, learning_rate=[1e6, 0.001], **asked)
@@ -123,32 +123,32 @@ def test_a_training_that_explodes_is_named_and_the_others_go_on(tmp_path):
         cg.train_many(SETS, out=tmp_path, learning_rate=[1e6], **asked)
 
 
-def test_a_folder_of_another_training_is_told_before_anything_is_trained(tmp_path, monkeypatch):
+def test_folder_of_another_training_is_refused_before_the_first_training(tmp_path, monkeypatch):
     asked = {"out": tmp_path, "workers": 1, "train_steps": 4, **SMALL}
     cg.train_many(SETS, seed=1, **asked)
     monkeypatch.setattr(sweep, "train", lambda *given, **more: pytest.fail("trained"))
     with pytest.raises(cg.SettingError, match=r"seed1 holds another training: its train_steps is 4, not 8; choose"):
         cg.train_many(SETS, seed=[0, 1], **(asked | {"train_steps": 8}))
-    with pytest.raises(cg.SettingError, match="seed1 holds another training: its graphs are not those asked for"):
+    with pytest.raises(cg.SettingError, match="seed1 holds another training: its graphs are not those requested"):
         cg.train_many(SETS.train[:2], seed=[0, 1], **asked)
 
 
-def test_workers_elsewhere_go_on_from_an_agent_of_a_relative_path(tmp_path, monkeypatch):
+def test_relative_path_of_the_initial_agent_works_in_other_working_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = {"workers": 1, "train_steps": 4, **SMALL}
     cg.train(SETS, "igt", out="first", **SMALL, train_steps=4)
     train = sweep.train
 
-    def elsewhere(*given, **more):
+    def train_elsewhere(*given, **more):
         monkeypatch.chdir("/")
         return train(*given, **more)
 
-    monkeypatch.setattr(sweep, "train", elsewhere)
+    monkeypatch.setattr(sweep, "train", train_elsewhere)
     found = cg.train_many(SETS, out=tmp_path / "many", start="first", **asked)
     assert found[0].agent.card["training"]["start"].startswith("first, sha256")
 
 
-def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
+def test_second_sweep_in_the_folder_is_refused(tmp_path, monkeypatch):
     fcntl = pytest.importorskip("fcntl")
     monkeypatch.setattr(run_folder, "_PATIENCE", 0.1)
     with open(tmp_path / "lock", "w") as lock:
@@ -162,18 +162,18 @@ def test_a_second_job_in_the_folder_is_refused(tmp_path, monkeypatch):
     [({"out": 3}, "out is 3; give the path of a folder"),
      ({"seed": [0, 0]}, "igt-gnn-best-seed0 would be trained twice"), ({"seed": []}, r"seed is \[\]; give at least"),
      ({"discount": [0.5, 2]}, "discount is 2"), ({"agent": ["gnn", "horizon"], "discount": 0.5}, "of horizon"),
-     ({"agent": ["gnn", "dqn"]}, "those that learn"), ({"preset": ["best", "fast"]}, "no preset 'fast'"),
+     ({"agent": ["gnn", "dqn"]}, "the trainable agents"), ({"preset": ["best", "fast"]}, "no preset 'fast'"),
      ({"reward": ["igt", "xyz"]}, "xyz"), ({"start": "cpt-rg"}, "trained for 'cpt'"), ({"seed": [-1]}, "seed is -1"),
      ({"reward": lambda s: 1.0}, "attribute `fingerprint`"), ({"engine": "dask"}, "engines are local, ray")],
 )  # fmt: skip
-def test_bad_requests_are_refused_before_anything_is_trained(given, words, tmp_path, monkeypatch):
+def test_bad_requests_are_refused_before_the_first_training(given, words, tmp_path, monkeypatch):
     monkeypatch.setattr(sweep, "train", lambda *given, **more: pytest.fail("trained"))
     with pytest.raises(cg.CuriographError, match=words):
         cg.train_many(SETS, **({"out": tmp_path / "run"} | given))
 
 
-def trainings() -> Trainings:
-    """Of two rewards, two settings and three seeds, with returns 0, 1, 2, ..."""
+def make_trainings() -> Trainings:
+    """Return trainings of two rewards, two settings and three seeds, with returns 0, 1, 2, ..."""
     rows = []
     for reward in ("igt", "cpt"):
         for discount in (0.8, 0.9):
@@ -181,12 +181,12 @@ def trainings() -> Trainings:
                 card = {"validation": {"return": float(len(rows)), "step": 4}}
                 agent = cg.load_agent("igt-rg").__class__(None, {}, "", card)
                 varied = {"reward": reward, "agent": "gnn", "preset": "best", "seed": seed, "discount": discount}
-                rows.append(Training(sweep._name(varied), varied, agent, Path(reward)))
+                rows.append(Training(sweep._make_name(varied), varied, agent, Path(reward)))
     return Trainings(rows)
 
 
-def test_means_errors_and_the_best():
-    found = trainings()
+def test_means_standard_errors_and_best():
+    found = make_trainings()
     assert [(mean.varied["reward"], mean.varied["discount"], mean.mean) for mean in found.means] == [
         ("igt", 0.8, 1.0), ("igt", 0.9, 4.0), ("cpt", 0.8, 7.0), ("cpt", 0.9, 10.0)]  # fmt: skip
     assert found.means[0].sem == pytest.approx(1 / np.sqrt(3))
@@ -200,19 +200,19 @@ def test_means_errors_and_the_best():
     assert frame.groupby(["reward", "discount"], sort=False).validation.mean().tolist() == [1.0, 4.0, 7.0, 10.0]
 
 
-def test_picture_of_trainings():
-    ax = trainings().of(reward="igt").plot()
+def test_plot_of_trainings():
+    ax = make_trainings().of(reward="igt").plot()
     assert [text.get_text() for text in ax.get_yticklabels()] == ["discount 0.8", "discount 0.9"]
     dots = [line.get_xdata().tolist() for line in ax.lines if line.get_marker() == "o"]
     assert dots == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
 
 
-def test_progress_is_told_from_logs_and_never_falls(tmp_path):
+def test_progress_is_read_from_logs_and_never_decreases(tmp_path):
     told = []
     lines = [f'{{"step": {step}, "loss": null, "return": 2, "validation": 1}}\n' for step in (4, 8)]
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    with watching.watch_logs([(tmp_path / "a", 10), (tmp_path / "b", 10)], lambda *given: told.append(given)) as tell:
+    with sweep.watch_logs([(tmp_path / "a", 10), (tmp_path / "b", 10)], lambda *given: told.append(given)) as tell:
         tell("0 of 2", 0.0)
         (tmp_path / "b" / "log.jsonl").write_text("".join(lines))
         tell("0 of 2", 0.0)
@@ -222,12 +222,12 @@ def test_progress_is_told_from_logs_and_never_falls(tmp_path):
     assert told == [("0 of 2", 0.0), ("0 of 2; b 80%", 0.4), ("0 of 2", 0.4), ("2 of 2", 1.0)]
 
 
-def test_logs_that_have_not_grown_are_not_read_again(tmp_path, monkeypatch):
+def test_unchanged_logs_are_not_read_again(tmp_path, monkeypatch):
     read = []
-    monkeypatch.setattr(watching, "read_log", lambda path: read.append(path) or logging.read_log(path))
+    monkeypatch.setattr(sweep, "read_log", lambda path: read.append(path) or logging.read_log(path))
     line = '{"step": 4, "loss": null, "return": 2, "validation": 1}\n'
     told = []
-    with watching.watch_logs([(tmp_path, 10)], lambda *given: told.append(given)) as tell:
+    with sweep.watch_logs([(tmp_path, 10)], lambda *given: told.append(given)) as tell:
         (tmp_path / "log.jsonl").write_text(line)
         tell("0 of 1", 0.0)
         tell("0 of 1", 0.0)
@@ -238,7 +238,7 @@ def test_logs_that_have_not_grown_are_not_read_again(tmp_path, monkeypatch):
     assert [share for _, share in told] == [0.4, 0.4, 0.8]
 
 
-def test_the_command_line_trains_several(run, tmp_path):
+def test_command_line_trains_several(run, tmp_path):
     options = [text for pair in SMALL.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
     small = {"--family": "ws", "--nodes": "14", "--graphs": "3", "--train-steps": "8", "--workers": "1"}
     ask = ["train", *(word for pair in small.items() for word in pair), *options]
@@ -283,7 +283,7 @@ def test_the_command_line_trains_several(run, tmp_path):
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["gnn", "horizon"])
-def test_a_driver_killed_at_any_moment_loses_nothing(kind, tmp_path):
+def test_killed_driver_resumes_to_identical_agents(kind, tmp_path):
     more = {"walks": 3, "beam": 2, "far_nodes": 9, "layers": 2, "width": 8, "near": 6} if kind == "horizon" else {}
     asked = {"agent": kind, "seed": [0, 1, 2], "train_steps": 80, "workers": 1, **SMALL, **more}
     subprocess.run([sys.executable, "-c", _SETS + _KILLS, str(tmp_path), repr(asked)], check=True)
@@ -293,22 +293,22 @@ def test_a_driver_killed_at_any_moment_loses_nothing(kind, tmp_path):
 
 
 @pytest.mark.long
-def test_workers_end_with_a_killed_driver_and_the_next_goes_on(tmp_path):
+def test_workers_of_a_killed_driver_end_and_the_next_one_resumes(tmp_path):
     asked = {"seed": [0, 1, 2], "train_steps": 80, **SMALL}
     cg.train_many(SETS, out=tmp_path / "whole", workers=1, **asked)
     killed, luck = tmp_path / "killed", random.Random(7)
     command = [sys.executable, "-c", _DRIVER, str(killed), repr(asked | {"workers": 2})]
-    assert sum(_killed(command, killed, luck) for _ in range(3)) > 0
+    assert sum(_kill_driver(command, killed, luck) for _ in range(3)) > 0
     subprocess.run(command, check=True)
     assert agents(killed) == agents(tmp_path / "whole")
     assert not list(killed.rglob(".*.part"))
 
 
-def _killed(command: list[str], out: Path, luck: random.Random) -> bool:
-    """Start a driver and kill it a moment after its first report; False if it ended before."""
-    before = _reports(out)
+def _kill_driver(command: list[str], out: Path, luck: random.Random) -> bool:
+    """Start a driver and kill it a moment after its first report; return False if it ended before."""
+    before = _count_reports(out)
     run = subprocess.Popen(command)
-    while run.poll() is None and _reports(out) == before:
+    while run.poll() is None and _count_reports(out) == before:
         time.sleep(0.01)
     time.sleep(luck.uniform(0, 0.5))
     ended = run.poll() is not None
@@ -317,13 +317,13 @@ def _killed(command: list[str], out: Path, luck: random.Random) -> bool:
     return not ended
 
 
-def _reports(out: Path) -> int:
+def _count_reports(out: Path) -> int:
     return sum(len(logging.read_log(path)) for path in out.glob("*/log.jsonl"))
 
 
 @pytest.mark.long
-def test_a_cluster_trains_the_same(tmp_path):
-    """In a network of its own: elsewhere Ray would listen to everybody."""
+def test_cluster_gives_identical_agents(tmp_path):
+    """Runs in a network namespace, so that Ray cannot be reached from outside."""
     pytest.importorskip("ray", reason="needs ray: pip install 'curiograph[ray]'")
     alone = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]
     if shutil.which("unshare") is None or subprocess.run([*alone, "ip link set lo up"], capture_output=True).returncode:

@@ -1,4 +1,4 @@
-"""The definition of curious PageRank, slowly: the Markov chain whose states are paths, solved whole."""
+"""Reference implementation of curious PageRank: the stationary distribution of the Markov chain of paths."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.rewards.registry import as_reward
 
 
-def by_paths(graph, agent, reward, alpha, history, p_g, *, fallback="frontier", remember="path"):
-    """Share of time at each node in the long run."""
+def compute_scores_by_paths(graph, agent, reward, alpha, history, p_g, *, fallback="frontier", remember="path"):
+    """Return the long-run share of time at each node."""
     stack, reward = GraphBatch.of([graph]), as_reward(reward)
     starts = [(*[h for h in history if h != s and remember == "history"], s) for s in history]
     states, todo, moves = {}, list(starts), {}
@@ -18,12 +18,12 @@ def by_paths(graph, agent, reward, alpha, history, p_g, *, fallback="frontier", 
         path = todo.pop()
         if path not in states:
             states[path] = len(states)
-            moves[path] = steps(stack, agent, reward, path, p_g, fallback)
+            moves[path] = list_moves(stack, agent, reward, path, p_g, fallback)
             todo += [(*path, v) for v, _ in moves[path]]
     chain = np.zeros((len(states), len(states)))
     for path, row in states.items():
-        for v, chance in moves[path]:
-            chain[row, states[*path, v]] += alpha * chance
+        for v, probability in moves[path]:
+            chain[row, states[*path, v]] += alpha * probability
         for start in starts:
             chain[row, states[start]] += (1 - alpha if moves[path] else 1) / len(starts)
     balance = np.vstack([chain.T - np.eye(len(states)), np.ones(len(states))])
@@ -31,20 +31,27 @@ def by_paths(graph, agent, reward, alpha, history, p_g, *, fallback="frontier", 
     return np.bincount([path[-1] for path in states], stationary, graph.num_nodes)
 
 
-def steps(stack, agent, reward, path, p_g, fallback):
-    """(candidate, chance) of a path: ranks counted one by one, ties as the mean over their orders."""
+def list_moves(stack, agent, reward, path, p_g, fallback):
+    """Return (candidate, probability) of a path: ranks are counted directly, ties take the mean over their orders."""
     nodes = np.full((1, len(path) + 1), -1, np.int32)
     nodes[0, :-1] = path
     exploration = Exploration(
-        stack, reward, len(path) + 1, fallback, np.zeros(1, np.int64), np.zeros(1, np.uint64), nodes,
-        np.array([len(path)]), np.full((1, len(path)), np.nan),
-    )  # fmt: skip
+        stack=stack,
+        reward=reward,
+        steps=len(path) + 1,
+        fallback=fallback,
+        graph_of=np.zeros(1, np.int64),
+        streams=np.zeros(1, np.uint64),
+        nodes=nodes,
+        lengths=np.array([len(path)]),
+        rewards=np.full((1, len(path)), np.nan),
+    )
     candidates = exploration.candidates.nodes.tolist()
     scores = agent.scores(exploration).tolist() if candidates else []
     by_rank = np.array([p_g**r for r in range(len(candidates))])
     by_rank = by_rank / by_rank.sum() if candidates else by_rank
-    found = []
+    moves = []
     for v, score in zip(candidates, scores, strict=True):
         better, equal = sum(s > score for s in scores), sum(s == score for s in scores)
-        found.append((v, by_rank[better : better + equal].mean()))
-    return found
+        moves.append((v, by_rank[better : better + equal].mean()))
+    return moves

@@ -1,0 +1,163 @@
+"""Results of `hypotheses`: how well each motive explains the choices of held-out users."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph.arrays import Float64, Int64
+from curiograph.human.choices.bootstrap import Estimate
+from curiograph.optional import import_optional
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+_COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}  # motives in the color of an agent
+_TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
+
+
+@dataclass(frozen=True)
+class MotiveFit:
+    """How well one motive explains the choices of users to whom it was not fitted."""
+
+    name: str
+    p_g: float
+    """Mean of the fitted p_g: near 0, people take the best candidate; 1, any candidate."""
+    gain: Estimate
+    """Bits per choice above the uniform choice."""
+    behind: Estimate
+    """Bits per choice below the best motive."""
+    percentile: Estimate
+    """Mean percentile rank of the chosen candidate, from 0 to 1 (best); 0.5 by chance."""
+    best_for: Estimate
+    """Share of users whose choices the motive explains best, ties shared; NaN if no user has enough choices."""
+
+
+@dataclass(frozen=True, eq=False)
+class Motives(Mapping[str, MotiveFit]):
+    """Motives by name, the one that explains the choices best first.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> g = cg.toys.library()
+    >>> walks = cg.human.Trajectories.from_walks([["music", "mathematics", "logic", "computing"]] * 9, graph=g)
+    >>> found = cg.human.hypotheses(g, walks, motives=["uniform", "markov"], burn_in=1, min_choices=2)
+    >>> list(found), found["uniform"].gain.value
+    (['markov', 'uniform'], 0.0)
+    >>> print(found.answer)
+    The markov motive explains the 27 choices best, 1.53 (1.53 to 1.53) bits per choice better than chance and ...
+    """
+
+    fits: dict[str, MotiveFit]
+    choices: int
+    """Number of choices among two candidates or more; all of them are tested."""
+    left_out: Mapping[str, int]
+    """Number of visits that are no such choice, by reason."""
+    folds: int
+    """Number of groups of users in the cross-validation."""
+    min_choices: int
+    """Minimum number of choices of a user who has a best motive."""
+    users: list[Hashable]
+    """Users who made the choices."""
+    user_choices: Int64
+    """Number of choices of each user."""
+    user_gains: Float64
+    """Users x motives: bits above the uniform choice, summed over all choices of the user."""
+
+    def __getitem__(self, name: str) -> MotiveFit:
+        return self.fits[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.fits)
+
+    def __len__(self) -> int:
+        return len(self.fits)
+
+    @property
+    def best_by_user(self) -> dict[Hashable, list[str]]:
+        """Best motive of each user with enough choices; several if they are tied."""
+        names = list(self)
+        return {
+            user: [names[index] for index in np.flatnonzero(is_best)]
+            for user, is_best, count in zip(
+                self.users, find_best_motives(self.user_gains), self.user_choices, strict=True
+            )
+            if count >= self.min_choices
+        }
+
+    @property
+    def answer(self) -> str:
+        """The result in one sentence."""
+        first = next(iter(self.values()))
+        if first.gain.low <= 0:
+            return f"No motive explains the {self.choices:,} choices better than chance."
+        best = (
+            f"The {first.name} motive explains the {self.choices:,} choices best, {first.gain} bits per choice better "
+            "than chance"
+        )
+        if len(self) == 1:
+            return f"{best}."
+        second = list(self.values())[1]
+        clearly = "" if second.behind.clear else "not clearly "
+        return f"{best} and {clearly}better than {second.name}, by {second.behind}."
+
+    def columns(self) -> dict[str, list[Any]]:
+        """Return one entry per motive and quantity; bounds of intervals are called `gain_low`, `gain_high` etc."""
+        fits = list(self.values())
+        columns: dict[str, list[Any]] = {"motive": list(self), "p_g": [fit.p_g for fit in fits]}
+        for name in ("gain", "behind", "percentile", "best_for"):
+            estimates: list[Estimate] = [getattr(fit, name) for fit in fits]
+            columns[name] = [estimate.value for estimate in estimates]
+            columns[f"{name}_low"] = [estimate.low for estimate in estimates]
+            columns[f"{name}_high"] = [estimate.high for estimate in estimates]
+        return columns
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything but the results of single users as plain values."""
+        return {
+            "answer": self.answer,
+            "choices": self.choices,
+            "left_out": dict(self.left_out),
+            "users": len(self.users),
+            "users_with_a_best_motive": int(np.count_nonzero(self.user_choices >= self.min_choices)),
+            "min_choices": self.min_choices,
+            "folds": self.folds,
+            "motives": [asdict(fit) for fit in self.values()],
+        }
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per motive as a pandas frame (`pip install curiograph[frame]`)."""
+        return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
+
+    def plot(self) -> Figure:
+        """Plot the gain of every motive and its share of users, with 95 % intervals over users."""
+        from curiograph.plotting import create_figure, get_color
+
+        figure, axes = create_figure(9.0, 1.2 + 0.4 * len(self), columns=2)
+        panels = {
+            "gain": "bits per choice better than chance",
+            "best_for": f"share of users it explains best ({self.min_choices} choices or more)",
+        }
+        for ax, (name, label) in zip(axes, panels.items(), strict=True):
+            for row, fit in enumerate(self.values()):
+                estimate: Estimate = getattr(fit, name)
+                ax.barh(row, estimate.value, color=get_color(_COLOR_NAMES.get(fit.name, fit.name)))
+                ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
+            ax.axvline(0, color="black", linewidth=0.8)
+            ax.set_yticks(range(len(self)), list(self))
+            ax.invert_yaxis()
+            ax.set_xlabel(label)
+            ax.spines[["top", "right"]].set_visible(False)
+        axes[1].set_yticks([])
+        return figure
+
+
+def find_best_motives(gains: Float64) -> NDArray[np.bool_]:
+    """Return, for gains of users x motives, which motives explain the choices of each user best, ties included."""
+    return np.asarray(gains >= gains.max(axis=1, keepdims=True) - _TIE)

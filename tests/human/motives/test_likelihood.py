@@ -1,0 +1,44 @@
+"""Likelihood of choices against its definition, and the fit of p_g."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from curiograph.human.choices.metrics import ChoiceRanks
+from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
+
+
+def compute_reference(scores, chosen, p_g):
+    """Average the probability over all orders of equal scores."""
+    n = len(scores)
+    orders = [o for o in permutations(range(n)) if all(scores[o[i]] >= scores[o[i + 1]] for i in range(n - 1))]
+    chances = [p_g ** o.index(chosen) / sum(p_g**r for r in range(n)) for o in orders]
+    return np.mean(chances)
+
+
+@given(st.lists(st.integers(0, 2), min_size=2, max_size=5), st.data(), st.floats(0.01, 1))
+def test_likelihood_is_the_mean_over_orders_of_ties(scores, data, p_g):
+    chosen = data.draw(st.integers(0, len(scores) - 1))
+    values = np.array(scores)
+    above, tied = np.sum(values > values[chosen]), np.sum(values == values[chosen])
+    ranks = ChoiceRanks(np.array([above]), np.array([tied]), np.array([len(scores)]))
+    wanted = compute_reference(scores, chosen, p_g)
+    assert 2 ** log_likelihood(ranks, p_g)[0] == pytest.approx(wanted)
+    assert cg.rank_transition(values, p_g)[chosen] == pytest.approx(wanted)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(1, 4), st.integers(0, 30)), min_size=1, max_size=20))
+def test_fitted_p_g_maximizes_the_likelihood(rows):
+    above, tied, below = np.array(rows).T
+    ranks = ChoiceRanks(above, tied, above + tied + below)
+    found = fit_p_g(ranks)
+    assert 1e-6 <= found <= 1
+    best = log_likelihood(ranks, found).sum()
+    others = [log_likelihood(ranks, p_g).sum() for p_g in np.linspace(1e-6, 1, 97)]
+    assert best >= max(others) - 1e-6

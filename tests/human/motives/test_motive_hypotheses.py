@@ -1,0 +1,171 @@
+"""`hypotheses`: people who follow a motive, errors, and reproducible jobs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.human.choices.bootstrap import Estimate, estimate_means
+from curiograph.human.motives.hypotheses import hypotheses
+from curiograph.human.trajectories import Trajectories
+from support.people import follow_agent
+
+GRAPH = cg.generate("ba", nodes=50, seed=1)
+
+
+class HabitAgent:
+    """Prefers fixed links that are unrelated to the structure of the graph."""
+
+    name = "habit"
+
+    def scores(self, exploration):
+        c = exploration.candidates
+        last = exploration.nodes[np.arange(len(exploration.lengths)), exploration.lengths - 1]
+        return ((last[c.walks] * 7919 + c.nodes * 104729) % 1009).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("motive", "agent", "p_g"), [("degree", "max-degree", 0.8), ("igt", "greedy", 0.5), ("cpt", "greedy", 0.6)]
+)
+def test_motive_that_people_follow_is_best(motive, agent, p_g):
+    reward = motive if motive in ("igt", "cpt") else "igt"
+    found = hypotheses(GRAPH, follow_agent(GRAPH, agent, reward, p_g))
+    assert next(iter(found)) == motive
+    assert found[motive].p_g == pytest.approx(p_g, abs=0.05)
+    assert found[motive].gain.low > 0.1
+    assert all(fit.behind.low > 0 for name, fit in found.items() if name != motive)
+    assert max(found.values(), key=lambda fit: fit.best_for.value).name == motive
+    assert found.answer.startswith(f"The {motive} motive explains the {found.choices:,} choices best")
+
+
+def test_markov_and_the_agent_itself_explain_habits():
+    walks = follow_agent(GRAPH, HabitAgent(), "igt", 0.3, walks=600)
+    found = hypotheses(GRAPH, walks, motives=["uniform", "degree", "markov"], agents=[HabitAgent()])
+    assert list(found)[:2] == ["habit", "markov"]
+    assert found["habit"].p_g == pytest.approx(0.3, abs=0.03)
+    assert found["markov"].gain.low > 0
+
+
+def test_no_motive_explains_random_choices():
+    found = hypotheses(GRAPH, follow_agent(GRAPH, "random", "igt", 1.0))
+    assert found["uniform"].gain == Estimate(0.0, 0.0, 0.0)
+    assert found["uniform"].p_g == 1
+    assert found["uniform"].percentile.value == 0.5
+    assert all(abs(fit.gain.value) < 0.03 for fit in found.values())
+
+
+def test_best_motive_by_user():
+    degree, gaps = (
+        follow_agent(GRAPH, "max-degree", "igt", 0.5),
+        follow_agent(GRAPH, "greedy", "igt", 0.5, walks=100, seed=1),
+    )
+    labels = [each.labels(i) for each in (degree, gaps) for i in range(len(each))]
+    users = [f"{kind}{i % 20}" for kind, each in (("d", degree), ("g", gaps)) for i in range(len(each))]
+    found = hypotheses(GRAPH, Trajectories.from_walks(labels, users, GRAPH), motives=["uniform", "degree", "igt"])
+    best = found.best_by_user
+    assert set(best) == set(users)
+    right = sum(motives == [{"d": "degree", "g": "igt"}[user[0]]] for user, motives in best.items())
+    assert right >= 38
+    assert sum(fit.best_for.value for fit in found.values()) == pytest.approx(1)
+    assert found["degree"].best_for.low < 0.5 < found["degree"].best_for.high
+    assert found.user_gains.sum(axis=0) / found.choices == pytest.approx([fit.gain.value for fit in found.values()])
+
+
+def test_same_seed_gives_the_same_result():
+    walks = follow_agent(GRAPH, "greedy", "igt", 0.5, walks=30)
+    first, second, other = (hypotheses(GRAPH, walks, motives=["igt", "markov"], seed=seed) for seed in (4, 4, 5))
+    assert first.to_dict() == second.to_dict() != other.to_dict()
+    assert first.to_frame()["motive"].tolist() == list(first)
+    assert len(first.plot().axes) == 2
+
+
+def test_intervals_are_clustered_by_user():
+    rng = np.random.default_rng(0)
+    sums = 10 * rng.normal(size=(400, 1))  # ten equal choices each
+    (found,) = estimate_means(sums, np.full(400, 10))
+    assert (found.high - found.low) / 2 == pytest.approx(1.96 * sums.std() / 10 / 20, rel=0.1)
+
+
+# ---- invalid input ------------------------------------------------------------------------------------------------
+
+
+class NanAgent:
+    name = "lost"
+
+    def scores(self, exploration):
+        return np.full(len(exploration.candidates.nodes), np.nan)
+
+
+SOME = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 2, graph=cg.toys.library())
+ONE = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 2, users=[0, 0], graph=cg.toys.library())
+
+
+@pytest.mark.parametrize(
+    ("walks", "settings", "error", "message"),
+    [
+        (Trajectories.from_walks([]), {}, cg.WalkError, "there is no choice of a new node along a link"),
+        (Trajectories.from_walks([["music", "physics"]]), {}, cg.WalkError, "give longer walks, or less burn_in"),
+        (Trajectories.from_walks([["music", "zz"]]), {}, cg.UnknownNodeError, "the walks visit 'zz', which the graph"),
+        ([["music", "physics"]], {}, cg.SettingError, "give Trajectories"),
+        (ONE, {}, cg.WalkError, "all choices are by 1 user"),
+        (SOME, {"motives": ["joy"]}, cg.UnknownNameError, "there is no motive 'joy'; the motives are uniform"),
+        (SOME, {"motives": "igt"}, cg.SettingError, "motives is 'igt'; give a list"),
+        (SOME, {"motives": []}, cg.SettingError, "no motives to compare"),
+        (SOME, {"motives": ["igt", "igt"]}, cg.SettingError, "two motives are called 'igt'"),
+        (SOME, {"agents": ["gready"]}, cg.UnknownNameError, "there is no agent 'gready'"),
+        (SOME, {"agents": [NanAgent()]}, cg.AgentError, "agent 'lost' gave NaN for candidate 0"),
+        (SOME, {"reward": "joy"}, cg.UnknownNameError, "there is no reward 'joy'"),
+        (SOME, {"folds": 1}, cg.SettingError, "folds is 1"),
+        (SOME, {"burn_in": 0}, cg.SettingError, "burn_in is 0"),
+        (SOME, {"memory": 2, "burn_in": 3}, cg.SettingError, "memory is 2; remember burn_in = 3"),
+        (SOME, {"min_choices": 0}, cg.SettingError, "min_choices is 0"),
+        (SOME, {"seed": -1}, cg.SettingError, "seed is -1"),
+    ],
+)
+def test_invalid_input_raises_a_single_line(walks, settings, error, message):
+    with pytest.raises(error, match=message) as caught:
+        hypotheses(cg.toys.library(), walks, **{"burn_in": 2} | settings)
+    assert "\n" not in str(caught.value)
+
+
+# ---- jobs -----------------------------------------------------------------------------------------------------------
+
+
+def get_bits(found):
+    return found.to_dict(), found.user_gains.tobytes()
+
+
+def test_workers_and_task_sizes_do_not_change_a_bit(monkeypatch):
+    walks = follow_agent(GRAPH, "greedy", "igt", 0.7)
+    some = {"motives": ["pagerank", "cpt", "markov"], "agents": ["igt-rg"]}
+    whole = get_bits(hypotheses(GRAPH, walks, workers=1, **some))
+    monkeypatch.setattr("curiograph.human.motives.catalog._TASK_SIZE", 500)
+    monkeypatch.setattr("curiograph.human.motives.catalog._LARGE_TASK_SIZE", 700)
+    assert get_bits(hypotheses(GRAPH, walks, workers=1, **some)) == whole
+    assert get_bits(hypotheses(GRAPH, walks, workers=2, **some)) == whole
+
+
+def test_run_folder_keeps_results_and_repairs_damage(tmp_path, monkeypatch):
+    monkeypatch.setattr("curiograph.human.motives.catalog._TASK_SIZE", 500)
+    walks = follow_agent(GRAPH, "greedy", "igt", 0.7)
+    whole = get_bits(hypotheses(GRAPH, walks, workers=1, run=tmp_path))
+    kept = sorted(tmp_path.glob("motives-*/*.task"))
+    kept[0].unlink()
+    kept[3].write_bytes(kept[4].read_bytes())  # result of another task
+    messages = []
+    with pytest.warns(UserWarning, match=r"000003\.task: is damaged; the task is computed again"):
+        again = hypotheses(
+            GRAPH, walks, workers=1, run=tmp_path, progress=lambda message, share=None: messages.append(message)
+        )
+    there = len(kept) - 2
+    assert messages[0] == f"motives: {there} of {len(kept)} tasks ({there} found in the run folder)"
+    assert get_bits(again) == whole
+    hypotheses(GRAPH, walks, workers=1, run=tmp_path, seed=1)
+    assert len(list(tmp_path.glob("motives-*"))) == 2  # other folds are another job
+
+
+def test_custom_agent_without_fingerprint_needs_no_run_folder(tmp_path):
+    walks = follow_agent(GRAPH, "random", "igt", 1.0, walks=40)
+    with pytest.raises(cg.SettingError, match="the agent 'habit' is your own"):
+        hypotheses(GRAPH, walks, motives=["uniform"], agents=[HabitAgent()], workers=1, run=tmp_path)

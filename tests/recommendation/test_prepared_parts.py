@@ -1,0 +1,281 @@
+"""Curious rankers: prepared parts and their files."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save
+
+import curiograph as cg
+from curiograph.recommendation.prepared import load_parts
+
+
+def test_parts_do_not_depend_on_other_starts():
+    g = cg.generate("ba", nodes=60, seed=0)
+    together, alone = (cg.CuriousRanker("greedy", reward="igt", walks=32) for _ in range(2))
+    together.prepare(g, range(60))
+    for v in (0, 17, 59):
+        alone.prepare(g, [v])
+        one, other = alone.kept[g][v], together.kept[g][v]
+        assert one.nodes.tobytes() == other.nodes.tobytes()
+        assert one.visits.tobytes() == other.visits.tobytes()
+        assert one.total == pytest.approx(other.total, rel=1e-12)
+
+
+def recommender(graph: cg.Graph | None = None, **settings) -> cg.Recommender:
+    parts = {"pagerank": cg.PageRankRanker(), "curious": cg.CuriousRanker(**{"agent": "max-degree", **settings})}
+    return cg.Recommender(cg.toys.library() if graph is None else graph, cg.MixtureRanker(parts))
+
+
+def test_prepared_results_are_identical(tmp_path):
+    g = cg.generate("ws", nodes=30, seed=0)
+    fresh, prepared, loaded = recommender(g), recommender(g), recommender(g)
+    prepared.prepare()
+    assert prepared.num_prepared == 30
+    prepared.save(tmp_path / "parts.safetensors")
+    loaded.load(tmp_path / "parts.safetensors")
+    assert loaded.num_prepared == 30
+    for history in ([0, 5], [29], [3, 4, 3]):
+        wanted = fresh.recommend(history)
+        for other in (prepared.recommend(history), loaded.recommend(history)):
+            assert other == wanted
+            assert other.reasons == wanted.reasons
+    assert fresh.num_prepared == 5
+
+
+def test_files_of_the_same_parts_are_identical(tmp_path):
+    files = [tmp_path / f"{i}.safetensors" for i in range(4)]
+    for file in files:
+        made = cg.Recommender(cg.toys.cycle(5))
+        made.prepare([0, 1])
+        made.save(file)
+    assert len({file.read_bytes() for file in files}) == 1
+
+
+def test_nested_components_are_prepared(tmp_path):
+    inner = cg.MixtureRanker({"degree": cg.CuriousRanker("max-degree"), "pagerank": cg.PageRankRanker()})
+    made = cg.Recommender(cg.toys.cycle(5), cg.MixtureRanker({"inner": inner, "pagerank": cg.PageRankRanker()}))
+    made.prepare([0, 1])
+    assert made.num_prepared == 2
+    made.save(tmp_path / "parts.safetensors")
+    made.load(tmp_path / "parts.safetensors")
+    assert made.num_prepared == 2
+
+
+def test_save_keeps_other_parts_of_a_file(tmp_path):
+    g, file = cg.toys.library(), tmp_path / "parts.safetensors"
+    both = cg.Recommender(g)
+    both.prepare(["music"])
+    both.save(file)
+    one = cg.Recommender(g, "igt")
+    one.load(file)
+    one.prepare(["logic"])
+    one.save(file)
+    again = cg.Recommender(g)
+    again.load(file)
+    assert again.num_prepared == 3
+    fresh = cg.Recommender(g)
+    fresh.prepare(["dance"])
+    fresh.save(file)  # not loaded before: what the file holds stays
+    again = cg.Recommender(g)
+    again.load(file)
+    assert again.num_prepared == 5
+    other = cg.Recommender(cg.toys.cycle(5), "cpt")
+    other.prepare([0])
+    before = file.read_bytes()
+    with pytest.raises(cg.FileFormatError, match="are of graph"):
+        other.save(file)
+    with pytest.raises(cg.FileFormatError, match=r"are of alpha 0\.85, not 0\.5"):
+        cg.Recommender(g, alpha=0.5).save(file)
+    assert file.read_bytes() == before
+
+
+class LowestFirst:
+    name = "lowest-first"
+
+    def scores(self, exploration):
+        return -exploration.candidates.nodes.astype(float)
+
+
+def test_parts_of_custom_agents_need_a_fingerprint(tmp_path):
+    g, file = cg.toys.library(), tmp_path / "parts.safetensors"
+    made = cg.Recommender(g, cg.CuriousRanker(LowestFirst(), name="mine"))
+    made.prepare(["music"])
+    with pytest.raises(cg.SettingError, match="attribute `fingerprint`"):
+        made.save(file)
+    with pytest.raises(cg.SettingError, match="the reward 'lambda' is your own"):
+        cg.Recommender(g, cg.CuriousRanker(reward=lambda s: s.num_edges)).save(file)
+    assert not file.exists()
+    first, second = LowestFirst(), LowestFirst()
+    first.fingerprint, second.fingerprint = "1", "2"
+    cg.Recommender(g, cg.CuriousRanker(first, name="mine")).save(file)
+    cg.Recommender(g, cg.CuriousRanker(first, name="mine")).load(file)
+    with pytest.raises(cg.FileFormatError, match="are of agent 'lowest-first 1', not 'lowest-first 2'"):
+        cg.Recommender(g, cg.CuriousRanker(second, name="mine")).load(file)
+
+
+def test_exact_parts_and_standard_errors_of_sampled_ones():
+    g = cg.toys.cycle(9)
+    top = cg.recommend(g, [0, 3], k=5, ranker="igt")
+    exact = cg.curious_pagerank(g, "greedy", 0.85, [0, 3], reward="igt", exact=True)
+    assert top.stderr == [0.0] * 5
+    np.testing.assert_allclose([score for _, score in top], [exact.scores[label] for label, _ in top], rtol=1e-6)
+    large = cg.generate("er", nodes=60, seed=0)
+    exact = cg.curious_pagerank(large, "max-degree", 0.85, [0, 3], tolerance=0.003, max_walks=400_000)
+    z = []
+    for seed in range(12):
+        drawn = cg.recommend(large, [0, 3], k=8, ranker=cg.CuriousRanker("max-degree", walks=200, seed=seed))
+        assert min(drawn.stderr) > 0
+        z += [(score - exact.scores[label]) / error for (label, score), error in zip(drawn, drawn.stderr, strict=True)]
+    assert 0.6 < np.sqrt(np.mean(np.clip(z, -5, 5) ** 2)) < 2.2  # 3 degrees of freedom: 1.7 expected
+    both = cg.recommend(large, [0, 3], k=8)
+    assert len(both.stderr) == 8
+    assert both.to_dict()["recommendations"][0]["stderr"] == both.stderr[0]
+
+
+def load_refused(file: Path, made: cg.Recommender | None = None) -> str:
+    made = recommender() if made is None else made
+    with pytest.raises(cg.FileFormatError) as caught:
+        made.load(file)
+    message = str(caught.value)
+    assert message.startswith(f"{file}: ")
+    assert "\n" not in message
+    assert made.num_prepared == 0
+    return message
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("parts") / "good.safetensors"
+    made = recommender()
+    made.prepare(["music", "logic"])
+    made.save(file)
+    return file
+
+
+def test_parts_of_other_graphs_and_settings_are_refused(good):
+    for other, message in [
+        (recommender(cg.toys.cycle(12)), "are of graph"),
+        (recommender(agent="min-degree"), "are of agent 'max-degree', not 'min-degree'"),
+        (recommender(agent="igt-rg"), "are of agent"),
+        (recommender(alpha=0.5), "are of alpha 0.85, not 0.5"),
+        (recommender(p_g=0.1), "are of p_g"),
+        (recommender(walks=7), "are of walks"),
+        (recommender(seed=3), "are of seed 0, not 3"),
+        (recommender(reward="cpt"), "are of reward 'igt', not 'cpt'"),
+        (recommender(fallback="anywhere"), "are of fallback"),
+        (cg.Recommender(cg.toys.library()), "holds no parts for igt, cpt"),
+    ]:
+        assert message in load_refused(good, other)
+    edges = [(*edge, 2.0) for edge in cg.toys.library().to_networkx().edges]
+    weighted = cg.Graph.from_edges(edges, nodes=cg.toys.library().labels)
+    assert "are of graph" in load_refused(good, recommender(weighted))
+
+
+def content(file: Path) -> tuple[dict, dict]:
+    with safe_open(file, framework="numpy") as stream:
+        return {name: stream.get_tensor(name) for name in stream.keys()}, stream.metadata()  # noqa: SIM118
+
+
+@pytest.mark.parametrize(
+    ("kind", "spoil", "message"),
+    [
+        ("visits", lambda a: a.astype(np.float64), "its visits are not a list of float32"),
+        ("starts", lambda a: a[:, None], "its starts are not a list of int32"),
+        ("offsets", lambda a: a[::-1].copy(), "do not fit together"),
+        ("offsets", lambda a: a[:-1], "do not fit together"),
+        ("offsets", lambda a: a[:0], "do not fit together"),
+        ("offsets", lambda a: np.array([0, 2**62, a[-1]]), "do not fit together"),
+        ("nodes", lambda a: a + 12, "names nodes that the graph does not have"),
+        ("nodes", lambda a: a - 12, "names nodes that the graph does not have"),
+        ("nodes", lambda a: np.concatenate([a[1::-1], a[2:]]), "not in order"),
+        ("starts", lambda a: a[::-1].copy(), "not in order"),
+        ("visits", lambda a: a * np.float32(np.nan), "not finite"),
+        ("visits", lambda a: -a, "not finite and above zero"),
+        ("totals", lambda a: a * np.inf, "not finite"),
+        ("totals", lambda a: a * 0, "not finite and above zero"),
+        ("nodes", None, "is not a usable parts file"),
+    ],
+)
+def test_invalid_arrays_are_refused(good, tmp_path, kind, spoil, message):
+    arrays, header = content(good)
+    name = f"curious.{kind}"
+    if spoil is None:
+        del arrays[name]
+    else:
+        arrays[name] = np.ascontiguousarray(spoil(arrays[name]))
+    file = tmp_path / "bad.safetensors"
+    file.write_bytes(save(arrays, metadata=header))
+    assert message in load_refused(file)
+
+
+def test_other_files_are_refused_and_not_overwritten(good, tmp_path):
+    data = good.read_bytes()
+    arrays, header = content(good)
+    (key,) = header
+    file = tmp_path / "bad.safetensors"
+    for bad in (
+        data[: len(data) // 2],
+        data[:20],
+        b"precious",
+        save(arrays),
+        save(arrays, metadata={key: "{"}),
+        save(arrays, metadata={key: "[1]"}),
+        save(arrays, metadata={key: '{"curious": 3}'}),
+    ):
+        file.write_bytes(bad)
+        load_refused(file)
+        made = recommender()
+        made.prepare(["music"])
+        with pytest.raises(cg.FileFormatError, match=r"is not a usable parts file"):
+            made.save(file)
+        assert file.read_bytes() == bad
+    load_refused(tmp_path / "none.safetensors")
+    load_refused(tmp_path)
+
+
+def test_nothing_is_loaded_if_one_component_does_not_fit(tmp_path):
+    g, file = cg.toys.cycle(6), tmp_path / "parts.safetensors"
+    made = cg.Recommender(g)
+    made.prepare([0])
+    made.save(file)
+    rankers = {"igt": cg.CuriousRanker("greedy", "igt"), "cpt": cg.CuriousRanker("greedy", "cpt", alpha=0.5)}
+    with pytest.raises(cg.FileFormatError, match="'cpt' are of alpha"):
+        load_parts(file, g, rankers)
+    assert not rankers["igt"].kept.get(g)
+
+
+def test_killed_writer_leaves_the_old_file(good, tmp_path):
+    file = tmp_path / "parts.safetensors"
+    file.write_bytes(good.read_bytes())
+    code = (
+        "import os, signal, sys, curiograph as cg\n"
+        "from curiograph import files\n"
+        "files.os.replace = lambda *a: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "r = cg.CuriousRanker('max-degree'); g = cg.toys.library()\n"
+        "from curiograph.recommendation.prepared import save_parts\n"
+        "save_parts(sys.argv[1], g, {'curious': r})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(file)], env=os.environ, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert file.read_bytes() == good.read_bytes()
+    made = recommender()
+    made.load(file)
+    assert made.num_prepared == 2
+
+
+def test_rankers_without_parts_have_nothing_to_save(tmp_path):
+    made = cg.Recommender(cg.toys.cycle(5), "pagerank")
+    made.prepare()
+    with pytest.raises(cg.SettingError, match="has no parts to keep"):
+        made.save(tmp_path / "parts.safetensors")
+    with pytest.raises(cg.SettingError, match="give a list"):
+        cg.Recommender(cg.toys.library()).prepare("music")
+    assert not list(tmp_path.iterdir())

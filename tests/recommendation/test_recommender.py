@@ -1,0 +1,235 @@
+"""Recommendations against the definitions: candidates and scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from support.small_graphs import graphs, histories
+
+BY_DEGREE = cg.CuriousRanker("max-degree", p_g=0.5, name="degree")
+
+
+def list_labels(top) -> list:
+    return [label for label, _ in top]
+
+
+def allowed(graph: cg.Graph, history: list, which: str) -> set:
+    """Return the candidates by definition."""
+    seen = set(history)
+    if which == "all":
+        return set(graph.labels) - seen
+    around = set(graph.neighbors(history[-1])) - seen
+    if which == "last" and around:
+        return around
+    return {v for u in seen for v in graph.neighbors(u)} - seen
+
+
+def reachable(graph: cg.Graph, history: list) -> set:
+    found, todo = set(), list(history)
+    while todo:
+        u = todo.pop()
+        if u not in found:
+            found.add(u)
+            row = graph.position(u)
+            slots = range(graph.indptr[row], graph.indptr[row + 1])
+            todo += [graph.label(graph.indices[s]) for s in slots if graph.weights is None or graph.weights[s] > 0]
+    return found
+
+
+# ---- candidates ------------------------------------------------------------------------------------------------------
+
+
+@given(st.data(), st.sampled_from(["last", "history", "all"]), st.sampled_from(["pagerank", BY_DEGREE]))
+def test_candidates_follow_the_definition(data, which, ranker):
+    g = data.draw(graphs())
+    history = data.draw(histories(g))
+    top = cg.recommend(g, history, k=50, candidates=which, ranker=ranker)
+    wanted = allowed(g, history, which)
+    if which == "all" and ranker == "pagerank":
+        wanted &= reachable(g, history)
+    if which == "all" and ranker is BY_DEGREE:
+        assert set(list_labels(top)) <= wanted & reachable(cg.Graph(g.indptr, g.indices, directed=g.directed), history)
+    else:
+        assert set(list_labels(top)) == wanted
+    assert len(list_labels(top)) == len(set(list_labels(top)))
+    assert not set(list_labels(top)) & set(history)
+    scores = [score for _, score in top]
+    assert scores == sorted(scores, reverse=True)
+    assert list_labels(cg.recommend(g, history, k=2, candidates=which, ranker=ranker)) == list_labels(top)[:2]
+
+
+def test_last_node_may_be_a_revisit():
+    g = cg.Graph.from_edges([("a", "b"), ("a", "x"), ("b", "y")])
+    assert list_labels(cg.recommend(g, ["a", "b", "a"], candidates="last", ranker="pagerank")) == ["x"]
+    assert list_labels(cg.recommend(g, ["a", "b"], candidates="last", ranker="pagerank")) == ["y"]
+    assert cg.recommend(g, ["a", "b", "a"], ranker="pagerank").history == ["a", "b"]
+
+
+def test_dead_end_falls_back_to_the_neighbors_of_the_walk():
+    g = cg.Graph.from_edges([(0, 1), (0, 2), (1, 0), (3, 1)], directed=True)
+    assert list_labels(cg.recommend(g, [0, 1], candidates="last", ranker="pagerank")) == [2]
+    assert list_labels(cg.recommend(g, [2], candidates="last", ranker="pagerank")) == []
+
+
+def test_neighbors_without_visits_are_offered():
+    hub = cg.Graph.from_edges([(0, v) for v in range(1, 60)])
+    assert len(cg.recommend(hub, [0], k=59, candidates="last", ranker=BY_DEGREE)) == 59
+
+
+def test_custom_rankers_may_offer_scores_of_zero():
+    class Even:
+        name = "even"
+
+        def scores(self, graph, histories, candidates):
+            return -(candidates.nodes % 2).astype(float)
+
+    g = cg.Graph.from_edges([(0, 1), (2, 3), (3, 4)])
+    assert cg.recommend(g, [0], ranker=Even()) == [(2, 0.0), (4, 0.0), (1, -1.0), (3, -1.0)]
+
+
+@pytest.mark.parametrize(
+    ("graph", "history"),
+    [
+        (cg.toys.library(), ["music", "logic"]),
+        (cg.toys.grid(3, 3), [(0, 0), (1, 1)]),
+        (cg.toys.grid(3, 3), [(1, 1)]),
+        (cg.toys.cycle(6), [0, 1]),
+        (cg.toys.cycle(6), np.array([0, 1])),
+        (cg.Graph.from_edges([(10, 70), (70, "x"), ("x", ("t", 1))]), ["x", 10]),
+    ],
+)
+def test_results_are_labels_and_floats(graph, history):
+    top = cg.recommend(graph, history, k=3, ranker="pagerank")
+    assert 0 < len(top) <= 3
+    assert set(list_labels(top)) <= set(graph.labels)
+    assert all(type(score) is float for _, score in top)
+
+
+def test_histories_may_be_lists_tuples_arrays_or_walks():
+    g = cg.toys.cycle(6)
+    wanted = [cg.recommend(g, [0, 1], ranker="pagerank"), cg.recommend(g, [2, 3], ranker="pagerank")]
+    for several in ([[0, 1], [2, 3]], [(0, 1), (2, 3)], np.array([[0, 1], [2, 3]]), [np.array([0, 1]), [2, 3]]):
+        assert list(map(list_labels, cg.recommend(g, several, ranker="pagerank"))) == list(map(list_labels, wanted))
+    grid = cg.toys.grid(3, 3)
+    assert len(cg.recommend(grid, [((0, 0), (0, 1)), ((1, 1),)], ranker="pagerank")) == 2
+    walk = cg.explore(g, "greedy", "igt", 0, 3)
+    assert list_labels(cg.recommend(g, walk, ranker="pagerank")) == list_labels(
+        cg.recommend(g, walk.nodes, ranker="pagerank")
+    )
+
+
+@pytest.mark.parametrize("which", ["last", "history", "all"])
+@pytest.mark.parametrize("ranker", ["pagerank", BY_DEGREE])
+def test_batch_equals_single_users(which, ranker):
+    g = cg.generate("ws", nodes=40, seed=2)
+    many = [[v, (7 * v) % 40, v] for v in range(40)]
+    together = cg.recommend(g, many, k=5, candidates=which, ranker=ranker)
+    for history, top in zip(many, together, strict=True):
+        alone = cg.recommend(g, history, k=5, candidates=which, ranker=ranker)
+        assert list_labels(top) == list_labels(alone)
+        np.testing.assert_allclose([s for _, s in top], [s for _, s in alone], rtol=0, atol=2e-10)
+
+
+# ---- scores ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", [None, {"pagerank": 3, "igt": -4}, {"pagerank": -1, "igt": 0.5, "cpt": 2}])
+def test_mixture_is_the_weighted_sum_on_the_unit_sphere(weights):
+    g, history = cg.toys.library(), ["music", "logic"]
+    top = cg.recommend(g, history, k=12, weights=weights)
+    given = weights or {"pagerank": 1, "igt": 1, "cpt": 1}
+    length = sum(w * w for w in given.values()) ** 0.5
+    parts = {
+        "pagerank": cg.pagerank(g, 0.85, history).scores,
+        "igt": cg.curious_pagerank(g, "greedy", 0.85, history, reward="igt", exact=True).scores,
+        "cpt": cg.curious_pagerank(g, "greedy", 0.85, history, reward="cpt", exact=True).scores,
+    }
+    wanted = sum(w / length * parts[name] for name, w in given.items())
+    for label, score in top:  # 256 walkers a node, against all paths
+        assert score == pytest.approx(wanted[g.position(label)], abs=0.01)
+    only = cg.recommend(g, history, k=12, weights={"pagerank": -2})
+    for label, score in only:
+        assert score == pytest.approx(-parts["pagerank"][g.position(label)], abs=1e-9)
+
+
+def test_curious_scores_agree_with_curious_pagerank():
+    g = cg.generate("ws", nodes=40, seed=0)
+    history = [0, 11, 23]
+    eta = cg.curious_pagerank(g, "max-degree", history=history, tolerance=0.02, seed=7)
+    spread = [
+        dict(cg.recommend(g, history, k=40, ranker=cg.CuriousRanker("max-degree", seed=seed))) for seed in range(8)
+    ]
+    for v in np.argsort(-eta.scores)[:15].tolist():
+        if v not in history:
+            found = [each[v] for each in spread]
+            error = np.hypot(np.std(found, ddof=1) / np.sqrt(8), eta.stderr[v])
+            assert abs(np.mean(found) - eta.scores[v]) < 4.5 * error + 2e-3 * eta.scores[v]
+
+
+# ---- large graphs, bad input -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("which", ["last", "all"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_local_push_agrees_with_the_exact_solution(monkeypatch, directed, which):
+    rng = np.random.default_rng(0)
+    hubs = (3000 * rng.random(12000) ** 3).astype(int)
+    g = cg.Graph.from_edges(np.column_stack([rng.integers(0, 3000, 12000), hubs]), directed=directed)
+    many = [g.labels[i : i + 3] for i in range(0, 60, 3)]
+    whole = cg.recommend(g, many, k=5, candidates=which, ranker="pagerank")
+    monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
+    monkeypatch.setattr("curiograph.recommendation.rankers._PUSH_EDGES", 1000)
+    around = cg.recommend(g, many, k=5, candidates=which, ranker="pagerank")
+    for exact, close in zip(map(dict, whole), map(dict, around), strict=True):
+        shared = exact.keys() & close.keys()
+        assert len(shared) >= len(exact) - 1
+        assert all(abs(close[v] - exact[v]) < 0.15 * exact[v] for v in shared)
+
+
+def test_local_push_does_not_offer_unreachable_nodes(monkeypatch):
+    monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", 0)
+    for directed in (False, True):
+        g = cg.Graph.from_edges([(0, 1), (1, 2), (3, 4)], directed=directed)
+        assert set(list_labels(cg.recommend(g, [0], ranker="pagerank"))) == {1, 2}
+
+
+def test_results_do_not_depend_on_the_batch_size(monkeypatch):
+    g, many = cg.toys.library(), [[label] for label in cg.toys.library().labels]
+    wanted = cg.recommend(g, many, ranker=BY_DEGREE)
+    monkeypatch.setattr("curiograph.recommendation.recommender._BATCH_ENTRIES", 40)
+    assert cg.recommend(g, many, ranker=BY_DEGREE) == wanted
+
+
+@pytest.mark.parametrize(
+    ("history", "settings", "error", "message"),
+    [
+        ([], {}, cg.WalkError, "the history is empty"),
+        ("music", {}, cg.WalkError, "the history is 'music'; give a list of node labels"),
+        (3, {}, cg.WalkError, "the history is 3"),
+        (["musik"], {}, cg.UnknownNodeError, "the graph has no node 'musik'; the nearest names are 'music'"),
+        ([["music"], ["musik"]], {}, cg.UnknownNodeError, "history 1: the graph has no node 'musik'"),
+        ([["music"], []], {}, cg.WalkError, "history 1: the history is empty"),
+        (["music", ["logic"]], {}, cg.UnknownNodeError, "the graph has no node ['logic']"),
+        (["music"], {"k": 0}, cg.SettingError, "k is 0"),
+        (["music"], {"alpha": 1}, cg.SettingError, "alpha is 1; give a number from 0 up to"),
+        (["music"], {"alpha": float("nan")}, cg.SettingError, "alpha is nan"),
+        (["music"], {"candidates": "near"}, cg.UnknownNameError, "candidates is 'near'; the choices are last"),
+        (["music"], {"candidates": ["logic"]}, cg.UnknownNameError, "candidates is ['logic']"),
+        (["music"], {"weights": {"joy": 1}}, cg.SettingError, "there is a weight for 'joy'; the components are"),
+    ],
+)
+def test_bad_input(history, settings, error, message):
+    with pytest.raises(error) as caught:
+        cg.recommend(cg.toys.library(), history, **settings)
+    assert message in str(caught.value)
+
+
+def test_graphs_without_edges_and_other_objects_are_refused():
+    with pytest.raises(cg.GraphError, match="3 nodes but no edges"):
+        cg.recommend(cg.Graph.from_edges([], nodes=[0, 1, 2]), [0])
+    with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
+        cg.Recommender("links.tsv")
