@@ -61,13 +61,9 @@ Fallback = Annotated[
         autocompletion=completion.complete_fallbacks,
     ),
 ]
-
 Engine = Annotated[
     str,
-    typer.Option(
-        help="Execution backend: local (processes) or ray.",
-        autocompletion=completion.complete_engines,
-    ),
+    typer.Option(help="Execution backend: local (processes) or ray.", autocompletion=completion.complete_engines),
 ]
 Workers = Annotated[
     int | None,
@@ -80,8 +76,6 @@ Address = Annotated[
 Run = Annotated[
     Path | None, typer.Option(help="Folder for finished tasks; rerun the command to resume an interrupted job.")
 ]
-
-
 History = Annotated[str | None, typer.Option(help="Labels of visited nodes, separated by commas.")]
 Histories = Annotated[Path | None, typer.Option(help="File with one history per line.")]
 Alpha = Annotated[float, typer.Option(help="Probability of continuing instead of teleporting, from 0 to below 1.")]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -22,9 +21,6 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import SettingError
-
-if TYPE_CHECKING:
-    from curiograph.human.prediction.results import Prediction
 
 
 def predict(
@@ -88,6 +84,7 @@ def predict(
     from curiograph.human.prediction.predict import FULL, QUICK
     from curiograph.human.prediction.predict import predict as predict_choices
     from curiograph.human.prediction.protocol import RECIPES, Recipe
+    from curiograph.paper.table2 import tabulate_methods
     from curiograph.parallel import resolve_engine
 
     check_out(out, (".json", ".csv", *PICTURES))
@@ -123,21 +120,6 @@ def predict(
     if json:
         show_json(prediction.to_dict())
         return
-    show_prediction(prediction)
-
-
-def show_prediction(prediction: Prediction) -> None:
-    """Show a table of methods for each candidate set, and the conclusion."""
-    from curiograph.human.prediction.results import CANDIDATE_LABELS
-
-    columns = ["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r", "± over splits", "95 % over users"]
-    for outcome in prediction.outcomes.values():
-        rows = []
-        for method in outcome:
-            r = outcome.improvement(method)
-            means = [f"{value:.3f}" for value in outcome.mean(method).values()]
-            spread = "" if isnan(r.spread) else f"{r.spread:.1%}"
-            rows.append([method, *means, f"{r.value:+.1%}", spread, f"{r.low:+.1%} to {r.high:+.1%}"])
-        size = f"{len(outcome.users):,} choices among {CANDIDATE_LABELS[outcome.among]}"
-        show_table(f"{prediction.name}: {size}; 1 is best, r is over PageRank", columns, rows)
+    for table in tabulate_methods(prediction):
+        show_table(table.title, table.columns, table.rows)
     print(prediction.answer)

@@ -23,13 +23,13 @@ from curiograph.cli.output import (
     show_table,
     write_text,
 )
-from curiograph.cli.predict import show_prediction
 from curiograph.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
     from curiograph.agents.evaluate import Episodes
     from curiograph.paper.experiment import Experiment
     from curiograph.paper.people import Settings as PeopleSettings
+    from curiograph.progress import Progress
 
 app = typer.Typer(help="Reproduce a table or figure of the paper.", no_args_is_help=True)
 
@@ -50,11 +50,6 @@ Run = Annotated[
 ]
 _RESULTS = Path("results")
 _RUNS = Path("runs") / "table2"
-
-
-@app.callback()
-def _reproduce() -> None:
-    pass
 
 
 @app.command("table1")
@@ -87,11 +82,8 @@ def table1(
         seeds=seeds,
         seed=seed,
     )
-    with show_progress(quiet) as progress:
-        backend = resolve_engine(engine, workers, address, run)
-        result = experiment.run(settings, environments or (), backend, progress)
-    _write(result, out)
-    _show(result, out, json, quiet)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, environments or (), backend, progress), out, json, quiet)
 
 
 @app.command("lengths")
@@ -118,10 +110,8 @@ def lengths(
     settings = experiment.Settings(
         graphs=graphs, episodes=episodes, beam_episodes=beam_episodes, seed=seed, lengths=selected
     )
-    with show_progress(quiet) as progress:
-        result = experiment.run(settings, resolve_engine(engine, workers, address, run), progress)
-    _write(result, out)
-    _show(result, out, json, quiet)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, backend, progress), out, json, quiet)
 
 
 @app.command("sizes")
@@ -148,10 +138,8 @@ def sizes(
     settings = experiment.Settings(
         graphs=graphs, episodes=episodes, beam_episodes=beam_episodes, seed=seed, sizes=selected
     )
-    with show_progress(quiet) as progress:
-        result = experiment.run(settings, resolve_engine(engine, workers, address, run), progress)
-    _write(result, out)
-    _show(result, out, json, quiet)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, backend, progress), out, json, quiet)
 
 
 @app.command("walltime")
@@ -174,10 +162,7 @@ def walltime(
     _check_output(out)
     selected = tuple(size for size in experiment.SIZES if size <= largest)
     settings = experiment.Settings(family=family, sizes=selected, walks=walks, repeats=repeats, seed=seed)
-    with show_progress(quiet) as progress:
-        result = experiment.run(settings, find_peers(), progress)
-    _write(result, out)
-    _show(result, out, json, quiet)
+    _reproduce(lambda progress: experiment.run(settings, find_peers(), progress), out, json, quiet)
 
 
 @app.command("table2")
@@ -203,13 +188,8 @@ def table2(
 
     settings = _select_datasets(only, quick, seed, splits)
     _check_output(out, run)
-    with show_progress(quiet) as progress:
-        result = experiment.run(settings, source, resolve_engine(engine, workers, address, run), progress)
-    _write(result, out)
-    if not json:
-        for prediction in result.predictions:
-            show_prediction(prediction)
-    _show(result, out, json, quiet)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
 
 
 @app.command("diffusion")
@@ -234,11 +214,8 @@ def diffusion(
 
     settings, walking = _select_datasets(only, quick, seed), experiment.Walking(walks, steps)
     _check_output(out, run)
-    with show_progress(quiet) as progress:
-        backend = resolve_engine(engine, workers, address, run)
-        result = experiment.run(settings, walking, source, backend, progress)
-    _write(result, out)
-    _show(result, out, json, quiet)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, walking, source, backend, progress), out, json, quiet)
 
 
 @app.command("examples")
@@ -262,10 +239,8 @@ def examples(
 
     settings = _select_datasets(only, quick, seed)
     _check_output(out, run)
-    with show_progress(quiet) as progress:
-        result = experiment.run(settings, count, source, resolve_engine(engine, workers, address, run), progress)
-    _write(result, out)
-    _show(result, out, json, quiet)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, count, source, backend, progress), out, json, quiet)
 
 
 @app.command("all")
@@ -324,18 +299,17 @@ def _check_output(out: Path, run: Path | None = None) -> None:
     check_folder(run, "--run")
 
 
-def _write(result: Experiment, out: Path) -> None:
-    """Write the document, the Markdown page and the figure."""
+def _reproduce(run: Callable[[Progress], Experiment], out: Path, json: bool, quiet: bool) -> None:
+    """Run an experiment, write its document, page and figure, and show its document or its tables and remarks."""
+    with show_progress(quiet) as progress:
+        result = run(progress)
+    document, name = result.to_dict(), result.name
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / f"{result.name}.json", format_json(result.to_dict()) + "\n")
-    write_text(out / f"{result.name}.md", result.to_markdown())
-    result.save_plot(out / f"{result.name}.png")
-
-
-def _show(result: Experiment, out: Path, json: bool, quiet: bool) -> None:
-    """Show the document, or tables and remarks."""
+    write_text(out / f"{name}.json", format_json(document) + "\n")
+    write_text(out / f"{name}.md", result.to_markdown())
+    result.save_plot(out / f"{name}.png")
     if json:
-        show_json(result.to_dict())
+        show_json(document)
         return
     for section in result.sections:
         if isinstance(section, str):
@@ -344,4 +318,4 @@ def _show(result: Experiment, out: Path, json: bool, quiet: bool) -> None:
             show_table(section.title, section.columns, section.rows)
     for line in result.remarks:
         print_remark(line, quiet)
-    print_remark(f"wrote {result.name}.md, {result.name}.json and {result.name}.png to {out}", quiet)
+    print_remark(f"wrote {name}.md, {name}.json and {name}.png to {out}", quiet)

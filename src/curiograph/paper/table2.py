@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from curiograph.files import PathLike
@@ -57,7 +58,10 @@ class Table2(Experiment):
 
     @property
     def sections(self) -> list[Table | str]:
-        return [self.table]
+        sections: list[Table | str] = []
+        for prediction in self.predictions:
+            sections += [*tabulate_methods(prediction), prediction.answer]
+        return [*sections, self.table]
 
     @property
     def remarks(self) -> list[str]:
@@ -142,6 +146,22 @@ class Table2(Experiment):
             ax.set_title(TITLES[prediction.name], fontsize=10)
         axes: Axes = bars
         return axes
+
+
+def tabulate_methods(prediction: Prediction) -> list[Table]:
+    """Return a table of all methods for each candidate set."""
+    columns = ["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r", "± over splits", "95 % over users"]
+    tables = []
+    for outcome in prediction.outcomes.values():
+        rows = []
+        for method in outcome:
+            r = outcome.improvement(method)
+            means = [f"{value:.3f}" for value in outcome.mean(method).values()]
+            spread = "" if isnan(r.spread) else f"{r.spread:.1%}"
+            rows.append([method, *means, f"{r.value:+.1%}", spread, f"{r.low:+.1%} to {r.high:+.1%}"])
+        size = f"{len(outcome.users):,} choices among {CANDIDATE_LABELS[outcome.among]}"
+        tables.append(Table(f"{prediction.name}: {size}; 1 is best, r is over PageRank", columns, rows))
+    return tables
 
 
 def _format_difference(estimate: Estimate) -> str:
