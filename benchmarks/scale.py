@@ -20,9 +20,8 @@ from benchmarks.timing import time_call
 from curiograph.agents.evaluate import evaluate
 from curiograph.cli.output import show_progress
 from curiograph.errors import SettingError
-from curiograph.graph.generators import generate
+from curiograph.graph.generators import generate, generate_large
 from curiograph.graph.io.read import read_graph
-from curiograph.graph.large_generators import generate_large
 from curiograph.growth.measure import measure
 from curiograph.progress import Progress
 from curiograph.validation import resolve_workers

@@ -1,4 +1,4 @@
-"""The own format: exact round trips, memory maps, atomic writing, and files that lie."""
+"""The .npz format: exact round trips, memory maps, atomic writing, and corrupt files."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_round_trip(tmp_path_factory, graph):
     assert again.cleaning == graph.cleaning
     assert [again.position(label) for label in graph.labels] == list(range(len(graph)))
     before = path.read_bytes()
-    write_graph(again, path)  # the arrays are mapped from the file that is replaced here
+    write_graph(again, path)  # the arrays are mapped from the file that is replaced
     assert path.read_bytes() == before
     assert pickle.loads(pickle.dumps(again)) == graph
 
@@ -82,13 +82,13 @@ def test_arrays_are_mapped_aligned_and_read_only(saved):
         assert not array.flags.writeable
 
 
-def test_kinds_of_names(tmp_path):
+def test_stored_types_of_labels(tmp_path):
     for nodes, kind in (([0, 1], RangeLabels), ([5, -2], IntegerLabels), (["a", "b"], TextLabels)):
         write_graph(Graph.from_edges([nodes], nodes=nodes), tmp_path / "g.npz")
         assert type(read_graph(tmp_path / "g.npz").names) is kind
 
 
-def test_numpy_can_read_it(saved):
+def test_file_is_readable_by_numpy(saved):
     with np.load(saved) as members:
         assert members["indptr"].tolist() == [0, 2, 4, 6]
 
@@ -104,20 +104,20 @@ def test_label_that_cannot_be_stored(tmp_path, label):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_failed_write_leaves_the_old_file(saved, monkeypatch):
+def test_failed_write_keeps_the_old_file(saved, monkeypatch):
     before = saved.read_bytes()
 
-    def full(*_):
+    def raise_disk_full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("os.fsync", full)
+    monkeypatch.setattr("os.fsync", raise_disk_full)
     with pytest.raises(GraphError, match=r"cannot write .*: the disk is full; make room"):
         write_graph(Graph.from_edges([(0, 1)]), saved)
     assert saved.read_bytes() == before
     assert list(saved.parent.iterdir()) == [saved]
 
 
-def test_bad_places(tmp_path):
+def test_paths_that_cannot_be_written(tmp_path):
     graph = sample()
     for path in (None, 5):
         with pytest.raises(GraphError, match=f"the path is {path}; give the name of a file"):
@@ -129,7 +129,7 @@ def test_bad_places(tmp_path):
         graph.save(str(tmp_path / "d.npz"))
 
 
-def test_link_is_followed(saved):
+def test_symbolic_link_is_followed(saved):
     link = saved.parent / "link.npz"
     link.symlink_to(saved)
     other = Graph.from_edges([(0, 1)])
@@ -138,24 +138,25 @@ def test_link_is_followed(saved):
     assert read_graph(saved) == other
 
 
-# ---- files that lie -------------------------------------------------------------------------------------------------
+# ---- corrupt files --------------------------------------------------------------------------------------------------
 
 
-def refused(path: Path, message: str) -> None:
+def assert_rejected(path: Path, message: str) -> None:
+    """Reading raises an error that names the file."""
     with pytest.raises(FileFormatError, match=message) as error:
         read_graph(path)
     assert str(path) in str(error.value)
 
 
-def test_cut_short_anywhere(saved):
+def test_truncated_file(saved):
     data = saved.read_bytes()
     for length in range(1, len(data), 7):
         saved.write_bytes(data[:length])
-        refused(saved, "zip|broken|damaged")
+        assert_rejected(saved, "zip|broken|damaged")
 
 
 @pytest.mark.parametrize("directed", [False, True])
-def test_any_flipped_byte_is_found_or_harmless(saved, directed):
+def test_flipped_byte_is_detected_or_harmless(saved, directed):
     sample(directed).save(saved)
     data = bytearray(saved.read_bytes())
     graph = sample(directed)
@@ -164,14 +165,14 @@ def test_any_flipped_byte_is_found_or_harmless(saved, directed):
         changed[place] ^= 0x41
         saved.write_bytes(changed)
         try:
-            again = read_graph(saved)  # a date, or bytes that only fill
+            again = read_graph(saved)  # a date, or padding
             assert (again, again.skeleton) == (graph, graph.skeleton)
         except FileFormatError as error:
             assert str(saved) in str(error)  # noqa: PT017
 
 
 def tamper(path: Path, **changes) -> None:
-    """Write the members again with numpy, some changed, None to leave out; arrays are then not aligned."""
+    """Write the members again with numpy, with changes, None to omit; the arrays are then not aligned."""
     with np.load(path) as members:
         arrays = {name: members[name] for name in members.files}
     arrays.update(changes)
@@ -246,16 +247,16 @@ def meta(**changes) -> np.ndarray:
         ({"meta": np.array([{"a": 1}], dtype=object)}, "'meta'"),
     ],
 )
-def test_lies(saved, changes, message):
+def test_inconsistent_members(saved, changes, message):
     tamper(saved, **changes)
-    refused(saved, message)
+    assert_rejected(saved, message)
 
 
 # ---- the skeleton of a directed graph -------------------------------------------------------------------------------
 
 
 @given(graphs())
-def test_skeleton_is_stored_where_it_has_rows_of_its_own(tmp_path_factory, graph):
+def test_skeleton_of_a_directed_graph_is_stored(tmp_path_factory, graph):
     path = tmp_path_factory.getbasetemp() / "skeleton.npz"
     write_graph(graph, path)
     again = read_graph(path)
@@ -265,7 +266,7 @@ def test_skeleton_is_stored_where_it_has_rows_of_its_own(tmp_path_factory, graph
     assert not again.skeleton.indices.flags.writeable
 
 
-def test_file_of_an_older_curiograph_has_no_skeleton(saved):
+def test_file_of_an_older_version_without_skeleton(saved):
     graph = sample(directed=True)
     graph.save(saved)
     tamper(saved, skeleton_indptr=None, skeleton_indices=None)
@@ -291,17 +292,17 @@ def test_file_of_an_older_curiograph_has_no_skeleton(saved):
         ),
     ],
 )
-def test_skeleton_that_lies(saved, changes, message):
+def test_inconsistent_skeleton(saved, changes, message):
     sample(directed=True).save(saved)
     tamper(saved, **changes)
-    refused(saved, message)
+    assert_rejected(saved, message)
 
 
-# ---- arrays that lie ------------------------------------------------------------------------------------------------
+# ---- hostile arrays -------------------------------------------------------------------------------------------------
 
 
 def npy(header: str, data: bytes = b"") -> bytes:
-    """An array file with a header of our own."""
+    """An array file with a given header."""
     padded = header.ljust(117) + "\n"
     return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode() + data
 
@@ -329,23 +330,23 @@ def test_hostile_array(saved, content):
     with zipfile.ZipFile(saved) as archive, zipfile.ZipFile(other, "w") as out:
         for name in archive.namelist():
             out.writestr(name, content if name == "indptr.npy" else archive.read(name))
-    refused(other, "'indptr'")
+    assert_rejected(other, "'indptr'")
 
 
 def test_compressed_member(saved):
     with np.load(saved) as members:
         arrays = {name: members[name] for name in members.files}
     np.savez_compressed(saved, **arrays)
-    refused(saved, "compressed or encrypted")
+    assert_rejected(saved, "compressed or encrypted")
 
 
-def test_files_of_others(tmp_path):
+def test_files_of_other_programs(tmp_path):
     scipy.sparse.save_npz(tmp_path / "s.npz", scipy.sparse.eye_array(3).tocsr(), compressed=False)
-    refused(tmp_path / "s.npz", r"lacks the member 'meta', so curiograph did not write it .*indptr.*from_scipy")
+    assert_rejected(tmp_path / "s.npz", r"lacks the member 'meta', so curiograph did not write it .*indptr.*from_scipy")
     (tmp_path / "t.npz").write_text("a\tb\n")
-    refused(tmp_path / "t.npz", "is not a zip archive, so not an .npz")
+    assert_rejected(tmp_path / "t.npz", "is not a zip archive, so not an .npz")
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w"):
         pass
     (tmp_path / "e.npz").write_bytes(buffer.getvalue())
-    refused(tmp_path / "e.npz", "is not a zip archive")
+    assert_rejected(tmp_path / "e.npz", "is not a zip archive")

@@ -1,4 +1,4 @@
-"""What is read around a walk against a slow twin, and the messages over it against dense matrices."""
+"""Neighborhoods of walks: comparison with the reference, and of messages with dense matrices."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.kernels import neighborhood
-from oracles import reference as twins
+from oracles import reference
 
 FAR = 1000  # no limit, on graphs this small
 
 
 class Case(NamedTuple):
-    """Walks with their candidates (positions) and rewards ahead, and the limits of reading."""
+    """Walks with their candidates (positions) and rewards ahead, and the limits of the neighborhood."""
 
     graph: cg.Graph
     walks: list[list[int]]
@@ -44,29 +44,29 @@ class Case(NamedTuple):
 
 
 def check(case: Case) -> None:
-    """Nodes, links, loose links and flags of every walk equal those of the slow twin."""
+    """Compare nodes, links, loose links and flags of every walk with the reference."""
     bounds, places, starts, links, loose, flags = case.read()
-    joined = twins.undirected(case.graph)
+    joined = reference.to_undirected(case.graph)
     assert (len(bounds), bounds[0], bounds[-1]) == (len(case.walks) + 1, 0, len(places))
     assert (len(starts), starts[0], starts[-1]) == (len(places) + 1, 0, len(links))
     assert (len(loose), flags.shape) == (len(links), (len(places), neighborhood.NUM_FLAGS))
     for i, (walk, options) in enumerate(zip(case.walks, case.options, strict=True)):
-        nodes, around = twins.read_around(joined, walk, options, case.hops, case.most, case.fan)
+        nodes, around = reference.read_neighborhood(joined, walk, options, case.hops, case.most, case.fan)
         first = bounds[i]
         assert places[first : bounds[i + 1]].tolist() == nodes
         for k, v in enumerate(nodes, start=first):
             found = links[starts[k] : starts[k + 1]]
             assert sorted(found.tolist()) == sorted(first + nodes.index(u) for u in around[v])
-            expected = [twins.is_loose(joined, walk, v, places[other]) for other in found]
+            expected = [reference.is_loose(joined, walk, v, places[other]) for other in found]
             assert loose[starts[k] : starts[k + 1]].tolist() == expected
-            row = twins.flags(joined, walk, options, case.ahead[i], v)
+            row = reference.compute_flags(joined, walk, options, case.ahead[i], v)
             assert flags[k] == pytest.approx(row, abs=1e-6), (v, walk, options)
 
 
 def drawn_case(draw: st.DrawFn, limit: st.SearchStrategy[int]) -> Case:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     size = draw(st.integers(2, 16))
-    graph = twins.random_graph(rng, size, draw(st.floats(0, 0.6)), directed=draw(st.booleans()))
+    graph = reference.draw_graph(rng, size, draw(st.floats(0, 0.6)), directed=draw(st.booleans()))
     walks, options = [], []
     for _ in range(draw(st.integers(0, 4))):
         order = rng.permutation(size).tolist()
@@ -81,40 +81,40 @@ cases = st.composite(drawn_case)
 
 
 @given(cases(st.integers(0, 7)))
-def test_equals_the_slow_twin(case):
+def test_equals_reference(case):
     check(case)
 
 
 @given(cases(st.just(FAR)))
-def test_equals_the_slow_twin_where_all_is_read(case):
+def test_equals_reference_without_limits(case):
     check(case)
     bounds, places, *_ = case.read()
-    joined = twins.undirected(case.graph)
+    joined = reference.to_undirected(case.graph)
     for i, (walk, options) in enumerate(zip(case.walks, case.options, strict=True)):
-        reached = {v for u in [*walk, *options] for v in twins.nx.node_connected_component(joined, u)}
+        reached = {v for u in [*walk, *options] for v in reference.nx.node_connected_component(joined, u)}
         assert set(places[bounds[i] : bounds[i + 1]].tolist()) == (reached if options else set())
 
 
 @pytest.mark.parametrize(("hops", "most", "fan"), [(5, 256, 64), (1, 256, 64), (5, 7, 64), (5, 256, 2)])
-def test_equals_the_slow_twin_on_longer_walks(hops, most, fan):
-    """Longer than the nodes that are told apart one by one."""
+def test_equals_reference_on_longer_walks(hops, most, fan):
+    """Longer than the number of recent nodes with flags of their own."""
     rng = np.random.default_rng(0)
     graph = cg.generate("ba", nodes=70, seed=0)
     walks = [rng.permutation(70)[:length].tolist() for length in (9, 10, 11, 12, 40, 60)]
-    options = [twins.candidates(graph, walk, "frontier") for walk in walks]
+    options = [reference.find_candidates(graph, walk, "frontier") for walk in walks]
     check(Case(graph, walks, options, [9, 9, 3, 3, 3, 0], hops, most, fan))
 
 
-def test_reading_goes_on_around_the_candidates_before_the_walk():
-    """A path 0 .. 6 walked from 3 to 2, so that 1 is the candidate: behind it 0, then behind the walk 4, 5, 6."""
+def test_candidates_are_expanded_before_the_walk():
+    """On a path 0 .. 6 walked from 3 to 2, the candidate is 1: first 0 next to it, then 4, 5, 6 next to the walk."""
     path = cg.Graph.from_edges([(i, i + 1) for i in range(6)])
     read = [Case(path, [[3, 2]], [[1]], [1], hops, most).read()[1].tolist() for hops, most in [(9, 9), (1, 9), (9, 1)]]
     assert read == [[3, 2, 1, 0, 4, 5, 6], [3, 2, 1, 0, 4], [3, 2, 1, 0]]
     assert Case(path, [[3, 2]], [[1]], [1], hops=0).read()[1].tolist() == [3, 2, 1]
 
 
-def test_a_link_across_which_a_loop_closes_is_loose():
-    """A square 0-1-2-3 of which 0 is visited: 1 and 3 are tied to it, and so is no link between them and 2."""
+def test_link_that_closes_a_loop_is_loose():
+    """In a square 0-1-2-3 with 0 visited, the ends of the links 1-2 and 2-3 have no common visited neighbor."""
     square = cg.toys.cycle(4)
     _, places, starts, links, loose, _ = Case(square, [[0]], [[1, 3]], [3]).read()
     two = places.tolist().index(2)
@@ -125,13 +125,13 @@ def test_a_link_across_which_a_loop_closes_is_loose():
     assert between == [False, False]
 
 
-def test_nothing_is_read_around_a_walk_that_ended():
+def test_walk_without_candidates_has_no_neighborhood():
     for walks, options in [([[0], [1, 2], [3]], [[], [3], []]), ([[0, 1]], [[]]), ([], [])]:
         check(Case(cg.toys.cycle(5), walks, options, [1] * len(walks)))
 
 
-def test_the_cost_does_not_grow_with_the_graph():
-    """A hub of 20,000 leaves is read in part, whether it was visited, is a candidate, or lies behind one."""
+def test_size_does_not_grow_with_the_graph():
+    """A hub of 20,000 leaves is read in part if it is visited, a candidate, or next to one."""
     leaves = 20_000
     edges = [(0, v) for v in range(1, leaves)] + [(1, leaves), (leaves, leaves + 1)]
     star = cg.Graph.from_edges(edges)
@@ -141,11 +141,11 @@ def test_the_cost_does_not_grow_with_the_graph():
             bounds, places, _, links, _, _ = Case(star, [walk] * 5, [options] * 5, [9] * 5, 5, most, fan).read()
             assert np.all(np.diff(bounds) <= len(walk) + len(options) + most)
             assert len(places) == bounds[-1]
-            assert len(links) < 4 * len(places)  # a tree, near enough
+            assert len(links) < 4 * len(places)  # nearly a tree
 
 
-def test_a_visited_hub_is_joined_to_what_is_read():
-    """Its row is far longer than the list of nodes read, so that the list is walked instead."""
+def test_visited_hub_is_linked_to_the_neighborhood():
+    """Its row is far longer than the list of nodes, so that the list is scanned instead."""
     leaves = 3000
     edges = [(0, v) for v in range(1, leaves)] + [(v, v + 1) for v in range(1, leaves - 1)]
     wheel = cg.Graph.from_edges(edges)
@@ -154,7 +154,7 @@ def test_a_visited_hub_is_joined_to_what_is_read():
 
 @settings(max_examples=30)
 @given(cases(st.sampled_from([1, 3, FAR])), st.integers(1, 5))
-def test_gathering_is_a_matrix_product_and_back_its_transpose(case, width):
+def test_messages_are_a_matrix_product_and_gradients_its_transpose(case, width):
     bounds, places, starts, links, loose, _ = case.read()
     rng = np.random.default_rng(1)
     count = len(places)
@@ -182,7 +182,7 @@ def test_gathering_is_a_matrix_product_and_back_its_transpose(case, width):
 
 @settings(max_examples=30)
 @given(cases(st.sampled_from([1, FAR])))
-def test_the_mean_over_a_walk(case):
+def test_mean_over_a_walk(case):
     bounds, places, *_ = case.read()
     hidden = np.random.default_rng(2).normal(size=(len(places), 3)).astype(np.float32)
     means = neighborhood.compute_walk_mean(bounds, case.lengths, hidden)
@@ -193,7 +193,7 @@ def test_the_mean_over_a_walk(case):
 
 @settings(max_examples=30)
 @given(cases(st.sampled_from([1, FAR])))
-def test_what_a_walk_adds_to_its_nodes(case):
+def test_walk_state_is_added_to_its_nodes(case):
     bounds, places, *_ = case.read()
     rng = np.random.default_rng(3)
     values = rng.normal(size=(len(places), 3)).astype(np.float32)

@@ -1,4 +1,4 @@
-"""igt against gudhi, ripser and boundary ranks: values, candidates, persistence pairs."""
+"""Information gaps: comparison with gudhi, ripser and boundary ranks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import curiograph as cg
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES
 from curiograph.rewards.igt import GapTracker
-from oracles.reference import betti_by_ranks, gudhi_betti, gudhi_pairs, random_graph, skeleton
+from oracles.reference import build_skeleton, compute_betti, compute_gudhi_betti, compute_gudhi_pairs, draw_graph
 
 SIZES = (12, 25, 50, 100, 220)
 
@@ -26,7 +26,7 @@ def tracker_of(graph: cg.Graph, walks: list[list[int]], room: int = 0) -> GapTra
 
 
 def connected_walk(graph: cg.Graph, rng: np.random.Generator, length: int) -> list[int]:
-    """From neighbour to neighbour, from anywhere in the walk at a dead end."""
+    """A walk along edges; at a dead end it continues from any visited node."""
     walk = [int(rng.integers(graph.num_nodes))]
     while len(walk) < length:
         fresh = set(_row(graph, walk[-1])) - set(walk)
@@ -46,10 +46,10 @@ def _row(graph: cg.Graph, u: int) -> list[int]:
 
 
 def check_every_step(graph: cg.Graph, walks: list[list[int]]) -> tuple[int, int]:
-    """Betti numbers after every step and the pairs of every walk equal gudhi's; states seen, and the most gaps."""
+    """Compare Betti numbers after every step and persistence pairs with gudhi; return the states and the most gaps."""
     states = most = 0
     for walk, growth in zip(walks, cg.measure(graph, walks, compressibility=False), strict=True):
-        expected = gudhi_pairs(graph, walk)
+        expected = compute_gudhi_pairs(graph, walk)
         assert growth.beta0.tolist() == expected.curve(0).tolist()
         assert growth.beta1.tolist() == expected.curve(1).tolist()
         assert pairs_of(growth) == expected.sorted(1)
@@ -59,17 +59,17 @@ def check_every_step(graph: cg.Graph, walks: list[list[int]]) -> tuple[int, int]
 
 
 def check_candidates(graph: cg.Graph, walks: list[list[int]], rng: np.random.Generator, count: int) -> int:
-    """beta_1 of S + v, for some unvisited v of every walk, equals gudhi's for the set S + v."""
+    """Compare beta_1 of S + v, for some unvisited v of every walk, with gudhi; return the number of values."""
     chosen = [rng.permutation(np.setdiff1d(np.arange(graph.num_nodes), walk))[:count] for walk in walks]
     offsets = np.concatenate([[0], np.cumsum([len(c) for c in chosen])])
     values = tracker_of(graph, walks).candidate_values(offsets, np.concatenate(chosen).astype(np.int32))
-    expected = [gudhi_betti(graph, [*walk, v]) for walk, some in zip(walks, chosen, strict=True) for v in some]
+    expected = [compute_gudhi_betti(graph, [*walk, v]) for walk, some in zip(walks, chosen, strict=True) for v in some]
     assert values.tolist() == expected
     return len(expected)
 
 
 def pairs_of(growth: cg.Growth) -> list[tuple[float, float]]:
-    """(step opened, step closed) counted from 0, as gudhi gives them."""
+    """(step opened, step closed) counted from 0, as in gudhi."""
     return sorted((g.opened_at - 1, np.inf if g.closed_at is None else g.closed_at - 1) for g in growth.gaps)
 
 
@@ -93,7 +93,7 @@ def check_family(family: str, sizes: tuple[int, ...], rounds: int) -> tuple[int,
 def test_equals_gudhi_on_thousands_of_states(family):
     states, most = check_family(family, SIZES, rounds=16)
     assert states > 15_000
-    assert most > {"rg": 20, "ws": 64, "ba": 128, "er": 256}[family]  # more gaps than one word has bits
+    assert most > {"rg": 20, "ws": 64, "ba": 128, "er": 256}[family]  # more gaps than the bits of one word
 
 
 @pytest.mark.long
@@ -118,7 +118,7 @@ def test_equals_ripser(family):
     for seed in range(10):
         graph = cg.generate(family, nodes=40, seed=seed)
         nodes = scattered_walk(graph, rng, int(rng.integers(5, 41)))
-        distances = np.where(skeleton(graph)[np.ix_(nodes, nodes)], 1.0, 9.0)
+        distances = np.where(build_skeleton(graph)[np.ix_(nodes, nodes)], 1.0, 9.0)
         np.fill_diagonal(distances, 0.0)
         loops = ripser(distances, maxdim=1, thresh=1.0, distance_matrix=True)["dgms"][1]
         assert tracker_of(graph, [nodes]).values().tolist() == [len(loops)]
@@ -148,19 +148,19 @@ def test_one_node_may_close_more_gaps_than_the_walk_has_nodes(left, right):
 def test_dense_graphs(chance):
     rng = np.random.default_rng(int(10 * chance))
     for size in (8, 20, 40):
-        graph = random_graph(rng, size, chance)
+        graph = draw_graph(rng, size, chance)
         walks = [scattered_walk(graph, rng, size - 1) for _ in range(4)]
         check_every_step(graph, walks)
         check_candidates(graph, walks, rng, 1)
 
 
-def test_the_oracle_agrees_with_boundary_ranks():
+def test_gudhi_agrees_with_boundary_ranks():
     rng = np.random.default_rng(3)
     for _ in range(40):
-        graph = random_graph(rng, int(rng.integers(2, 14)), rng.uniform(0.1, 0.8))
-        betti = betti_by_ranks(skeleton(graph))
+        graph = draw_graph(rng, int(rng.integers(2, 14)), rng.uniform(0.1, 0.8))
+        betti = compute_betti(build_skeleton(graph))
         order = rng.permutation(graph.num_nodes)
-        assert betti == (gudhi_betti(graph, order, 0), gudhi_betti(graph, order, 1))
+        assert betti == (compute_gudhi_betti(graph, order, 0), compute_gudhi_betti(graph, order, 1))
         assert betti == (cg.betti(graph, 0), cg.betti(graph, 1))
 
 
@@ -177,18 +177,18 @@ def graph_and_orders(draw):
 def test_value_does_not_depend_on_the_order_of_visit(case):
     graph, one, other = case
     tracker = tracker_of(graph, [one, list(other)])
-    expected = betti_by_ranks(skeleton(graph)[np.ix_(one, one)])
+    expected = compute_betti(build_skeleton(graph)[np.ix_(one, one)])
     assert list(zip(tracker.parts(), tracker.values(), strict=True)) == [expected, expected]
 
 
 @given(graph_and_orders())
 def test_pairs_are_those_of_persistent_homology(case):
     graph, walk, _ = case
-    assert pairs_of(cg.measure(graph, walk, compressibility=False)) == gudhi_pairs(graph, walk).sorted(1)
+    assert pairs_of(cg.measure(graph, walk, compressibility=False)) == compute_gudhi_pairs(graph, walk).sorted(1)
 
 
-def test_branching_walks_do_not_disturb_each_other():
-    """`advance` with parents copies: two children of one walk grow apart, and equal fresh walks."""
+def test_branches_of_a_walk_are_independent():
+    """`advance` with parents copies the state: children of one walk are independent and equal new walks."""
     graph = cg.generate("ba", nodes=80, seed=4)
     rng = np.random.default_rng(4)
     walks = [scattered_walk(graph, rng, 30), scattered_walk(graph, rng, 20)]
@@ -198,14 +198,14 @@ def test_branching_walks_do_not_disturb_each_other():
         new = [int(rng.choice(np.setdiff1d(np.arange(80), walks[p]))) for p in parents]
         walks = [[*walks[p], v] for p, v in zip(parents, new, strict=True)]
         tracker.advance(np.array(new, np.int32), parents)
-        assert tracker.values().tolist() == [gudhi_betti(graph, walk) for walk in walks]
+        assert tracker.values().tolist() == [compute_gudhi_betti(graph, walk) for walk in walks]
 
 
-def test_a_walk_that_stays_keeps_its_value():
+def test_walk_that_does_not_advance_keeps_its_value():
     graph = cg.generate("er", nodes=30, seed=0)
     tracker = tracker_of(graph, [list(range(20)), list(range(10))], room=1)
     before = tracker.values()
     tracker.advance(np.array([-1, 25], np.int32))
     assert tracker.values()[0] == before[0]
     assert tracker.lengths.tolist() == [20, 11]
-    assert tracker.values()[1] == gudhi_betti(graph, [*range(10), 25])
+    assert tracker.values()[1] == compute_gudhi_betti(graph, [*range(10), 25])

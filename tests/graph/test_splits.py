@@ -1,4 +1,4 @@
-"""The published environment files: a fixture of the same layout, and broken ones."""
+"""Published environment files: a fixture of the same format, and malformed files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def path_graph(size: int) -> dict:
     }
 
 
-def test_published_layout(tmp_path):
+def test_published_format(tmp_path):
     path = tmp_path / "set.json"
     train = {"10": path_graph(12), "9": path_graph(11), "0": path_graph(2)}
     path.write_text(json.dumps({"train": train, "val": {"b": path_graph(4), "a": path_graph(3)}, "test": {}}))
@@ -44,7 +44,7 @@ def test_published_layout(tmp_path):
         ({"train": {"3": 5}, "val": {}, "test": {}}, "train graph 3: holds a int"),
     ],
 )
-def test_broken(tmp_path, document, message):
+def test_malformed(tmp_path, document, message):
     path = tmp_path / "set.json"
     path.write_text(json.dumps(document))
     with pytest.raises(FileFormatError, match=message) as error:
@@ -52,7 +52,7 @@ def test_broken(tmp_path, document, message):
     assert "set.json" in str(error.value)
 
 
-def test_cut_short(tmp_path):
+def test_truncated(tmp_path):
     path = tmp_path / "set.json"
     path.write_text('{"train": {"0": {"nodes": [\n{"id"')
     with pytest.raises(FileFormatError, match="line 2: is not valid JSON"):

@@ -1,4 +1,4 @@
-"""cpt against the slow twin: states, tables, closed forms."""
+"""Compressibility: comparison with the reference, tables, closed forms."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle
 from curiograph.rewards.cpt import CompressibilityTracker, build_entropy_table
-from oracles.reference import adjacency, compressibility, cpt, random_graph
+from oracles.reference import build_adjacency, compute_compressibility, compute_cpt, draw_graph
 
 
 def tracker_of(graph: cg.Graph, walks: list[list[int]]) -> CompressibilityTracker:
@@ -27,7 +27,7 @@ def tracker_of(graph: cg.Graph, walks: list[list[int]]) -> CompressibilityTracke
 
 
 def random_walks(graph: cg.Graph, rng: np.random.Generator, count: int, low: int, high: int) -> list[list[int]]:
-    """Scattered sets in random order."""
+    """Random sets of nodes in random order."""
     return [rng.permutation(graph.num_nodes)[: rng.integers(low, high)].tolist() for _ in range(count)]
 
 
@@ -39,7 +39,7 @@ def connected_walks(graph: cg.Graph, rng: np.random.Generator, count: int, steps
 
 
 def check_values(graph: cg.Graph, walks: list[list[int]]) -> int:
-    expected = [cpt(graph, walk) for walk in walks]
+    expected = [compute_cpt(graph, walk) for walk in walks]
     np.testing.assert_allclose(tracker_of(graph, walks).values(), expected, rtol=0, atol=1e-9)
     return len(walks)
 
@@ -48,13 +48,13 @@ def check_candidates(graph: cg.Graph, walks: list[list[int]], rng: np.random.Gen
     """S + v for one unvisited v of every walk."""
     new = np.array([rng.choice(np.setdiff1d(np.arange(graph.num_nodes), walk)) for walk in walks], np.int32)
     values = tracker_of(graph, walks).candidate_values(np.arange(len(walks) + 1), new)
-    expected = [cpt(graph, [*walk, v]) for walk, v in zip(walks, new, strict=True)]
+    expected = [compute_cpt(graph, [*walk, v]) for walk, v in zip(walks, new, strict=True)]
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-9)
     return len(walks)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_equals_the_slow_twin_on_hundreds_of_states(family):
+def test_equals_reference_on_hundreds_of_states(family):
     states = 0
     for seed in range(8):
         rng = np.random.default_rng(seed)
@@ -65,11 +65,11 @@ def test_equals_the_slow_twin_on_hundreds_of_states(family):
     assert states == 360
 
 
-def test_equals_the_slow_twin_on_larger_and_denser_states():
+def test_equals_reference_on_larger_and_denser_states():
     rng = np.random.default_rng(1)
     states = 0
     for chance in (0.1, 0.3, 0.6, 0.9):
-        graph = random_graph(rng, 40, chance)
+        graph = draw_graph(rng, 40, chance)
         states += check_values(graph, random_walks(graph, rng, 3, 20, 31))
         states += check_values(graph, random_walks(graph, rng, 12, 2, 15))
         states += check_candidates(graph, random_walks(graph, rng, 12, 2, 12), rng)
@@ -77,7 +77,7 @@ def test_equals_the_slow_twin_on_larger_and_denser_states():
 
 
 @pytest.mark.long
-def test_equals_the_slow_twin_on_large_states():
+def test_equals_reference_on_large_states():
     rng = np.random.default_rng(2)
     for family in FAMILIES:
         graph = cg.generate(family, nodes=100, seed=2)
@@ -88,8 +88,8 @@ def test_equals_the_slow_twin_on_large_states():
 def test_without_self_loops(chance):
     rng = np.random.default_rng(5)
     for _ in range(15):
-        graph = random_graph(rng, int(rng.integers(2, 13)), chance)
-        expected = compressibility(adjacency(graph), self_loops=False)
+        graph = draw_graph(rng, int(rng.integers(2, 13)), chance)
+        expected = compute_compressibility(build_adjacency(graph), self_loops=False)
         assert cg.compressibility(graph, self_loops=False) == pytest.approx(expected, abs=1e-9)
 
 
@@ -98,9 +98,9 @@ def test_without_self_loops(chance):
 
 @pytest.mark.parametrize("nodes", [1, 2, 3, 5, 8, 13, 40])
 def test_complete_graph(nodes):
-    """With loops the next node is uniform whatever the clustering: R is the entropy of the cluster sizes.
+    """With self-loops the next node is uniform for any clustering: R is the entropy of the cluster sizes.
 
-    It falls most when the two largest clusters merge: sizes (k, 1, ..., 1).
+    It decreases most if the two largest clusters merge: sizes (k, 1, ..., 1).
     """
     graph = complete(nodes) if nodes > 1 else cg.Graph.from_edges([], nodes=[0])
     rates = []
@@ -114,7 +114,7 @@ def test_complete_graph(nodes):
 
 @pytest.mark.parametrize("leaves", [2, 5, 11])
 def test_star_without_loops(leaves):
-    """Half of all steps leave the hub for a leaf; merging leaves 1 to k lowers the entropy of that choice."""
+    """Half of all steps go from the hub to a leaf; merging leaves 1 to k lowers the entropy of that choice."""
     graph = cg.Graph.from_edges([(0, i) for i in range(1, leaves + 1)])
     rates = []
     for k in range(1, leaves + 1):
@@ -124,8 +124,8 @@ def test_star_without_loops(leaves):
     np.testing.assert_allclose(cg.rate_distortion(graph, self_loops=False).upper, rates, rtol=0, atol=1e-9)
 
 
-def test_two_cliques_end_up_as_two_clusters():
-    """Each clique is entered never and left never: at two clusters nothing is left to say."""
+def test_two_cliques_become_two_clusters():
+    """No step leads from one clique to the other: at two clusters the rate is zero."""
     cliques = [(u + side, v + side) for side in (0, 4) for u in range(4) for v in range(u)]
     curve = cg.rate_distortion(cg.Graph.from_edges(cliques))
     assert curve.entropy == pytest.approx(2.0)
@@ -133,8 +133,8 @@ def test_two_cliques_end_up_as_two_clusters():
     assert curve.upper[6] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_walk_with_nothing_to_choose():
-    """Two nodes and one edge: without loops the walk goes back and forth, H = 0; with loops it is a fair coin."""
+def test_single_edge():
+    """Without self-loops the walk alternates, H = 0; with self-loops it is a fair coin."""
     pair = cg.Graph.from_edges([(0, 1)])
     assert cg.compressibility(pair, self_loops=False) == 0.0
     assert cg.rate_distortion(pair).upper.tolist() == pytest.approx([1.0, 0.0])
@@ -160,8 +160,8 @@ def graph_and_orders(draw):
 
 
 @given(graph_and_orders())
-def test_value_depends_on_the_set_alone(case):
-    """Not even the last bit moves, ties between merges included."""
+def test_value_depends_only_on_the_set(case):
+    """Values of different orders are equal to the last bit, also with ties between merges."""
     graph, one, other = case
     first, second = tracker_of(graph, [one, other]).values()
     assert first == second
@@ -180,7 +180,7 @@ def test_batch_equals_single_and_candidate_equals_value(case):
 
 @given(graph_and_orders())
 def test_bounds(case):
-    """A rate is never below zero, so no more can be saved than the entropy."""
+    """A rate is not negative, so compressibility is at most the entropy."""
     curve = cg.rate_distortion(case[0])
     assert np.all(curve.upper >= -1e-12)
     assert curve.compressibility <= curve.entropy + 1e-12
@@ -199,14 +199,14 @@ def test_table_is_accurate(total):
 
 
 def test_table_is_additive():
-    """L(ab) = L(a) + L(b) exactly, with f(x) = x L(x): what makes equal merges equal to the last bit."""
+    """L(ab) = L(a) + L(b) exactly, with f(x) = x L(x), so that equal merges are equal to the last bit."""
     table = kernels.compressibility.build_entropy_table(5000, 40)
     log = {x: int(table[x]) // x for x in range(1, 5000)}
     assert all(log[x] * x == table[x] for x in log)
     assert all(log[a * b] == log[a] + log[b] for a in range(2, 70) for b in range(2, 70))
 
 
-def test_table_leaves_room_for_sums():
+def test_sums_of_table_entries_do_not_overflow():
     """Four sums of total * log2(total) fit in 63 bits at every size."""
     for total in (50, 10**3, 10**5, 10**6):
         table, _ = build_entropy_table(total)
