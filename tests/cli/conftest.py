@@ -24,6 +24,6 @@ def bad_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "alone.json").write_text('{"nodes": [{"id": "a"}, {"id": "b"}], "links": []}')
     (tmp_path / "unknown.txt").write_text("a,b\na,zz\n")
     (tmp_path / "empty.txt").write_text("a,b\n,,\n")
-    (tmp_path / "nothing.txt").write_text("# nobody\n")
+    (tmp_path / "nothing.txt").write_text("# no walks\n")
     (tmp_path / "broken.safetensors").write_text("broken")
     return tmp_path

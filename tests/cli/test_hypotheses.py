@@ -94,7 +94,7 @@ def test_short_walks_are_compared_without_growth(run, tmp_path):
     ("text", "arguments", "message"),
     [
         ("music,physics\nmusic,zz\n", [], "walks.txt: the graph has no node 'zz'"),
-        ("# nobody\n", [], "contains no walks"),
+        ("# no walks\n", [], "contains no walks"),
         ("music,physics\n", ["--no-growth"], "there is no choice of a new node along a link"),
         ("music,physics,chemistry,biology,philosophy\n", ["--no-growth"], "all choices are by 1 user"),
         ("music,physics\n", ["--agent", "gready", "--no-growth"], "there is no agent 'gready'"),

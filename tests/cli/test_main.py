@@ -115,7 +115,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CURIOGRAPH_DATA", str(tmp_path))
     (tmp_path / "ratings_Books.csv").write_text("ann,x,,1\n")
-    (tmp_path / "links.csv").write_text("a,b\nb,c\nc,a\na,a\nc,d\n")  # with a self-loop to be told about
+    (tmp_path / "links.csv").write_text("a,b\nb,c\nc,a\na,a\nc,d\n")  # with a self-loop, which is reported
     (tmp_path / "walks.txt").write_text("a,b,c,d\nb,c,a\n")
     people = ["music,physics,chemistry,biology,philosophy", "dance,music,mathematics,logic,computing"]
     (tmp_path / "people.txt").write_text("\n".join(people * 4) + "\n")

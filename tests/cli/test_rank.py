@@ -39,9 +39,9 @@ def test_rank_with_an_agent_has_errors_and_a_seed(run):
     assert first.out == second.out != other.out
     assert {"rank", "node", "score", "stderr"} == set(first.document["ranking"][0])
     assert not first.document["converged"]
-    said = run(*line)
-    assert "raise --max-walks" in said.err
-    assert "music" in said.out
+    done = run(*line)
+    assert "raise --max-walks" in done.err
+    assert "music" in done.out
     assert run(*line, "--quiet").err == ""
 
 
