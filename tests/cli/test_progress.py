@@ -119,7 +119,7 @@ def test_experiments_report_their_share(monkeypatch):
     assert shares == [done / 16 for done in range(2 * 2 * 4 + 1)]
     shares.clear()
     monkeypatch.setattr(
-        Rollouts, "taken", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
+        Rollouts, "run", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
     )
     table1.run(table1.Settings(graphs=2), progress=shares)
     assert len(shares) > 8

@@ -178,7 +178,7 @@ def test_value_does_not_depend_on_the_order_of_visit(case):
     graph, one, other = case
     tracker = tracker_of(graph, [one, list(other)])
     expected = compute_betti(build_skeleton(graph)[np.ix_(one, one)])
-    assert list(zip(tracker.parts(), tracker.values(), strict=True)) == [expected, expected]
+    assert list(zip(tracker.component_counts(), tracker.values(), strict=True)) == [expected, expected]
 
 
 @given(graph_and_orders())

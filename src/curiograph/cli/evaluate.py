@@ -59,7 +59,7 @@ def evaluate(
         except ValueError:
             raise SettingError(f"--episodes is {episodes!r}; give a whole number or all.") from None
     checked_later: Any = fallback
-    rollouts = [Rollouts.of(name, test_graphs, reward, steps, count, checked_later, seed) for name in agent]
+    rollouts = [Rollouts.create(name, test_graphs, reward, steps, count, checked_later, seed) for name in agent]
     with show_progress(quiet) as progress:
         results = evaluate_all(rollouts, backend, progress)
     documents = [result.to_dict() for result in results]

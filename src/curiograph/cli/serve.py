@@ -110,7 +110,7 @@ def _create_app(store: GraphStore, part_files: dict[str, Path], prepare: bool, t
     def load_prepared() -> None:
         warm_up(store)
         for name, path in part_files.items():
-            recommender = store.recommender(name)
+            recommender = store.open(name).recommender
             if path.exists():
                 recommender.load(path)
                 recommender.prepare_loaded()

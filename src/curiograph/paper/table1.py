@@ -367,7 +367,7 @@ class _TestSets:
         self, agent: AgentLike, reward: str, steps: int, episodes: Episodes, fallback: Fallback = "frontier"
     ) -> list[Rollouts]:
         """Create the walks of an agent on each set."""
-        return [Rollouts.of(agent, graphs, reward, steps, episodes, fallback, seed) for seed, graphs in self.sets]
+        return [Rollouts.create(agent, graphs, reward, steps, episodes, fallback, seed) for seed, graphs in self.sets]
 
     def pool(self, evaluations: Sequence[Evaluation]) -> Evaluation:
         """Pool the evaluations of all sets; walks on the same graph stay together, as they are correlated."""

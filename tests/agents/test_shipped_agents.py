@@ -1,4 +1,4 @@
-"""What ships is what `make train-all` builds, and it is as good as its card says."""
+"""Shipped agents are those that `make train-all` builds, with the returns of their cards."""
 
 from __future__ import annotations
 
@@ -32,26 +32,26 @@ except cg.MissingExtraError as error:
 """
 
 
-def recipes() -> dict[str, list[str]]:
+def load_trainings() -> dict[str, list[str]]:
     spec = importlib.util.spec_from_file_location("train_all", SCRIPT)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return dict(module.recipes())
+    return dict(module.list_trainings())
 
 
-def test_every_cell_has_its_agents():
+def test_all_agents_are_shipped():
     cells = {f"{reward}-{family}" for reward in ("igt", "cpt") for family in FAMILIES}
     wanted = {f"{cell}{kind}" for cell in cells for kind in ("", "-paper", "-horizon")}
     wanted |= {"igt-all-horizon", "cpt-all-horizon"}
-    assert set(cg.shipped_agents()) == wanted == set(recipes())
+    assert set(cg.shipped_agents()) == wanted == set(load_trainings())
 
 
 @pytest.mark.parametrize("name", cg.shipped_agents())
-def test_the_card_repeats_the_command_that_built_it(name):
+def test_card_has_the_training_command(name):
     card = cg.load_agent(name).card
-    assert card["command"] == " ".join(["curiograph train", *recipes()[name], "--name", name])
+    assert card["command"] == " ".join(["curiograph train", *load_trainings()[name], "--name", name])
     assert card["training"]["seed"] == 0
     assert card["licence"] == "MIT"
     changes = card["training"]["settings"]
@@ -62,7 +62,7 @@ def test_the_card_repeats_the_command_that_built_it(name):
 
 
 @pytest.mark.parametrize("name", ["igt-ws", "cpt-rg", "igt-ws-horizon", "cpt-er-horizon"])
-def test_returns_are_those_of_the_card(name):
+def test_returns_match_the_card(name):
     reward, family = name.split("-")[:2]
     graphs = cg.generate_split(family, train=0, val=0, test=10, seed=0).test
     found = cg.evaluate(name, graphs, reward, steps=10, episodes="all", seed=0)
@@ -71,13 +71,13 @@ def test_returns_are_those_of_the_card(name):
     assert found.mean > cg.evaluate("greedy", graphs, reward, steps=10, episodes="all", seed=0).mean
 
 
-def test_they_act_without_torch():
+def test_shipped_agents_run_without_torch():
     done = subprocess.run([sys.executable, "-c", _NO_TORCH], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == "Training agents need torch, which is not installed: pip install 'curiograph[train]'."
 
 
-def test_the_generalist_follows_the_reward():
+def test_horizon_uses_the_agent_of_the_reward():
     g = cg.toys.library()
     for reward in ("igt", "cpt"):
         one = cg.explore(g, agent="horizon", reward=reward, start="music", steps=8, seed=0)
@@ -88,7 +88,7 @@ def test_the_generalist_follows_the_reward():
 
 
 @pytest.mark.parametrize("name", cg.shipped_agents())
-def test_numpy_and_torch_agree_on_what_ships(name):
+def test_numpy_and_torch_agree(name):
     torch = pytest.importorskip("torch", reason="training needs torch: make test installs it")
     from curiograph.agents.gnn import GnnAgent, Subgraphs
     from curiograph.agents.horizon import Neighborhoods
@@ -111,8 +111,8 @@ def test_numpy_and_torch_agree_on_what_ships(name):
     assert agent.scores(batch) == pytest.approx(expected.numpy(), rel=1e-5, abs=1e-5)
 
 
-def test_the_published_table_keeps_what_we_promised():
-    """Table 1 as `make results` left it: the agents above are the ones it was made with."""
+def test_published_table1_meets_its_targets():
+    """The stored table 1, computed by `make results` with the shipped agents."""
     run = json.loads((Path(__file__).parents[2] / "docs" / "results" / "table1.json").read_text())
     assert all(cell["gnn_above_paper"] and cell["gnn_above_greedy"] for cell in run["cells"])
     shares = {agent: [cell["shares"][agent]["share"] for cell in run["cells"]] for agent in ("horizon", "horizon+beam")}

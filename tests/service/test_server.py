@@ -1,4 +1,4 @@
-"""`curiograph serve` as a process: it starts, says where, refuses in one sentence, and ends in good order."""
+"""`curiograph serve` as a process: start, errors, graceful shutdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import signal
 import socket
 import threading
-import time
 from pathlib import Path
 from typing import Any
 from urllib.error import HTTPError
@@ -15,24 +14,20 @@ from urllib.request import Request, urlopen
 import pytest
 
 import curiograph as cg
-from support.serving import server
+from support.serving import start_server, wait_until
 
 
-def test_a_server_answers_finishes_what_it_has_begun_and_ends_with_zero(tmp_path: Path):
+def test_serve_and_shut_down_gracefully(tmp_path: Path):
     graph, parts = tmp_path / "mine.npz", tmp_path / "parts.safetensors"
     cg.toys.library().save(str(graph))
-    made = cg.Recommender(cg.toys.library())
-    made.prepare(["music", "logic"])
-    made.save(parts)
-    with server("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--limit", "walks=7") as (address, process):
-        asked = Request(
-            f"{address}/api/v1/recommend",
-            json.dumps({"graph": "mine", "history": ["music", "logic"], "k": 2}).encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urlopen(asked) as answer:
-            top = json.load(answer)["recommendations"]
-        assert [(each["node"], each["score"]) for each in top] == made.recommend(["music", "logic"], 2)
+    recommender = cg.Recommender(cg.toys.library())
+    recommender.prepare(["music", "logic"])
+    recommender.save(parts)
+    options = ("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--limit", "walks=7")
+    with start_server(*options) as (address, process):
+        body = {"graph": "mine", "history": ["music", "logic"], "k": 2}
+        top = _read(_post(f"{address}/api/v1/recommend", body))["recommendations"]
+        assert [(each["node"], each["score"]) for each in top] == recommender.recommend(["music", "logic"], 2)
         for method, path, status in (
             ("GET", "/api/v1/nowhere", 404),
             ("GET", "/api", 404),
@@ -40,23 +35,23 @@ def test_a_server_answers_finishes_what_it_has_begun_and_ends_with_zero(tmp_path
             ("GET", "/openapi.json", 404),
             ("PUT", "/api/v1/measure", 405),
             ("POST", "/healthz", 405),
-        ):  # the page, which stands behind, would answer with HTML
+        ):  # otherwise the page would answer with HTML
             with pytest.raises(HTTPError) as refused:
                 urlopen(Request(f"{address}{path}", method=method))
             assert (refused.value.code, list(json.load(refused.value))) == (status, ["error"])
         assert refused.value.headers["Allow"] == "GET"
         job = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 20, "episodes": 70}
-        with urlopen(_post(f"{address}/api/v1/jobs", job)) as answer:
-            assert answer.status == 202
-        slow = {"graph": "ba", "agent": "beam", "reward": "cpt", "start": 0, "steps": 14}
-        answers: list[Any] = []
-        waiting = threading.Thread(target=lambda: answers.append(_read(_post(f"{address}/api/v1/explore", slow))))
+        with urlopen(_post(f"{address}/api/v1/jobs", job)) as response:
+            assert response.status == 202
+        slow = {"graph": "er", "agent": "beam", "reward": "cpt", "start": 0, "steps": 14}
+        responses: list[Any] = []
+        waiting = threading.Thread(target=lambda: responses.append(_read(_post(f"{address}/api/v1/explore", slow))))
         waiting.start()
-        time.sleep(0.1)
+        wait_until(lambda: _is_open(address, "er"))  # the request is in progress
         process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
         waiting.join()
-        assert len(answers[0]["nodes"]) == 14
+        assert len(responses[0]["nodes"]) == 14
         assert "Traceback" not in (process.stderr.read() if process.stderr else "")
 
 
@@ -64,20 +59,25 @@ def _post(url: str, body: Any) -> Request:
     return Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
 
 
-def _read(asked: Request) -> Any:
-    with urlopen(asked) as answer:
-        return json.load(answer)
+def _is_open(address: str, graph_id: str) -> bool:
+    graphs = _read(Request(f"{address}/api/v1/graphs"))["graphs"]
+    return any(graph["id"] == graph_id and graph["nodes"] is not None for graph in graphs)
 
 
-def test_a_port_that_is_taken_is_one_sentence(run):
+def _read(request: Request) -> Any:
+    with urlopen(request) as response:
+        return json.load(response)
+
+
+def test_port_in_use(run):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        ran = run("serve", "--port", str(port))
-    assert ran.code == 2
-    assert ran.err.count("\n") == 1
-    assert f"port {port}" in ran.err
+        result = run("serve", "--port", str(port))
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert f"port {port}" in result.err
 
 
 @pytest.mark.parametrize(
@@ -97,20 +97,20 @@ def test_a_port_that_is_taken_is_one_sentence(run):
         (["--limit", "steps=many"], "NAME=NUMBER"),
     ],
 )
-def test_what_cannot_be_served_is_one_sentence(run, monkeypatch, arguments, message):
+def test_invalid_options(run, monkeypatch, arguments, message):
     monkeypatch.delenv("CURIOGRAPH_TOKEN", raising=False)
-    ran = run("serve", "--port", "0", *arguments)
-    assert ran.code == 2
-    assert ran.err.count("\n") == 1
-    assert message in ran.err
+    result = run("serve", "--port", "0", *arguments)
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert message in result.err
 
 
-def test_parts_of_another_graph_end_the_server_with_a_sentence(run, tmp_path, monkeypatch):
+def test_parts_of_another_graph(run, tmp_path, monkeypatch):
     monkeypatch.setattr("curiograph.warmup.warm_up", lambda: 0.0)
     parts = tmp_path / "parts.safetensors"
-    made = cg.Recommender(cg.toys.cycle(5))
-    made.prepare([0])
-    made.save(parts)
-    ran = run("serve", "--port", "0", "--parts", f"toy:library={parts}")
-    assert ran.code == 2
-    assert "are of graph" in ran.err
+    recommender = cg.Recommender(cg.toys.cycle(5))
+    recommender.prepare([0])
+    recommender.save(parts)
+    result = run("serve", "--port", "0", "--parts", f"toy:library={parts}")
+    assert result.code == 2
+    assert "are of graph" in result.err

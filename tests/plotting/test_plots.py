@@ -1,4 +1,4 @@
-"""Pictures by what they show."""
+"""Contents of plots."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def walk_on(graph: cg.Graph, nodes: list) -> cg.Walk:
 
 @pytest.fixture(scope="module")
 def filled_and_open() -> cg.Walk:
-    """A square that is filled and, further on, one that is not."""
+    """A walk with a closed and an open gap."""
     squares = [
         *zip("abcd", "bcda", strict=True),
         *(("m", label) for label in "abcd"),
@@ -52,7 +52,7 @@ def test_closed_gaps_are_filled_and_open_ones_outlined(filled_and_open):
     assert sorted(filled[0].get_xy()[:-1].tolist()) == sorted(at[label].tolist() for label in "abcd")
 
 
-def test_order_names_path_and_title(filled_and_open):
+def test_order_labels_path_and_title(filled_and_open):
     ax = filled_and_open.plot()
     texts = drawn_texts(ax)
     assert {str(number) for number in range(1, 9)} | set("abcdmuvw") == set(texts)
@@ -66,7 +66,7 @@ def test_order_names_path_and_title(filled_and_open):
     assert legend == ["open gaps: 1", "closed gaps: 1", "path walked", "jump, no link"]
 
 
-def test_long_names_are_shortened_and_lie_apart():
+def test_long_labels_are_shortened_and_do_not_overlap():
     names = [f"a very long name of node number {number}" for number in range(12)]
     graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
     ax = walk_on(graph, names).plot()
@@ -78,17 +78,21 @@ def test_long_names_are_shortened_and_lie_apart():
     assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
-def test_names_are_no_formulas(tmp_path):
-    """A dollar sign begins a formula in matplotlib, and what follows may not be one."""
+def test_labels_with_dollar_signs_are_not_parsed():
+    """A dollar sign starts a formula in matplotlib; drawing would raise for one that is malformed."""
     names = ["a$^$", "$_b$", "c$", "d"]
     graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
     top = cg.recommend(graph, names[:1], k=2)
     eta = cg.pagerank(graph, history=names[:1])
     for ax in (walk_on(graph, names).plot(), top.plot(), eta.plot()):
         ax.figure.draw_without_rendering()
+        texts = [text for axes in ax.figure.axes for text in (*axes.texts, *axes.get_yticklabels())]
+        with_dollar = [text for text in texts if "$" in text.get_text()]
+        assert with_dollar
+        assert not any(text.get_parse_math() for text in with_dollar)
 
 
-def test_a_long_walk_shows_only_names_that_find_room():
+def test_long_walk_shows_only_labels_with_free_space():
     graph = cg.generate("ws", nodes=160, seed=0)
     walk = cg.explore(graph, "random", "igt", 0, 120, seed=0)
     ax = walk.plot()
@@ -100,8 +104,8 @@ def test_a_long_walk_shows_only_names_that_find_room():
     assert {patch.get_alpha() for patch in ax.patches if not patch.get_fill()} == {shown.get_alpha()}
 
 
-def test_revisits_and_links_against_the_walk():
-    """Someone goes back and forth, and once against a link."""
+def test_revisits_and_jumps():
+    """A walk with revisits and one move against the direction of an edge."""
     graph = cg.Graph.from_edges([("a", "b"), ("b", "a"), ("b", "c"), ("d", "c")], directed=True)
     entries = ["a", "b", "a", "b", "c", "d"]
     ax = cg.plot_walk(graph, entries)
@@ -121,7 +125,7 @@ def test_revisits_and_links_against_the_walk():
 
 
 @pytest.mark.parametrize(("nodes", "rewards"), [([0, 1, 2], [0.0]), ([0], [0.0]), ([], [])])
-def test_a_walk_made_by_hand_has_a_reward_for_each_step(nodes, rewards):
+def test_walk_requires_a_reward_per_step(nodes, rewards):
     with pytest.raises(cg.WalkError, match=r"reward|empty"):
         cg.Walk(nodes, rewards, "somebody", "igt", 3, cycle(4))
 
@@ -148,7 +152,7 @@ def test_on_small_panels_everything_stays_inside():
     assert walk.plot(create_figure(1.5, 1.5)[1]).get_legend() is None
 
 
-def test_letters_that_no_font_has_become_boxes_with_one_warning():
+def test_missing_glyphs_become_boxes_with_one_warning():
     unheard = [chr(0x13000 + number) for number in range(4)]  # hieroglyphs
     walk = walk_on(cg.Graph.from_edges(list(pairwise(unheard))), unheard)
     with pytest.warns(UserWarning, match="no installed font has 4 letters") as told:
@@ -160,7 +164,7 @@ def test_letters_that_no_font_has_become_boxes_with_one_warning():
     assert drawn_texts(ax).count("\u25a1") == 4
 
 
-def test_many_nodes_are_laid_out_in_little_time():
+def test_layout_of_many_nodes():
     graph = cg.generate("ws", nodes=1500, seed=0)
     places = compute_layout(graph)
     rows = np.repeat(np.arange(1500), graph.degrees)
@@ -170,7 +174,7 @@ def test_many_nodes_are_laid_out_in_little_time():
     assert np.array_equal(places, compute_layout(graph))
 
 
-def test_a_walk_of_one_node_and_given_axes():
+def test_walk_of_one_node_and_given_axes():
     ax = create_figure()[1]
     ax.text(0, 0, "mine")
     assert walk_on(cycle(4), [2]).plot(ax) is ax
@@ -178,7 +182,7 @@ def test_a_walk_of_one_node_and_given_axes():
     assert not ax.patches
 
 
-def test_neighbours_are_laid_out_near_and_nobody_on_top_of_another():
+def test_layout_places_neighbors_close_and_separates_nodes():
     for graph in (cg.generate("rg", nodes=60, seed=0), complete(8), cg.Graph.from_edges([(0, 1), (2, 3)])):
         places = compute_layout(graph)
         apart = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(graph.num_nodes, 1)]
@@ -192,7 +196,7 @@ def test_neighbours_are_laid_out_near_and_nobody_on_top_of_another():
     assert linked.max() < 1.5 * linked.min()
 
 
-def test_parts_that_are_not_connected_stand_side_by_side():
+def test_layout_separates_components():
     rings = [(i, (i + 1) % 8) for i in range(8)] + [(10 + i, 10 + (i + 1) % 6) for i in range(6)]
     graph = cg.Graph.from_edges(rings)
     places = compute_layout(graph)
@@ -204,7 +208,7 @@ def test_parts_that_are_not_connected_stand_side_by_side():
 # ---- growth and curves ----------------------------------------------------------------------------------------------
 
 
-def test_growth_in_its_colours_and_dashes(filled_and_open):
+def test_growth_colors_and_dashes(filled_and_open):
     growth = filled_and_open.growth
     ax = growth.plot()
     upper, lives, right = ax.figure.axes
@@ -223,7 +227,7 @@ def test_growth_in_its_colours_and_dashes(filled_and_open):
 
 
 @pytest.mark.parametrize("nodes", [[0], [0, 1], [0, 1, 2, 3]])
-def test_growth_of_few_nodes_is_seen(nodes):
+def test_growth_of_few_nodes_is_visible(nodes):
     ax = cg.measure(cycle(4), nodes).plot()
     ax.figure.draw_without_rendering()
     assert ax.get_xlim() == (0.5, len(nodes) + 0.5)
@@ -245,7 +249,7 @@ def test_rate_distortion_shows_both_bounds_and_the_area():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("scale of description", "information rate (bits)")
 
 
-def test_training_curves_show_every_report_and_the_best(tmp_path, monkeypatch):
+def test_training_curves(tmp_path, monkeypatch):
     kept = []
     monkeypatch.setattr("curiograph.training.logging.save_figure", lambda ax, path: kept.append(ax.figure))
     reports = [
@@ -266,18 +270,18 @@ def test_training_curves_show_every_report_and_the_best(tmp_path, monkeypatch):
 # ---- rankings -------------------------------------------------------------------------------------------------------
 
 
-def test_bars_are_the_best_scores_in_the_colour_of_who_ranks():
+def test_ranking_bars():
     plain = cg.pagerank(library(), history=["music"])
     led = cg.curious_pagerank(library(), "greedy", history=["music"])
-    for found, colour, title in ((plain, "pagerank", "PageRank, alpha 0.85"), (led, "greedy", "by greedy, alpha 0.85")):
+    for found, color, title in ((plain, "pagerank", "PageRank, alpha 0.85"), (led, "greedy", "by greedy, alpha 0.85")):
         ax = found.plot()
         assert [bar.get_width() for bar in ax.patches] == [score for _, score in found.top(10)]
         assert [text.get_text() for text in ax.get_yticklabels()] == [label for label, _ in found.top(10)]
-        assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {COLORS[colour]}
+        assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {COLORS[color]}
         assert ax.get_title().endswith(title)
 
 
-def test_recommendations_stand_beside_their_places_by_component():
+def test_recommendations_with_ranks_by_component():
     top = cg.recommend(library(), ["music", "physics"], k=6)
     ax, beside = top.plot().figure.axes
     assert {"music", "physics", *(label for label, _ in top)} <= set(drawn_texts(ax))
@@ -295,11 +299,11 @@ def test_recommendations_stand_beside_their_places_by_component():
         assert to_hex(beside.collections[column].get_facecolor()[0]).upper() == COLORS[name]
 
 
-def test_one_component_is_drawn_alone():
+def test_recommendations_of_one_component():
     assert len(cg.recommend(library(), ["music"], k=3, ranker="pagerank").plot().figure.axes) == 1
 
 
-def test_lines_of_the_main_five_keep_their_style_wherever_they_stand():
+def test_panel_line_styles():
     line = (np.arange(3.0), np.zeros(3))
     wishes = {"second": "cpt-rg", "first": "igt", "again": "igt", "people": "human"}
     drawn = plot_panels({"panel": dict.fromkeys(wishes, line)}, "steps", wishes, dict.fromkeys(wishes, "note"))

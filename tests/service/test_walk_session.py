@@ -1,4 +1,4 @@
-"""What the page shows, without a browser: the walk behind it and the pictures it asks for."""
+"""The walk of a visitor, its pictures and its links, without a browser."""
 
 from __future__ import annotations
 
@@ -22,102 +22,102 @@ from curiograph.service.step_view import view_step
 GRAPH = cg.generate("er", nodes=50, seed=3)
 
 
-def walked(steps: int, agent: str = "greedy", reward: str = "igt") -> WalkSession:
-    walking = WalkSession("er", GRAPH, 0, agent, reward)
+def walk_steps(steps: int, agent: str = "greedy", reward: str = "igt") -> WalkSession:
+    session = WalkSession("er", GRAPH, 0, agent, reward)
     for _ in range(steps - 1):
-        walking.step()
-    return walking
+        session.advance()
+    return session
 
 
 @pytest.mark.parametrize(
     ("agent", "reward"), [("greedy", "igt"), ("greedy", "cpt"), ("igt-er", "igt"), ("random", "cpt")]
 )
-def test_steps_are_those_of_explore(agent: str, reward: str) -> None:
-    walking = walked(9, agent, reward)
-    assert walking.nodes == cg.explore(GRAPH, agent, reward, start=0, steps=9, seed=0).nodes
-    growth = cg.measure(GRAPH, walking.nodes)
-    assert np.allclose(walking.bits, growth.compressibility)
-    assert walking.returns() == (growth.beta1[1:].sum(), pytest.approx(growth.compressibility[1:].sum()))
+def test_steps_equal_explore(agent: str, reward: str) -> None:
+    session = walk_steps(9, agent, reward)
+    assert session.nodes == cg.explore(GRAPH, agent, reward, start=0, steps=9, seed=0).nodes
+    growth = cg.measure(GRAPH, session.nodes)
+    assert np.allclose(session.bits, growth.compressibility)
+    assert session.compute_returns() == (growth.beta1[1:].sum(), pytest.approx(growth.compressibility[1:].sum()))
 
 
 @pytest.mark.parametrize("agent", ["horizon", "beam:4", "igt-er-horizon+beam:4"])
-def test_agents_that_look_ahead_know_how_far(agent: str) -> None:
+def test_agents_that_look_ahead_plan_as_explore(agent: str) -> None:
     planned = cg.explore(GRAPH, agent, "igt", start=0, steps=8, seed=0).nodes
     assert view_step(GRAPH, [0], agent, "igt", ahead=7).choice == planned[1]
 
 
-def test_candidates_have_the_values_of_the_walk_that_goes_there() -> None:
-    walking = walked(6)
-    for row in build_candidate_rows(walking):
-        node = walking.seen.nodes[row["id"]]
-        after = cg.measure(GRAPH, [*walking.nodes, node])
+def test_candidate_rows_equal_measure() -> None:
+    session = walk_steps(6)
+    for row in build_candidate_rows(session):
+        node = session.view.nodes[row["id"]]
+        after = cg.measure(GRAPH, [*session.nodes, node])
         assert row["gaps"] == after.beta1[-1] - after.beta1[-2]
         assert row["bits"] == pytest.approx(after.compressibility[-1] - after.compressibility[-2], abs=1e-3)
         assert row["links"] == len(GRAPH.neighbors(node))
 
 
-def test_undo_leaves_no_trace() -> None:
-    walking = walked(7)
-    before = build_subgraph_options(walking, False), build_growth_options(walking, False), walking.to_dict()
-    walking.take(walking.seen.nodes[0])
-    walking.undo()
-    assert (build_subgraph_options(walking, False), build_growth_options(walking, False), walking.to_dict()) == before
+def test_undo_restores_everything() -> None:
+    session = walk_steps(7)
+    before = build_subgraph_options(session, False), build_growth_options(session, False), session.to_dict()
+    session.visit(session.view.nodes[0])
+    session.undo()
+    assert (build_subgraph_options(session, False), build_growth_options(session, False), session.to_dict()) == before
 
 
-def test_the_picture_shows_the_walk_and_its_gaps() -> None:
-    walking = walked(12)
-    loops, graph = build_subgraph_options(walking, False)["series"]
+def test_pictures_show_walk_and_gaps() -> None:
+    session = walk_steps(12)
+    loops, graph = build_subgraph_options(session, False)["series"]
     kinds = [row[0] for row in loops["data"]]
-    gaps = cg.measure(GRAPH, walking.nodes).gaps
+    gaps = cg.measure(GRAPH, session.nodes).gaps
     assert len(kinds) == len(gaps)
     assert sum(kind == 1 for kind in kinds) == sum(gap.closed_at is not None for gap in gaps)
     assert sum(kind == 2 for kind in kinds) == sum(gap.opened_at == 12 and gap.closed_at is None for gap in gaps)
     visited = [node for node in graph["data"] if node["id"].startswith("v")]
-    assert [node["name"] for node in visited] == [f"{step} {node}" for step, node in enumerate(walking.nodes, start=1)]
-    subgraph = GRAPH.subgraph(walking.nodes)
+    assert [node["name"] for node in visited] == [f"{step} {node}" for step, node in enumerate(session.nodes, start=1)]
+    subgraph = GRAPH.subgraph(session.nodes)
     links = [link for link in graph["links"] if link["target"].startswith("v")]
     assert len(links) == subgraph.num_edges
-    gap_line, bit_line = build_growth_options(walking, False)["series"]
-    assert [y for _, y in gap_line["data"]] == cg.measure(GRAPH, walking.nodes).beta1.tolist()
+    gap_line, bit_line = build_growth_options(session, False)["series"]
+    assert [y for _, y in gap_line["data"]] == cg.measure(GRAPH, session.nodes).beta1.tolist()
     assert len(bit_line["data"]) == 12
 
 
-def test_names_reach_the_picture_as_plain_text() -> None:
+def test_labels_in_pictures_are_plain_text() -> None:
     graph = cg.Graph.from_edges([("{b}{a|x}", "<b>b</b>"), ("<b>b</b>", "c")])
-    walking = WalkSession("mine", graph, "{b}{a|x}")
-    walking.take("<b>b</b>")
-    drawn: Any = build_subgraph_options(walking, True)
+    session = WalkSession("mine", graph, "{b}{a|x}")
+    session.visit("<b>b</b>")
+    drawn: Any = build_subgraph_options(session, True)
     assert drawn["tooltip"]["renderMode"] == "richText"
     for node in drawn["series"][1]["data"]:
         assert not set(node["tooltip"]["formatter"]) & set("{}|")
     json.dumps(drawn)
 
 
-def test_a_shared_walk_is_the_same_walk() -> None:
-    shelf, limits = GraphStore(), Limits()
-    walking = WalkSession("er", shelf.graph("er"), 0, "greedy", "cpt")
+def test_link_opens_the_same_walk() -> None:
+    store, limits = GraphStore(), Limits()
+    session = WalkSession("er", store.open("er").graph, 0, "greedy", "cpt")
     for _ in range(4):
-        walking.step()
-    walking.take(walking.seen.nodes[-1])
-    shared = open_link(QueryParams(build_link(walking).removeprefix("/?")), shelf, limits)
-    assert shared.to_dict() == walking.to_dict()
-    assert shared.seen.choice == walking.seen.choice
+        session.advance()
+    session.visit(session.view.nodes[-1])
+    shared = open_link(QueryParams(build_link(session).removeprefix("/?")), store, limits)
+    assert shared.to_dict() == session.to_dict()
+    assert shared.view.choice == session.view.choice
 
 
-def test_long_addresses_give_positions() -> None:
+def test_long_links_contain_positions() -> None:
     graph = cg.Graph.from_edges([(f"{'name ' * 30}{i}", f"{'name ' * 30}{i + 1}") for i in range(60)])
-    walking = WalkSession("mine", graph, graph.labels[0])
+    session = WalkSession("mine", graph, graph.labels[0])
     for _ in range(50):
-        walking.step()
-    assert len(build_link(walking)) < 1_000
-    shelf = GraphStore()
+        session.advance()
+    assert len(build_link(session)) < 1_000
+    store = GraphStore()
     content = "\n".join(f"{'name ' * 30}{i},{'name ' * 30}{i + 1}" for i in range(60)).encode()
-    walking.graph_id = shelf.add("mine.csv", content).id
-    shared = open_link(QueryParams(build_link(walking).removeprefix("/?")), shelf, Limits())
-    assert shared.nodes == walking.nodes
+    session.graph_id = store.add_upload("mine.csv", content).id
+    shared = open_link(QueryParams(build_link(session).removeprefix("/?")), store, Limits())
+    assert shared.nodes == session.nodes
 
 
-def test_nothing_starts_where_nothing_leads() -> None:
+def test_nodes_without_links_are_no_starts() -> None:
     nowhere = cg.Graph.from_edges([("a", "b")], directed=True)
     with pytest.raises(cg.WalkError, match="no walk can start"):
         WalkSession("mine", nowhere, "b")
@@ -126,7 +126,7 @@ def test_nothing_starts_where_nothing_leads() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "message"),
     [
         ("graph=nowhere", "there is no graph 'nowhere'"),
         ("graph=er&agent=/etc/passwd", "the page has no agent '/etc/passwd'"),
@@ -138,32 +138,32 @@ def test_nothing_starts_where_nothing_leads() -> None:
         ("graph=er&" + "&".join(f"walk={n}" for n in range(9)), "9 nodes; at most 8"),
     ],
 )
-def test_what_cannot_be_shared_is_explained(query: str, said: str) -> None:
-    with pytest.raises(cg.CuriographError, match=said):
+def test_invalid_links(query: str, message: str) -> None:
+    with pytest.raises(cg.CuriographError, match=message):
         open_link(QueryParams(query), GraphStore(), Limits(steps=8))
 
 
-def test_the_end_of_a_walk() -> None:
+def test_end_of_a_walk() -> None:
     graph = cg.Graph.from_edges([("a", "b")])
-    walking = WalkSession("mine", graph, "a")
-    walking.step()
-    assert walking.seen.choice is None
-    assert describe_choices(walking) == ["There is nowhere left to go."]
+    session = WalkSession("mine", graph, "a")
+    session.advance()
+    assert session.view.choice is None
+    assert describe_choices(session) == ["There are no candidates left."]
     with pytest.raises(cg.WalkError, match="ends here"):
-        walking.step()
-    assert walking.nodes == ["a", "b"]
-    build_subgraph_options(walking, False)
+        session.advance()
+    assert session.nodes == ["a", "b"]
+    build_subgraph_options(session, False)
 
 
-def test_a_dead_end_is_told() -> None:
+def test_dead_end() -> None:
     graph = cg.Graph.from_edges([("a", "b"), ("a", "c")])
-    walking = WalkSession("mine", graph, "a")
-    walking.take("b")
-    assert walking.seen.nodes == ["c"]
-    assert "dead end" in describe_choices(walking)[0]
+    session = WalkSession("mine", graph, "a")
+    session.visit("b")
+    assert session.view.nodes == ["c"]
+    assert "dead end" in describe_choices(session)[0]
 
 
-def test_long_walks_leave_out_what_would_take_too_long() -> None:
+def test_compressibility_is_omitted_for_long_walks() -> None:
     graph = cg.generate("er", nodes=400, seed=0)
     walk = cg.explore(graph, "random", "igt", start=0, steps=220, seed=0).nodes
     seen = view_step(graph, walk, "random")
@@ -171,7 +171,7 @@ def test_long_walks_leave_out_what_would_take_too_long() -> None:
     assert not np.isnan(seen.cpt)
 
 
-def test_nodes_settle_apart_and_neighbours_near() -> None:
+def test_relaxed_layout_separates_nodes_and_joins_neighbors() -> None:
     ring = np.array([[i, (i + 1) % 8] for i in range(8)])
     places = np.random.default_rng(0).normal(size=(8, 2))
     for _ in range(6):

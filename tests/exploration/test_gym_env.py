@@ -1,4 +1,4 @@
-"""The gymnasium face of the exploration: gymnasium's own checks, and equality with the core it stands on."""
+"""The Gymnasium environment: Gymnasium's own checks, and equality with the MDP."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def edges(subgraph: cg.Graph) -> float:
 
 
 def rollout(env: gymnasium.Env, seed: int, episodes: int = 3) -> list[Any]:
-    """Everything that some masked random episodes return."""
+    """Return all results of some masked random episodes."""
     rng = np.random.default_rng(seed)
     seen: list[Any] = [env.reset(seed=seed)]
     for _ in range(episodes):
@@ -49,13 +49,13 @@ def rollout(env: gymnasium.Env, seed: int, episodes: int = 3) -> list[Any]:
 
 @pytest.mark.parametrize("reward", ["igt", "cpt", edges])
 @pytest.mark.parametrize("graph", [grid(3, 3), ONE_WAY, SEVERAL], ids=["one", "directed", "several"])
-def test_gymnasium_finds_nothing_to_object_to(graph: Any, reward: Any) -> None:
-    check_env(gymnasium.make(ENV_ID, graph=graph, reward=reward, steps=5).unwrapped)
+def test_check_env(graph: Any, reward: Any) -> None:
+    assert check_env(gymnasium.make(ENV_ID, graph=graph, reward=reward, steps=5).unwrapped) is None
 
 
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
-def test_gymnasium_finds_nothing_to_object_to_at_dead_ends(fallback: str) -> None:
-    check_env(gymnasium.make(ENV_ID, graph=STAR, steps=4, fallback=fallback).unwrapped)
+def test_check_env_at_dead_ends(fallback: str) -> None:
+    assert check_env(gymnasium.make(ENV_ID, graph=STAR, steps=4, fallback=fallback).unwrapped) is None
 
 
 def test_every_observation_is_in_its_space() -> None:
@@ -74,7 +74,7 @@ def test_same_seed_same_bytes(reward: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["sync", "async"])
-def test_a_vector_of_environments_acts_like_each_alone(mode: str) -> None:
+def test_vector_environment_equals_single_environments(mode: str) -> None:
     kwargs: dict[str, Any] = {"graph": [library(), ONE_WAY], "reward": "igt", "steps": 4}
     envs = gymnasium.make_vec(ENV_ID, num_envs=2, vectorization_mode=mode, **kwargs)
     alone = [ExplorationEnv(**kwargs) for _ in range(2)]
@@ -97,7 +97,7 @@ def test_a_vector_of_environments_acts_like_each_alone(mode: str) -> None:
 
 
 @pytest.mark.parametrize("library_used", [pickle, cloudpickle])
-def test_a_pickled_episode_goes_on_the_same(library_used: Any) -> None:
+def test_pickled_episode_continues_identically(library_used: Any) -> None:
     env = gymnasium.make(ENV_ID, graph=SEVERAL, reward=edges, steps=6)
     env.reset(seed=2)
     env.step(int(np.argmax(env.unwrapped.action_masks())))
@@ -107,7 +107,7 @@ def test_a_pickled_episode_goes_on_the_same(library_used: Any) -> None:
 
 
 def rollout_on(env: gymnasium.Env) -> list[Any]:
-    """The rest of the episode, always to the first candidate, and one more reset."""
+    """Run the rest of the episode, always to the first candidate, and reset once more."""
     seen: list[Any] = []
     while not (seen and seen[-1][2]):
         seen.append(env.step(int(np.argmax(env.unwrapped.action_masks()))))
@@ -119,7 +119,7 @@ def rollout_on(env: gymnasium.Env) -> list[Any]:
 
 @pytest.mark.parametrize("reward", ["igt", "cpt", edges])
 @pytest.mark.parametrize("graph", [library(), grid(4, 4), ONE_WAY], ids=["library", "grid", "directed"])
-def test_following_an_agents_walk_earns_what_the_agent_earned(graph: cg.Graph, reward: Any) -> None:
+def test_rewards_equal_those_of_explore(graph: cg.Graph, reward: Any) -> None:
     start = graph.label(0)
     walk = cg.explore(graph, "greedy", reward, start=start, steps=4, seed=1)
     env = ExplorationEnv(graph, reward, 4)
@@ -146,7 +146,7 @@ def test_mean_over_all_starts_is_that_of_evaluate() -> None:
     assert np.mean(totals) == cg.evaluate("greedy", cycle(6), "igt", 6, episodes="all").mean
 
 
-def test_observation_tells_the_walk() -> None:
+def test_observation_describes_the_walk() -> None:
     env = ExplorationEnv([cycle(4), cycle(6)], steps=4)
     env.reset(options={"graph": 0, "start": 1})
     observation, _, _, _, info = env.step(2)
@@ -172,7 +172,7 @@ def test_edges_are_walked_forwards_only_but_count_in_both_directions() -> None:
     assert env.step(ONE_WAY.position("b"))[1] == 3.0
 
 
-def test_dead_end_goes_on_from_the_frontier() -> None:
+def test_dead_end_continues_from_the_frontier() -> None:
     env = ExplorationEnv(STAR, steps=4)
     env.reset(options={"start": 1})
     env.step(0)
@@ -180,14 +180,14 @@ def test_dead_end_goes_on_from_the_frontier() -> None:
     assert env.candidates == [3]
 
 
-def test_dead_end_goes_on_anywhere() -> None:
+def test_dead_end_continues_anywhere() -> None:
     graph = cg.Graph.from_edges([(0, 1)], nodes=[0, 1, 2, 3])
     env = ExplorationEnv(graph, steps=4, fallback="anywhere")
     env.reset(options={"start": 2})
     assert env.candidates == [0, 1, 3]
 
 
-def test_nowhere_to_go_ends_the_episode() -> None:
+def test_no_candidates_end_the_episode() -> None:
     env = ExplorationEnv(cg.Graph.from_edges([(0, 1), (2, 3)]), steps=4)
     env.reset(options={"start": 0})
     observation, _, terminated, truncated, _ = env.step(1)
@@ -197,14 +197,14 @@ def test_nowhere_to_go_ends_the_episode() -> None:
 # ---- starts ---------------------------------------------------------------------------------------------------------
 
 
-def test_starts_and_graphs_are_drawn_from_all_that_can_go_on() -> None:
+def test_starts_and_graphs_are_drawn_from_all_valid_ones() -> None:
     env = ExplorationEnv([ONE_WAY, cycle(3)], steps=3)
     env.reset(seed=0)
     drawn = {(info["graph"], info["node"]) for _, info in (env.reset() for _ in range(200))}
     assert drawn == {(0, "a"), (0, "b"), (0, "c"), (1, 0), (1, 1), (1, 2)}
 
 
-def test_a_reward_that_fails_on_a_single_node_can_start() -> None:
+def test_reward_is_not_computed_at_the_start() -> None:
     env = ExplorationEnv(cycle(4), lambda s: 2 * s.num_edges / (len(s) * (len(s) - 1)), 3)
     _, info = env.reset(options={"start": 0})
     assert info["value"] == 0.0
@@ -219,7 +219,7 @@ def test_a_reward_that_fails_on_a_single_node_can_start() -> None:
         ({"graph": -1}, cg.SettingError, "-1"),
         ({"graph": "first"}, cg.SettingError, "'first'"),
         ({"begin": 3}, cg.SettingError, "start and graph"),
-        ({"graph": 1, "start": "d"}, cg.WalkError, "no out-neighbours"),
+        ({"graph": 1, "start": "d"}, cg.WalkError, "no out-neighbors"),
     ],
 )
 def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -232,7 +232,7 @@ def test_bad_options(options: dict[str, Any], error: type[Exception], message: s
 
 
 @pytest.mark.parametrize("action", [0, 2, 4, -1, 10**9, 1.5, None, "1", np.array([1])])
-def test_an_illegal_action_ends_the_episode(action: Any) -> None:
+def test_illegal_action_ends_the_episode(action: Any) -> None:
     env = ExplorationEnv(cycle(4), steps=4)
     before, _ = env.reset(options={"start": 0})
     after, reward, terminated, truncated, info = env.step(action)
@@ -244,7 +244,7 @@ def test_an_illegal_action_ends_the_episode(action: Any) -> None:
 
 
 @pytest.mark.parametrize("action", [1, True, np.int32(1), np.array(1)])
-def test_any_whole_number_is_an_action(action: Any) -> None:
+def test_any_integer_type_is_an_action(action: Any) -> None:
     env = ExplorationEnv(cycle(4), steps=4)
     env.reset(options={"start": 0})
     assert env.step(action)[4]["node"] == 1
@@ -297,7 +297,7 @@ def test_ansi_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("graph", [library(), ONE_WAY, cycle(600)], ids=["named", "directed", "large"])
-def test_picture_changes_with_the_walk_alone(graph: cg.Graph) -> None:
+def test_image_changes_only_with_the_walk(graph: cg.Graph) -> None:
     env = gymnasium.make(ENV_ID, graph=graph, steps=3, render_mode="rgb_array")
     env.reset(seed=0)
     before = env.render()
@@ -307,7 +307,7 @@ def test_picture_changes_with_the_walk_alone(graph: cg.Graph) -> None:
     assert not np.array_equal(before, env.render())
 
 
-def test_render_without_a_mode_says_so() -> None:
+def test_render_without_a_mode_warns() -> None:
     env = ExplorationEnv(cycle(3))
     env.reset(seed=0)
     with pytest.warns(UserWarning, match="render_mode"):
@@ -316,7 +316,7 @@ def test_render_without_a_mode_says_so() -> None:
 
 # ---- registration ---------------------------------------------------------------------------------------------------
 
-WAITING = """
+IMPORT_SCRIPT = """
 import importlib.util, sys
 from curiograph.exploration.gym_registration import ENV_ID, register_when_imported
 {before}
@@ -333,7 +333,7 @@ assert "numba" not in sys.modules, "gymnasium must not become slow to import"
 
 
 @pytest.mark.parametrize("before", ["", "import gymnasium"])
-def test_gymnasium_learns_the_id_whichever_is_imported_first(before: str) -> None:
-    script = WAITING.format(before=before)
+def test_id_is_registered_in_any_import_order(before: str) -> None:
+    script = IMPORT_SCRIPT.format(before=before)
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""The MDP: candidates, steps, rewards, and that a batch never changes."""
+"""The MDP: candidates, steps, rewards, and immutability of batches."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle, grid, library
-from oracles import reference as twins
+from oracles import reference
 
 FALLBACKS = ("frontier", "anywhere")
 
@@ -29,21 +29,21 @@ def candidates_of(batch: cg.Exploration) -> list[list[int]]:
     return [(nodes[offsets[i] : offsets[i + 1]] - start).tolist() for i, start in enumerate(first)]
 
 
-def any_choice(batch: cg.Exploration, rng: np.random.Generator) -> np.ndarray:
-    """A random candidate for every walk, -1 where there is none."""
+def choose_randomly(batch: cg.Exploration, rng: np.random.Generator) -> np.ndarray:
+    """Choose a random candidate for every walk, -1 if there is none."""
     counts, offsets = batch.candidates.counts, batch.candidates.offsets[:-1]
     return np.where(counts > 0, offsets + (rng.random(len(counts)) * counts).astype(int), -1)
 
 
-def wander(batch: cg.Exploration, seed: int = 0) -> cg.Exploration:
+def run_randomly(batch: cg.Exploration, seed: int = 0) -> cg.Exploration:
     rng = np.random.default_rng(seed)
     while not batch.finished:
-        batch = batch.step(any_choice(batch, rng))
+        batch = batch.step(choose_randomly(batch, rng))
     return batch
 
 
 def state(batch: cg.Exploration) -> list[object]:
-    """Everything a batch says, to compare."""
+    """Return all properties of a batch, for comparison."""
     return [
         batch.nodes.tolist(),
         batch.lengths.tolist(),
@@ -78,21 +78,21 @@ def test_candidates_and_rewards_follow_the_definition(case, fallback, steps, see
     while True:
         on = [graphs[k] for k in batch.graph_of]
         expected = [
-            twins.candidates(graph, walk, fallback) if len(walk) < steps else []
+            reference.candidates(graph, walk, fallback) if len(walk) < steps else []
             for graph, walk in zip(on, walks_of(batch), strict=True)
         ]
         assert candidates_of(batch) == expected
         values = [
-            twins.igt(graph, [*walk, v])
+            reference.igt(graph, [*walk, v])
             for graph, walk, options in zip(on, walks_of(batch), expected, strict=True)
             for v in options
         ]
         assert batch.candidate_values.tolist() == values
         if batch.finished:
             break
-        batch = batch.step(any_choice(batch, rng))
+        batch = batch.step(choose_randomly(batch, rng))
     for graph, walk, row, total in zip(on, walks_of(batch), batch.rewards, batch.returns, strict=True):
-        rewards = [twins.igt(graph, walk[:t]) for t in range(2, len(walk) + 1)]
+        rewards = [reference.igt(graph, walk[:t]) for t in range(2, len(walk) + 1)]
         assert row[: len(rewards)].tolist() == rewards
         assert np.isnan(row[len(rewards) :]).all()
         assert total == sum(rewards)
@@ -102,7 +102,7 @@ def test_candidates_and_rewards_follow_the_definition(case, fallback, steps, see
 @pytest.mark.parametrize("fallback", FALLBACKS)
 def test_rewards_are_those_of_the_induced_subgraph(reward, fallback):
     graphs = [cg.generate(family, nodes=30, seed=1) for family in FAMILIES]
-    batch = wander(cg.begin(graphs, [[0, 5], [1], [], [2, 2]], reward, 12, fallback=fallback))
+    batch = run_randomly(cg.begin(graphs, [[0, 5], [1], [], [2, 2]], reward, 12, fallback=fallback))
     assert batch.lengths.tolist() == [12] * 5
     value = {"igt": cg.betti, "cpt": cg.compressibility}.get(reward, reward)
     for graph, walk, rewards in zip([graphs[k] for k in batch.graph_of], walks_of(batch), batch.rewards, strict=True):
@@ -113,13 +113,13 @@ def test_rewards_are_those_of_the_induced_subgraph(reward, fallback):
 
 
 @pytest.mark.parametrize("reward", ["igt", "cpt", lambda s: float(s.num_edges)])
-def test_the_old_batch_is_left_alone(reward):
-    """Step on, and on again: the first batch still says what it said, and steps again to the same place."""
+def test_step_does_not_change_the_batch(reward):
+    """After several steps the first batch is unchanged, and repeated steps give the same result."""
     first = cg.begin([cg.generate("er", nodes=30, seed=0)], [[0, 1, 2]], reward, 8)
     rng = np.random.default_rng(0)
     batches, choices = [first], []
     for _ in range(5):
-        choices.append(any_choice(batches[-1], rng))
+        choices.append(choose_randomly(batches[-1], rng))
         batches.append(batches[-1].step(choices[-1]))
     said = [state(batch) for batch in batches]
     assert said == [state(batch) for batch in batches]
@@ -130,15 +130,15 @@ def test_the_old_batch_is_left_alone(reward):
     assert state(again) == said[-1]
 
 
-def test_two_futures_of_one_batch_do_not_mix():
+def test_two_steps_from_one_batch_are_independent():
     batch = cg.begin([cycle(6)], [[0]], "igt", 6)
     left, right = batch.step(np.array([0])), batch.step(np.array([1]))
     assert left.nodes[0, :2].tolist() == [0, 1]
     assert right.nodes[0, :2].tolist() == [0, 5]
-    assert wander(left).returns == wander(right).returns == [1.0]
+    assert run_randomly(left).returns == run_randomly(right).returns == [1.0]
 
 
-def test_a_batch_is_frozen():
+def test_batch_is_frozen():
     batch = cg.begin([cycle(4)], [[0]], "igt", 3)
     with pytest.raises(dataclasses.FrozenInstanceError):
         batch.steps = 5
@@ -146,7 +146,7 @@ def test_a_batch_is_frozen():
 
 def test_branch_copies_walks():
     graph = cg.generate("ba", nodes=30, seed=0)
-    batch = wander_for(cg.begin([graph], [[0, 1]], "igt", 12), 5)
+    batch = step_randomly(cg.begin([graph], [[0, 1]], "igt", 12), 5)
     every = np.arange(len(batch.candidates.nodes))
     ahead = batch.branch(batch.candidates.walks, every)
     assert len(ahead.lengths) == len(every)
@@ -159,7 +159,7 @@ def test_branch_copies_walks():
 
 def test_branch_in_any_order_with_or_without_known_values():
     graph = cg.generate("er", nodes=30, seed=0)
-    batch = wander_for(cg.begin([graph], [[0, 1, 2]], "igt", 12), 4)
+    batch = step_randomly(cg.begin([graph], [[0, 1, 2]], "igt", 12), 4)
     parents = np.array([2, 0, 2, 1, 0])
     chosen = batch.candidates.offsets[parents] + np.array([0, 1, 1, 0, 0])
     unknown = batch.rows(np.arange(3)).branch(parents, chosen)
@@ -167,15 +167,15 @@ def test_branch_in_any_order_with_or_without_known_values():
     assert state(batch.branch(parents, chosen)) == state(unknown)
 
 
-def wander_for(batch: cg.Exploration, count: int) -> cg.Exploration:
+def step_randomly(batch: cg.Exploration, count: int) -> cg.Exploration:
     rng = np.random.default_rng(1)
     for _ in range(count):
-        batch = batch.step(any_choice(batch, rng))
+        batch = batch.step(choose_randomly(batch, rng))
     return batch
 
 
-def test_rows_are_walks_of_their_own():
-    batch = wander_for(cg.begin([library(), cycle(5)], [[0, 3], [1]], "cpt", 5), 2)
+def test_rows_selects_walks():
+    batch = step_randomly(cg.begin([library(), cycle(5)], [[0, 3], [1]], "cpt", 5), 2)
     some = batch.rows(np.array([2, 0]))
     assert walks_of(some) == [walks_of(batch)[2], walks_of(batch)[0]]
     assert candidates_of(some) == [candidates_of(batch)[2], candidates_of(batch)[0]]
@@ -185,27 +185,27 @@ def test_rows_are_walks_of_their_own():
 # ---- choices --------------------------------------------------------------------------------------------------------
 
 
-def test_steps_bound_the_walk():
+def test_steps_limits_the_walk():
     for steps in (1, 2, 5):
-        batch = wander(cg.begin([complete(8)], [[0, 1]], "igt", steps))
+        batch = run_randomly(cg.begin([complete(8)], [[0, 1]], "igt", steps))
         assert batch.lengths.tolist() == [steps, steps]
         assert batch.rewards.shape == (2, steps - 1)
         assert batch.finished
 
 
-def test_minus_one_stays():
+def test_choice_minus_one_does_not_move():
     batch = cg.begin([cycle(5)], [[0, 0]], "igt", 4)
     after = batch.step(np.array([-1, 3]))
     assert walks_of(after) == [[0], [0, 4]]
     assert np.isnan(after.rewards[0]).all()
-    assert walks_of(wander(after))[0] == walks_of(after)[0] + walks_of(wander(after))[0][1:]
-    assert wander(after).lengths.tolist() == [4, 4]
+    assert walks_of(run_randomly(after))[0] == walks_of(after)[0] + walks_of(run_randomly(after))[0][1:]
+    assert run_randomly(after).lengths.tolist() == [4, 4]
 
 
 def test_walks_of_different_lengths_in_one_batch():
-    """One component is used up before the other: its walk waits."""
+    """The walk in the smaller component ends earlier."""
     graph = cg.Graph.from_edges([(0, 1), (2, 3), (3, 4), (4, 5), (5, 2)])
-    batch = wander(cg.begin([graph], [[0, 2]], "igt", 5))
+    batch = run_randomly(cg.begin([graph], [[0, 2]], "igt", 5))
     assert batch.lengths.tolist() == [2, 4]
     assert batch.returns.tolist() == [0.0, 1.0]
 
@@ -249,13 +249,13 @@ def test_choices_as_a_list():
         ({"starts": [[0], [1]]}, cg.WalkError, "1 graph"),
     ],
 )
-def test_bad_beginnings(arguments, error, words):
+def test_bad_arguments_of_begin(arguments, error, words):
     plain = {"graphs": [cycle(5)], "starts": [[0]], "reward": "igt", "steps": 3}
     with pytest.raises(error, match=words):
         cg.begin(**(plain | arguments))
 
 
-def test_no_walks_is_a_finished_batch():
+def test_empty_batch_is_finished():
     batch = cg.begin([cycle(5)], [[]], "igt", 3)
     assert batch.finished
     assert batch.returns.tolist() == []
@@ -264,7 +264,7 @@ def test_no_walks_is_a_finished_batch():
 # ---- chance ---------------------------------------------------------------------------------------------------------
 
 
-def by_chance(batch: cg.Exploration) -> cg.Exploration:
+def run_with_ties(batch: cg.Exploration) -> cg.Exploration:
     while not batch.finished:
         batch = batch.step(batch.best(np.zeros(len(batch.candidates.nodes))))
     return batch
@@ -272,35 +272,35 @@ def by_chance(batch: cg.Exploration) -> cg.Exploration:
 
 def test_same_seed_same_bytes():
     graphs = [cg.generate("ba", nodes=25, seed=0), library()]
-    runs = [by_chance(cg.begin(graphs, [[0, 1, 2], [3]], "cpt", 10, seed=seed)) for seed in (5, 5, 6)]
+    runs = [run_with_ties(cg.begin(graphs, [[0, 1, 2], [3]], "cpt", 10, seed=seed)) for seed in (5, 5, 6)]
     assert runs[0].nodes.tobytes() == runs[1].nodes.tobytes()
     assert runs[0].rewards.tobytes() == runs[1].rewards.tobytes()
     assert runs[0].nodes.tobytes() != runs[2].nodes.tobytes()
 
 
-def test_a_walk_does_not_know_its_batch():
-    """Alone, first or last among others: the same walk, ties included."""
+def test_walks_do_not_depend_on_the_batch():
+    """A walk is the same alone, first or last in a batch, ties included."""
     graph = cg.generate("ws", nodes=40, seed=0)
     whole = cg.begin([graph, library()], [list(range(40)), [0, 1]], "igt", 9, seed=3)
-    together = by_chance(whole)
+    together = run_with_ties(whole)
     for i in (0, 17, 39, 41):
-        alone = by_chance(whole.rows(np.array([i])))
+        alone = run_with_ties(whole.rows(np.array([i])))
         assert alone.nodes[0].tolist() == together.nodes[i].tolist()
-    fewer = by_chance(cg.begin([graph], [list(range(10))], "igt", 9, seed=3))
+    fewer = run_with_ties(cg.begin([graph], [list(range(10))], "igt", 9, seed=3))
     assert fewer.nodes.tolist() == together.nodes[:10].tolist()
 
 
 def test_equal_starts_take_different_walks():
-    batch = by_chance(cg.begin([complete(12)], [[0] * 20], "igt", 6, seed=0))
+    batch = run_with_ties(cg.begin([complete(12)], [[0] * 20], "igt", 6, seed=0))
     assert len({tuple(walk) for walk in walks_of(batch)}) > 15
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_ties_are_broken_uniformly(seed):
-    """From the hub of a star all leaves tie: over 5,000 walks each is as likely, first and second alike."""
+    """From the hub of a star all leaves tie: over 5,000 walks each is equally likely, at the first and second step."""
     leaves = 10
     star = cg.Graph.from_edges([(0, i) for i in range(1, leaves + 1)])
-    batch = by_chance(cg.begin([star], [[0] * 5000], "igt", 3, seed=seed))
+    batch = run_with_ties(cg.begin([star], [[0] * 5000], "igt", 3, seed=seed))
     for step in (1, 2):
         counts = np.bincount(batch.nodes[:, step], minlength=leaves + 1)[1:]
         assert ((counts - 500) ** 2 / 500).sum() < 27.9  # 9 degrees of freedom, 0.1 %
@@ -317,6 +317,27 @@ def test_best_takes_the_highest_score():
     assert set(batch.best(np.array([3.0, 3.0, 1.0, 3.0, 0.0, np.inf])).tolist()) <= {0, 1, 3, 5}
 
 
-def test_best_of_nothing():
-    batch = wander(cg.begin([cycle(4)], [[0, 1]], "igt", 4))
+def test_best_without_candidates():
+    batch = run_randomly(cg.begin([cycle(4)], [[0, 1]], "igt", 4))
     assert batch.best(np.empty(0)).tolist() == [-1, -1]
+
+
+# ---- ties of single-precision scores ---------------------------------------------------------------------------------
+
+COMPLETE_BATCH = cg.begin([cg.toys.complete(6)], [range(6)], "igt", 4)  # six walks of five candidates
+
+
+@given(st.lists(st.integers(-5, 5), min_size=30, max_size=30), st.integers(0, 99))
+def test_merge_ties_removes_noise_and_keeps_differences(levels, seed):
+    clean = np.asarray(levels, float)
+    noisy = clean + np.random.default_rng(seed).uniform(-1e-7, 1e-7, 30) * np.abs(clean)
+    tied = COMPLETE_BATCH.merge_ties(noisy, 5e-6)
+    assert np.allclose(tied, noisy, rtol=1e-5)
+    for walk in range(6):
+        mine, wanted = tied[5 * walk : 5 * walk + 5], clean[5 * walk : 5 * walk + 5]
+        assert np.array_equal(mine[:, None] == mine, wanted[:, None] == wanted)
+        assert np.array_equal(np.argsort(mine, kind="stable"), np.argsort(wanted, kind="stable"))
+
+
+def test_merge_ties_without_candidates():
+    assert len(COMPLETE_BATCH.rows(np.empty(0, np.int64)).merge_ties(np.empty(0), 5e-6)) == 0

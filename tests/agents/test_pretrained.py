@@ -1,4 +1,4 @@
-"""Agents as files: they come back to the bit, and nothing but an agent gets in."""
+"""Agents as files: round trips are bit-identical, and malformed files are rejected."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.pretrained import AGENT_FILE, load_agent, save_agent, shipped_agents
 from curiograph.agents.registry import as_agent
-from oracles import reference as twins
+from oracles import reference
 
 CARD = {"reward": "igt", "command": "curiograph train", "licence": "MIT", "note": "Neugier, 好奇心"}
 
 
 def gnn() -> GnnAgent:
     shape = GnnShape(inner_degree=True, width=4)
-    return GnnAgent(shape, twins.random_weights(shape.weights(), 0), "small-gnn")
+    return GnnAgent(shape, reference.random_weights(shape.weights(), 0), "small-gnn")
 
 
 def horizon() -> HorizonAgent:
     shape = HorizonShape(width=4, layers=2)
-    return HorizonAgent(shape, twins.random_weights(shape.weights(), 1), "small-horizon")
+    return HorizonAgent(shape, reference.random_weights(shape.weights(), 1), "small-horizon")
 
 
 BOTH = pytest.mark.parametrize("agent", [gnn(), horizon()], ids=["gnn", "horizon"])
 
 
-def parts_of(file: Path) -> tuple[dict, bytes]:
+def split_file(file: Path) -> tuple[dict, bytes]:
     """Header and numbers of a safetensors file."""
     data = file.read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     return json.loads(data[8 : 8 + size]), data[8 + size :]
 
 
-def joined(header: object, numbers: bytes) -> bytes:
+def join_file(header: object, numbers: bytes) -> bytes:
     text = json.dumps(header).encode()
     return struct.pack("<Q", len(text)) + text + numbers
 
 
-def saved(agent: GnnAgent | HorizonAgent, file: Path) -> Path:
+def save_file(agent: GnnAgent | HorizonAgent, file: Path) -> Path:
     save_agent(agent, file, CARD)
     return file
 
 
-def written(agent: GnnAgent | HorizonAgent, file: Path, card: object = None) -> Path:
-    """As `saved`, but straight to the file, with any card."""
+def write_file(agent: GnnAgent | HorizonAgent, file: Path, card: object = None) -> Path:
+    """Write a file without `save_agent`, with any card."""
     kind = "gnn" if isinstance(agent, GnnAgent) else "horizon"
     given = {"format": 1, "kind": kind, "shape": vars(agent.shape), "name": agent.name} if card is None else card
     file.write_bytes(save(dict(agent.network), metadata={"curiograph": json.dumps(given)}))
     return file
 
 
-def refusal(file: Path, error: type[Exception] = cg.FileFormatError) -> str:
-    """What is said about a file that is none of ours: one line that names it and is short enough to read."""
+def read_error(file: Path, error: type[Exception] = cg.FileFormatError) -> str:
+    """Return the error message for a malformed file, which must be one short line with the path."""
     with pytest.raises(error) as caught:
         load_agent(file)
     message = str(caught.value)
@@ -80,16 +80,16 @@ def refusal(file: Path, error: type[Exception] = cg.FileFormatError) -> str:
 
 
 @BOTH
-def test_files_written_here_are_as_those_saved(agent, tmp_path):
-    straight = written(agent, tmp_path / "a.safetensors")
+def test_helper_writes_the_same_arrays_as_save_agent(agent, tmp_path):
+    straight = write_file(agent, tmp_path / "a.safetensors")
     save_agent(agent, tmp_path / "b.safetensors")
-    assert parts_of(straight)[1] == parts_of(tmp_path / "b.safetensors")[1]
+    assert split_file(straight)[1] == split_file(tmp_path / "b.safetensors")[1]
     assert load_agent(straight).card == load_agent(tmp_path / "b.safetensors").card
 
 
 @BOTH
-def test_an_agent_comes_back_to_the_bit(agent, tmp_path):
-    file = saved(agent, tmp_path / "agent.safetensors")
+def test_round_trip_is_bit_identical(agent, tmp_path):
+    file = save_file(agent, tmp_path / "agent.safetensors")
     loaded = load_agent(file)
     assert type(loaded) is type(agent)
     assert (loaded.name, loaded.shape) == (agent.name, agent.shape)
@@ -102,10 +102,10 @@ def test_an_agent_comes_back_to_the_bit(agent, tmp_path):
 
 
 @BOTH
-def test_the_card_travels_with_the_weights_and_stands_beside_them(agent, tmp_path):
+def test_card_is_in_the_header_and_in_a_json_file(agent, tmp_path):
     file = tmp_path / "agent.safetensors"
     returned = save_agent(agent, file, CARD)
-    header, _ = parts_of(file)
+    header, _ = split_file(file)
     inside = json.loads(header["__metadata__"]["curiograph"])
     assert inside == json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     assert inside == load_agent(file).card == returned.card
@@ -118,49 +118,49 @@ def test_the_card_travels_with_the_weights_and_stands_beside_them(agent, tmp_pat
 
 @BOTH
 def test_saving_again_gives_the_same_bytes(agent, tmp_path):
-    file = saved(agent, tmp_path / "agent.safetensors")
+    file = save_file(agent, tmp_path / "agent.safetensors")
     first = file.read_bytes()
     save_agent(load_agent(file), file)
     assert file.read_bytes() == first
 
 
 @BOTH
-def test_a_file_a_folder_and_a_text_all_name_an_agent(agent, tmp_path):
-    file = saved(agent, tmp_path / AGENT_FILE)
+def test_load_from_file_folder_and_text(agent, tmp_path):
+    file = save_file(agent, tmp_path / AGENT_FILE)
     for source in (file, str(file), tmp_path, str(tmp_path)):
         assert load_agent(source).name == as_agent(source).name == agent.name
     walk = cg.explore(cg.toys.library(), str(file), "igt", "music", 4)
     assert (walk.agent, len(walk)) == (agent.name, 4)
 
 
-def test_without_a_name_the_agent_is_called_as_its_file(tmp_path):
-    header, numbers = parts_of(saved(gnn(), tmp_path / "a.safetensors"))
+def test_agent_without_a_name_has_the_name_of_its_file(tmp_path):
+    header, numbers = split_file(save_file(gnn(), tmp_path / "a.safetensors"))
     card = json.loads(header["__metadata__"]["curiograph"])
     del card["name"]
     header["__metadata__"]["curiograph"] = json.dumps(card)
-    (tmp_path / "curious.safetensors").write_bytes(joined(header, numbers))
+    (tmp_path / "curious.safetensors").write_bytes(join_file(header, numbers))
     assert load_agent(tmp_path / "curious.safetensors").name == "curious"
 
 
-def test_what_an_agent_learns_later_does_not_change_the_file(tmp_path):
+def test_loaded_weights_are_independent_of_the_saved_agent(tmp_path):
     agent = gnn()
-    file = saved(agent, tmp_path / "agent.safetensors")
+    file = save_file(agent, tmp_path / "agent.safetensors")
     before = load_agent(file)
     agent.network["scale"][0] = 7
     assert before.network["scale"][0] == load_agent(file).network["scale"][0] != 7
 
 
-def test_weights_that_do_not_lie_in_order(tmp_path):
-    """Transposed and strided arrays are saved as what they hold."""
+def test_weights_that_are_not_contiguous(tmp_path):
+    """Transposed and strided arrays are save_file with their values."""
     agent = gnn()
     odd = {name: np.asfortranarray(array) for name, array in agent.network.items()}
-    loaded = load_agent(saved(replace(agent, network=odd), tmp_path / "agent.safetensors"))
+    loaded = load_agent(save_file(replace(agent, network=odd), tmp_path / "agent.safetensors"))
     assert all(np.array_equal(loaded.network[name], array) for name, array in agent.network.items())
 
 
 @BOTH
-def test_an_agent_renamed_is_saved_under_its_new_name(agent, tmp_path):
-    loaded = load_agent(saved(agent, tmp_path / "agent.safetensors"))
+def test_renamed_agent_is_saved_with_its_new_name(agent, tmp_path):
+    loaded = load_agent(save_file(agent, tmp_path / "agent.safetensors"))
     renamed = save_agent(replace(loaded, name="renamed"), tmp_path / "renamed.safetensors")
     assert renamed.card["name"] == "renamed"
     assert load_agent(tmp_path / "renamed.safetensors").name == "renamed"
@@ -171,17 +171,17 @@ def test_an_agent_renamed_is_saved_under_its_new_name(agent, tmp_path):
 
 @BOTH
 def test_truncated_files(agent, tmp_path):
-    file = written(agent, tmp_path / "agent.safetensors")
+    file = write_file(agent, tmp_path / "agent.safetensors")
     whole = file.read_bytes()
     for size in [*(len(whole) * k // 10 for k in range(10)), 1, 7, 8, 9, len(whole) - 1]:
         file.write_bytes(whole[:size])
-        assert "not a usable safetensors file" in refusal(file)
+        assert "not a usable safetensors file" in read_error(file)
     file.write_bytes(whole + b"\0")
-    assert "not a usable safetensors file" in refusal(file)
+    assert "not a usable safetensors file" in read_error(file)
 
 
 class Payload:
-    """Makes a folder when it is unpickled."""
+    """Creates a folder when it is unpickled."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -191,26 +191,26 @@ class Payload:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_a_pickle_is_not_opened(protocol, tmp_path):
+def test_pickles_are_not_loaded(protocol, tmp_path):
     file, folder = tmp_path / "agent.safetensors", tmp_path / "opened"
     file.write_bytes(pickle.dumps(Payload(folder), protocol))
-    assert "not a usable safetensors file" in refusal(file)
+    assert "not a usable safetensors file" in read_error(file)
     assert not folder.exists()
     pickle.loads(file.read_bytes())
     assert folder.exists()  # it would have worked
 
 
-def test_a_pickle_inside_does_not_get_in(tmp_path):
-    """Where the card stands, and where the numbers stand."""
-    file = written(gnn(), tmp_path / "agent.safetensors")
-    header, numbers = parts_of(file)
+def test_embedded_pickles_are_not_loaded(tmp_path):
+    """A pickle in place of the card, and one in place of the weights."""
+    file = write_file(gnn(), tmp_path / "agent.safetensors")
+    header, numbers = split_file(file)
     poison = pickle.dumps(Payload(tmp_path / "opened"), 0)
-    file.write_bytes(joined(header, poison + numbers[len(poison) :]))
+    file.write_bytes(join_file(header, poison + numbers[len(poison) :]))
     with suppress(cg.FileFormatError):
         load_agent(file)  # numbers like any others, if they are finite
     header["__metadata__"]["curiograph"] = poison.decode("latin-1")
-    file.write_bytes(joined(header, numbers))
-    assert "its card cannot be read" in refusal(file)
+    file.write_bytes(join_file(header, numbers))
+    assert "its card cannot be read" in read_error(file)
     assert not (tmp_path / "opened").exists()
 
 
@@ -232,12 +232,12 @@ def test_other_files(tmp_path):
     ]
     for content in contents:
         file.write_bytes(content)
-        assert "not a usable safetensors file" in refusal(file), content[:20]
+        assert "not a usable safetensors file" in read_error(file), content[:20]
 
 
-def test_headers_that_claim_more_than_there_is(tmp_path):
-    file = written(gnn(), tmp_path / "agent.safetensors")
-    data, (header, numbers) = file.read_bytes(), parts_of(file)
+def test_headers_with_wrong_sizes(tmp_path):
+    file = write_file(gnn(), tmp_path / "agent.safetensors")
+    data, (header, numbers) = file.read_bytes(), split_file(file)
     (size,) = struct.unpack("<Q", data[:8])
     for claimed in (
         size + 1,
@@ -254,22 +254,22 @@ def test_headers_that_claim_more_than_there_is(tmp_path):
         size - 1,
     ):
         file.write_bytes(struct.pack("<Q", claimed) + data[8:])
-        refusal(file)
+        read_error(file)
     for change in ([0, 2**40], [0, -4], [2**62, 2**62 + 4], [0, 1], [4, 0], [0.0, 4.0], "all", None, [0, 4, 8]):
-        file.write_bytes(joined(header | {"scale": header["scale"] | {"data_offsets": change}}, numbers))
-        assert "not a usable safetensors file" in refusal(file), change
+        file.write_bytes(join_file(header | {"scale": header["scale"] | {"data_offsets": change}}, numbers))
+        assert "not a usable safetensors file" in read_error(file), change
     for change in ([2**40], [-1], [2**62, 4], [1.0], "one", None, [2**64], [True]):
-        file.write_bytes(joined(header | {"scale": header["scale"] | {"shape": change}}, numbers))
-        assert "not a usable safetensors file" in refusal(file), change
+        file.write_bytes(join_file(header | {"scale": header["scale"] | {"shape": change}}, numbers))
+        assert "not a usable safetensors file" in read_error(file), change
 
 
-def test_safetensors_of_somebody_else(tmp_path):
+def test_safetensors_without_a_card(tmp_path):
     file = tmp_path / "agent.safetensors"
     for metadata in (None, {}, {"format": "pt"}, {"Curiograph": "{}"}):
         file.write_bytes(save(dict(gnn().network), metadata=metadata))
-        assert refusal(file) == "is a safetensors file, but not of a curiograph agent: its header holds no card."
+        assert read_error(file) == "is a safetensors file, but not of a curiograph agent: its header has no card."
     file.write_bytes(save({}, metadata=None))
-    assert "its header holds no card" in refusal(file)
+    assert "its header has no card" in read_error(file)
 
 
 @pytest.mark.parametrize(
@@ -301,30 +301,30 @@ def test_safetensors_of_somebody_else(tmp_path):
 def test_cards_that_cannot_be_read(card, tmp_path):
     file = tmp_path / "agent.safetensors"
     file.write_bytes(save(dict(gnn().network), metadata={"curiograph": card}))
-    assert refusal(file).startswith("its card cannot be read (")
+    assert read_error(file).startswith("its card cannot be read (")
 
 
 def with_card(agent: GnnAgent | HorizonAgent, file: Path, **changes: object) -> Path:
-    """An agent whose card says something else."""
-    header, _ = parts_of(written(agent, file))
-    return written(agent, file, json.loads(header["__metadata__"]["curiograph"]) | changes)
+    """Write an agent with a changed card."""
+    header, _ = split_file(write_file(agent, file))
+    return write_file(agent, file, json.loads(header["__metadata__"]["curiograph"]) | changes)
 
 
 @pytest.mark.parametrize("number", [0, 2, -1, 1.5, "1", None, [1], {}])
 def test_another_format(number, tmp_path):
-    message = refusal(with_card(gnn(), tmp_path / "agent.safetensors", format=number))
+    message = read_error(with_card(gnn(), tmp_path / "agent.safetensors", format=number))
     assert message == f"is an agent of format {number!r}; this version reads format 1."
 
 
 @pytest.mark.parametrize("kind", ["tree", "GNN", "", None, 1, ["gnn"], {"gnn": 1}])
 def test_another_kind(kind, tmp_path):
-    assert "card" in refusal(with_card(gnn(), tmp_path / "agent.safetensors", kind=kind))
+    assert "card" in read_error(with_card(gnn(), tmp_path / "agent.safetensors", kind=kind))
 
 
-def test_one_kind_called_the_other(tmp_path):
+def test_card_with_the_wrong_kind(tmp_path):
     for agent, kind, shape in ((gnn(), "horizon", HorizonShape()), (horizon(), "gnn", GnnShape())):
-        refusal(with_card(agent, tmp_path / "a.safetensors", kind=kind))
-        message = refusal(with_card(agent, tmp_path / "a.safetensors", kind=kind, shape=vars(shape)))
+        read_error(with_card(agent, tmp_path / "a.safetensors", kind=kind))
+        message = read_error(with_card(agent, tmp_path / "a.safetensors", kind=kind, shape=vars(shape)))
         assert message.startswith(f"is not a whole {kind} agent: it ")
 
 
@@ -332,16 +332,16 @@ ODD_NUMBERS = [10**12, 2**20 + 1, 2**63, 10**400, 0, -1, -(10**12), True, False,
 
 
 @pytest.mark.parametrize("number", ODD_NUMBERS, ids=lambda number: repr(number)[:20])
-def test_absurd_numbers_in_a_shape(number, tmp_path):
-    """Each is refused before anything of that size is made."""
+def test_invalid_numbers_in_a_shape(number, tmp_path):
+    """Each is rejected before anything of that size is allocated."""
     file = tmp_path / "agent.safetensors"
     whole = [name for name, value in vars(HorizonShape()).items() if type(value) is int]
     assert {"width", "layers", "hops", "nodes", "fan"} <= set(whole)
     for name in whole:
         with_card(horizon(), file, shape=vars(horizon().shape) | {name: number})
-        assert refusal(file).startswith(f"its card says {name} = "), name
+        assert read_error(file).startswith(f"its card has {name} = "), name
     with_card(gnn(), file, shape=vars(gnn().shape) | {"width": number})
-    assert refusal(file).startswith("its card says width = ")
+    assert read_error(file).startswith("its card has width = ")
 
 
 @pytest.mark.parametrize(
@@ -349,17 +349,17 @@ def test_absurd_numbers_in_a_shape(number, tmp_path):
     [{"log_features": 1}, {"inner_degree": "yes"}, {"inner_degree": None}, {"aggregation": "max"},
      {"aggregation": ["mean"]}, {"aggregation": None}, {"aggregation": True}],
 )  # fmt: skip
-def test_absurd_choices_in_a_shape(change, tmp_path):
+def test_invalid_choices_in_a_shape(change, tmp_path):
     with_card(gnn(), tmp_path / "agent.safetensors", shape=vars(gnn().shape) | change)
-    assert refusal(tmp_path / "agent.safetensors").startswith(f"its card says {next(iter(change))} = ")
+    assert read_error(tmp_path / "agent.safetensors").startswith(f"its card has {next(iter(change))} = ")
 
 
 def test_very_deep_networks(tmp_path):
-    """A number in range that would still be a list of a million arrays."""
+    """A number of layers that would require a million arrays."""
     file = with_card(horizon(), tmp_path / "agent.safetensors", shape=vars(horizon().shape) | {"layers": 2**20})
-    assert refusal(file).startswith("its card says layers = 1048576")
+    assert read_error(file).startswith("its card has layers = 1048576")
     with_card(horizon(), file, shape=vars(horizon().shape) | {"layers": 3})
-    assert refusal(file) == "is not a whole horizon agent: it lacks array 'messages.2.bias'."
+    assert read_error(file) == "is not a whole horizon agent: it lacks array 'messages.2.bias'."
 
 
 @BOTH
@@ -368,13 +368,13 @@ def test_missing_and_extra_arrays(agent, tmp_path):
     kind = agent.name.removeprefix("small-")
     for name in agent.network:
         rest = {other: array for other, array in agent.network.items() if other != name}
-        written(replace(agent, network=rest), file)
-        assert refusal(file) == f"is not a whole {kind} agent: it lacks array {name!r}."
+        write_file(replace(agent, network=rest), file)
+        assert read_error(file) == f"is not a whole {kind} agent: it lacks array {name!r}."
     for name in ("zeta", "", "hidden.weight2", "x" * 10_000, "\n\n"):
-        written(replace(agent, network={**agent.network, name: np.zeros(1, np.float32)}), file)
-        assert f"is not a whole {kind} agent: it has an unknown array " in refusal(file)
-    written(replace(agent, network={}), file)
-    assert f"is not a whole {kind} agent: it lacks array " in refusal(file)
+        write_file(replace(agent, network={**agent.network, name: np.zeros(1, np.float32)}), file)
+        assert f"is not a whole {kind} agent: it has an unknown array " in read_error(file)
+    write_file(replace(agent, network={}), file)
+    assert f"is not a whole {kind} agent: it lacks array " in read_error(file)
 
 
 @BOTH
@@ -382,45 +382,45 @@ def test_wrong_shapes(agent, tmp_path):
     file = tmp_path / "agent.safetensors"
     for name, array in agent.network.items():
         for odd in (array[:-1], array[..., None], array.reshape(-1, 1), np.zeros((0, 4), np.float32)):
-            written(replace(agent, network={**agent.network, name: odd}), file)
-            assert refusal(file) == f"array {name!r} is F32 {odd.shape}; its card asks for F32 {array.shape}."
-    written(replace(agent, shape=replace(agent.shape, width=5)), file)
-    assert "its card asks for" in refusal(file)
+            write_file(replace(agent, network={**agent.network, name: odd}), file)
+            assert read_error(file) == f"array {name!r} is F32 {odd.shape}; its card asks for F32 {array.shape}."
+    write_file(replace(agent, shape=replace(agent.shape, width=5)), file)
+    assert "its card asks for" in read_error(file)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int32, np.int8, np.bool_, np.complex64])
-def test_wrong_kinds_of_numbers(dtype, tmp_path):
+def test_wrong_dtypes(dtype, tmp_path):
     agent, file = gnn(), tmp_path / "agent.safetensors"
-    header, _ = parts_of(written(agent, file))
+    header, _ = split_file(write_file(agent, file))
     for name in ("scale", "hidden.weight"):
         arrays = {**agent.network, name: agent.network[name].astype(dtype)}
         file.write_bytes(save(arrays, metadata=header["__metadata__"]))
-        assert refusal(file).startswith(f"array {name!r} is ")
+        assert read_error(file).startswith(f"array {name!r} is ")
 
 
 @pytest.mark.parametrize("code", ["BF16", "F8_E4M3", "F4", "F128", "", None, 7])
-def test_kinds_of_numbers_that_numpy_lacks(code, tmp_path):
-    file = written(gnn(), tmp_path / "agent.safetensors")
-    header, numbers = parts_of(file)
+def test_dtypes_that_numpy_lacks(code, tmp_path):
+    file = write_file(gnn(), tmp_path / "agent.safetensors")
+    header, numbers = split_file(file)
     for entry in header.values():
         if "dtype" in entry:
             entry["dtype"] = code
-    file.write_bytes(joined(header, numbers))
-    refusal(file)
+    file.write_bytes(join_file(header, numbers))
+    read_error(file)
 
 
 @BOTH
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
-def test_numbers_that_are_not_finite(agent, number, tmp_path):
+def test_weights_that_are_not_finite(agent, number, tmp_path):
     for name, array in agent.network.items():
         odd = array.copy()
         odd.flat[-1] = number
-        written(replace(agent, network={**agent.network, name: odd}), tmp_path / "agent.safetensors")
-        message = refusal(tmp_path / "agent.safetensors")
+        write_file(replace(agent, network={**agent.network, name: odd}), tmp_path / "agent.safetensors")
+        message = read_error(tmp_path / "agent.safetensors")
         assert message == f"array {name!r} holds numbers that are not finite."
 
 
-def test_what_names_no_agent(tmp_path):
+def test_unknown_sources(tmp_path):
     for source in ("igt-rgg", "", "no/such/file.safetensors", "a\0b", str(tmp_path), tmp_path, tmp_path / "none"):
         with pytest.raises(cg.UnknownNameError, match="there is no shipped agent and no file") as caught:
             load_agent(source)
@@ -433,13 +433,13 @@ def test_what_names_no_agent(tmp_path):
         as_agent("igt-rgg")
 
 
-def test_names_longer_than_a_file_can_have():
+def test_overlong_names():
     for lookup in (load_agent, as_agent):
         with pytest.raises(cg.UnknownNameError, match="there is no"):
             lookup("x" * 5000)
 
 
-def test_names_to_save_under(tmp_path):
+def test_invalid_file_names(tmp_path):
     for name in ("agent", "agent.json", "agent.pt", "agent.safetensors.gz", "agent.SAFETENSORS"):
         with pytest.raises(cg.SettingError, match=r"ends in \.safetensors"):
             save_agent(gnn(), tmp_path / name)
@@ -453,15 +453,15 @@ def test_names_to_save_under(tmp_path):
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory) -> Path:
-    """A folder with one sound agent of each kind."""
+    """A folder with one valid agent of each kind."""
     folder = tmp_path_factory.mktemp("sound")
-    saved(gnn(), folder / "gnn.safetensors")
-    saved(horizon(), folder / "horizon.safetensors")
+    save_file(gnn(), folder / "gnn.safetensors")
+    save_file(horizon(), folder / "horizon.safetensors")
     return folder
 
 
-def load_damaged(sound: Path, kind: str, changes: dict[int, int]) -> None:
-    """A damaged file loads as an agent with the same arrays, or is refused; nothing else happens."""
+def assert_damage_is_detected(sound: Path, kind: str, changes: dict[int, int]) -> None:
+    """A damaged file either loads as an agent with arrays of the same shapes or raises CuriographError."""
     data = bytearray((sound / f"{kind}.safetensors").read_bytes())
     for place, byte in changes.items():
         data[place % len(data)] = byte
@@ -484,25 +484,25 @@ KINDS = st.sampled_from(["gnn", "horizon"])
 @given(KINDS, st.dictionaries(st.integers(0, 299), st.integers(0, 255), min_size=1, max_size=4))
 @example("gnn", {7: 255})
 @example("gnn", {0: 0, 1: 0})
-def test_bytes_changed_where_the_card_is(sound, kind, changes):
-    load_damaged(sound, kind, changes)
+def test_corrupt_header_bytes(sound, kind, changes):
+    assert_damage_is_detected(sound, kind, changes)
 
 
 @given(KINDS, st.dictionaries(st.integers(0, 10**6), st.integers(0, 255), min_size=1, max_size=3))
-def test_bytes_changed_anywhere(sound, kind, changes):
-    load_damaged(sound, kind, changes)
+def test_corrupt_bytes(sound, kind, changes):
+    assert_damage_is_detected(sound, kind, changes)
 
 
 @pytest.mark.parametrize("kind", ["gnn", "horizon"])
-def test_a_bit_of_each_of_the_first_bytes(sound, kind):
+def test_flipped_bits_in_the_header(sound, kind):
     data = (sound / f"{kind}.safetensors").read_bytes()
     for place in range(300):
-        load_damaged(sound, kind, {place: data[place] ^ (1 << (place % 8))})
+        assert_damage_is_detected(sound, kind, {place: data[place] ^ (1 << (place % 8))})
 
 
 @pytest.mark.parametrize("failing", ["replace", "fsync"])
-def test_saving_is_all_or_nothing(failing, tmp_path, monkeypatch):
-    file = saved(gnn(), tmp_path / "agent.safetensors")
+def test_saving_is_atomic(failing, tmp_path, monkeypatch):
+    file = save_file(gnn(), tmp_path / "agent.safetensors")
     before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
 
     def fail(*args: object) -> None:
@@ -519,8 +519,8 @@ def test_saving_is_all_or_nothing(failing, tmp_path, monkeypatch):
     assert {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()} == before
 
 
-def test_an_interrupt_leaves_the_old_file(tmp_path, monkeypatch):
-    file = saved(gnn(), tmp_path / "agent.safetensors")
+def test_interrupt_keeps_the_old_file(tmp_path, monkeypatch):
+    file = save_file(gnn(), tmp_path / "agent.safetensors")
     before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir()}
 
     def interrupt(*args: object) -> None:
