@@ -155,7 +155,7 @@ def test_tables_of_pages_are_those_of_the_stored_runs() -> None:
 
 def test_stored_runs_are_redrawn_from_their_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr("curiograph.paper.table1.save_plot", lambda cells, path: drawn.extend(cells))
+    monkeypatch.setattr("curiograph.paper.table1.Table1.save_plot", lambda table, path: drawn.extend(table.cells))
     (tmp_path / "table1.json").write_text((DOCS / "results" / "table1.json").read_text())
     assert list(redraw_figures(tmp_path)) == ["table1"]
     for cell, kept in zip(drawn, json.loads((tmp_path / "table1.json").read_text())["cells"], strict=True):
