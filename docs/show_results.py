@@ -191,7 +191,7 @@ def format_bench(run: dict[str, Any]) -> list[str]:
         *lines,
         "",
         f"{machine['processor']}, Python {machine['python']}, numba {machine['numba']}; one core, except where the "
-        "size says all cores, and for 256 histories per call.",
+        "size column lists all cores, and for 256 histories per call.",
     ]
 
 
