@@ -13,13 +13,11 @@ from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
+from curiograph.human.data.incidence import build_incidence, gather_product, keep_nearest, multiply_blocks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import is_number
-
-_BLOCK_ENTRIES = 2**22  # histories x nodes scored at a time: bounds the memory, does not change the scores
 
 
 @dataclass(frozen=True)
@@ -203,14 +201,7 @@ class _ItemSimilarity(Ranker):
         offsets = np.concatenate([[0], np.cumsum([len(history) for history in histories])]).astype(np.int64)
         nodes = np.concatenate([*histories, np.empty(0, np.int32)]).astype(np.int32)
         visited = scipy.sparse.csr_array((np.ones(len(nodes)), nodes, offsets), shape=(len(histories), size))
-        scores = np.empty(len(candidates.nodes))
-        count = max(1, _BLOCK_ENTRIES // max(1, size))
-        for first in range(0, len(histories), count):
-            last = min(first + count, len(histories))
-            block = slice(candidates.offsets[first], candidates.offsets[last])
-            sums = (visited[first:last] @ self.similar).toarray()
-            scores[block] = sums[candidates.walks[block] - first, candidates.nodes[block]]
-        return scores
+        return gather_product(visited, self.similar, candidates)
 
 
 @dataclass(frozen=True, eq=False)

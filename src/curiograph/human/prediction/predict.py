@@ -27,7 +27,7 @@ from curiograph.human.prediction.components import ALPHAS, REWARDS, Components, 
 from curiograph.human.prediction.fitting import KINDS, fit_split
 from curiograph.human.prediction.protocol import Recipe, Study, make_study
 from curiograph.human.prediction.results import MEMORY, Outcome, Prediction
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
+from curiograph.human.prediction.walkers import Walkers, score_visits, simulate_walkers
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.optional import import_optional
@@ -252,7 +252,7 @@ class PredictionRun:
                 progress=self.progress,
             )
             for among, each in choices.items():
-                walked[among][name] = visits.score_candidates(each.windows.histories, each.candidates)
+                walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
         pagerank = score_pagerank(choices, self.engine, self.progress)
         self.progress("count-based baselines")
         rankers = [baseline.from_walks(graph, self.study.graph_walks) for baseline in BASELINES]
