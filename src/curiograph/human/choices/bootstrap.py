@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -62,10 +64,19 @@ def estimate_means(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate
     return [Estimate(*each) for each in zip(means.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
-def sum_by_user(values: Float64, users: Int64, num_users: int) -> Float64:
+def sum_by_user(values: Float64, users: Int64) -> Float64:
     """Return the sums of the rows of `values` for each user; `users` holds the user number of each row.
 
-    >>> sum_by_user(np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1]), 2).tolist()
+    >>> sum_by_user(np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1])).tolist()
     [[2.0], [4.0]]
     """
-    return np.column_stack([np.bincount(users, column, num_users) for column in values.T])
+    return np.column_stack([np.bincount(users, column) for column in values.T])
+
+
+def make_columns(name: str, estimates: Sequence[Estimate]) -> dict[str, list[Any]]:
+    """Return three columns of a table: `name`, `name_low` and `name_high`."""
+    return {
+        name: [estimate.value for estimate in estimates],
+        f"{name}_low": [estimate.low for estimate in estimates],
+        f"{name}_high": [estimate.high for estimate in estimates],
+    }
