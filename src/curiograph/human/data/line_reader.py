@@ -5,10 +5,8 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from curiograph.errors import FileFormatError
 from curiograph.files import check_file, check_text
@@ -99,50 +97,42 @@ def is_encodable(text: str) -> bool:
 
 
 def _read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the unpacked bytes of a file in blocks of whole lines."""
+    """Yield the unpacked bytes of a plain or gzipped file in blocks of whole lines."""
     check_file(path)
-    with _open_unpacked(path) as stream:
-        rest, size = b"", 0
-        limit = max(_MIN_UNPACKED_LIMIT, _MAX_GROWTH * path.stat().st_size)
-        while data := stream.read(_BLOCK):
-            if size == 0:
-                check_text(path, data[:4096])
-                if b"\0" in data[:4096]:
-                    raise FileFormatError(f"{path}: contains a NUL byte; this looks like a binary file, not a table.")
-            size += len(data)
-            if size > limit:
-                raise FileFormatError(
-                    f"{path}: unpacks to more than {_MAX_GROWTH} times its size, which no table does; unpack it first "
-                    "if you trust it."
-                )
-            end = data.rfind(b"\n") + 1
-            if not end and len(rest) + len(data) > 2 * _BLOCK:
-                raise FileFormatError(f"{path}: has a line longer than 1 MiB; a data file has one row per line.")
-            if end:
-                yield rest + data[:end]
-                rest = b""
-            rest += data[end:]
-        if rest:
-            yield rest
-        if size == 0:
-            raise FileFormatError(f"{path}: unpacks to nothing; check that it is complete.")
-
-
-@contextmanager
-def _open_unpacked(path: Path) -> Iterator[BinaryIO]:
-    """Open a plain or gzipped file, and raise FileFormatError if it is damaged or cannot be read."""
+    rest, size = b"", 0
     try:
+        limit = max(_MIN_UNPACKED_LIMIT, _MAX_GROWTH * path.stat().st_size)
         with open(path, "rb") as packed:
-            gzipped = packed.read(2) == b"\x1f\x8b"
+            is_gzipped = packed.read(2) == b"\x1f\x8b"
             packed.seek(0)
-            if not gzipped:
-                yield packed
-                return
-            with gzip.GzipFile(fileobj=packed) as stream:
-                yield stream  # type: ignore[misc]
+            stream = gzip.GzipFile(fileobj=packed) if is_gzipped else packed
+            while data := stream.read(_BLOCK):
+                if size == 0:
+                    check_text(path, data[:4096])
+                    if b"\0" in data[:4096]:
+                        raise FileFormatError(
+                            f"{path}: contains a NUL byte; this looks like a binary file, not a table."
+                        )
+                size += len(data)
+                if size > limit:
+                    raise FileFormatError(
+                        f"{path}: unpacks to more than {_MAX_GROWTH} times its size, which no table does; unpack it "
+                        "first if you trust it."
+                    )
+                end = data.rfind(b"\n") + 1
+                if not end and len(rest) + len(data) > 2 * _BLOCK:
+                    raise FileFormatError(f"{path}: has a line longer than 1 MiB; a data file has one row per line.")
+                if end:
+                    yield rest + data[:end]
+                    rest = b""
+                rest += data[end:]
     except EOFError:
         raise FileFormatError(f"{path}: its gzip data is truncated; copy or download it again.") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise FileFormatError(f"{path}: its gzip data is damaged ({error}); copy or download it again.") from None
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
+    if rest:
+        yield rest
+    if size == 0:
+        raise FileFormatError(f"{path}: unpacks to nothing; check that it is complete.")
