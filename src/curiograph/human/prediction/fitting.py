@@ -109,7 +109,6 @@ def fit_mixture(
             key=lambda mixture: evaluate_mixture(components, mixture),
         )
     optuna = import_optional("optuna", "predict", "Fitting alpha and weights")
-    import_optional("torch", "predict", "Fitting alpha and weights")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     walker_steps = [len(components.walkers[name]) for name in names if name in components.walkers]
     space = {"alpha": optuna.distributions.IntDistribution(0, len(ALPHAS) - 1)}

@@ -78,7 +78,6 @@ def simulate_walkers(
     graph: Graph,
     walkers: Walkers,
     starts: Sequence[int] | Int64,
-    *,
     name: str = "walkers",
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
