@@ -141,7 +141,6 @@ def fit_mixture(
             parameters["steps"] = min(mixture.steps, space["steps"].high)
         return parameters
 
-    best, best_value = Mixture({names[0]: 1.0}, scaled=scaled), -np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         sampler = optuna.samplers.GPSampler(seed=seed, n_startup_trials=_STARTUP_TRIALS, deterministic_objective=True)
@@ -150,12 +149,8 @@ def fit_mixture(
             search.enqueue_trial(to_parameters(mixture))
         for _ in range(max(trials, len(begin))):
             trial = search.ask(space)
-            mixture = to_mixture(trial.params)
-            value = evaluate_mixture(components, mixture)
-            search.tell(trial, value)
-            if value > best_value:
-                best, best_value = mixture, value
-    return best
+            search.tell(trial, evaluate_mixture(components, to_mixture(trial.params)))
+    return to_mixture(search.best_params)
 
 
 def evaluate_mixture(components: Components, mixture: Mixture) -> float:
