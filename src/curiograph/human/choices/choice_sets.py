@@ -125,7 +125,8 @@ def find_choices(
     burn_in = check_integer("burn_in", burn_in, 1, "give the visits before the first choice that counts, 1 or more")
     memory = check_integer("memory", memory, burn_in, f"remember burn_in = {burn_in} visited nodes or more")
     walks = align_walks(graph, walks)
-    histories, nexts, users, revisits = [], [], [], 0
+    found: list[tuple[list[int], int, int]] = []
+    revisits = 0
     for number, user in enumerate(walks.users.tolist()):
         recent: list[int] = []
         for node in walks.walk(number).tolist():
@@ -133,21 +134,18 @@ def find_choices(
             if len(recent) >= burn_in:
                 revisits += revisit
                 if not revisit:
-                    histories.append(recent.copy())
-                    nexts.append(node)
-                    users.append(user)
+                    found.append((recent.copy(), node, user))
             if revisit:
                 recent.remove(node)
             elif len(recent) == memory:
                 recent.pop(0)
             recent.append(node)
-    lengths = np.asarray([len(history) for history in histories], np.int64)
-    order = np.argsort(lengths, kind="stable")
-    width = int(lengths.max(initial=1))
-    table = np.full((len(histories), width), -1, np.int32)
-    for row, number in enumerate(order.tolist()):
-        table[row, width - lengths[number] :] = histories[number]
-    windows = Windows(table, np.asarray(nexts, np.int32)[order], np.asarray(users, np.int64)[order])
+    found.sort(key=lambda choice: len(choice[0]))
+    histories = np.full((len(found), len(found[-1][0]) if found else 1), -1, np.int32)
+    for row, (history, _, _) in zip(histories, found, strict=True):
+        row[-len(history) :] = history
+    nexts, users = (np.array([choice[field] for choice in found], np.int64) for field in (1, 2))
+    windows = Windows(histories, nexts.astype(np.int32), users)
     linked = windows.along_links(graph)
     several = ChoiceSet.from_windows(graph, linked).candidates.counts > 1
     left_out = {
