@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -20,8 +20,17 @@ from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import is_number
 
 
+class _Unfitted(Ranker):
+    """Ranker that does not depend on walks."""
+
+    @classmethod
+    def from_walks(cls, graph: Graph, walks: Trajectories) -> Self:
+        """Return the ranker."""
+        return cls()
+
+
 @dataclass(frozen=True)
-class Uniform(Ranker):
+class Uniform(_Unfitted):
     """Score all candidates equally.
 
     >>> from curiograph.graph.toys import cycle
@@ -31,17 +40,12 @@ class Uniform(Ranker):
 
     name: str = "uniform"
 
-    @classmethod
-    def from_walks(cls, graph: Graph, walks: Trajectories) -> Uniform:
-        """Return the ranker, which does not depend on the walks."""
-        return cls()
-
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.zeros(len(candidates.nodes))
 
 
 @dataclass(frozen=True)
-class Degree(Ranker):
+class Degree(_Unfitted):
     """Score candidates by their in-degree.
 
     On Wikispeedia in-degrees predict choices among all nodes better than out-degrees; among the out-neighbors of the
@@ -53,11 +57,6 @@ class Degree(Ranker):
     """
 
     name: str = "degree"
-
-    @classmethod
-    def from_walks(cls, graph: Graph, walks: Trajectories) -> Degree:
-        """Return the ranker, which does not depend on the walks."""
-        return cls()
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.bincount(graph.indices, minlength=graph.num_nodes)[candidates.nodes].astype(np.float64)

@@ -15,7 +15,6 @@ _BLOCK = 2**20  # bytes
 _MAX_SHOWN = 3  # bad rows that an error lists
 _MIN_UNPACKED_LIMIT = 2**24  # bytes
 _MAX_GROWTH = 50  # tables grow less than twentyfold when unpacked; a decompression bomb grows a thousandfold
-_BOM = "\ufeff"
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ def read_lines(path: Path, bad: BadRows, encoding: str = "utf-8") -> Iterator[tu
         if "\r" in text:
             text = text.replace("\r\n", "\n")
         if number == 0:
-            text = text.removeprefix(_BOM)
+            text = text.removeprefix("\ufeff")
         for line in text.removesuffix("\n").split("\n"):
             number += 1
             if broken and not is_encodable(line):
