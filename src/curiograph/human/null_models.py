@@ -308,13 +308,7 @@ def _make_curve(values: Float64, users: Int64, seed: int) -> Curve:
 
 
 def rewire_graph(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
-    """Return a graph with random edges and the same degrees, and the same walks.
-
-    >>> from curiograph.graph.toys import library
-    >>> other, _ = rewire_graph(library(), np.empty((0, 2), np.int32), seed=0)
-    >>> bool(np.all(other.degrees == library().degrees)), other == library()
-    (True, False)
-    """
+    """Return a graph with random edges and the same degrees, and the same walks."""
     rows = graph.skeleton
     swaps = _SWAPS_PER_EDGE * rows.num_edges
     indices = kernels.rewire.swap_edges(rows.indptr, rows.indices, swaps, np.uint64(seed))

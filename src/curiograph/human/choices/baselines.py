@@ -31,12 +31,7 @@ class _Unfitted(Ranker):
 
 @dataclass(frozen=True)
 class Uniform(_Unfitted):
-    """Score all candidates equally.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> Uniform().scores(cycle(4), [np.array([0])], Candidates(np.array([0, 2]), np.array([1, 3]))).tolist()
-    [0.0, 0.0]
-    """
+    """Score all candidates equally."""
 
     name: str = "uniform"
 

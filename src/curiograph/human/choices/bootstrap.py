@@ -37,9 +37,6 @@ def resample_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
     """Return means (`NUM_RESAMPLES` x quantities) over users drawn with replacement; same seed, same samples.
 
     `sums` (users x quantities) are over the `counts` entries of each user.
-
-    >>> resample_means(np.array([[2.0], [4.0]]), np.array([1, 2])).shape
-    (2000, 1)
     """
     rng = np.random.default_rng(check_seed(seed))
     size = len(counts)

@@ -168,11 +168,7 @@ def read_events(path: Path, lines: Iterable[tuple[int, str]], columns: EventColu
 
 
 def parse_time(value: Any) -> float | None:
-    """Return a finite number from a number or a text, or None for anything else.
-
-    >>> parse_time("964982703"), parse_time("yesterday"), parse_time("nan")
-    (964982703.0, None, None)
-    """
+    """Return a finite number from a number or a text, or None for anything else."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):

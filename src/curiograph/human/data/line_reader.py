@@ -19,11 +19,7 @@ _MAX_GROWTH = 50  # tables grow less than twentyfold when unpacked; a decompress
 
 @dataclass(frozen=True)
 class Skipped:
-    """Rows that were left out.
-
-    >>> Skipped(2, ("a.csv, line 3: has no item", "a.csv, line 9: has no user"))
-    Skipped(count=2, first=('a.csv, line 3: has no item', 'a.csv, line 9: has no user'))
-    """
+    """Rows that were left out."""
 
     count: int = 0
     """Number of rows that were left out."""
@@ -32,14 +28,7 @@ class Skipped:
 
 
 class BadRows:
-    """Count the rows that cannot be used and keep the first few.
-
-    >>> bad = BadRows()
-    >>> bad.add(Path("a.csv"), 3, "has no item")
-    >>> bad.finish(lenient=False)
-    Traceback (most recent call last):
-    curiograph.errors.FileFormatError: 1 bad row: a.csv, line 3: has no item; fix it, or skip it with ...
-    """
+    """Count the rows that cannot be used and keep the first few."""
 
     def __init__(self) -> None:
         self._count = 0

@@ -41,11 +41,7 @@ class Mixture:
     """Whether to standardize components among the candidates of each choice; needed unless all are probabilities."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, with the weights on the unit sphere.
-
-        >>> Mixture(**Mixture({"pagerank": 3.0}, 0.85).to_dict()).weights
-        {'pagerank': 1.0}
-        """
+        """Return the fields as plain values, with the weights on the unit sphere."""
         weights = normalize_weights(self.weights, self.weights)
         return {"alpha": self.alpha, "steps": self.steps, "scaled": self.scaled, "weights": weights}
 
