@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.validation import check_seed
 
 NUM_RESAMPLES = 2000
 INTERVAL_PERCENTILES = (2.5, 97.5)
@@ -38,7 +37,7 @@ def resample_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
 
     `sums` (users x quantities) are over the `counts` entries of each user.
     """
-    rng = np.random.default_rng(check_seed(seed))
+    rng = np.random.default_rng(seed)
     size = len(counts)
     means = np.empty((NUM_RESAMPLES, sums.shape[1]))
     together = max(1, min(NUM_RESAMPLES, _MAX_DRAWN // size))
