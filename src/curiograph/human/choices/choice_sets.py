@@ -110,17 +110,8 @@ def find_choices(
 ) -> tuple[ChoiceSet, dict[str, int]]:
     """Find all choices of an unvisited out-neighbor of the last node among several candidates.
 
-    Histories hold each node once, at its last visit.
-
-    Parameters
-    ----------
-    burn_in : number of distinct nodes visited before the first choice that counts.
-    memory : number of most recently visited nodes that count as visited.
-
-    Returns
-    -------
-    choices : the choice set.
-    left_out : number of visits that are no such choice, by reason.
+    Only the `memory` most recent nodes count as visited, and `burn_in` of them come before the first choice. Histories
+    hold each node once, at its last visit. Returns the choices, and the number of other visits by reason.
     """
     burn_in = check_integer("burn_in", burn_in, 1, "give the visits before the first choice that counts, 1 or more")
     memory = check_integer("memory", memory, burn_in, f"remember burn_in = {burn_in} visited nodes or more")

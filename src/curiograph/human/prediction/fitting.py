@@ -26,15 +26,7 @@ _STARTUP_TRIALS = 10  # random trials before the Gaussian process is used
 def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int]) -> Result:
     """Task function: fit every method to the choices of training users, and rank those of test users.
 
-    Parameters
-    ----------
-    shared : the components of all choices, and the number of mixtures to try in each fit.
-    task : which choices are those of test users, and the seed.
-
-    Returns
-    -------
-    Result
-        `fits` with the mixture of every method, and under the name of each method its measures x test choices.
+    Returns `fits` with the mixture of every method, and under the name of each method its measures x test choices.
     """
     (components, trials), (is_test, seed) = shared, task
     torch = import_optional("torch", "predict", "Fitting alpha and weights")
