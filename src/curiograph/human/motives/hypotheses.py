@@ -118,11 +118,15 @@ def hypotheses(
     gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains = gains[:, order]
+    is_best = find_best_motives(gains[counts >= min_choices])
+    shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
+    if len(is_best):
+        shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64), seed)
     estimates = zip(
         estimate_means(gains, counts, seed),
         estimate_means(gains[:, :1] - gains, counts, seed),
         estimate_means(percentiles[:, order], counts, seed),
-        _estimate_shares(gains[counts >= min_choices], seed),
+        shares,
         strict=True,
     )
     fits = {
@@ -150,11 +154,7 @@ def cross_validate(
 ) -> tuple[Float64, Float64, Float64]:
     """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice.
 
-    Returns
-    -------
-    p_g : motives x folds, fitted to the other folds.
-    gains : choices x motives, bits above the uniform choice.
-    percentiles : choices x motives, percentile ranks.
+    Returns p_g (motives x folds), and the bits above the uniform choice and the percentile ranks (choices x motives).
     """
     folds = range(int(fold_of.max()) + 1)
     models = {
@@ -219,15 +219,3 @@ def _rank_chunk(shared: tuple[ChoiceSet, Sequence[Motive]], task: tuple[int, int
     chunk = choices.rows(slice(first, last))
     ranks = chunk.rank(models[index].score_candidates(chunk))
     return {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
-
-
-def _estimate_shares(gains: Float64, seed: int) -> list[Estimate]:
-    """Estimate the share of users whose choices each motive explains best, given gains of users x motives.
-
-    >>> [estimate.value for estimate in _estimate_shares(np.array([[1.0, 0.5], [0.0, 0.0]]), seed=0)]
-    [0.75, 0.25]
-    """
-    if len(gains) == 0:
-        return [Estimate(np.nan, np.nan, np.nan)] * gains.shape[1]
-    best = find_best_motives(gains)
-    return estimate_means(best / best.sum(axis=1, keepdims=True), np.ones(len(gains), np.int64), seed)
