@@ -132,16 +132,9 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
         raise WalkError(
             f"no items are left that {item_users} users visited who visited {user_items} of them; ask for less."
         )
+    names = as_labels([walks.names[int(item)] for item in np.flatnonzero(items)])
     chosen = walks.rows(users[np.unique(walks.users, return_inverse=True)[1]])
-    kept = items[chosen.nodes]
-    num_kept = np.concatenate([[0], np.cumsum(kept)])
-    return Trajectories.from_arrays(
-        nodes=(np.cumsum(items) - 1)[chosen.nodes[kept]].astype(np.int32),
-        offsets=num_kept[chosen.offsets],
-        names=as_labels([walks.names[int(item)] for item in np.flatnonzero(items)]),
-        users=chosen.users,
-        user_names=chosen.user_names,
-    )
+    return chosen.renumber(np.where(items, np.cumsum(items) - 1, -1), names)
 
 
 def _find_highest_pairs(visits: Any, similarity: Similarity, count: int) -> Int64:

@@ -61,10 +61,8 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
             raise FileFormatError(f"{path}: contains several datasets ({folders}); give the folder of one.")
         reader, place = places[0]
         return reader.read(place, lenient=lenient)
-    for reader in READERS.values():
-        if path.name in reader.entry_files:
-            return reader.read(path, lenient=lenient)
-    return read_trajectories(path, lenient=lenient)
+    read = next((reader.read for reader in READERS.values() if path.name in reader.entry_files), read_trajectories)
+    return read(path, lenient=lenient)
 
 
 def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
