@@ -150,7 +150,7 @@ def test_errors_of_jobs_and_stop():
     running = jobs.start("c", "g", endless)
     assert started.wait(60)
     jobs.stop()
-    assert (failed.state, failed.error) == ("failed", ("SettingError", "give something else."))
+    assert (failed.state, failed.error) == ("failed", {"type": "SettingError", "message": "give something else."})
     assert broken.error is not None
-    assert "secret" not in broken.error[1]
+    assert "secret" not in broken.error["message"]
     assert (running.state, running.done, running.of) == ("cancelled", 1, 2)

@@ -35,20 +35,26 @@ def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[
     return [node for node in nodes if all(node in parts for parts in prepared)]
 
 
-def copy_if_full(recommender: Recommender, max_numbers: int) -> Recommender:
-    """Return the recommender, or a copy to use once if it keeps `max_numbers` numbers or more already.
+def prepare_for_request(
+    recommender: Recommender, nodes: Iterable[int], max_numbers: int, check: StopCheck
+) -> Recommender:
+    """Prepare nodes, and return the recommender that has them prepared.
 
-    What is prepared in the copy does not use memory after the request.
+    It is a copy if the recommender keeps `max_numbers` numbers or more already: what is prepared in the copy does not
+    use memory after the request.
     """
-    graph = recommender.graph
-    rankers = _get_curious_rankers(recommender)
-    if sum(len(part.nodes) for ranker in rankers for part in ranker.kept.get(graph, {}).copy().values()) < max_numbers:
-        return recommender
-    copies = {
-        name: replace(part, kept={graph: part.kept.get(graph, {}).copy()}) if isinstance(part, CuriousRanker) else part
-        for name, part in recommender.ranker.parts().items()
-    }
-    return Recommender(graph, _mix(recommender, copies))
+    graph, parts = recommender.graph, recommender.ranker.parts()
+    kept = [ranker.kept.get(graph, {}) for ranker in _get_curious_rankers(recommender)]
+    if sum(len(part.nodes) for prepared in kept for part in prepared.copy().values()) >= max_numbers:
+        copies = {
+            name: replace(part, kept={graph: part.kept.get(graph, {}).copy()})
+            if isinstance(part, CuriousRanker)
+            else part
+            for name, part in parts.items()
+        }
+        recommender = Recommender(graph, _mix(recommender, copies))
+    prepare_nodes(recommender, nodes, check)
+    return recommender
 
 
 class PreparedRecommender(Recommender):

@@ -29,7 +29,7 @@ from curiograph.service.page.share_link import PAGE_AGENTS, build_link, open_lin
 from curiograph.service.page.shortcuts import KEY_LISTENER_JS, SHORTCUTS
 from curiograph.service.page.style import CSS, get_color
 from curiograph.service.page.walk_session import WalkSession, choose_start
-from curiograph.service.prepared import copy_if_full, prepare_nodes
+from curiograph.service.prepared import prepare_for_request
 from curiograph.service.state import Service
 from curiograph.service.time_limits import StopCheck
 
@@ -230,8 +230,9 @@ class Page:
 
     def _recommend(self, session: WalkSession, candidates: CandidateSet, check: StopCheck) -> Recommendations:
         """Prepare the nodes of the walk one at a time, then recommend."""
-        recommender = copy_if_full(self.graphs.open(session.graph_id).recommender, self.limits.parts)
-        prepare_nodes(recommender, session.graph.positions(session.nodes).tolist(), check)
+        nodes = session.graph.positions(session.nodes).tolist()
+        recommender = self.graphs.open(session.graph_id).recommender
+        recommender = prepare_for_request(recommender, nodes, self.limits.parts, check)
         top: Recommendations = recommender.recommend(session.nodes, _NUM_RECOMMENDATIONS, candidates=candidates)
         _ = top.reasons  # computed here, in a thread
         return top

@@ -19,7 +19,7 @@ from curiograph.growth.measure import measure
 from curiograph.growth.records import Gap, Growth
 from curiograph.plotting.layout import compute_layout
 from curiograph.service.page.layout import place_new_node, relax_layout
-from curiograph.service.responses import encode_number
+from curiograph.service.schemas import encode_number
 from curiograph.service.step_view import DEFAULT_AHEAD, StepView, view_step
 from curiograph.service.time_limits import estimate_step_seconds
 
