@@ -131,6 +131,10 @@ class JobQueue:
         with self._lock:
             return list(self._jobs.values())
 
+    def count(self, state: JobState) -> int:
+        """Return the number of jobs in a state."""
+        return sum(job.state == state for job in self.list_jobs())
+
     def cancel(self, job_id: str) -> Job:
         """Cancel a job, or delete it if it has ended."""
         job = self.get_job(job_id)
