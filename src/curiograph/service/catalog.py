@@ -15,7 +15,7 @@ from curiograph.service.config import Limits
 _BEAM = re.compile("beam(?::([0-9]{1,9}))?")
 _DEFAULT_WIDTH = 256
 _DEFAULT_GUIDED_WIDTH = 8
-_REWARDS = {
+REWARD_DESCRIPTIONS = {
     "igt": "information gaps: loops of the visited subgraph that no triangles fill",
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
 }
@@ -67,8 +67,3 @@ def describe_agents() -> dict[str, str]:
         graphs = "graphs of all families" if family == "all" else f"{family} graphs"
         descriptions[name] = f"{_TRAINED.get(kind, 'gnn')}, trained for {reward} on {graphs}"
     return descriptions
-
-
-def describe_rewards() -> dict[str, str]:
-    """Describe each reward in one line."""
-    return {name: _REWARDS[name] for name in REWARDS}
