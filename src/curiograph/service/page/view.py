@@ -24,9 +24,8 @@ from curiograph.rewards.registry import REWARDS
 from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
-from curiograph.service.page.charts import build_growth_options, build_subgraph_options, get_theme
+from curiograph.service.page.charts import THEMES, build_growth_options, build_subgraph_options
 from curiograph.service.page.share_link import PAGE_AGENTS, build_link, open_link
-from curiograph.service.page.shortcuts import KEY_LISTENER_JS, SHORTCUTS
 from curiograph.service.page.style import CSS, get_color
 from curiograph.service.page.walk_session import WalkSession, choose_start
 from curiograph.service.prepared import prepare_for_request
@@ -42,6 +41,28 @@ _RELOAD_SECONDS = 3.0
 _NUM_SUGGESTIONS = 8
 _NUM_RECOMMENDATIONS = 5
 _LEGEND = ("◆ start", "■ you", "● agent", "━ the walk", "▢ loop: open gap", "▨ filled loop: closed gap")
+_SHORTCUTS = (
+    ("→ or n", "let the agent take a step"),
+    ("← or u", "undo the last step"),
+    ("p", "play or pause"),
+    ("r", "restart from the same node"),
+    ("1 to 9", "go to the first to ninth candidate of the table"),
+    ("/", "search a start"),
+    ("?", "show these shortcuts"),
+)
+_KEY_LISTENER_JS = """(() => {
+  const controls = 'input, textarea, select, [role=radio], [role=tab], [role=listbox], [role=option], [role=combobox]';
+  document.addEventListener('keydown', event => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    if (event.target.closest(controls) || document.querySelector('.q-dialog, .q-menu')) return;
+    if (event.key === '/') event.preventDefault();
+    emitEvent('cg-key', event.key);
+  });
+  document.body.dataset.listening = 'yes';
+  const stored = localStorage.getItem('curiograph-dark');
+  return stored === null ? matchMedia('(prefers-color-scheme: dark)').matches : stored === 'true';
+})()"""
+"""Script that listens for keys that no control uses, and returns whether the visitor prefers dark mode."""
 
 
 class Page:
@@ -76,7 +97,7 @@ class Page:
             return
         if problem:
             _notify(problem)
-        if await ui.run_javascript(KEY_LISTENER_JS, timeout=_BROWSER_TIMEOUT):
+        if await ui.run_javascript(_KEY_LISTENER_JS, timeout=_BROWSER_TIMEOUT):
             await self._set_dark(True)
 
     # -- build the page ----------------------------------------------------------------------------------------------
@@ -97,7 +118,7 @@ class Page:
                 self._build_panels()
         with ui.dialog() as self.shortcuts, ui.card():
             ui.label("Keyboard shortcuts").classes("text-h6")
-            for key, effect in SHORTCUTS:
+            for key, effect in _SHORTCUTS:
                 ui.label(f"{key}: {effect}")
 
     def _build_header(self) -> None:
@@ -171,9 +192,9 @@ class Page:
             with ui.tab_panel("candidates").classes("q-pa-none"):
                 self.candidates = panels.CandidatesPanel(self._visit_row)
             with ui.tab_panel("gaps").classes("q-pa-none"):
-                self.gaps = panels.GapsPanel()
+                self.gaps = ui.column().classes("w-full gap-1 cg-small")
             with ui.tab_panel("compare").classes("q-pa-none"):
-                self.comparison = panels.ComparisonPanel()
+                self.comparison = ui.column().classes("w-full gap-2")
             with ui.tab_panel("recommend").classes("q-pa-none"):
                 self.recommendations = panels.RecommendationsPanel(self._visit, self._update_tab)
 
@@ -184,16 +205,11 @@ class Page:
 
     async def _refresh(self) -> None:
         """Show the current walk; the caller holds the lock, except when the page opens."""
-        session, dark = self.session, self.dark
-
-        def build_pictures() -> tuple[dict[str, Any], dict[str, Any]]:
-            return build_subgraph_options(session, dark), build_growth_options(session, dark)
-
-        picture, curve = await asyncio.to_thread(build_pictures)
-        self.picture.options.update(picture)
-        self.curve.options.update(curve)
+        session = self.session
+        for chart, build in ((self.picture, build_subgraph_options), (self.curve, build_growth_options)):
+            chart.options.update(await asyncio.to_thread(build, session, self.dark))
         self.candidates.show(session)
-        self.gaps.show(session)
+        panels.show_gaps(self.gaps, session)
         self.status.text = panels.describe_last_step(session)
 
     async def _update_tab(self) -> None:
@@ -220,7 +236,7 @@ class Page:
         if self.tabs.value == "compare":
             agents = await self.service.workers.run(session.compare_agents)
             if is_unchanged():
-                self.comparison.show(session, agents)
+                panels.show_comparison(self.comparison, session, agents)
         elif self.tabs.value == "recommend":
             self.recommendations.show_spinner()
             recommend = partial(self._recommend, session, self.recommendations.candidates.value)
@@ -415,7 +431,7 @@ class Page:
         ui.download.content(text, "walk.json", "application/json")
 
     async def _download_picture(self) -> None:
-        options = {"type": "png", "pixelRatio": 2, "backgroundColor": get_theme(self.dark)["paper"]}
+        options = {"type": "png", "pixelRatio": 2, "backgroundColor": THEMES[self.dark]["paper"]}
         data_url = await self.picture.run_chart_method("getDataURL", options, timeout=_BROWSER_TIMEOUT)
         ui.download.content(base64.b64decode(data_url.partition(",")[2]), "walk.png", "image/png")
 

@@ -46,16 +46,6 @@ class WalkStep:
     """Percentile of the choice by motive, 1 is best; empty for the start."""
 
 
-@dataclass(frozen=True)
-class AgentReturns:
-    """Returns of an agent from the same start with as many nodes."""
-
-    agent: str
-    reward: str
-    igt: float
-    cpt: float
-
-
 class WalkSession:
     """A walk that can be extended and undone. An operation that fails leaves it unchanged.
 
@@ -194,8 +184,11 @@ class WalkSession:
         pairs = np.column_stack([np.repeat(np.arange(len(order)), np.diff(subgraph.indptr)), subgraph.indices])
         self.edges = [(a, b) for a, b in order[pairs].tolist() if a < b]
 
-    def compare_agents(self) -> list[AgentReturns]:
-        """Compute the returns of agents from the same start with as many nodes; empty if the walk is too long."""
+    def compare_agents(self) -> list[tuple[str, float, float]]:
+        """Compute the returns of agents from the same start with as many nodes; empty if the walk is too long.
+
+        Each is the name of the agent with its return for igt and for cpt.
+        """
         if not 1 < len(self.steps) <= _MAX_COMPARED:
             return []
         results = []
@@ -203,8 +196,9 @@ class WalkSession:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a walk that ends early is compared as it is
                 walk = explore(self.graph, agent, reward, self.nodes[0], len(self.steps), seed=self.seed)
+            name = agent if agent == "random" else f"{agent}, for {reward}"
             igt, cpt = walk.growth.beta1[1:].sum(), walk.growth.compressibility[1:].sum()
-            results.append(AgentReturns(agent, reward, float(igt), float(cpt)))
+            results.append((name, float(igt), float(cpt)))
         return results
 
     def compute_returns(self) -> tuple[float, float]:
