@@ -102,7 +102,7 @@ def serve(
 def _app(shelf: GraphStore, kept: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
     """The application, which reads its parts before it says that it is ready."""
     from curiograph.service.app import create_app, warm_up
-    from curiograph.service.page.mount import add_page
+    from curiograph.service.page.view import add_page
     from curiograph.service.security import LOOPBACK_HOSTS
     from curiograph.service.server import is_loopback
     from curiograph.service.tasks import prepare_recommendations

@@ -11,10 +11,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from nicegui import events, ui
 from nicegui.client import ClientConnectionTimeout
 from starlette.datastructures import QueryParams
+from starlette.middleware.gzip import GZipMiddleware
 
 from curiograph.errors import CuriographError
 from curiograph.graph.io.read import EXTENSIONS
@@ -26,7 +27,7 @@ from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
 from curiograph.service.page.charts import THEMES, build_growth_options, build_subgraph_options
 from curiograph.service.page.share_link import PAGE_AGENTS, build_link, open_link
-from curiograph.service.page.style import CSS, get_color
+from curiograph.service.page.style import CSS, ICON, get_color
 from curiograph.service.page.walk_session import WalkSession, choose_start
 from curiograph.service.prepared import prepare_for_request
 from curiograph.service.state import Service
@@ -63,6 +64,33 @@ _KEY_LISTENER_JS = """(() => {
   return stored === null ? matchMedia('(prefers-color-scheme: dark)').matches : stored === 'true';
 })()"""
 """Script that listens for keys that no control uses, and returns whether the visitor prefers dark mode."""
+
+
+def add_page(app: FastAPI) -> None:
+    """Serve the page at `/` of an application made by `create_app`."""
+    service: Service = app.state.service
+
+    @ui.page("/", title="curiograph", response_timeout=2 * service.limits.seconds)
+    async def open_page(request: Request) -> None:
+        if service.status == "warming up":
+            ui.label(
+                "curiograph is starting: the first time, it compiles its kernels for this machine (half a minute)."
+            )
+            ui.spinner(size="lg")
+            ui.timer(0.5, lambda: None if service.status == "warming up" else ui.navigate.reload())
+        else:
+            await Page(service).open(request)
+
+    ui.run_with(
+        app,
+        title="curiograph",
+        favicon=ICON,
+        dark=None,
+        language="en-US",
+        show_welcome_message=False,
+        tailwind=False,  # `style.CSS` has the few classes in use; Tailwind would compile in the browser at every visit
+        gzip_middleware_factory=partial(GZipMiddleware, minimum_size=1_000, compresslevel=3),
+    )
 
 
 class Page:
