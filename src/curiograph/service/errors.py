@@ -20,14 +20,7 @@ RESERVED_PATHS = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json"
 INTERNAL_ERROR = "something went wrong on the server; see its log."
 _MAX_MESSAGE = 500
 """Maximum number of characters of a message: an error may quote what a client sent."""
-_HTTP_ERROR_TYPES = {
-    400: "BadRequest",
-    401: "TokenNeeded",
-    404: "NotFound",
-    405: "MethodNotAllowed",
-    413: "TooLargeError",
-    415: "UnknownContent",
-}
+_HTTP_ERROR_TYPES = {400: "BadRequest", 404: "NotFound", 405: "MethodNotAllowed"}
 
 
 class ServiceError(CuriographError, HTTPException):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -142,17 +141,17 @@ def build_ranking(request: RankRequest, opened: OpenGraph, limits: Limits) -> Ta
         if agent is None:
             result = pagerank(graph, request.alpha, history)
         else:
-            progress = _WalkerProgress(report, next(steps for steps in count(1) if request.alpha**steps <= _TAIL))
+            progress = _WalkerProgress(report, request.alpha)
             result = curious_pagerank(
                 graph,
                 CancellableAgent(agent, progress.observe),
                 request.alpha,
                 history,
-                reward=CancellableReward(reward, progress.report_steps),
+                reward=CancellableReward(reward, progress.report),
                 p_g=request.p_g,
                 seed=request.seed,
             )
-            report(progress.total, progress.total)
+            progress.finish()
         errors = None if agent is None else result.stderr
         response = {
             "history": history,
@@ -174,33 +173,29 @@ def build_ranking(request: RankRequest, opened: OpenGraph, limits: Limits) -> Ta
     return run
 
 
-@dataclass
 class _WalkerProgress:
     """Progress of the walkers of curious PageRank, which start in several rounds if one is not precise enough."""
 
-    report: ReportProgress
-    steps: int
-    """Steps of each round."""
-    rounds: int = 1
-    """Rounds that have started."""
-    length: int = 0
-    """Current length of the walks of this round."""
-
-    @property
-    def total(self) -> int:
-        """Steps of all rounds that have started."""
-        return self.rounds * self.steps
+    def __init__(self, report: ReportProgress, alpha: float) -> None:
+        self._report = report
+        self._steps = next(steps for steps in count(1) if alpha**steps <= _TAIL)  # of each round
+        self._rounds, self._length = 1, 0
 
     def observe(self, exploration: Exploration) -> None:
         """Record the length of the walks, all of them equal; raise if the job is cancelled."""
         length = int(exploration.lengths[0])
-        self.rounds += length < self.length
-        self.length = length
-        self.report_steps()
+        self._rounds += length < self._length
+        self._length = length
+        self.report()
 
-    def report_steps(self) -> None:
+    def report(self) -> None:
         """Report the progress; raise if the job is cancelled."""
-        self.report(self.total - self.steps + min(self.length, self.steps), self.total)
+        earlier = (self._rounds - 1) * self._steps
+        self._report(earlier + min(self._length, self._steps), self._rounds * self._steps)
+
+    def finish(self) -> None:
+        """Report the end."""
+        self._report(self._rounds * self._steps, self._rounds * self._steps)
 
 
 def prepare_recommendations(

@@ -37,14 +37,10 @@ def describe_last_step(session: WalkSession) -> str:
     step, count = session.steps[-1], len(session.steps)
     if count == 1:
         return f"Start: {shorten_label(step.node)}. Press Step, or choose a candidate yourself."
-    gaps = session.growth.gaps
-    num_opened = sum(gap.opened_at == count for gap in gaps)
-    num_closed = sum(gap.closed_at == count for gap in gaps)
-    effects = [
-        f"{number} gap{'s' if number > 1 else ''} {verb}"
-        for number, verb in ((num_opened, "opened"), (num_closed, "closed"))
-        if number
-    ]
+    effects = []
+    for verb, field in (("opened", "opened_at"), ("closed", "closed_at")):
+        number = sum(getattr(gap, field) == count for gap in session.growth.gaps)
+        effects += [f"{number} gap{'s' if number > 1 else ''} {verb}"] if number else []
     effect = ", ".join(effects) or "no gap opened or closed"
     end = "" if session.view.nodes else f" {_END_OF_WALK}"
     return f"{count}. {shorten_label(step.node)}, chosen by {step.by}: {effect}.{end}"

@@ -145,10 +145,8 @@ class WalkSession:
     def undo(self) -> None:
         """Undo the last step; the start remains."""
         if len(self.steps) > 1:
-            if self._earlier_views:
-                view = self._earlier_views.pop()
-            else:
-                view = self._view(self.nodes[:-1], self.agent, self.reward)
+            earlier = self._earlier_views
+            view = earlier.pop() if earlier else self._view(self.nodes[:-1], self.agent, self.reward)
             for values in (self.steps, self.bits, self._coordinates):
                 values.pop()
             self.view = view
