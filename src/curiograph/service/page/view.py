@@ -37,8 +37,6 @@ _PLAY_INTERVAL = 0.8
 """Seconds between two steps while the walk plays."""
 _BROWSER_TIMEOUT = 10.0
 """Seconds to wait for an answer of the browser."""
-_RELOAD_SECONDS = 3.0
-"""Seconds after which a page that could not be opened is reloaded."""
 _NUM_SUGGESTIONS = 8
 _NUM_RECOMMENDATIONS = 5
 _LEGEND = ("◆ start", "■ you", "● agent", "━ the walk", "▢ loop: open gap", "▨ filled loop: closed gap")
@@ -111,7 +109,7 @@ class Page:
             self.session = await self.service.workers.run(open_link, request.query_params, self.graphs, self.limits)
         except (BusyError, TimeLimitError) as error:
             ui.label(str(error))
-            ui.timer(_RELOAD_SECONDS, ui.navigate.reload, once=True)
+            ui.timer(3.0, ui.navigate.reload, once=True)
             return
         except CuriographError as error:
             problem = str(error)
@@ -195,7 +193,9 @@ class Page:
             self.reward.props('dense inline aria-label="reward"').on_value_change(self._change_agent)
             with ui.element("div").classes("cg-keys w-full"):
                 ui.button("Step", icon="skip_next", on_click=self._advance).props("no-caps dense")
-                self.play = ui.button("Play", icon="play_arrow", on_click=self._toggle_play).props("no-caps dense")
+                play = ui.button(on_click=self._toggle_play).props("no-caps dense")
+                play.bind_text_from(self.timer, "active", lambda active: "Pause" if active else "Play")
+                play.bind_icon_from(self.timer, "active", lambda active: "pause" if active else "play_arrow")
                 ui.button("Undo", icon="undo", on_click=self._undo).props("outline no-caps dense")
                 ui.button("Restart", icon="replay", on_click=self._restart).props("outline no-caps dense")
             self.status = ui.label().classes("cg-status").props("role=status aria-live=polite")
@@ -305,7 +305,7 @@ class Page:
             try:
                 await self.service.workers.run(function, *arguments)
             except CuriographError as error:
-                self._pause()
+                self.timer.deactivate()
                 _notify(str(error))
                 return False
             ui.navigate.history.replace(build_link(self.session))
@@ -316,7 +316,7 @@ class Page:
     def _can_advance(self) -> bool:
         if len(self.session.steps) < self.limits.steps:
             return True
-        self._pause()
+        self.timer.deactivate()
         _notify(f"A walk here has at most {self.limits.steps} nodes.")
         return False
 
@@ -325,7 +325,7 @@ class Page:
             await self._run(self.session.advance)
 
     async def _visit(self, node: Hashable) -> None:
-        self._pause()
+        self.timer.deactivate()
         if self._can_advance():
             await self._run(self.session.visit, node, at=len(self.session.steps))
 
@@ -341,11 +341,11 @@ class Page:
             await self._visit_row(int(match[2]), int(match[1]))
 
     async def _undo(self) -> None:
-        self._pause()
+        self.timer.deactivate()
         await self._run(self.session.undo)
 
     async def _restart(self) -> None:
-        self._pause()
+        self.timer.deactivate()
         await self._run(self.session.restart, self.session.nodes[0])
 
     async def _change_agent(self) -> None:
@@ -355,17 +355,12 @@ class Page:
 
     def _toggle_play(self) -> None:
         self.timer.active = not self.timer.active
-        self.play.text, self.play.icon = ("Pause", "pause") if self.timer.active else ("Play", "play_arrow")
-
-    def _pause(self) -> None:
-        if self.timer.active:
-            self._toggle_play()
 
     async def _play_step(self) -> None:
         if not self._lock.locked():
             await self._advance()
             if not self.session.view.nodes:
-                self._pause()
+                self.timer.deactivate()
 
     async def _handle_key(self, key: str) -> None:
         if key in ("ArrowRight", "n"):
@@ -390,7 +385,7 @@ class Page:
         graph_id = self.graph.value
         if graph_id == self.session.graph_id:
             return
-        self._pause()
+        self.timer.deactivate()
         self.search.value = ""
 
         def start_session() -> None:
@@ -436,7 +431,7 @@ class Page:
             await self._start_at(label)
 
     async def _start_at(self, label: JsonLabel) -> None:
-        self._pause()
+        self.timer.deactivate()
         session = self.session
         if await self._run(lambda: session.restart(self.graphs.open(session.graph_id).labels.label(label))):
             self.search.value = ""
