@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.beam import BeamAgent
-from curiograph.agents.evaluate import Evaluation, draw_starts
-from curiograph.arrays import Float64
+from curiograph.agents.evaluate import Rollouts
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
 from curiograph.errors import CuriographError, SettingError
-from curiograph.exploration.mdp import Exploration, begin, list_starts
+from curiograph.exploration.mdp import Exploration
 from curiograph.graph.graph import Graph
 from curiograph.growth.measure import measure
 from curiograph.growth.records import Growth
+from curiograph.parallel import Result
 from curiograph.parallel.chunks import split_by_size
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.catalog import check_reward, get_agent
@@ -80,32 +80,27 @@ def build_task(request: JobRequest, opened: OpenGraph, limits: Limits) -> Task:
 
 def _build_evaluation(request: EvaluateJobRequest, graph: Graph, limits: Limits) -> Task:
     """Build a task that evaluates an agent as `cg.evaluate` does; walks do not depend on how they are batched."""
-    steps, episodes, seed = request.steps, request.episodes, request.seed
-    limits.check_count("steps", steps, limits.steps)
-    limits.check_count("episodes", episodes, 10 * limits.walks)
+    limits.check_count("steps", request.steps, limits.steps)
+    limits.check_count("episodes", request.episodes, 10 * limits.walks)
     agent, reward = get_agent(request.agent, limits), check_reward(request.reward)
 
     def run(report: ReportProgress) -> dict[str, Any]:
-        starts = draw_starts(list_starts(graph, "frontier"), episodes, seed)
-        returns: list[Float64] = []
+        results: list[Result] = []
         batch_size = 1 if isinstance(agent, BeamAgent) else _EPISODE_BATCH
-        cancellable = CancellableReward(reward, lambda: report(batch_size * len(returns), episodes))
-        exploration = begin([graph], [starts], cancellable, steps, seed=seed)
-        ended_early = 0
-        for first in range(0, episodes, batch_size):
-            finished = agent.run(exploration.rows(np.arange(first, min(first + batch_size, episodes))))
-            returns.append(finished.returns)
-            ended_early += int(np.count_nonzero(finished.lengths < steps))
-        report(episodes, episodes)
-        result = Evaluation(agent.name, reward, steps, [np.concatenate(returns)], ended_early)
+        cancellable = CancellableReward(reward, lambda: report(batch_size * len(results), request.episodes))
+        rollouts = Rollouts.create(agent, graph, cancellable, request.steps, request.episodes, seed=request.seed)
+        for first in range(0, request.episodes, batch_size):
+            results += [rollouts.run(first, min(first + batch_size, request.episodes))]
+        report(request.episodes, request.episodes)
+        evaluation = rollouts.summarize(results)
         return {
-            "agent": agent.name,
-            "reward": reward,
-            "steps": steps,
-            "episodes": episodes,
-            "mean": encode_number(result.mean),
-            "sem": encode_number(result.sem),
-            "ended_early": ended_early,
+            "agent": evaluation.agent,
+            "reward": evaluation.reward,
+            "steps": evaluation.steps,
+            "episodes": evaluation.episodes,
+            "mean": encode_number(evaluation.mean),
+            "sem": encode_number(evaluation.sem),
+            "ended_early": evaluation.ended_early,
         }
 
     return run
@@ -208,19 +203,13 @@ def prepare_recommendations(
         batch = labels[first : first + _PREPARE_BATCH]
         prepare_nodes(recommender, recommender.graph.positions(batch).tolist(), partial(report, first, len(labels)))
         recommender.prepare(batch)
-        if file is not None and time.monotonic() - last_saved > _SAVE_SECONDS:
-            _save(recommender, file)
+        is_last = first + len(batch) == len(labels)
+        if file is not None and (is_last or time.monotonic() - last_saved > _SAVE_SECONDS):
+            try:
+                recommender.save(file)
+            except (CuriographError, OSError) as error:  # clients can read the errors of a job, but not the log
+                _LOG.error("prepared recommendations cannot be saved: %s", error)
+                raise SettingError("prepared recommendations cannot be saved; see the log of the server.") from None
             last_saved = time.monotonic()
-    if file is not None:
-        _save(recommender, file)
     report(len(labels), len(labels))
     return {"nodes": len(labels), "known": recommender.num_prepared}
-
-
-def _save(recommender: Recommender, file: Path) -> None:
-    """Save what is prepared; clients can read the errors of a job, so only the log has the path."""
-    try:
-        recommender.save(file)
-    except (CuriographError, OSError) as error:
-        _LOG.error("prepared recommendations cannot be saved: %s", error)
-        raise SettingError("prepared recommendations cannot be saved; see the log of the server.") from None
