@@ -94,7 +94,7 @@ async def look(request: LookRequest, service: ServiceDependency) -> Any:
         limits.check_seconds(seconds, _ADVICE)
         cancellable = CancellableReward(reward, check)
         view = view_step(opened.graph, walk, agent, cancellable, ahead=request.ahead, seed=request.seed)
-        return {
+        response = {
             "candidates": [
                 {
                     "node": node,
@@ -109,5 +109,6 @@ async def look(request: LookRequest, service: ServiceDependency) -> Any:
             "cpt": view.cpt,
             "on_the_way": view.on_the_way,
         }
+        return LookResponse.model_validate(response)  # here, in a thread: a walk may have many candidates
 
     return await service.workers.run_with_deadline(compute)
