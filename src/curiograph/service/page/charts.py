@@ -139,7 +139,7 @@ def _escape_placeholders(text: str) -> str:
     >>> _escape_placeholders("{a|x}")
     '(a¦x)'
     """
-    return text.translate({ord("{"): "(", ord("}"): ")", ord("|"): "¦"})
+    return text.translate(str.maketrans("{}|", "()¦"))
 
 
 def _draw_links(session: WalkSession, dark: bool) -> list[dict[str, Any]]:
