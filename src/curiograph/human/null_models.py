@@ -178,21 +178,33 @@ def compare_growth(
 
     Parameters
     ----------
-    graph : graph that the walks are measured on.
-    walks : human walks; all their nodes must be in the graph.
-    nulls : names of null models. "rewired": the same nodes on graphs with random edges and the same degrees.
-        "random-walk": random walks from the same starts, to candidates with a degree in the same tenth of all nodes as
-        the node that the user visited, or in the nearest tenth. "unbiased": random walks from the same starts to any
-        candidate. "shuffled": the same nodes in random order.
-    steps : number of distinct nodes of each walk to measure, in order of first visit; shorter walks are left out.
-    most : maximum number of walks to measure; if there are more, they are sampled.
-    replicates : number of times that each null model is drawn.
-    seed : same seed, same result.
-    engine : execution backend, "local" (processes) or "ray" (a cluster); the result is the same.
-    workers : number of parallel tasks. Default: chosen automatically.
-    address : address of the Ray cluster. Default: start one on this machine.
-    run : folder for finished tasks, from which an interrupted job resumes.
-    progress : called with the progress.
+    graph : Graph
+        Graph that the walks are measured on.
+    walks : Trajectories
+        Human walks; all their nodes must be in the graph.
+    nulls : sequence of str
+        Names of null models. "rewired": the same nodes on graphs with random edges and the same degrees. "random-walk":
+        random walks from the same starts, to candidates with a degree in the same tenth of all nodes as the node that
+        the user visited, or in the nearest tenth. "unbiased": random walks from the same starts to any candidate.
+        "shuffled": the same nodes in random order.
+    steps : int
+        Number of distinct nodes of each walk to measure, in order of first visit; shorter walks are left out.
+    most : int
+        Maximum number of walks to measure; if there are more, they are sampled.
+    replicates : int
+        Number of times that each null model is drawn.
+    seed : int
+        Same seed, same result.
+    engine : {"local", "ray"}
+        Execution backend, "local" (processes) or "ray" (a cluster); the result is the same.
+    workers : int, optional
+        Number of parallel tasks. Default: chosen automatically.
+    address : str, optional
+        Address of the Ray cluster. Default: start one on this machine.
+    run : str or path, optional
+        Folder for finished tasks, from which an interrupted job resumes.
+    progress : callable
+        Called with the progress.
 
     Returns
     -------

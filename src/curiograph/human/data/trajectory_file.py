@@ -21,8 +21,10 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
 
     Parameters
     ----------
-    path : file to read.
-    lenient : skip bad rows and report them in `skipped` instead of raising FileFormatError.
+    path : str or path
+        File to read.
+    lenient : bool
+        Skip bad rows and report them in `skipped` instead of raising FileFormatError.
 
     Returns
     -------
