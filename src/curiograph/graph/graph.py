@@ -132,8 +132,8 @@ class Graph:
         >>> Graph.from_edges([("b", "a", 2.0), ("c", "a", 0.5)], nodes=["a", "b", "c", "alone"]).labels
         ['a', 'b', 'c', 'alone']
         """
-        listed = index_edges(edges, nodes)
-        return cls.from_arrays(listed.source, listed.target, listed.weights, directed=directed, names=listed.names)
+        source, target, weights, names = index_edges(edges, nodes)
+        return cls.from_arrays(source, target, weights, directed=directed, names=names)
 
     @classmethod
     def from_arrays(
