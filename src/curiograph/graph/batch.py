@@ -93,8 +93,7 @@ class GraphBatch:
 
 def _concatenate_tables(tables: list[Float32]) -> Float32:
     """Concatenate tables; read-only like those of a single graph, because numba compiles once for each type."""
-    table: Float32 = tables[0] if len(tables) == 1 else freeze_array(np.concatenate(tables))
-    return table
+    return tables[0] if len(tables) == 1 else freeze_array(np.concatenate(tables))
 
 
 def _concatenate_csr(graphs: Sequence[Graph], starts: Int64) -> CSR:

@@ -317,14 +317,12 @@ class Graph:
     @cached_property
     def degrees(self) -> Int64:
         """Number of neighbors of every node (out-neighbors in a directed graph)."""
-        degrees: Int64 = freeze_array(np.diff(self.indptr))
-        return degrees
+        return freeze_array(np.diff(self.indptr))
 
     @cached_property
     def leavable(self) -> Int64:
         """Positions of the nodes that have (out-)neighbors."""
-        positions: Int64 = freeze_array(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
-        return positions
+        return freeze_array(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
 
     @cached_property
     def degree_profile(self) -> Float32:
@@ -334,8 +332,7 @@ class Graph:
             compute_degree_profile(rows.indptr, rows.indices, np.arange(a, min(a + _CHUNK, self.num_nodes)))
             for a in range(0, max(1, self.num_nodes), _CHUNK)
         ]
-        profile: Float32 = freeze_array(np.concatenate(parts))
-        return profile
+        return freeze_array(np.concatenate(parts))
 
     @cached_property
     def transition(self) -> Transition:
@@ -345,8 +342,7 @@ class Graph:
     @cached_property
     def log_degree_profile(self) -> Float32:
         """Logarithm of 1 + the local degree profile of every node."""
-        profile: Float32 = freeze_array(np.log1p(self.degree_profile))
-        return profile
+        return freeze_array(np.log1p(self.degree_profile))
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
         """Labels of the (out-)neighbors of a node."""
@@ -410,16 +406,9 @@ class Graph:
             return True
         if not isinstance(other, Graph):
             return NotImplemented
-        if self.weights is None or other.weights is None:
-            same_weights = self.weights is other.weights
-        else:
-            same_weights = np.array_equal(self.weights, other.weights)
-        if not (
-            same_weights
-            and self.directed == other.directed
-            and np.array_equal(self.indptr, other.indptr)
-            and np.array_equal(self.indices, other.indices)
-        ):
+        ours: list[Any] = [self.directed, self.indptr, self.indices, self.weights]
+        theirs: list[Any] = [other.directed, other.indptr, other.indices, other.weights]
+        if not all(map(np.array_equal, ours, theirs)):
             return False
         ranges = isinstance(self.names, RangeLabels) and isinstance(other.names, RangeLabels)
         return ranges or all(a == b for a, b in zip(self.names, other.names, strict=True))
