@@ -14,7 +14,6 @@ from curiograph.errors import GraphError
 from curiograph.graph.labels import Labels, RangeLabels, as_labels
 from curiograph.messages import quote_value
 
-
 EdgeArrays = tuple[Int64, Int64, Float64 | None, Labels]
 """Positions of the sources and the targets of edges, the weights if any, and the label of every position."""
 
