@@ -15,7 +15,7 @@ from curiograph.files import open_atomic
 from curiograph.messages import shorten_text
 from curiograph.optional import import_optional
 from curiograph.plotting.figures import create_figure, import_matplotlib, set_integer_ticks
-from curiograph.plotting.fonts import list_font_families, replace_missing_glyphs
+from curiograph.plotting.fonts import get_text_style, replace_missing_glyphs
 from curiograph.plotting.growth import build_step_curve, set_limits_from_zero
 from curiograph.plotting.palette import COLORS, DASHES, MARKERS, get_color
 from curiograph.plotting.walks import DrawnWalk, WalkPicture
@@ -36,7 +36,7 @@ def save_animation(walk: DrawnWalk, path: str | Path, progress: Progress = no_pr
         raise SettingError(f"cannot write an animation to {path}; end its name in .gif.")
     image = import_optional("PIL.Image", "plot", "Pictures")
     renderer = _FrameRenderer(walk)
-    steps = _choose_frame_steps(len(walk.nodes))
+    steps = [round(step) for step in np.linspace(1, len(walk.nodes), min(len(walk.nodes), _MAX_FRAMES))]
     samples = [renderer.render(step) for step in {steps[0], steps[len(steps) // 2], steps[-1]}]
     palette = image.fromarray(np.vstack(samples)).quantize(_NUM_COLORS)
     shades = np.reshape(palette.getpalette(), (-1, 3))
@@ -46,19 +46,6 @@ def save_animation(walk: DrawnWalk, path: str | Path, progress: Progress = no_pr
     for number, step in enumerate(steps):
         progress(f"frame {number + 1} of {len(steps)}", number / len(steps))
         frames.append(image.fromarray(renderer.render(step)).quantize(palette=palette, dither=image.Dither.NONE))
-    _write_gif(frames, path)
-
-
-def _choose_frame_steps(num_nodes: int) -> list[int]:
-    """Return the number of visited nodes of each frame.
-
-    >>> _choose_frame_steps(4), len(_choose_frame_steps(500)), _choose_frame_steps(500)[-1]
-    ([1, 2, 3, 4], 60, 500)
-    """
-    return [round(step) for step in np.linspace(1, num_nodes, min(num_nodes, _MAX_FRAMES))]
-
-
-def _write_gif(frames: Sequence[Any], path: str | Path) -> None:
     buffer = io.BytesIO()
     durations = [_FRAME_DURATION] * (len(frames) - 1) + [_LAST_DURATION]
     frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
@@ -74,7 +61,7 @@ class _FrameRenderer:
         figure, (self._upper, lower) = create_figure(6.4, 7.2, rows=2, heights=(4, 1))
         self._canvas = import_matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
         figure.set_dpi(_DPI)
-        figure.suptitle(walk.title, fontsize=11, fontfamily=list(list_font_families()), parse_math=False)
+        figure.suptitle(walk.title, fontsize=11, **get_text_style())
         self._curves = _GrowthCurves(lower, walk.beta1, walk.rewards, walk.reward)
         self._labels = replace_missing_glyphs([shorten_text(label, 40) for label in walk.nodes])
         self._set_caption(1)
@@ -96,9 +83,7 @@ class _FrameRenderer:
     def _set_caption(self, step: int) -> None:
         reward = f", {self._walk.reward} {self._walk.rewards[step - 2]:.3g}" if step > 1 and self._walk.rewards else ""
         text = f"{step} of {len(self._walk.nodes)}: {self._labels[step - 1]}{reward}"
-        self._upper.set_title(
-            text, fontsize=10, fontfamily=list(list_font_families()), color=COLORS["ink"], parse_math=False
-        )
+        self._upper.set_title(text, fontsize=10, color=COLORS["ink"], **get_text_style())
 
 
 class _GrowthCurves:

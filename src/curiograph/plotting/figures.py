@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,19 @@ def create_figure(
     """Create a figure with its axes; `widths` and `heights` are the relative sizes of columns and rows."""
     figure = import_matplotlib("figure").Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, width_ratios=widths, height_ratios=heights)
+
+
+def call_before_drawing(ax: Axes, callback: Callable[[Any], None]) -> None:
+    """Call a function with the renderer whenever the axes are about to be drawn."""
+
+    class Callback(import_matplotlib("artist").Artist):  # type: ignore[misc]
+        def draw(self, renderer: Any) -> None:
+            callback(renderer)
+
+    artist = Callback()
+    artist.set_zorder(-1)  # before all other artists
+    artist.set_in_layout(False)
+    ax.add_artist(artist)
 
 
 def set_integer_ticks(axis: Axis) -> None:

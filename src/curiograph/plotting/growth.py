@@ -45,8 +45,7 @@ def plot_growth(
 
 def plot_growths(beta1: Sequence[Int64], compressibility: Sequence[Float64], ax: Axes | None = None) -> Axes:
     """Plot means over walks with bands of one standard error, up to the length that a fifth of the walks reach."""
-    if ax is None:
-        ax = create_figure()[1]
+    ax = ax or create_figure()[1]
     _plot_band(ax, beta1, "igt")
     _label_axes(ax, "information gaps, mean")
     ax.set_title(f"{len(beta1)} walks", fontsize=10)
