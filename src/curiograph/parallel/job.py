@@ -20,7 +20,7 @@ from curiograph.parallel.fingerprint import hash_values
 from curiograph.parallel.journal import Journal
 from curiograph.parallel.memory import check_memory
 from curiograph.parallel.run_folder import lock_run_folder
-from curiograph.parallel.serialization import Result, count_bytes
+from curiograph.parallel.serialization import Result
 from curiograph.parallel.worker import Function, Outcome, is_inside_task, run_once, run_with_retries
 from curiograph.progress import Progress, no_progress
 from curiograph.validation import resolve_workers
@@ -135,7 +135,7 @@ def _run_tasks(job: Job, engine: Engine, missing: Sequence[int], run_here: local
 
 def _check_room(job: Job, first: Result, num_tasks: int, folder: Path | None) -> None:
     """Raise if the results of all tasks, at the size of the first one, fit neither into memory nor on the disk."""
-    size = count_bytes(first) * num_tasks
+    size = num_tasks * sum(value.nbytes for value in first.values() if isinstance(value, np.ndarray))
     check_memory(size, job.fix)
     free = shutil.disk_usage(folder).free if folder else size
     if size > free:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -47,9 +47,6 @@ class Clusterings(Sequence[list[list[Hashable]]]):
         for a, b in self._merges[: point % len(self)]:
             members[int(a)] += members.pop(int(b))
         return [[self._graph.label(i) for i in sorted(cluster)] for cluster in members.values()]
-
-    def __iter__(self) -> Iterator[list[list[Hashable]]]:
-        return (self[i] for i in range(len(self)))
 
 
 @dataclass(frozen=True, eq=False)
