@@ -122,15 +122,15 @@ def _run_tasks(job: Job, engine: Engine, missing: Sequence[int], run_here: local
     if engine.name == "ray":
         from curiograph.parallel.ray_backend import run_on_cluster
 
-        yield from run_on_cluster(job.function, job.shared, job.tasks, missing, engine.workers, engine.address)
+        yield from run_on_cluster(job, missing, engine.workers, engine.address)
         return
     workers = min(resolve_workers(engine.workers), len(missing))
     if workers == 1:
         yield from ((index, run_here(job.function, job.shared, job.tasks[index])) for index in missing)
     elif engine.workers is None:
-        yield from local.run_adaptively(job.function, job.shared, job.tasks, missing, workers, run_here)
+        yield from local.run_adaptively(job, missing, workers, run_here)
     else:
-        yield from local.run_in_processes(job.function, job.shared, job.tasks, missing, workers)
+        yield from local.run_in_processes(job, missing, workers)
 
 
 def _check_room(job: Job, first: Result, num_tasks: int, folder: Path | None) -> None:
