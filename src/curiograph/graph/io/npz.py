@@ -327,24 +327,24 @@ def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, direct
 
 
 def _read_labels(members: _Members, kind: str, size: int) -> Labels:
-    if kind == "range":
-        return RangeLabels(size)
+    labels: Labels = RangeLabels(size)
+    distinct = size
     if kind == "integers":
-        values = members.get("values", np.int64)
-        if len(np.unique(values)) < len(values):
-            raise _UnusableError("holds a label twice")
-        return IntegerLabels(values)
-    if kind == "json":
+        labels = IntegerLabels(members.get("values", np.int64))
+        distinct = len(np.unique(labels.values))
+    elif kind == "json":
         values = _read_json(members, "json")
         try:
-            labels = [_from_json(value) for value in values]
-            distinct = len(set(labels)) == len(labels)
+            labels = ListLabels(_from_json(value) for value in values)
+            distinct = len(set(labels))
         except (TypeError, ValueError, KeyError, RecursionError) as error:
             raise _UnusableError(f"holds a malformed label ({shorten_text(error)})") from None
-        if not distinct:
-            raise _UnusableError("holds a label twice")
-        return ListLabels(labels)
-    return _read_text_labels(members)
+    elif kind == "text":
+        labels = _read_text_labels(members)
+        distinct = len(set(labels)) if len(labels) <= _MAX_COMPARED else len(labels)
+    if distinct < len(labels):
+        raise _UnusableError("holds a label twice")
+    return labels
 
 
 def _read_text_labels(members: _Members) -> TextLabels:
@@ -361,10 +361,7 @@ def _read_text_labels(members: _Members) -> TextLabels:
         raise _UnusableError("has an index to a name that does not exist ('order')")
     if len(blob) and blob.max() > 127:
         _check_utf8(blob, offsets)
-    names = TextLabels(blob, offsets, hashes, order)
-    if count <= _MAX_COMPARED and len(set(names)) < count:
-        raise _UnusableError("holds a label twice")
-    return names
+    return TextLabels(blob, offsets, hashes, order)
 
 
 def _check_utf8(blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
