@@ -27,6 +27,7 @@ from curiograph.exploration.mdp import Exploration
 from curiograph.files import open_atomic
 from curiograph.messages import quote_value, shorten_text
 from curiograph.tensors import open_tensors, write_tensors
+from curiograph.validation import is_integer
 
 TrainedAgent = GnnAgent | HorizonAgent
 
@@ -164,7 +165,7 @@ def _parse_card(path: Path, text: str | None) -> tuple[str, Any, dict[str, Any]]
         if isinstance(default, bool):
             valid = isinstance(value, bool)
         elif isinstance(default, int):
-            valid = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= SHAPE_LIMITS[field.name]
+            valid = is_integer(value) and 1 <= value <= SHAPE_LIMITS[field.name]
         else:
             valid = value in ("mean", "sum")
         if not valid:

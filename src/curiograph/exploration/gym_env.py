@@ -128,10 +128,9 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
             raise SettingError(f"there is no option {unknown[0]!r} at reset; the options are start and graph.")
         index, start = options.get("graph"), options.get("start")
         if index is None:
-            index = int(self.np_random.integers(len(self.graphs)))
-        elif not isinstance(index, (int, np.integer)) or isinstance(index, bool) or not 0 <= index < len(self.graphs):
-            raise SettingError(f"option graph is {index!r}; give the index of a graph, 0 to {len(self.graphs) - 1}.")
-        index = int(index)
+            index = self.np_random.integers(len(self.graphs))
+        last = len(self.graphs) - 1
+        index = check_integer("option graph", index, 0, f"give the index of a graph, 0 to {last}", last)
         graph = self.graphs[index]
         if start is not None:
             position = locate_start(graph, start, self.fallback)

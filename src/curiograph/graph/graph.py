@@ -17,7 +17,7 @@ from curiograph.errors import GraphError, UnknownNodeError
 from curiograph.graph.csr import build_csr, check_weights, concatenate_ranges, freeze_array, symmetrize_csr
 from curiograph.graph.edges import check_iterable, index_edges
 from curiograph.graph.features import Float32, compute_degree_profile
-from curiograph.graph.labels import Labels, RangeLabels, as_labels
+from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label
 from curiograph.graph.suggestions import make_unknown_node_error
 from curiograph.graph.transition import Transition
 from curiograph.messages import get_type_name, quote_value
@@ -276,11 +276,7 @@ class Graph:
         return self.num_nodes
 
     def __contains__(self, label: object) -> bool:
-        try:
-            self.names.index(label)
-        except (KeyError, TypeError):
-            return False
-        return True
+        return find_label(self.names, label) is not None
 
     def label(self, position: int) -> Hashable:
         """Label of the node at `position`."""

@@ -14,9 +14,9 @@ from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 from curiograph.messages import shorten_text
 from curiograph.optional import import_optional
-from curiograph.plotting.figures import create_figure, import_matplotlib, set_integer_ticks
+from curiograph.plotting.figures import create_figure, import_matplotlib
 from curiograph.plotting.fonts import get_text_style, replace_missing_glyphs
-from curiograph.plotting.growth import build_step_curve, set_limits_from_zero
+from curiograph.plotting.growth import build_step_curve, label_axes, set_limits_from_zero
 from curiograph.plotting.palette import COLORS, DASHES, MARKERS, get_color
 from curiograph.plotting.walks import DrawnWalk, WalkPicture
 from curiograph.progress import Progress, no_progress
@@ -94,10 +94,7 @@ class _GrowthCurves:
         (self._gap_line,) = ax.plot([], [], drawstyle="steps-post", color=COLORS["igt"], linewidth=2)
         ax.set_xlim(0.5, len(beta1) + 0.5)
         set_limits_from_zero(ax, max(1.0, float(beta1.max())))
-        ax.set_xlabel("nodes visited")
-        ax.set_ylabel("gaps", color=COLORS["igt"])
-        set_integer_ticks(ax.xaxis)
-        set_integer_ticks(ax.yaxis)
+        label_axes(ax, "gaps")
         ax.spines[["top", "right"]].set_visible(False)
         self._rewards = np.array([np.nan, *rewards])
         self._reward_line: Any = None

@@ -12,7 +12,6 @@ from curiograph.optional import import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 
@@ -55,8 +54,3 @@ def call_before_drawing(ax: Axes, callback: Callable[[Any], None]) -> None:
     artist.set_zorder(-1)  # before all other artists
     artist.set_in_layout(False)
     ax.add_artist(artist)
-
-
-def set_integer_ticks(axis: Axis) -> None:
-    """Place ticks at integers only, at least one."""
-    axis.set_major_locator(import_matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1))
