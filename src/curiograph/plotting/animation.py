@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.arrays import Int64
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 from curiograph.messages import shorten_text
@@ -62,7 +61,7 @@ class _FrameRenderer:
         self._canvas = import_matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
         figure.set_dpi(_DPI)
         figure.suptitle(walk.title, fontsize=11, **get_text_style())
-        self._curves = _GrowthCurves(lower, walk.beta1, walk.rewards, walk.reward)
+        self._draw_curves = _prepare_curves(walk, lower)
         self._labels = replace_missing_glyphs([shorten_text(label, 40) for label in walk.nodes])
         self._set_caption(1)
         figure.draw_without_rendering()
@@ -75,7 +74,7 @@ class _FrameRenderer:
         for artist in [*ax.patches, *ax.collections, *ax.texts, *ax.artists]:
             artist.remove()
         self._set_caption(step)
-        self._curves.draw(step)
+        self._draw_curves(step)
         self._picture.draw(step)
         self._canvas.draw()
         return np.asarray(self._canvas.buffer_rgba())[:, :, :3].copy()
@@ -86,29 +85,26 @@ class _FrameRenderer:
         self._upper.set_title(text, fontsize=10, color=COLORS["ink"], **get_text_style())
 
 
-class _GrowthCurves:
-    """Curves of the gaps and, if it is not igt, of the reward."""
+def _prepare_curves(walk: DrawnWalk, ax: Axes) -> Callable[[int], None]:
+    """Return a function that draws the curves of the gaps and, if it is not igt, of the reward, up to a step."""
+    (gap_line,) = ax.plot([], [], drawstyle="steps-post", color=COLORS["igt"], linewidth=2)
+    ax.set_xlim(0.5, len(walk.beta1) + 0.5)
+    set_limits_from_zero(ax, max(1.0, float(walk.beta1.max())))
+    label_axes(ax, "gaps")
+    ax.spines[["top", "right"]].set_visible(False)
+    rewards, reward_line = np.array([np.nan, *walk.rewards]), None
+    if walk.reward != "igt" and walk.rewards:
+        right, color = ax.twinx(), get_color(walk.reward, "ink")
+        marker = MARKERS["cpt"] if len(walk.rewards) == 1 else ""
+        (reward_line,) = right.plot([], [], marker=marker, linestyle=DASHES["cpt"], color=color, linewidth=2)
+        low, high = min(0.0, *walk.rewards), max(0.0, *walk.rewards)
+        right.set_ylim(low - 0.04 * (high - low), max(high + 0.1 * (high - low), 1e-9))
+        right.set_ylabel(f"{shorten_text(walk.reward, 16)}, dashed", color=color, parse_math=False)
+        right.spines[["top", "left"]].set_visible(False)
 
-    def __init__(self, ax: Axes, beta1: Int64, rewards: Sequence[float], reward: str) -> None:
-        self._beta1 = beta1
-        (self._gap_line,) = ax.plot([], [], drawstyle="steps-post", color=COLORS["igt"], linewidth=2)
-        ax.set_xlim(0.5, len(beta1) + 0.5)
-        set_limits_from_zero(ax, max(1.0, float(beta1.max())))
-        label_axes(ax, "gaps")
-        ax.spines[["top", "right"]].set_visible(False)
-        self._rewards = np.array([np.nan, *rewards])
-        self._reward_line: Any = None
-        if reward != "igt" and len(rewards):
-            right, color = ax.twinx(), get_color(reward, "ink")
-            marker = MARKERS["cpt"] if len(rewards) == 1 else ""
-            (self._reward_line,) = right.plot([], [], marker=marker, linestyle=DASHES["cpt"], color=color, linewidth=2)
-            low, high = min(0.0, *rewards), max(0.0, *rewards)
-            right.set_ylim(low - 0.04 * (high - low), max(high + 0.1 * (high - low), 1e-9))
-            right.set_ylabel(f"{shorten_text(reward, 16)}, dashed", color=color, parse_math=False)
-            right.spines[["top", "left"]].set_visible(False)
+    def draw(step: int) -> None:
+        gap_line.set_data(*build_step_curve(walk.beta1[:step]))
+        if reward_line is not None:
+            reward_line.set_data(np.arange(1, step + 1), rewards[:step])
 
-    def draw(self, step: int) -> None:
-        """Show the curves up to `step`."""
-        self._gap_line.set_data(*build_step_curve(self._beta1[:step]))
-        if self._reward_line is not None:
-            self._reward_line.set_data(np.arange(1, step + 1), self._rewards[:step])
+    return draw
