@@ -335,11 +335,6 @@ class Graph:
         """Transition probabilities of random walks on this graph."""
         return Transition(self)
 
-    @cached_property
-    def log_degree_profile(self) -> Float32:
-        """Logarithm of 1 + the local degree profile of every node."""
-        return freeze_array(np.log1p(self.degree_profile))
-
     def neighbors(self, label: Hashable) -> list[Hashable]:
         """Labels of the (out-)neighbors of a node."""
         row = self.position(label)
