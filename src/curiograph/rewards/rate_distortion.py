@@ -39,12 +39,11 @@ class Clusterings(Sequence[list[list[Hashable]]]):
         return self._graph.num_nodes
 
     def __getitem__(self, point: Any) -> Any:
+        points: Any = range(len(self))[point]  # raises IndexError
         if isinstance(point, slice):
-            return [self[i] for i in range(*point.indices(len(self)))]
-        if not -len(self) <= point < len(self):
-            raise IndexError(point)
+            return [self[i] for i in points]
         members = {i: [i] for i in range(len(self))}
-        for a, b in self._merges[: point % len(self)]:
+        for a, b in self._merges[:points]:
             members[int(a)] += members.pop(int(b))
         return [[self._graph.label(i) for i in sorted(cluster)] for cluster in members.values()]
 

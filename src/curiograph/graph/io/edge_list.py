@@ -72,8 +72,6 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     del parser, data  # unmaps the file before the rows are built
     try:
         return Graph.from_arrays(ends[:, 0], ends[:, 1], weights, directed=bool(directed), names=labels)
-    except FileFormatError:
-        raise
     except GraphError as error:
         raise FileFormatError(f"{path}: {error}") from None
 
