@@ -178,7 +178,7 @@ def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
     return FAMILIES[family].draw(size, np.random.default_rng(sequence))
 
 
-def _draw_until_connected(model: str, nodes: int, *parameters: float, rng: np.random.Generator) -> Graph:
+def _draw_connected(model: str, nodes: int, *parameters: float, rng: np.random.Generator) -> Graph:
     """Draw graphs by a generator of networkx until one is connected."""
     import networkx
 
@@ -189,17 +189,9 @@ def _draw_until_connected(model: str, nodes: int, *parameters: float, rng: np.ra
             return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(len(graph)))
 
 
-def _draw_watts_strogatz(nodes: int, rng: np.random.Generator) -> Graph:
-    return _draw_until_connected("watts_strogatz_graph", nodes, 4, 0.1, rng=rng)
-
-
-def _draw_barabasi_albert(nodes: int, rng: np.random.Generator) -> Graph:
-    return _draw_until_connected("barabasi_albert_graph", nodes, 4, rng=rng)
-
-
 def _draw_erdos_renyi(nodes: int, rng: np.random.Generator) -> Graph:
     p = min(1.0, 0.2 * (_SIZE - 1) / (nodes - 1))
-    return _draw_until_connected("fast_gnp_random_graph", nodes, p, rng=rng)
+    return _draw_connected("fast_gnp_random_graph", nodes, p, rng=rng)
 
 
 def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
@@ -255,8 +247,8 @@ class Family:
 
 FAMILIES = {
     "rg": Family("random geometric", _draw_random_geometric),
-    "ws": Family("Watts-Strogatz", _draw_watts_strogatz),
-    "ba": Family("Barabasi-Albert", _draw_barabasi_albert),
+    "ws": Family("Watts-Strogatz", lambda nodes, rng: _draw_connected("watts_strogatz_graph", nodes, 4, 0.1, rng=rng)),
+    "ba": Family("Barabasi-Albert", lambda nodes, rng: _draw_connected("barabasi_albert_graph", nodes, 4, rng=rng)),
     "er": Family("Erdos-Renyi", _draw_erdos_renyi),
 }
 """The paper's families by name."""

@@ -14,6 +14,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Hashable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -89,19 +90,13 @@ def _encode_labels(names: Labels) -> tuple[str, dict[str, NDArray[Any]]]:
         labels = list(names)
         if all(type(label) is int and -(2**63) <= label < 2**63 for label in labels):
             return "integers", {"values": np.asarray(labels, np.int64)}
-        if not all(type(label) is str and _encodable(label) for label in labels):
-            return "json", {"json": _json_array([_to_json(label) for label in labels])}
-        names = TextLabels.from_labels(labels)  # type: ignore[arg-type]
+        with suppress(UnicodeEncodeError):  # half of a surrogate pair, which JSON can escape
+            if all(type(label) is str for label in labels):
+                names = TextLabels.from_labels(labels)  # type: ignore[arg-type]
+    if not isinstance(names, TextLabels):
+        return "json", {"json": _json_array([_to_json(label) for label in names])}
     hashes, order = names.sorted_hashes
     return "text", {"blob": names.blob, "offsets": names.offsets, "hashes": hashes, "order": order}
-
-
-def _encodable(label: str) -> bool:
-    try:
-        label.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair; JSON can escape it
-        return False
-    return True
 
 
 def _to_json(label: Hashable) -> Any:
