@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from itertools import repeat
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,13 +37,18 @@ def get_edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
     return source[once], target[once], None if graph.weights is None else graph.weights[once]
 
 
-def iterate_edges(graph: Graph) -> Iterator[tuple[int, int, float | None]]:
-    """Yield the positions of both ends of every edge, and its weight or None, in the order of `get_edge_arrays`."""
+def chunk_edges(graph: Graph) -> Iterator[Iterable[tuple[int, int, float | None]]]:
+    """Yield both ends and the weight, or None, of some edges at a time: a list of all would need much memory."""
     source, target, weights = get_edge_arrays(graph)
-    for first in range(0, len(source), _CHUNK):  # a list of all edges would need many times the memory of the arrays
+    for first in range(0, len(source), _CHUNK):
         part = slice(first, first + _CHUNK)
         values = repeat(None) if weights is None else weights[part].tolist()
-        yield from zip(source[part].tolist(), target[part].tolist(), values, strict=False)
+        yield zip(source[part].tolist(), target[part].tolist(), values, strict=False)
+
+
+def iterate_edges(graph: Graph) -> Iterator[tuple[int, int, float | None]]:
+    """Yield the positions of both ends of every edge, and its weight or None, in the order of `get_edge_arrays`."""
+    return chain.from_iterable(chunk_edges(graph))
 
 
 def get_text_labels(graph: Graph, kind: str) -> list[str]:

@@ -20,7 +20,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, check_file, check_text, open_atomic
-from curiograph.graph.convert import get_text_labels, iterate_edges
+from curiograph.graph.convert import chunk_edges, get_text_labels
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import Bytes, IntegerLabels, Labels, RangeLabels, TextLabels
 from curiograph.messages import quote_value, shorten_text
@@ -258,9 +258,11 @@ def write_edge_list(graph: Graph, path: PathLike) -> None:
     columns = ["source", "target"] if graph.weights is None else ["source", "target", "weight"]
     with open_atomic(path) as stream:
         stream.write(f"{delimiter.join(columns)}\n".encode())
-        for u, v, w in iterate_edges(graph):
-            weight = "" if w is None else f"{delimiter}{w!r}"
-            stream.write(f"{names[u]}{delimiter}{names[v]}{weight}\n".encode())
+        for edges in chunk_edges(graph):
+            lines = [
+                f"{names[u]}{delimiter}{names[v]}{'' if w is None else f'{delimiter}{w!r}'}\n" for u, v, w in edges
+            ]
+            stream.write("".join(lines).encode())
 
 
 def _format_name(name: str, delimiter: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, open_atomic, read_text
-from curiograph.graph.convert import iterate_edges
+from curiograph.graph.convert import chunk_edges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
 from curiograph.messages import quote_value, shorten_text
@@ -137,17 +137,17 @@ def _parse_weight(value: Any, where: str) -> float:
 
 
 def write_node_link(graph: Graph, path: PathLike) -> None:
-    """Write a node-link file, item by item: one Python object for a large graph would need many times its size."""
+    """Write a node-link file, in chunks: one Python object for a large graph would need many times its size."""
     labels = [_encode_label(label) for label in graph.names]
     with open_atomic(path) as stream:
         head = f'{{"directed": {json.dumps(graph.directed)}, "multigraph": false, "graph": {{}}, "nodes": ['
         stream.write(head.encode())
         stream.write(", ".join(f'{{"id": {label}}}' for label in labels).encode())
         stream.write(b'], "links": [')
-        for number, (u, v, w) in enumerate(iterate_edges(graph)):
-            weight = "" if w is None else f', "weight": {w!r}'
-            link = f'{{"source": {labels[u]}, "target": {labels[v]}{weight}}}'
-            stream.write(f"{', ' if number else ''}{link}".encode())
+        for number, edges in enumerate(chunk_edges(graph)):
+            pairs = [(f'"source": {labels[u]}, "target": {labels[v]}', w) for u, v, w in edges]
+            links = [f"{{{pair}}}" if w is None else f'{{{pair}, "weight": {w!r}}}' for pair, w in pairs]
+            stream.write(f"{', ' if number else ''}{', '.join(links)}".encode())
         stream.write(b"]}\n")
 
 
