@@ -34,14 +34,8 @@ TrainedAgent = GnnAgent | HorizonAgent
 AGENT_FILE = "agent.safetensors"
 """File name of the agent in the folder of a training run."""
 SHAPE_LIMITS = {
-    "layers": 64,
-    "hops": 64,
-    "width": 4096,
-    "nodes": 4096,
-    "fan": 4096,
-    "lookahead": 4096,
-    "near": 4096,
-    "far_lookahead": 4096,
+    **dict.fromkeys(("layers", "hops"), 64),
+    **dict.fromkeys(("width", "nodes", "fan", "lookahead", "near", "far_lookahead"), 4096),
 }
 """Largest values of the integers in a shape, so that no file makes us allocate or read too much."""
 
