@@ -12,6 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from curiograph import errors
 from curiograph.exploration.gym_registration import register_when_imported
 
 if TYPE_CHECKING:
@@ -108,22 +109,7 @@ _HOMES = {
     "centrality.push": ["TopPageRank", "pagerank_top"],
     "centrality.rank_transition": ["rank_transition"],
     "centrality.walk_statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
-    "errors": [
-        "AgentError",
-        "ConvergenceError",
-        "CuriographError",
-        "FileFormatError",
-        "GraphError",
-        "JobError",
-        "JobStopped",
-        "MissingExtraError",
-        "RankerError",
-        "RewardError",
-        "SettingError",
-        "UnknownNameError",
-        "UnknownNodeError",
-        "WalkError",
-    ],
+    "errors": [name for name, value in vars(errors).items() if isinstance(value, type)],
     "exploration.gym_env": ["ExplorationEnv"],
     "exploration.mdp": ["Candidates", "Exploration", "begin"],
     "graph.generators": ["generate", "generate_large", "generate_split"],

@@ -74,16 +74,6 @@ def check_text(path: Path, head: bytes) -> None:
             raise FileFormatError(f"{path}: the extension {path.suffix} is for text, but the file is {meaning}.")
 
 
-def check_start(path: Path, head: bytes, kind: str) -> None:
-    """Raise FileFormatError if the first non-blank character shows that a file is not JSON, GraphML or GML."""
-    characters, meaning = _STARTS[kind]
-    first = head.decode("utf-8-sig", "replace").lstrip()[:1]
-    if first not in characters:  # a blank file is left to the parser
-        raise FileFormatError(
-            f"{path}: is not {kind}: it begins with {first!r}, not with {meaning}; check its content and its extension."
-        )
-
-
 def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> bytes:
     """Return the bytes of a text file of any encoding; with `kind` (JSON, GraphML or GML), check how it begins."""
     path = check_file(path)
@@ -92,7 +82,13 @@ def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE
             head = stream.read(_HEAD_BYTES)
             check_text(path, head)
             if kind is not None:
-                check_start(path, head, kind)
+                characters, meaning = _STARTS[kind]
+                first = head.decode("utf-8-sig", "replace").lstrip()[:1]
+                if first not in characters:  # a blank file is left to the parser
+                    raise FileFormatError(
+                        f"{path}: is not {kind}: it begins with {first!r}, not with {meaning}; check its content and "
+                        "its extension."
+                    )
             size = os.fstat(stream.fileno()).st_size
             if size > limit:
                 raise FileFormatError(
@@ -108,21 +104,14 @@ def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE
 def read_text(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> str:
     """Return the text of a UTF-8 file without byte order mark; `kind` and `limit` are as in `read_bytes`."""
     data = read_bytes(path, kind, limit=limit)
-    place = data.find(b"\0")
-    if place >= 0:
-        raise FileFormatError(
-            f"{path}, line {get_line_number(data, place)}: holds a NUL byte; this looks like a binary file."
-        )
     try:
-        return data.decode("utf-8-sig")
+        if b"\0" not in data:
+            return data.decode("utf-8-sig")
+        place, fault = data.index(b"\0"), "holds a NUL byte; this looks like a binary file"
     except UnicodeDecodeError as error:
-        line = get_line_number(data, error.start)
-        raise FileFormatError(f"{path}, line {line}: is not UTF-8; save the file with the encoding UTF-8.") from None
-
-
-def get_line_number(data: bytes, place: int) -> int:
-    """Return the line number of a position in a text."""
-    return data.count(b"\n", 0, place) + 1
+        place, fault = error.start, "is not UTF-8; save the file with the encoding UTF-8"
+    line = data.count(b"\n", 0, place) + 1
+    raise FileFormatError(f"{path}, line {line}: {fault}.")
 
 
 @contextmanager

@@ -46,14 +46,7 @@ class TensorFile:
 def open_tensors(path: PathLike, kind: str, fix: str) -> Iterator[TensorFile]:
     """Open a safetensors file; errors in the block that malformed content causes become `FileFormatError`.
 
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    kind : str
-        What the file is, for the error message.
-    fix : str
-        How to fix a malformed file, for the error message.
+    `kind` (what the file is) and `fix` (what to do about a malformed one) complete the message.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

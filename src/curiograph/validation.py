@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,6 +19,11 @@ def is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
 
 
+def is_integer(value: object) -> TypeGuard[int]:
+    """Return whether a value is a Python or numpy integer and not a bool."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
 def check_integer(name: str, value: Any, least: int, meaning: str, most: int | None = None) -> int:
     """Return `value` as an int; raise SettingError unless it is an integer from `least` to `most`.
 
@@ -28,8 +33,7 @@ def check_integer(name: str, value: Any, least: int, meaning: str, most: int | N
     Traceback (most recent call last):
     curiograph.errors.SettingError: steps is 0; a walk visits 1 node or more.
     """
-    integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not integer or value < least or (most is not None and value > most):
+    if not is_integer(value) or value < least or (most is not None and value > most):
         raise SettingError(f"{name} is {value!r}; {meaning}.")
     return int(value)
 

@@ -13,7 +13,7 @@ import curiograph as cg
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.toys import complete, cycle, grid, library
 from curiograph.growth.compute import compute_growth
-from curiograph.growth.measure import SharedInput, concatenate_results, measure_task
+from curiograph.growth.measure import concatenate_results, measure_task
 from curiograph.growth.visits import find_visits
 from curiograph.rewards.cpt import CompressibilityTracker
 from oracles.reference import compute_cpt, compute_gudhi_pairs, draw_graph
@@ -211,7 +211,7 @@ def test_growth_does_not_depend_on_the_other_walks(data):
     visits = find_visits(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
     whole = compute_growth(graph, visits.nodes, visits.offsets)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(whole)), max_size=4)) | {0, len(whole)})
-    shared = SharedInput(graph, visits, 1, True)
+    shared = (graph, visits, 1, True)
     parts = concatenate_results(visits, [measure_task(shared, (a, b)) for a, b in pairwise(cuts)])
     for name, array in vars(whole).items():
         assert array.dtype == getattr(parts, name).dtype

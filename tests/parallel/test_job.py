@@ -41,9 +41,9 @@ def test_processes_start_only_if_the_remaining_work_is_worth_it(
     asked = []
     inner = local.run_in_processes
 
-    def noted(function: Any, value: Any, tasks: Any, which: Any, workers: int) -> Any:
+    def noted(job: Job, which: Any, workers: int) -> Any:
         asked.extend(which)
-        return inner(function, value, tasks, which, 2)
+        return inner(job, which, 2)
 
     monkeypatch.setattr(local, "run_in_processes", noted)
     monkeypatch.setattr("curiograph.parallel.job.resolve_workers", lambda workers: 2)

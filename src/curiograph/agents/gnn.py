@@ -79,7 +79,9 @@ class Subgraphs:
         bounds, places, starts, links = kernels.subgraphs.build_subgraphs(
             csr.indptr, csr.indices, nodes, lengths, offsets, v
         )
-        profiles = stack.get_log_profiles(places) if shape.log_features else stack.get_profiles(places)
+        profiles = stack.get_profiles(places)
+        if shape.log_features:
+            profiles = np.log1p(profiles)
         if not (shape.inner_degree or shape.inner_triangles):
             return cls(bounds, starts, links, profiles)
         inner = kernels.subgraphs.count_degrees_and_triangles(bounds, starts, links)

@@ -27,20 +27,15 @@ from curiograph.exploration.mdp import Exploration
 from curiograph.files import open_atomic
 from curiograph.messages import quote_value, shorten_text
 from curiograph.tensors import open_tensors, write_tensors
+from curiograph.validation import is_integer
 
 TrainedAgent = GnnAgent | HorizonAgent
 
 AGENT_FILE = "agent.safetensors"
 """File name of the agent in the folder of a training run."""
 SHAPE_LIMITS = {
-    "layers": 64,
-    "hops": 64,
-    "width": 4096,
-    "nodes": 4096,
-    "fan": 4096,
-    "lookahead": 4096,
-    "near": 4096,
-    "far_lookahead": 4096,
+    **dict.fromkeys(("layers", "hops"), 64),
+    **dict.fromkeys(("width", "nodes", "fan", "lookahead", "near", "far_lookahead"), 4096),
 }
 """Largest values of the integers in a shape, so that no file makes us allocate or read too much."""
 
@@ -164,7 +159,7 @@ def _parse_card(path: Path, text: str | None) -> tuple[str, Any, dict[str, Any]]
         if isinstance(default, bool):
             valid = isinstance(value, bool)
         elif isinstance(default, int):
-            valid = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= SHAPE_LIMITS[field.name]
+            valid = is_integer(value) and 1 <= value <= SHAPE_LIMITS[field.name]
         else:
             valid = value in ("mean", "sum")
         if not valid:

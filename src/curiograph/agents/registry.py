@@ -49,6 +49,8 @@ class _WrappedAgent(Agent):
 def as_agent(agent: AgentLike) -> Agent:
     """Return the agent given by a name, a path, an agent, or an object with a method `scores`.
 
+    A name is one of `AGENTS`, `beam:WIDTH`, that of a shipped agent, or HORIZON+beam:WIDTH.
+
     >>> as_agent("beam:64").name
     'beam:64'
     >>> as_agent("gready")
@@ -60,21 +62,16 @@ def as_agent(agent: AgentLike) -> Agent:
     if isinstance(agent, Path):
         return load_agent(agent)
     if isinstance(agent, str):
-        return _parse_agent(agent)
+        guide, plus, planner = agent.rpartition("+")
+        name, colon, width = planner.partition(":")
+        if plus and name == "beam":
+            return GuidedBeamAgent(_parse_width(width) if colon else 8, guide=_find_agent(guide))
+        return _find_agent(agent)
     if isinstance(agent, type):
         raise UnknownNameError(f"{agent.__name__} is a class, not an agent; make one: {agent.__name__}().")
     if callable(getattr(agent, "scores", None)):
         return _WrappedAgent(agent)
     raise UnknownNameError(f"{agent!r} is not an agent; give a name or an object with a method scores(exploration).")
-
-
-def _parse_agent(text: str) -> Agent:
-    """Return the agent that a text names: `greedy`, `beam:64`, `igt-rg`, `igt-rg-horizon+beam:8`, or a path."""
-    guide, plus, planner = text.rpartition("+")
-    name, colon, width = planner.partition(":")
-    if plus and name == "beam":
-        return GuidedBeamAgent(_parse_width(width) if colon else 8, guide=_find_agent(guide))
-    return _find_agent(text)
 
 
 def _find_agent(text: str) -> Agent:

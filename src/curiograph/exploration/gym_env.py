@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, list_starts, locate_start
+from curiograph.graph.convert import iterate_edges, to_networkx
 from curiograph.graph.graph import Graph
 from curiograph.optional import import_optional
 from curiograph.rewards.registry import RewardLike, as_reward
@@ -127,10 +128,9 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
             raise SettingError(f"there is no option {unknown[0]!r} at reset; the options are start and graph.")
         index, start = options.get("graph"), options.get("start")
         if index is None:
-            index = int(self.np_random.integers(len(self.graphs)))
-        elif not isinstance(index, (int, np.integer)) or isinstance(index, bool) or not 0 <= index < len(self.graphs):
-            raise SettingError(f"option graph is {index!r}; give the index of a graph, 0 to {len(self.graphs) - 1}.")
-        index = int(index)
+            index = self.np_random.integers(len(self.graphs))
+        last = len(self.graphs) - 1
+        index = check_integer("option graph", index, 0, f"give the index of a graph, 0 to {last}", last)
         graph = self.graphs[index]
         if start is not None:
             position = locate_start(graph, start, self.fallback)
@@ -198,8 +198,9 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         places, visited = self._layouts[self._index], self._visited()
         axes.scatter(*places.T, s=12, color="0.85")
         axes.scatter(*places[self._current.candidates.nodes].T, s=30, color="tab:orange")
-        for u, v in _list_edges(graph, visited):
-            axes.plot(*places[[u, v]].T, color="0.4", linewidth=1.2, zorder=1)
+        ordered = np.sort(visited)
+        for u, v, _ in iterate_edges(graph.skeleton.induced(ordered)):
+            axes.plot(*places[ordered[[u, v]]].T, color="0.4", linewidth=1.2, zorder=1)
         axes.scatter(*places[visited].T, s=90, c=np.arange(len(visited)), cmap="viridis", vmin=0, vmax=self.steps - 1)
         axes.scatter(*places[visited[-1:]].T, s=200, facecolors="none", edgecolors="black")
         canvas.draw()
@@ -239,22 +240,11 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         }
 
 
-def _list_edges(graph: Graph, positions: Int64) -> list[tuple[int, int]]:
-    """Return the edges of the subgraph induced by `positions`, each once, as pairs of positions."""
-    ordered = np.sort(positions)
-    inner = graph.skeleton.induced(ordered)
-    rows = np.repeat(np.arange(len(inner)), inner.degrees)
-    upper = rows < inner.indices
-    return list(zip(ordered[rows[upper]].tolist(), ordered[inner.indices[upper]].tolist(), strict=True))
-
-
 def _compute_layout(graph: Graph) -> Float64:
     """Return coordinates of every node; the same graph has always the same layout."""
     import networkx
 
-    drawn = networkx.Graph()
-    drawn.add_nodes_from(range(graph.num_nodes))
-    drawn.add_edges_from(_list_edges(graph, np.arange(graph.num_nodes)))
+    drawn = to_networkx(Graph(graph.skeleton.indptr, graph.skeleton.indices))
     compute = networkx.spring_layout if graph.num_nodes <= _MAX_SPRING_NODES else networkx.random_layout
     places = compute(drawn, seed=0)
     return np.array([places[v] for v in range(graph.num_nodes)], np.float64)

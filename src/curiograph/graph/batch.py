@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from curiograph.arrays import Int32, Int64
-from curiograph.graph.csr import freeze_array
 from curiograph.graph.features import Float32, compute_degree_profile
 from curiograph.graph.graph import Graph
 
@@ -64,12 +63,8 @@ class GraphBatch:
     @cached_property
     def degree_profile(self) -> Float32:
         """Local degree profile of every node."""
-        return _concatenate_tables([graph.degree_profile for graph in self.graphs])
-
-    @cached_property
-    def log_degree_profile(self) -> Float32:
-        """Logarithm of 1 + the local degree profile of every node."""
-        return _concatenate_tables([graph.log_degree_profile for graph in self.graphs])
+        tables = [graph.degree_profile for graph in self.graphs]
+        return tables[0] if len(tables) == 1 else np.concatenate(tables)
 
     def get_profiles(self, nodes: Int32) -> Float32:
         """Local degree profile of some nodes; on the largest graphs it is computed for these nodes only."""
@@ -78,23 +73,10 @@ class GraphBatch:
         distinct, places = np.unique(nodes, return_inverse=True)
         return compute_degree_profile(self.skeleton.indptr, self.skeleton.indices, distinct)[places]
 
-    def get_log_profiles(self, nodes: Int32) -> Float32:
-        """Logarithm of 1 + the local degree profile of some nodes."""
-        if self.starts[-1] <= _MAX_TABLE_NODES:
-            return self.log_degree_profile[nodes]
-        logarithms: Float32 = np.log1p(self.get_profiles(nodes))
-        return logarithms
-
     def split(self, node: int) -> tuple[Graph, int]:
         """Return the graph of a node of the batch, and the node's position in it."""
         graph = int(np.searchsorted(self.starts, node, side="right")) - 1
         return self.graphs[graph], int(node - self.starts[graph])
-
-
-def _concatenate_tables(tables: list[Float32]) -> Float32:
-    """Concatenate tables; read-only like those of a single graph, because numba compiles once for each type."""
-    table: Float32 = tables[0] if len(tables) == 1 else freeze_array(np.concatenate(tables))
-    return table
 
 
 def _concatenate_csr(graphs: Sequence[Graph], starts: Int64) -> CSR:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
+_CHUNK = 2**16
+
 
 def get_edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
     """Return the positions of both ends of every edge, and the weights; undirected edges once, lower position first.
@@ -32,6 +35,20 @@ def get_edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
         return source, target, graph.weights
     once = source < target
     return source[once], target[once], None if graph.weights is None else graph.weights[once]
+
+
+def chunk_edges(graph: Graph) -> Iterator[Iterable[tuple[int, int, float | None]]]:
+    """Yield both ends and the weight, or None, of some edges at a time: a list of all would need much memory."""
+    source, target, weights = get_edge_arrays(graph)
+    for first in range(0, len(source), _CHUNK):
+        part = slice(first, first + _CHUNK)
+        values = repeat(None) if weights is None else weights[part].tolist()
+        yield zip(source[part].tolist(), target[part].tolist(), values, strict=False)
+
+
+def iterate_edges(graph: Graph) -> Iterator[tuple[int, int, float | None]]:
+    """Yield the positions of both ends of every edge, and its weight or None, in the order of `get_edge_arrays`."""
+    return chain.from_iterable(chunk_edges(graph))
 
 
 def get_text_labels(graph: Graph, kind: str) -> list[str]:
@@ -60,12 +77,9 @@ def from_networkx(graph: networkx.Graph) -> Graph:
         raise GraphError(f"from_networkx was given a {get_type_name(graph)}; give a networkx Graph or DiGraph.")
     labels = _check_labels(graph)
     position = {label: number for number, label in enumerate(labels)}
-    pairs = []
-    weights = []
-    for u, v, weight in graph.edges(data="weight"):
-        pairs.append((position[u], position[v]))
-        weights.append(weight)
-    return _from_pairs(pairs, weights, labels, directed=graph.is_directed())
+    edges = list(graph.edges(data="weight"))
+    pairs = [(position[u], position[v]) for u, v, _ in edges]
+    return _from_pairs(pairs, [weight for _, _, weight in edges], labels, directed=graph.is_directed())
 
 
 def to_networkx(graph: Graph) -> networkx.Graph:
@@ -77,13 +91,8 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     if None in graph:
         raise GraphError("networkx cannot hold the label None; rename that node.")
     out.add_nodes_from(labels)
-    source, target, weights = get_edge_arrays(graph)
-    ends = zip(source.tolist(), target.tolist(), strict=True)
-    if weights is None:
-        out.add_edges_from((labels[u], labels[v]) for u, v in ends)
-    else:
-        triples = zip(ends, weights.tolist(), strict=True)
-        out.add_weighted_edges_from((labels[u], labels[v], weight) for (u, v), weight in triples)
+    edges = iterate_edges(graph)
+    out.add_edges_from((labels[u], labels[v], {} if w is None else {"weight": w}) for u, v, w in edges)
     return out
 
 
@@ -102,15 +111,11 @@ def from_igraph(graph: Any) -> Graph:
 def to_igraph(graph: Graph) -> Any:
     """Convert to an igraph graph, see `Graph.to_igraph`."""
     igraph = _import_igraph()
-    source, target, weights = get_edge_arrays(graph)
-    out = igraph.Graph(
-        n=graph.num_nodes,
-        edges=list(zip(source.tolist(), target.tolist(), strict=True)),
-        directed=graph.directed,
-    )
+    edges = list(iterate_edges(graph))
+    out = igraph.Graph(n=graph.num_nodes, edges=[(u, v) for u, v, _ in edges], directed=graph.directed)
     out.vs["name"] = graph.labels
-    if weights is not None:
-        out.es["weight"] = weights.tolist()
+    if graph.weights is not None:
+        out.es["weight"] = [weight for _, _, weight in edges]
     return out
 
 

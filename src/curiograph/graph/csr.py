@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError
+
+Array = TypeVar("Array", bound=NDArray[Any])
 
 
 def concatenate_ranges(begins: NDArray[Any], counts: NDArray[Any]) -> Int64:
@@ -58,9 +60,9 @@ def symmetrize_csr(indptr: Int64, indices: Int32, weights: Float64 | None) -> tu
     return both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False), weights[both.data - 1]
 
 
-def freeze_array(array: NDArray[Any]) -> Any:
+def freeze_array(array: Array) -> Array:
     """Return a contiguous, read-only view of `array`."""
-    view = np.ascontiguousarray(array).view(np.ndarray)
+    view: Array = np.ascontiguousarray(array).view(np.ndarray)  # type: ignore[assignment]
     view.flags.writeable = False
     return view
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,19 +14,8 @@ from curiograph.errors import GraphError
 from curiograph.graph.labels import Labels, RangeLabels, as_labels
 from curiograph.messages import quote_value
 
-
-@dataclass(frozen=True)
-class EdgeArrays:
-    """Edges as arrays of positions."""
-
-    source: Int64
-    """Position of the source of every edge."""
-    target: Int64
-    """Position of the target of every edge."""
-    weights: Float64 | None
-    """Weight of every edge, None if no edge has a weight."""
-    names: Labels
-    """Label of every position."""
+EdgeArrays = tuple[Int64, Int64, Float64 | None, Labels]
+"""Positions of the sources and the targets of edges, the weights if any, and the label of every position."""
 
 
 def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Hashable] | None) -> EdgeArrays:
@@ -35,8 +23,9 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
 
     Without `nodes`, integers 0 to n - 1 keep their natural order.
 
-    >>> index_edges([("b", "a")], nodes=["a"]).source
-    array([1])
+    >>> source, target, weights, names = index_edges([("b", "a")], nodes=["a"])
+    >>> source, target, list(names)
+    (array([1]), array([0]), ['a', 'b'])
     """
     if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2 and nodes is None:
         indexed = _index_integers(edges)
@@ -68,7 +57,7 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
     if 0 < len(missing) < len(weights):
         raise GraphError(f"edge {missing[0]} has no weight but others do; give all edges a weight or none.")
     weighted = len(weights) > 0 and len(missing) == 0
-    return EdgeArrays(source_array, target_array, weight_array if weighted else None, as_labels(labels))
+    return source_array, target_array, weight_array if weighted else None, as_labels(labels)
 
 
 def _split_edge(edge: Sequence[Any], number: int) -> tuple[Hashable, Hashable, float]:
@@ -132,4 +121,4 @@ def _index_integers(edges: NDArray[Any]) -> EdgeArrays | None:
     edges = edges.astype(np.int64)
     if np.count_nonzero(np.bincount(edges.ravel(), minlength=size)) != size:
         return None
-    return EdgeArrays(edges[:, 0], edges[:, 1], None, RangeLabels(size))
+    return edges[:, 0], edges[:, 1], None, RangeLabels(size)

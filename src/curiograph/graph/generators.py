@@ -32,7 +32,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,9 +44,6 @@ from curiograph.graph.labels import RangeLabels
 from curiograph.graph.splits import Split
 from curiograph.messages import format_bytes
 from curiograph.validation import check_integer, check_seed
-
-if TYPE_CHECKING:
-    import networkx
 
 _SIZE = 50  # nodes of the paper's graphs
 _RADIUS = 0.25
@@ -193,33 +189,20 @@ def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
     return FAMILIES[family].draw(size, np.random.default_rng(sequence))
 
 
-def _draw_until_connected(draw: Callable[[], networkx.Graph]) -> Graph:
+def _draw_connected(model: str, nodes: int, *parameters: float, rng: np.random.Generator) -> Graph:
+    """Draw graphs by a generator of networkx until one is connected."""
     import networkx
 
     while True:
-        graph = draw()
+        graph = getattr(networkx, model)(nodes, *parameters, seed=rng)
         if networkx.is_connected(graph):
             edges = np.asarray(graph.edges, np.int64).reshape(-1, 2)
             return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(len(graph)))
 
 
-def _draw_watts_strogatz(nodes: int, rng: np.random.Generator) -> Graph:
-    import networkx
-
-    return _draw_until_connected(lambda: networkx.watts_strogatz_graph(nodes, 4, 0.1, seed=rng))
-
-
-def _draw_barabasi_albert(nodes: int, rng: np.random.Generator) -> Graph:
-    import networkx
-
-    return _draw_until_connected(lambda: networkx.barabasi_albert_graph(nodes, 4, seed=rng))
-
-
 def _draw_erdos_renyi(nodes: int, rng: np.random.Generator) -> Graph:
-    import networkx
-
     p = min(1.0, 0.2 * (_SIZE - 1) / (nodes - 1))
-    return _draw_until_connected(lambda: networkx.fast_gnp_random_graph(nodes, p, seed=rng))
+    return _draw_connected("fast_gnp_random_graph", nodes, p, rng=rng)
 
 
 def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
@@ -252,10 +235,14 @@ def _find_radius(nodes: int) -> float:
     if nodes == _SIZE:
         return _RADIUS
     wanted = min(0.97, compute_probability(_RADIUS) * (_SIZE - 1) / (nodes - 1))
-    low, high = 0.0, 1.0
+    return _solve(compute_probability, wanted, 0.0, 1.0)
+
+
+def _solve(function: Callable[[float], float], wanted: float, low: float, high: float) -> float:
+    """Return the argument at which an increasing function has a value, by bisection."""
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if compute_probability(middle) < wanted else (low, middle)
+        low, high = (middle, high) if function(middle) < wanted else (low, middle)
     return low
 
 
@@ -271,8 +258,8 @@ class Family:
 
 FAMILIES = {
     "rg": Family("random geometric", _draw_random_geometric),
-    "ws": Family("Watts-Strogatz", _draw_watts_strogatz),
-    "ba": Family("Barabasi-Albert", _draw_barabasi_albert),
+    "ws": Family("Watts-Strogatz", lambda nodes, rng: _draw_connected("watts_strogatz_graph", nodes, 4, 0.1, rng=rng)),
+    "ba": Family("Barabasi-Albert", lambda nodes, rng: _draw_connected("barabasi_albert_graph", nodes, 4, rng=rng)),
     "er": Family("Erdos-Renyi", _draw_erdos_renyi),
 }
 """The paper's families by name."""
@@ -381,11 +368,11 @@ def _pair_ends(ends: Int32, size: int) -> Int64:
 def _draw_degrees(size: int, mean: int, highest: int, rng: np.random.Generator) -> Int64:
     """Draw integers from a rounded power law up to `highest`, whose lower bound is chosen to give the mean."""
     tail, heavy = 1 - _EXPONENT, 2 - _EXPONENT
-    low, high = 0.1, float(mean)
-    for _ in range(60):
-        least = (low + high) / 2
-        found = float((highest**heavy - least**heavy) / heavy * tail / (highest**tail - least**tail))
-        low, high = (least, high) if found < mean else (low, least)
+
+    def compute_mean(least: float) -> float:
+        return float((highest**heavy - least**heavy) / heavy * tail / (highest**tail - least**tail))
+
+    low = _solve(compute_mean, mean, 0.1, mean)
     drawn = (low**tail + rng.random(size) * (highest**tail - low**tail)) ** (1 / tail)
     return np.asarray(np.floor(drawn + rng.random(size)), np.int64)
 

@@ -17,7 +17,7 @@ from curiograph.errors import GraphError, UnknownNodeError
 from curiograph.graph.csr import build_csr, check_weights, concatenate_ranges, freeze_array, symmetrize_csr
 from curiograph.graph.edges import check_iterable, index_edges
 from curiograph.graph.features import Float32, compute_degree_profile
-from curiograph.graph.labels import Labels, RangeLabels, as_labels
+from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label
 from curiograph.graph.suggestions import make_unknown_node_error
 from curiograph.graph.transition import Transition
 from curiograph.messages import get_type_name, quote_value
@@ -132,8 +132,8 @@ class Graph:
         >>> Graph.from_edges([("b", "a", 2.0), ("c", "a", 0.5)], nodes=["a", "b", "c", "alone"]).labels
         ['a', 'b', 'c', 'alone']
         """
-        listed = index_edges(edges, nodes)
-        return cls.from_arrays(listed.source, listed.target, listed.weights, directed=directed, names=listed.names)
+        source, target, weights, names = index_edges(edges, nodes)
+        return cls.from_arrays(source, target, weights, directed=directed, names=names)
 
     @classmethod
     def from_arrays(
@@ -276,11 +276,7 @@ class Graph:
         return self.num_nodes
 
     def __contains__(self, label: object) -> bool:
-        try:
-            self.names.index(label)
-        except (KeyError, TypeError):
-            return False
-        return True
+        return find_label(self.names, label) is not None
 
     def label(self, position: int) -> Hashable:
         """Label of the node at `position`."""
@@ -317,14 +313,12 @@ class Graph:
     @cached_property
     def degrees(self) -> Int64:
         """Number of neighbors of every node (out-neighbors in a directed graph)."""
-        degrees: Int64 = freeze_array(np.diff(self.indptr))
-        return degrees
+        return freeze_array(np.diff(self.indptr))
 
     @cached_property
     def leavable(self) -> Int64:
         """Positions of the nodes that have (out-)neighbors."""
-        positions: Int64 = freeze_array(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
-        return positions
+        return freeze_array(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
 
     @cached_property
     def degree_profile(self) -> Float32:
@@ -334,19 +328,12 @@ class Graph:
             compute_degree_profile(rows.indptr, rows.indices, np.arange(a, min(a + _CHUNK, self.num_nodes)))
             for a in range(0, max(1, self.num_nodes), _CHUNK)
         ]
-        profile: Float32 = freeze_array(np.concatenate(parts))
-        return profile
+        return freeze_array(np.concatenate(parts))
 
     @cached_property
     def transition(self) -> Transition:
         """Transition probabilities of random walks on this graph."""
         return Transition(self)
-
-    @cached_property
-    def log_degree_profile(self) -> Float32:
-        """Logarithm of 1 + the local degree profile of every node."""
-        profile: Float32 = freeze_array(np.log1p(self.degree_profile))
-        return profile
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
         """Labels of the (out-)neighbors of a node."""
@@ -410,16 +397,9 @@ class Graph:
             return True
         if not isinstance(other, Graph):
             return NotImplemented
-        if self.weights is None or other.weights is None:
-            same_weights = self.weights is other.weights
-        else:
-            same_weights = np.array_equal(self.weights, other.weights)
-        if not (
-            same_weights
-            and self.directed == other.directed
-            and np.array_equal(self.indptr, other.indptr)
-            and np.array_equal(self.indices, other.indices)
-        ):
+        ours: list[Any] = [self.directed, self.indptr, self.indices, self.weights]
+        theirs: list[Any] = [other.directed, other.indptr, other.indices, other.weights]
+        if not all(map(np.array_equal, ours, theirs)):
             return False
         ranges = isinstance(self.names, RangeLabels) and isinstance(other.names, RangeLabels)
         return ranges or all(a == b for a, b in zip(self.names, other.names, strict=True))

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels
+from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels, find_label
 
 
 class LabelReader:
@@ -35,10 +35,7 @@ class LabelReader:
 
     def find_exact(self, label: Hashable) -> int | None:
         """Return the position of the node with this label, or None."""
-        try:
-            return self.graph.names.index(label)
-        except (KeyError, TypeError):
-            return None
+        return find_label(self.graph.names, label)
 
     def find(self, value: Hashable) -> int | None:
         """Return the position of the node that a value denotes, or None."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Int32, Int64
 from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.validation import is_integer
 
 Bytes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
@@ -51,7 +52,7 @@ class RangeLabels:
         return iter(range(self._size))
 
     def index(self, label: Hashable) -> int:
-        if isinstance(label, (int, np.integer)) and not isinstance(label, bool) and 0 <= label < self._size:
+        if is_integer(label) and 0 <= label < self._size:
             return int(label)
         raise KeyError(label)
 
@@ -120,7 +121,7 @@ class IntegerLabels:
         return IntegerLabels, (np.asarray(self.values),)
 
     def index(self, label: Hashable) -> int:
-        if isinstance(label, (int, np.integer)) and not isinstance(label, bool) and -(2**63) <= label < 2**63:
+        if is_integer(label) and -(2**63) <= label < 2**63:
             place = int(np.searchsorted(self.values, np.int64(label), sorter=self._order))
             if place < len(self.values) and self.values[self._order[place]] == label:
                 return int(self._order[place])
@@ -241,6 +242,14 @@ class TextLabels:
 
     def _get_bytes(self, position: int) -> bytes:
         return self.blob[self.offsets[position] : self.offsets[position + 1]].tobytes()
+
+
+def find_label(names: Labels, label: Any) -> int | None:
+    """Return the position of a label, or None if there is none."""
+    try:
+        return names.index(label)
+    except (KeyError, TypeError):  # TypeError: not hashable
+        return None
 
 
 def _as_integers(labels: Sequence[Hashable]) -> Int64 | None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.errors import UnknownNodeError
-from curiograph.graph.labels import Labels, RangeLabels, TextLabels
+from curiograph.graph.labels import Labels, RangeLabels, TextLabels, find_label
 from curiograph.messages import quote_value
 
 _COMPARE_ALL = 2_000  # up to this number of labels, all are compared
@@ -28,8 +28,9 @@ def make_unknown_node_error(label: object, names: Labels) -> UnknownNodeError:
     missing = f"the graph has no node {quote_value(label)}"
     if len(names) == 0:
         return UnknownNodeError(f"{missing}; it is empty.")
-    if isinstance(label, str) and re.fullmatch("-?[0-9]{1,19}", label) and _contains(names, int(label)):
-        return UnknownNodeError(f"{missing}, but it has the number {int(label)}; give it without quotes.")
+    number = int(label) if isinstance(label, str) and re.fullmatch("-?[0-9]{1,19}", label) else None
+    if number is not None and find_label(names, number) is not None:
+        return UnknownNodeError(f"{missing}, but it has the number {number}; give it without quotes.")
     near = [quote_value(name) for name in suggest_labels(label, names)]
     if near:
         return UnknownNodeError(f"{missing}; the nearest names are {', '.join(near)}.")
@@ -102,14 +103,6 @@ def _count_shared(
 
 def _to_lower(codes: NDArray[np.integer]) -> NDArray[np.integer]:
     return np.where((codes >= 65) & (codes <= 90), codes | 32, codes)
-
-
-def _contains(names: Labels, label: Hashable) -> bool:
-    try:
-        names.index(label)
-    except KeyError:
-        return False
-    return True
 
 
 def _to_text(label: object) -> str:

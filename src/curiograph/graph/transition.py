@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 UInt32 = NDArray[np.uint32]
 UInt64 = NDArray[np.uint64]
-Array = TypeVar("Array", bound=NDArray[Any])
 
 MAX_HUBS = 1024
 """Number of nodes in `Transition.hubs`."""
@@ -58,7 +57,7 @@ class Transition:
         """Sum of the weights of the out-edges of every node; its degree in an unweighted graph."""
         degrees = np.diff(self._indptr)
         if self._weights is None:
-            return _freeze(degrees.astype(np.float64))
+            return freeze_array(degrees.astype(np.float64))
         strength = np.zeros(len(degrees))
         some = np.flatnonzero(degrees)
         if len(some):
@@ -66,7 +65,7 @@ class Transition:
                 strength[some] = np.add.reduceat(self._weights, self._indptr[some])
         if not np.all(np.isfinite(strength)):
             raise GraphError("the weights of a node's edges add up to more than a number can hold; scale them down.")
-        return _freeze(strength)
+        return freeze_array(strength)
 
     @cached_property
     def share(self) -> Float64:
@@ -76,7 +75,7 @@ class Transition:
             share = np.divide(1.0, strength, out=np.zeros(len(strength)), where=strength > 0)
         if not np.all(np.isfinite(share)):
             raise GraphError("the weights of a node's edges are too small to divide by their sum; scale them up.")
-        return _freeze(share)
+        return freeze_array(share)
 
     def get_strength(self, nodes: NDArray[Any]) -> Float64:
         """Strength of some nodes; in an unweighted graph, only their rows are read."""
@@ -112,8 +111,8 @@ class Transition:
             slots = scipy.sparse.csr_array((np.arange(len(indices)), indices, indptr), shape=(size, size)).T.tocsr()
             indptr, indices = slots.indptr.astype(np.int64), slots.indices.astype(np.int32, copy=False)
             weights = None if weights is None else weights[slots.data]
-        kept = None if weights is None else _freeze(weights)
-        return _freeze(indptr.view(np.uint64)), _freeze(indices.view(np.uint32)), kept
+        kept = None if weights is None else freeze_array(weights)
+        return freeze_array(indptr.view(np.uint64)), freeze_array(indices.view(np.uint32)), kept
 
     @cached_property
     def sorted_by_length(self) -> SortedTransition:
@@ -126,14 +125,14 @@ class Transition:
         bounds = np.concatenate([[0], np.cumsum(lengths[order])])
         first = indptr[:-1].astype(np.int64)[order]
         slots = concatenate_ranges(first, lengths[order])
-        kept = None if weights is None else _freeze(weights[slots])
-        rows = _freeze(bounds.astype(np.uint64)), _freeze(place[indices[slots]]), kept
-        return SortedTransition(rows, _freeze(self.share[order]), _freeze(order))
+        kept = None if weights is None else freeze_array(weights[slots])
+        rows = freeze_array(bounds.astype(np.uint64)), freeze_array(place[indices[slots]]), kept
+        return SortedTransition(rows, freeze_array(self.share[order]), freeze_array(order))
 
     @cached_property
     def middle(self) -> UInt64:
         """First slot of a node after the row's own, for every row."""
-        return _freeze(kernels.pagerank.find_middles(*self.rows[:2]))
+        return freeze_array(kernels.pagerank.find_middles(*self.rows[:2]))
 
     @cached_property
     def max_in_probability(self) -> Float64:
@@ -144,7 +143,7 @@ class Transition:
         some = np.flatnonzero(np.diff(indptr))
         if len(some):
             largest[some] = np.maximum.reduceat(chances, indptr[some].astype(np.int64))
-        return _freeze(largest)
+        return freeze_array(largest)
 
     @cached_property
     def hubs(self) -> Int64:
@@ -152,10 +151,4 @@ class Transition:
         measure = self.max_in_probability if self._directed else self.strength
         count = min(MAX_HUBS, len(measure))
         some = np.argpartition(-measure, count - 1)[:count]
-        return _freeze(some[np.argsort(-measure[some], kind="stable")])
-
-
-def _freeze(array: Array) -> Array:
-    """Return the array, read-only, with its type."""
-    frozen: Array = freeze_array(array)
-    return frozen
+        return freeze_array(some[np.argsort(-measure[some], kind="stable")])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 from typing import Any, overload
 
 import numpy as np
@@ -112,14 +111,8 @@ def _is_walk(graph: Graph, item: Any) -> bool:
     )
 
 
-@dataclass(frozen=True, eq=False)
-class SharedInput:
-    """Input of all tasks of a job; the graph has no labels."""
-
-    graph: Graph
-    visits: Visits
-    max_dim: int
-    compressibility: bool
+SharedInput = tuple[Graph, Visits, int, bool]
+"""Input of all tasks of a job: the graph without labels, the visits, `max_dim` and `compressibility`."""
 
 
 def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
@@ -129,7 +122,7 @@ def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool)
     return Job(
         name="measure",
         function=measure_task,
-        shared=SharedInput(Graph(skeleton.indptr, skeleton.indices), visits, max_dim, compressibility),
+        shared=(Graph(skeleton.indptr, skeleton.indices), visits, max_dim, compressibility),
         tasks=tasks,
         key=lambda: {
             "graph": hash_graph(skeleton),
@@ -146,8 +139,9 @@ def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool)
 
 def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     """Compute the growth of the walks `task[0]` to `task[1] - 1`."""
-    nodes, offsets = shared.visits.select(*task)
-    grown = compute_growth(shared.graph, nodes, offsets, max_dim=shared.max_dim, compressibility=shared.compressibility)
+    graph, visits, max_dim, compressibility = shared
+    nodes, offsets = visits.select(*task)
+    grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility)
     return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -169,9 +169,6 @@ class Growths(Sequence[Growth]):
             ],
             revisits=int(self.revisits[walk]),
         )
-
-    def __iter__(self) -> Iterator[Growth]:
-        return (self[number] for number in range(len(self)))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with one row per walk and step; the column `walk` counts from 0."""

@@ -46,14 +46,13 @@ def fingerprint(kind: str, thing: Any) -> str:
     >>> fingerprint("agent", Mine())
     'mine 2'
     """
-    ours = type(thing).__module__.startswith("curiograph.") and not hasattr(thing, "fingerprint")
-    if not ours and getattr(thing, "fingerprint", None) is None:
+    if getattr(thing, "fingerprint", None) is not None:
+        return f"{thing.name} {thing.fingerprint}"
+    if hasattr(thing, "fingerprint") or not type(thing).__module__.startswith("curiograph."):
         raise SettingError(
             f"the {kind} {thing.name!r} is your own, so stored results cannot be matched to it; give it an attribute "
             "`fingerprint`, a text that changes whenever it does."
         )
-    if not ours:
-        return f"{thing.name} {thing.fingerprint}"
     if hasattr(thing, "guide"):
         return f"{thing.name} {fingerprint(kind, thing.guide)}"
     if not hasattr(thing, "network"):

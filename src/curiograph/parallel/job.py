@@ -20,7 +20,7 @@ from curiograph.parallel.fingerprint import hash_values
 from curiograph.parallel.journal import Journal
 from curiograph.parallel.memory import check_memory
 from curiograph.parallel.run_folder import lock_run_folder
-from curiograph.parallel.serialization import Result, count_bytes
+from curiograph.parallel.serialization import Result
 from curiograph.parallel.worker import Function, Outcome, is_inside_task, run_once, run_with_retries
 from curiograph.progress import Progress, no_progress
 from curiograph.validation import resolve_workers
@@ -122,20 +122,20 @@ def _run_tasks(job: Job, engine: Engine, missing: Sequence[int], run_here: local
     if engine.name == "ray":
         from curiograph.parallel.ray_backend import run_on_cluster
 
-        yield from run_on_cluster(job.function, job.shared, job.tasks, missing, engine.workers, engine.address)
+        yield from run_on_cluster(job, missing, engine.workers, engine.address)
         return
     workers = min(resolve_workers(engine.workers), len(missing))
     if workers == 1:
         yield from ((index, run_here(job.function, job.shared, job.tasks[index])) for index in missing)
     elif engine.workers is None:
-        yield from local.run_adaptively(job.function, job.shared, job.tasks, missing, workers, run_here)
+        yield from local.run_adaptively(job, missing, workers, run_here)
     else:
-        yield from local.run_in_processes(job.function, job.shared, job.tasks, missing, workers)
+        yield from local.run_in_processes(job, missing, workers)
 
 
 def _check_room(job: Job, first: Result, num_tasks: int, folder: Path | None) -> None:
     """Raise if the results of all tasks, at the size of the first one, fit neither into memory nor on the disk."""
-    size = count_bytes(first) * num_tasks
+    size = num_tasks * sum(value.nbytes for value in first.values() if isinstance(value, np.ndarray))
     check_memory(size, job.fix)
     free = shutil.disk_usage(folder).free if folder else size
     if size > free:

@@ -12,10 +12,13 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from multiprocessing import resource_tracker
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from curiograph.parallel.shared_arrays import Shared, SharingError, describe_sharing_error, share
 from curiograph.parallel.worker import Function, Outcome, initialize_worker, run_with_retries
+
+if TYPE_CHECKING:
+    from curiograph.parallel.job import Job
 
 Outcomes = Iterator[tuple[int, Outcome]]
 Run = Callable[[Function, Any, Any], Outcome]
@@ -26,18 +29,11 @@ _DROPPED = r"\d+ tasks (have been successfully executed|which were still being p
 _MAX_DEATHS = 2  # deaths of workers during a task before it runs alone
 
 
-def run_adaptively(
-    function: Function,
-    shared: Any,
-    tasks: Sequence[Any],
-    indices: Sequence[int],
-    workers: int,
-    run_here: Run = run_with_retries,
-) -> Outcomes:
+def run_adaptively(job: Job, indices: Sequence[int], workers: int, run_here: Run) -> Outcomes:
     """Yield outcomes by task index: from this process, until the rest is worth the start of worker processes."""
     start = time.monotonic()
     for done, index in enumerate(indices, 1):
-        yield index, run_here(function, shared, tasks[index])
+        yield index, run_here(job.function, job.shared, job.tasks[index])
         left = len(indices) - done
         if left > 1 and (time.monotonic() - start) / done * left > 2 * _STARTUP_SECONDS:
             break
@@ -45,27 +41,25 @@ def run_adaptively(
     if not rest:
         return
     try:
-        yield from run_in_processes(function, shared, tasks, rest, min(workers, len(rest)))
+        yield from run_in_processes(job, rest, min(workers, len(rest)))
     except SharingError:  # processes were not requested explicitly
-        yield from ((index, run_here(function, shared, tasks[index])) for index in rest)
+        yield from ((index, run_here(job.function, job.shared, job.tasks[index])) for index in rest)
 
 
-def run_in_processes(
-    function: Function, shared: Any, tasks: Sequence[Any], indices: Sequence[int], workers: int
-) -> Outcomes:
+def run_in_processes(job: Job, indices: Sequence[int], workers: int) -> Outcomes:
     """Yield outcomes by task index, as they finish; when a worker dies, its tasks run again.
 
     Any of the running tasks may have killed the worker: tasks that ran during several deaths run alone, and a task
     that kills its worker alone has failed.
     """
     left, deaths = dict.fromkeys(indices), Counter[int]()
-    with share((function, shared)) as handle:
+    with share((job.function, job.shared)) as handle:
         while left:
             alone = next((index for index in left if deaths[index] >= _MAX_DEATHS), None)
             batch = list(left) if alone is None else [alone]
             running: set[int] = set()
             try:
-                with closing(_run_pool(handle, tasks, batch, workers, running)) as outcomes:
+                with closing(_run_pool(handle, job.tasks, batch, workers, running)) as outcomes:
                     for index, outcome in outcomes:
                         running.discard(index)
                         del left[index]

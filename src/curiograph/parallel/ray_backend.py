@@ -10,14 +10,17 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from curiograph.errors import SettingError
 from curiograph.messages import format_bytes, quote_value, shorten_text
 from curiograph.optional import import_optional
 from curiograph.parallel.local import Outcomes
 from curiograph.parallel.shared_arrays import SharingError, describe_sharing_error, get_cached, measure_shared
-from curiograph.parallel.worker import Function, Outcome, run_with_retries
+from curiograph.parallel.worker import Outcome, run_with_retries
+
+if TYPE_CHECKING:
+    from curiograph.parallel.job import Job
 
 _RETRIES = 3  # of a task whose worker or machine died
 _CONNECT_SECONDS = 10.0  # in which a cluster must answer
@@ -25,19 +28,18 @@ _TASKS_PER_CPU = 2  # submitted tasks, so that no worker waits
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}  # read when Ray is imported
 
 
-def run_on_cluster(
-    function: Function,
-    shared: Any,
-    tasks: Sequence[Any],
-    indices: Sequence[int],
-    workers: int | None,
-    address: str | None,
-) -> Outcomes:
+def run_on_cluster(job: Job, indices: Sequence[int], workers: int | None, address: str | None) -> Outcomes:
     """Yield outcomes by task index, as they finish; Ray reruns the tasks of a dead machine elsewhere."""
+    shared = job.function, job.shared
     with connect_cluster(address, workers) as ray:
         try:
-            _check_object_store(ray, measure_shared((function, shared)))
-            reference = ray.put((function, shared))
+            size, capacity = measure_shared(shared), ray.cluster_resources().get("object_store_memory", 0)
+            if size > capacity:
+                raise SettingError(
+                    f"the graph takes {format_bytes(size)} and the object store of the cluster has "
+                    f"{format_bytes(capacity)}; start its machines with a larger --object-store-memory."
+                )
+            reference = ray.put(shared)
         except TypeError as error:
             raise SharingError(describe_sharing_error(error)) from None
         remote = ray.remote(_run_remote).options(max_retries=_RETRIES, num_cpus=1, scheduling_strategy="SPREAD")
@@ -49,7 +51,8 @@ def run_on_cluster(
                 limit = workers or _TASKS_PER_CPU * max(1, int(ray.cluster_resources().get("CPU", 1)))
                 while waiting and len(running) < limit:
                     index = waiting.pop()
-                    running[remote.remote([reference], tasks[index])] = index  # in a list, Ray does not load it itself
+                    reply = remote.remote([reference], job.tasks[index])  # in a list, Ray does not load it itself
+                    running[reply] = index
                 finished, _ = ray.wait(list(running), num_returns=1)
                 for each in finished:
                     yield running.pop(each), _get_outcome(ray, each)
@@ -147,12 +150,3 @@ def _discard_death_messages() -> Iterator[None]:
         yield
     finally:
         module.print_to_stdstream = print_message  # type: ignore[attr-defined]
-
-
-def _check_object_store(ray: Any, size: int) -> None:
-    capacity = ray.cluster_resources().get("object_store_memory", 0)
-    if size > capacity:
-        raise SettingError(
-            f"the graph takes {format_bytes(size)} and the object store of the cluster has {format_bytes(capacity)}; "
-            "start its machines with a larger --object-store-memory."
-        )

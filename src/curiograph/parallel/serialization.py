@@ -37,15 +37,6 @@ def unpack_result(data: bytes) -> dict[str, Any]:
     return plain | {name: arrays[name] for name in sorted(arrays)}
 
 
-def count_bytes(result: Result) -> int:
-    """Return the size of the arrays of a result.
-
-    >>> count_bytes({"scores": np.zeros(3), "walks": 3})
-    24
-    """
-    return sum(value.nbytes for value in result.values() if isinstance(value, np.ndarray))
-
-
 def check_result(result: Any) -> None:
     """Raise SettingError for a result that `pack_result` cannot restore.
 

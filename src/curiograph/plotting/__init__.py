@@ -15,6 +15,7 @@ from curiograph.plotting.lines import plot_bars as plot_bars
 from curiograph.plotting.lines import plot_curves as plot_curves
 from curiograph.plotting.lines import plot_lines as plot_lines
 from curiograph.plotting.lines import plot_panels as plot_panels
+from curiograph.plotting.lines import plot_rate_distortion as plot_rate_distortion
 from curiograph.plotting.lines import plot_spread as plot_spread
 from curiograph.plotting.palette import COLORS as COLORS
 from curiograph.plotting.palette import DASHES as DASHES
@@ -22,7 +23,6 @@ from curiograph.plotting.palette import MARKERS as MARKERS
 from curiograph.plotting.palette import get_color as get_color
 from curiograph.plotting.rankings import plot_places as plot_places
 from curiograph.plotting.rankings import plot_ranking as plot_ranking
-from curiograph.plotting.rate_distortion import plot_rate_distortion as plot_rate_distortion
 from curiograph.plotting.recommendations import plot_recommendations as plot_recommendations
 from curiograph.plotting.walks import DrawnGap as DrawnGap
 from curiograph.plotting.walks import DrawnWalk as DrawnWalk

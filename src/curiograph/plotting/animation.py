@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.arrays import Int64
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 from curiograph.messages import shorten_text
 from curiograph.optional import import_optional
-from curiograph.plotting.figures import create_figure, import_matplotlib, set_integer_ticks
-from curiograph.plotting.fonts import list_font_families, replace_missing_glyphs
-from curiograph.plotting.growth import build_step_curve, set_limits_from_zero
+from curiograph.plotting.figures import create_figure, import_matplotlib
+from curiograph.plotting.fonts import get_text_style, replace_missing_glyphs
+from curiograph.plotting.growth import build_step_curve, label_axes, set_limits_from_zero
 from curiograph.plotting.palette import COLORS, DASHES, MARKERS, get_color
 from curiograph.plotting.walks import DrawnWalk, WalkPicture
 from curiograph.progress import Progress, no_progress
@@ -36,7 +35,7 @@ def save_animation(walk: DrawnWalk, path: str | Path, progress: Progress = no_pr
         raise SettingError(f"cannot write an animation to {path}; end its name in .gif.")
     image = import_optional("PIL.Image", "plot", "Pictures")
     renderer = _FrameRenderer(walk)
-    steps = _choose_frame_steps(len(walk.nodes))
+    steps = [round(step) for step in np.linspace(1, len(walk.nodes), min(len(walk.nodes), _MAX_FRAMES))]
     samples = [renderer.render(step) for step in {steps[0], steps[len(steps) // 2], steps[-1]}]
     palette = image.fromarray(np.vstack(samples)).quantize(_NUM_COLORS)
     shades = np.reshape(palette.getpalette(), (-1, 3))
@@ -46,19 +45,6 @@ def save_animation(walk: DrawnWalk, path: str | Path, progress: Progress = no_pr
     for number, step in enumerate(steps):
         progress(f"frame {number + 1} of {len(steps)}", number / len(steps))
         frames.append(image.fromarray(renderer.render(step)).quantize(palette=palette, dither=image.Dither.NONE))
-    _write_gif(frames, path)
-
-
-def _choose_frame_steps(num_nodes: int) -> list[int]:
-    """Return the number of visited nodes of each frame.
-
-    >>> _choose_frame_steps(4), len(_choose_frame_steps(500)), _choose_frame_steps(500)[-1]
-    ([1, 2, 3, 4], 60, 500)
-    """
-    return [round(step) for step in np.linspace(1, num_nodes, min(num_nodes, _MAX_FRAMES))]
-
-
-def _write_gif(frames: Sequence[Any], path: str | Path) -> None:
     buffer = io.BytesIO()
     durations = [_FRAME_DURATION] * (len(frames) - 1) + [_LAST_DURATION]
     frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=durations, loop=0, optimize=False)
@@ -74,8 +60,8 @@ class _FrameRenderer:
         figure, (self._upper, lower) = create_figure(6.4, 7.2, rows=2, heights=(4, 1))
         self._canvas = import_matplotlib("backends.backend_agg").FigureCanvasAgg(figure)
         figure.set_dpi(_DPI)
-        figure.suptitle(walk.title, fontsize=11, fontfamily=list(list_font_families()), parse_math=False)
-        self._curves = _GrowthCurves(lower, walk.beta1, walk.rewards, walk.reward)
+        figure.suptitle(walk.title, fontsize=11, **get_text_style())
+        self._draw_curves = _prepare_curves(walk, lower)
         self._labels = replace_missing_glyphs([shorten_text(label, 40) for label in walk.nodes])
         self._set_caption(1)
         figure.draw_without_rendering()
@@ -88,7 +74,7 @@ class _FrameRenderer:
         for artist in [*ax.patches, *ax.collections, *ax.texts, *ax.artists]:
             artist.remove()
         self._set_caption(step)
-        self._curves.draw(step)
+        self._draw_curves(step)
         self._picture.draw(step)
         self._canvas.draw()
         return np.asarray(self._canvas.buffer_rgba())[:, :, :3].copy()
@@ -96,37 +82,29 @@ class _FrameRenderer:
     def _set_caption(self, step: int) -> None:
         reward = f", {self._walk.reward} {self._walk.rewards[step - 2]:.3g}" if step > 1 and self._walk.rewards else ""
         text = f"{step} of {len(self._walk.nodes)}: {self._labels[step - 1]}{reward}"
-        self._upper.set_title(
-            text, fontsize=10, fontfamily=list(list_font_families()), color=COLORS["ink"], parse_math=False
-        )
+        self._upper.set_title(text, fontsize=10, color=COLORS["ink"], **get_text_style())
 
 
-class _GrowthCurves:
-    """Curves of the gaps and, if it is not igt, of the reward."""
+def _prepare_curves(walk: DrawnWalk, ax: Axes) -> Callable[[int], None]:
+    """Return a function that draws the curves of the gaps and, if it is not igt, of the reward, up to a step."""
+    (gap_line,) = ax.plot([], [], drawstyle="steps-post", color=COLORS["igt"], linewidth=2)
+    ax.set_xlim(0.5, len(walk.beta1) + 0.5)
+    set_limits_from_zero(ax, max(1.0, float(walk.beta1.max())))
+    label_axes(ax, "gaps")
+    ax.spines[["top", "right"]].set_visible(False)
+    rewards, reward_line = np.array([np.nan, *walk.rewards]), None
+    if walk.reward != "igt" and walk.rewards:
+        right, color = ax.twinx(), get_color(walk.reward, "ink")
+        marker = MARKERS["cpt"] if len(walk.rewards) == 1 else ""
+        (reward_line,) = right.plot([], [], marker=marker, linestyle=DASHES["cpt"], color=color, linewidth=2)
+        low, high = min(0.0, *walk.rewards), max(0.0, *walk.rewards)
+        right.set_ylim(low - 0.04 * (high - low), max(high + 0.1 * (high - low), 1e-9))
+        right.set_ylabel(f"{shorten_text(walk.reward, 16)}, dashed", color=color, parse_math=False)
+        right.spines[["top", "left"]].set_visible(False)
 
-    def __init__(self, ax: Axes, beta1: Int64, rewards: Sequence[float], reward: str) -> None:
-        self._beta1 = beta1
-        (self._gap_line,) = ax.plot([], [], drawstyle="steps-post", color=COLORS["igt"], linewidth=2)
-        ax.set_xlim(0.5, len(beta1) + 0.5)
-        set_limits_from_zero(ax, max(1.0, float(beta1.max())))
-        ax.set_xlabel("nodes visited")
-        ax.set_ylabel("gaps", color=COLORS["igt"])
-        set_integer_ticks(ax.xaxis)
-        set_integer_ticks(ax.yaxis)
-        ax.spines[["top", "right"]].set_visible(False)
-        self._rewards = np.array([np.nan, *rewards])
-        self._reward_line: Any = None
-        if reward != "igt" and len(rewards):
-            right, color = ax.twinx(), get_color(reward, "ink")
-            marker = MARKERS["cpt"] if len(rewards) == 1 else ""
-            (self._reward_line,) = right.plot([], [], marker=marker, linestyle=DASHES["cpt"], color=color, linewidth=2)
-            low, high = min(0.0, *rewards), max(0.0, *rewards)
-            right.set_ylim(low - 0.04 * (high - low), max(high + 0.1 * (high - low), 1e-9))
-            right.set_ylabel(f"{shorten_text(reward, 16)}, dashed", color=color, parse_math=False)
-            right.spines[["top", "left"]].set_visible(False)
+    def draw(step: int) -> None:
+        gap_line.set_data(*build_step_curve(walk.beta1[:step]))
+        if reward_line is not None:
+            reward_line.set_data(np.arange(1, step + 1), rewards[:step])
 
-    def draw(self, step: int) -> None:
-        """Show the curves up to `step`."""
-        self._gap_line.set_data(*build_step_curve(self._beta1[:step]))
-        if self._reward_line is not None:
-            self._reward_line.set_data(np.arange(1, step + 1), self._rewards[:step])
+    return draw

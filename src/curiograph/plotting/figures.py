@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ from curiograph.optional import import_optional
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 
@@ -44,6 +43,14 @@ def create_figure(
     return figure, figure.subplots(rows, columns, width_ratios=widths, height_ratios=heights)
 
 
-def set_integer_ticks(axis: Axis) -> None:
-    """Place ticks at integers only, at least one."""
-    axis.set_major_locator(import_matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1))
+def call_before_drawing(ax: Axes, callback: Callable[[Any], None]) -> None:
+    """Call a function with the renderer whenever the axes are about to be drawn."""
+
+    class Callback(import_matplotlib("artist").Artist):  # type: ignore[misc]
+        def draw(self, renderer: Any) -> None:
+            callback(renderer)
+
+    artist = Callback()
+    artist.set_zorder(-1)  # before all other artists
+    artist.set_in_layout(False)
+    ax.add_artist(artist)

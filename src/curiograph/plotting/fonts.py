@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 from curiograph.plotting.figures import import_matplotlib
 
@@ -16,7 +17,7 @@ _MISSING = "\u25a1"
 
 
 @cache
-def list_font_families() -> tuple[str, ...]:
+def _list_font_families() -> tuple[str, ...]:
     """Return matplotlib's default font and the installed fallbacks."""
     installed = {font.name for font in import_matplotlib("font_manager").fontManager.ttflist}
     return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
@@ -26,8 +27,13 @@ def list_font_families() -> tuple[str, ...]:
 def _list_letters() -> frozenset[int]:
     """Return the code points of all letters that the font families contain."""
     manager = import_matplotlib("font_manager")
-    fonts = (manager.get_font(manager.findfont(name)) for name in list_font_families())
+    fonts = (manager.get_font(manager.findfont(name)) for name in _list_font_families())
     return frozenset(letter for font in fonts for letter in font.get_charmap())
+
+
+def get_text_style() -> dict[str, Any]:
+    """Return the properties of a text with labels: all font families, and no math between dollar signs."""
+    return {"fontfamily": list(_list_font_families()), "parse_math": False}
 
 
 def replace_missing_glyphs(texts: Sequence[str]) -> list[str]:

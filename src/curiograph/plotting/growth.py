@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.plotting.figures import create_figure, set_integer_ticks
+from curiograph.plotting.figures import create_figure, import_matplotlib
 from curiograph.plotting.palette import COLORS, DASHES, MARKERS
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def plot_growth(
     elif ax is None:
         ax = create_figure()[1]
     ax.plot(*build_step_curve(beta1), drawstyle="steps-post", color=COLORS["igt"], linestyle=DASHES["igt"], linewidth=2)
-    _label_axes(ax, "information gaps")
+    label_axes(ax, "information gaps")
     ax.set_xlim(0.5, len(beta1) + 0.5)
     set_limits_from_zero(ax, max(1.0, float(beta1.max())))
     if not np.all(np.isnan(compressibility)):
@@ -45,10 +45,9 @@ def plot_growth(
 
 def plot_growths(beta1: Sequence[Int64], compressibility: Sequence[Float64], ax: Axes | None = None) -> Axes:
     """Plot means over walks with bands of one standard error, up to the length that a fifth of the walks reach."""
-    if ax is None:
-        ax = create_figure()[1]
+    ax = ax or create_figure()[1]
     _plot_band(ax, beta1, "igt")
-    _label_axes(ax, "information gaps, mean")
+    label_axes(ax, "information gaps, mean")
     ax.set_title(f"{len(beta1)} walks", fontsize=10)
     if not all(np.all(np.isnan(c)) for c in compressibility):
         right = ax.twinx()
@@ -80,14 +79,15 @@ def _plot_lifetimes(ax: Axes, length: int, lifetimes: Sequence[tuple[int, int | 
     ax.legend(frameon=False, fontsize=8, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 0.98), borderpad=0)
     ax.set_ylim(len(lifetimes) + 0.7, 0.3)
     ax.spines[["top", "right"]].set_visible(False)
-    _label_axes(ax, "gaps")
+    label_axes(ax, "gaps")
 
 
-def _label_axes(ax: Axes, label: str) -> None:
+def label_axes(ax: Axes, label: str) -> None:
+    """Label axes of gaps over nodes, with ticks at integers only, at least one."""
     ax.set_xlabel("nodes visited")
     ax.set_ylabel(label, color=COLORS["igt"])
-    set_integer_ticks(ax.xaxis)
-    set_integer_ticks(ax.yaxis)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(import_matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1))
 
 
 def _plot_band(ax: Axes, curves: Sequence[Any], reward: str) -> None:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Float64, ax: Axes | None = None) -> Axes:
     """Plot a line for each column of `heights`, with a band of one standard error."""
-    if ax is None:
-        ax = create_figure(7.2, 4.4)[1]
+    ax = ax or create_figure(7.2, 4.4)[1]
     for column, label in enumerate(labels):
         dash = list(DASHES.values())[column % len(DASHES)]
         (line,) = ax.plot(x, heights[:, column], linestyle=dash, label=label)
@@ -59,8 +58,7 @@ def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[flo
 
 def plot_spread(labels: Sequence[str], values: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes:
     """Plot a row for each label: a dot for every value, and the mean with one standard error."""
-    if ax is None:
-        ax = create_figure(7.2, 0.8 + 0.4 * len(labels))[1]
+    ax = ax or create_figure(7.2, 0.8 + 0.4 * len(labels))[1]
     for row, several in enumerate(values):
         error = np.std(several, ddof=1) / np.sqrt(len(several)) if len(several) > 1 else 0.0
         ax.plot(several, [row] * len(several), "o", color=COLORS["quiet"], markersize=4)
@@ -69,6 +67,20 @@ def plot_spread(labels: Sequence[str], values: Sequence[Sequence[float]], ax: Ax
     for text in ax.get_yticklabels():
         text.set_parse_math(False)
     ax.invert_yaxis()
+    return ax
+
+
+def plot_rate_distortion(scale: Float64, upper: Float64, lower: Float64, ax: Axes | None = None) -> Axes:
+    """Plot the curve, its lower bound, and the area above it, which is the compressibility."""
+    ax = ax or create_figure()[1]
+    area = f"compressibility: {float((upper[0] - upper).mean()):.3g} bits"
+    ax.fill_between(scale, upper, upper[0], color=COLORS["cpt"], alpha=0.15, linewidth=0, label=area)
+    ax.plot(scale, upper, color=COLORS["cpt"], linewidth=2, label="rate (upper bound)")
+    ax.plot(scale, lower, ":", color=COLORS["quiet"], linewidth=2, label="lower bound")
+    ax.set_xlabel("scale of description")
+    ax.set_ylabel("information rate (bits)")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from curiograph.arrays import Float64
 from curiograph.messages import shorten_text
-from curiograph.plotting.fonts import list_font_families, replace_missing_glyphs
+from curiograph.plotting.figures import call_before_drawing
+from curiograph.plotting.fonts import get_text_style, replace_missing_glyphs
 from curiograph.plotting.palette import COLORS
 
 if TYPE_CHECKING:
@@ -67,8 +68,6 @@ class NodeLabels:
 
     def write(self, ax: Axes, count: int | None = None) -> None:
         """Write the labels of the first `count` nodes, of all by default; they are placed when the axes are drawn."""
-        from curiograph.plotting.draw_callback import DrawCallback
-
         visible = len(self._places) if count is None else count
         annotations = []
         for text, node in zip(self._texts, self._tried, strict=True):
@@ -80,16 +79,15 @@ class NodeLabels:
                 ha="center",
                 va="center",
                 fontsize=self._size,
-                fontfamily=list(list_font_families()),
                 color=COLORS["ink"],
                 zorder=6,
-                parse_math=False,
                 bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.4},
+                **get_text_style(),
             )
             annotation.set_in_layout(False)  # labels do not change the size of the axes
             annotation.set_visible(node < visible)
             annotations.append(annotation)
-        ax.add_artist(DrawCallback(lambda renderer: self._move(ax, annotations, visible, renderer)))
+        call_before_drawing(ax, lambda renderer: self._move(ax, annotations, visible, renderer))
 
     def _move(self, ax: Axes, annotations: Sequence[Annotation], visible: int, renderer: Any) -> None:
         frame = ax.get_window_extent(renderer).bounds

@@ -10,7 +10,7 @@ import numpy as np
 from curiograph.arrays import Float64
 from curiograph.messages import shorten_text
 from curiograph.plotting.figures import create_figure
-from curiograph.plotting.fonts import list_font_families, replace_missing_glyphs
+from curiograph.plotting.fonts import get_text_style, replace_missing_glyphs
 from curiograph.plotting.palette import COLORS, MARKERS, get_color
 
 if TYPE_CHECKING:
@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 def plot_ranking(labels: Sequence[str], scores: Float64, errors: Float64, ranker: str, ax: Axes | None = None) -> Axes:
     """Plot horizontal bars, best on top, with standard errors if there are any, in the color of the ranker."""
-    if ax is None:
-        ax = create_figure(5.6, 0.6 + 0.3 * len(labels))[1]
+    ax = ax or create_figure(5.6, 0.6 + 0.3 * len(labels))[1]
     rows = np.arange(len(labels))
     spread = errors if np.any(errors > 0) else None
     ax.barh(rows, scores, xerr=spread, color=get_color(ranker, "pagerank"), ecolor="#555555", capsize=2)
-    ax.set_yticks(rows, _format_ticks(labels), fontfamily=list(list_font_families()), parse_math=False)
+    ax.set_yticks(rows, _format_ticks(labels), **get_text_style())
     ax.invert_yaxis()
     ax.set_xlabel("score" if spread is None else "score, with one standard error")
     ax.spines[["top", "right"]].set_visible(False)
@@ -36,8 +35,7 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
 
     The numbers are ranks among all candidates; ties keep the order of the previous column.
     """
-    if ax is None:
-        ax = create_figure(1.6 + 1.3 * len(places), 0.8 + 0.34 * len(labels))[1]
+    ax = ax or create_figure(1.6 + 1.3 * len(places), 0.8 + 0.34 * len(labels))[1]
     previous = np.arange(len(labels))
     heights = []
     for column, (name, numbers) in enumerate(places.items()):
@@ -56,7 +54,7 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
     ax.xaxis.tick_top()
     ax.tick_params(length=0)
     ax.set_xlim(-0.35, len(places) - 0.65)
-    ax.set_yticks(heights[0], _format_ticks(labels), fontfamily=list(list_font_families()), parse_math=False)
+    ax.set_yticks(heights[0], _format_ticks(labels), **get_text_style())
     ax.set_ylim(len(labels) + 0.6, 0.4)
     ax.set_xlabel("numbers: places among all candidates", fontsize=8)
     ax.spines[:].set_visible(False)

@@ -27,8 +27,7 @@ def plot_recommendations(
     A small graph is drawn as a whole, a large one only with these nodes.
     """
     lines = import_matplotlib("collections").LineCollection
-    if ax is None:
-        ax = create_figure(6.4, 5.6)[1]
+    ax = ax or create_figure(6.4, 5.6)[1]
     named = [*history, *recommended]
     drawn = graph if graph.num_nodes <= _MAX_WHOLE_NODES else graph.subgraph(named)
     places, shown = compute_layout(drawn), drawn.positions(named)

@@ -10,8 +10,8 @@ import numpy as np
 
 from curiograph.arrays import Int64
 from curiograph.graph.graph import Graph
-from curiograph.plotting.figures import create_figure, import_matplotlib
-from curiograph.plotting.fonts import list_font_families
+from curiograph.plotting.figures import call_before_drawing, create_figure, import_matplotlib
+from curiograph.plotting.fonts import get_text_style
 from curiograph.plotting.layout import compute_layout
 from curiograph.plotting.node_labels import NodeLabels
 from curiograph.plotting.palette import COLORS
@@ -76,7 +76,7 @@ def draw_walk(walk: DrawnWalk, ax: Axes | None = None) -> Axes:
         ax = create_figure(side, side)[1]
     picture = WalkPicture(walk, ax)
     picture.draw(len(walk.nodes))
-    ax.set_title(walk.title, fontsize=11 * picture.scale, fontfamily=list(list_font_families()), parse_math=False)
+    ax.set_title(walk.title, fontsize=11 * picture.scale, **get_text_style())
     return ax
 
 
@@ -132,9 +132,7 @@ class WalkPicture:
 
     def draw(self, step: int) -> None:
         """Draw the walk after `step` nodes."""
-        from curiograph.plotting.draw_callback import DrawCallback
-
-        self._ax.add_artist(DrawCallback(self._fit))
+        call_before_drawing(self._ax, self._fit)
         self._draw_gaps(step)
         self._draw_links(step)
         self._draw_nodes(step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -39,17 +39,13 @@ class Clusterings(Sequence[list[list[Hashable]]]):
         return self._graph.num_nodes
 
     def __getitem__(self, point: Any) -> Any:
+        points: Any = range(len(self))[point]  # raises IndexError
         if isinstance(point, slice):
-            return [self[i] for i in range(*point.indices(len(self)))]
-        if not -len(self) <= point < len(self):
-            raise IndexError(point)
+            return [self[i] for i in points]
         members = {i: [i] for i in range(len(self))}
-        for a, b in self._merges[: point % len(self)]:
+        for a, b in self._merges[:points]:
             members[int(a)] += members.pop(int(b))
         return [[self._graph.label(i) for i in sorted(cluster)] for cluster in members.values()]
-
-    def __iter__(self) -> Iterator[list[list[Hashable]]]:
-        return (self[i] for i in range(len(self)))
 
 
 @dataclass(frozen=True, eq=False)

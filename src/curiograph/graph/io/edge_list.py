@@ -20,7 +20,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, check_file, check_text, open_atomic
-from curiograph.graph.convert import get_edge_arrays, get_text_labels
+from curiograph.graph.convert import chunk_edges, get_text_labels
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import Bytes, IntegerLabels, Labels, RangeLabels, TextLabels
 from curiograph.messages import quote_value, shorten_text
@@ -61,6 +61,8 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     check_text(path, data[:8].tobytes())
     parser = _Parser(path, data)
     ends, weights, names = parser.parse()
+    if len(ends) == 0:
+        raise FileFormatError(f"{path}: holds no edges, only blank lines, comments or a header.")
     labels: Labels = names
     integers, values = kernels.text.parse_integers(names.blob, names.offsets)
     if integers and values.min() == 0 and values.max() == len(values) - 1:  # distinct, so these are 0 to n - 1
@@ -70,8 +72,6 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     del parser, data  # unmaps the file before the rows are built
     try:
         return Graph.from_arrays(ends[:, 0], ends[:, 1], weights, directed=bool(directed), names=labels)
-    except FileFormatError:
-        raise
     except GraphError as error:
         raise FileFormatError(f"{path}: {error}") from None
 
@@ -97,8 +97,7 @@ class _Parser:
             self._parse_long_weights(weights, spans)  # before `bad_line`: these are on earlier lines
         if bad_line >= 0:
             fields = self._split(self._read_line(bad_line))
-            fault = self._find_fault(fields, weighted if len(ends) else None)
-            raise self._make_error(bad_line, fault)
+            raise self._make_error(bad_line, self._find_fault(fields, weighted if len(ends) else None))
         if comment >= 0:
             first, *others = self._split(self._read_line(comment))
             if not _is_header([first.lstrip("#"), *others]):
@@ -107,8 +106,6 @@ class _Parser:
                     "looks like an edge; put such names in double quotes in a .csv, or use .json.",
                     stacklevel=4,
                 )
-        if len(ends) == 0:
-            raise FileFormatError(f"{self.path}: holds no edges, only blank lines, comments or a header.")
         return ends, weights if weighted else None, TextLabels(blob, offsets)
 
     def _scan(self) -> tuple[int, bool]:
@@ -154,8 +151,7 @@ class _Parser:
             infinite = np.flatnonzero(np.isinf(values))
             if len(infinite):
                 begin, end = spans[part[infinite[0]]]
-                fault = _find_weight_fault(self.data[begin:end].tobytes().decode())
-                raise self._make_error(begin, fault)
+                raise self._make_error(begin, _find_weight_fault(self.data[begin:end].tobytes().decode()))
             weights[part] = values
 
     def _parse_quoted(self) -> Parsed:
@@ -173,20 +169,18 @@ class _Parser:
             try:
                 record = next(csv.reader(itertools.chain([line], rest), skipinitialspace=True, strict=True))
             except csv.Error as error:
-                fault = f"is not valid csv ({error}); check the quotes"
-                raise FileFormatError(f"{self.path}, line {number}: {fault}.") from None
+                raise FileFormatError(
+                    f"{self.path}, line {number}: is not valid csv ({error}); check the quotes."
+                ) from None
             fields = [field.strip(_BLANKS) for field in record]
-            if first and _is_header(fields):
-                first = False
+            is_header, first = first and _is_header(fields), False
+            if is_header:
                 continue
-            first = False
             fault = self._find_fault(fields, bool(weights) if ends else None)
             if fault:
                 raise FileFormatError(f"{self.path}, line {number}: {fault}.")
             weights += [float(field) for field in fields[2:]]
             ends += [positions.setdefault(name, len(positions)) for name in fields[:2]]
-        if not ends:
-            raise FileFormatError(f"{self.path}: holds no edges, only blank lines, comments or a header.")
         both = np.asarray(ends, np.int32).reshape(-1, 2)
         return both, np.asarray(weights) if weights else None, TextLabels.from_labels(list(positions))
 
@@ -261,17 +255,14 @@ def write_edge_list(graph: Graph, path: PathLike) -> None:
     if graph.num_edges == 0:
         raise GraphError("the graph has no edges, so its edge list would be empty; save the graph as .npz or .json.")
     names = [_format_name(name, delimiter) for name in get_text_labels(graph, f"a {suffix} file")]
-    source, target, weights = get_edge_arrays(graph)
-    columns = ["source", "target"] if weights is None else ["source", "target", "weight"]
+    columns = ["source", "target"] if graph.weights is None else ["source", "target", "weight"]
     with open_atomic(path) as stream:
         stream.write(f"{delimiter.join(columns)}\n".encode())
-        for first in range(0, len(source), _CHUNK):
-            part = slice(first, first + _CHUNK)
-            pairs = zip(source[part].tolist(), target[part].tolist(), strict=True)
-            lines = [f"{names[u]}{delimiter}{names[v]}" for u, v in pairs]
-            if weights is not None:
-                lines = [f"{line}{delimiter}{w!r}" for line, w in zip(lines, weights[part].tolist(), strict=True)]
-            stream.write(("\n".join(lines) + "\n").encode())
+        for edges in chunk_edges(graph):
+            lines = [
+                f"{names[u]}{delimiter}{names[v]}{'' if w is None else f'{delimiter}{w!r}'}\n" for u, v, w in edges
+            ]
+            stream.write("".join(lines).encode())
 
 
 def _format_name(name: str, delimiter: str) -> str:

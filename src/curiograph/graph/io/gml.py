@@ -8,7 +8,7 @@ from typing import Any
 
 from curiograph.errors import GraphError
 from curiograph.files import PathLike, open_atomic, read_text, wrap_parse_errors
-from curiograph.graph.convert import from_networkx, get_edge_arrays, get_text_labels
+from curiograph.graph.convert import from_networkx, get_text_labels, iterate_edges
 from curiograph.graph.graph import Graph
 
 
@@ -34,7 +34,6 @@ def read_gml(path: Path, directed: bool | None = None) -> Graph:
 def write_gml(graph: Graph, path: PathLike) -> None:
     """Write a GML file; unlike networkx, keep integer labels as integers."""
     get_text_labels(graph, "GML")  # raises for labels that GML cannot store
-    source, target, weights = get_edge_arrays(graph)
     with open_atomic(path) as stream:
         stream.write(f"graph [\n  directed {int(graph.directed)}\n".encode())
         for number, label in enumerate(graph.names):
@@ -43,10 +42,8 @@ def write_gml(graph: Graph, path: PathLike) -> None:
             escaped = re.sub('[^ -~]|[&"]', lambda match: f"&#{ord(match[0])};", str(label))
             text = escaped if isinstance(label, int) else f'"{escaped}"'
             stream.write(f"  node [\n    id {number}\n    label {text}\n  ]\n".encode())
-        for number, (u, v) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
-            weight = ""
-            if weights is not None:  # GML requires a decimal point before an exponent
-                value = re.sub(r"^(\d+)(e|$)", r"\1.0\2", repr(float(weights[number])))
-                weight = f"    weight {value}\n"
+        for u, v, w in iterate_edges(graph):
+            # GML requires a decimal point before an exponent
+            weight = "" if w is None else "    weight {}\n".format(re.sub(r"^(\d+)(e|$)", r"\1.0\2", repr(w)))
             stream.write(f"  edge [\n    source {u}\n    target {v}\n{weight}  ]\n".encode())
         stream.write(b"]\n")

@@ -12,12 +12,10 @@ import numpy as np
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, open_atomic, read_text
-from curiograph.graph.convert import get_edge_arrays
+from curiograph.graph.convert import chunk_edges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
 from curiograph.messages import quote_value, shorten_text
-
-_CHUNK = 10_000
 
 
 def read_node_link(path: Path, directed: bool | None = None) -> Graph:
@@ -141,21 +139,15 @@ def _parse_weight(value: Any, where: str) -> float:
 def write_node_link(graph: Graph, path: PathLike) -> None:
     """Write a node-link file, in chunks: one Python object for a large graph would need many times its size."""
     labels = [_encode_label(label) for label in graph.names]
-    source, target, weights = get_edge_arrays(graph)
     with open_atomic(path) as stream:
         head = f'{{"directed": {json.dumps(graph.directed)}, "multigraph": false, "graph": {{}}, "nodes": ['
         stream.write(head.encode())
-        for first in range(0, len(labels), _CHUNK):
-            nodes = (f'{{"id": {label}}}' for label in labels[first : first + _CHUNK])
-            stream.write(((", " if first else "") + ", ".join(nodes)).encode())
+        stream.write(", ".join(f'{{"id": {label}}}' for label in labels).encode())
         stream.write(b'], "links": [')
-        for first in range(0, len(source), _CHUNK):
-            part = slice(first, first + _CHUNK)
-            pairs = zip(source[part].tolist(), target[part].tolist(), strict=True)
-            links = [f'{{"source": {labels[u]}, "target": {labels[v]}' for u, v in pairs]
-            if weights is not None:
-                links = [f'{link}, "weight": {w!r}' for link, w in zip(links, weights[part].tolist(), strict=True)]
-            stream.write(((", " if first else "") + ", ".join(f"{link}}}" for link in links)).encode())
+        for number, edges in enumerate(chunk_edges(graph)):
+            pairs = [(f'"source": {labels[u]}, "target": {labels[v]}', w) for u, v, w in edges]
+            links = [f"{{{pair}}}" if w is None else f'{{{pair}, "weight": {w!r}}}' for pair, w in pairs]
+            stream.write(f"{', ' if number else ''}{', '.join(links)}".encode())
         stream.write(b"]}\n")
 
 

@@ -14,6 +14,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Hashable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -89,19 +90,13 @@ def _encode_labels(names: Labels) -> tuple[str, dict[str, NDArray[Any]]]:
         labels = list(names)
         if all(type(label) is int and -(2**63) <= label < 2**63 for label in labels):
             return "integers", {"values": np.asarray(labels, np.int64)}
-        if not all(type(label) is str and _encodable(label) for label in labels):
-            return "json", {"json": _json_array([_to_json(label) for label in labels])}
-        names = TextLabels.from_labels(labels)  # type: ignore[arg-type]
+        with suppress(UnicodeEncodeError):  # half of a surrogate pair, which JSON can escape
+            if all(type(label) is str for label in labels):
+                names = TextLabels.from_labels(labels)  # type: ignore[arg-type]
+    if not isinstance(names, TextLabels):
+        return "json", {"json": _json_array([_to_json(label) for label in names])}
     hashes, order = names.sorted_hashes
     return "text", {"blob": names.blob, "offsets": names.offsets, "hashes": hashes, "order": order}
-
-
-def _encodable(label: str) -> bool:
-    try:
-        label.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair; JSON can escape it
-        return False
-    return True
 
 
 def _to_json(label: Hashable) -> Any:
@@ -327,24 +322,24 @@ def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, direct
 
 
 def _read_labels(members: _Members, kind: str, size: int) -> Labels:
-    if kind == "range":
-        return RangeLabels(size)
+    labels: Labels = RangeLabels(size)
+    distinct = size
     if kind == "integers":
-        values = members.get("values", np.int64)
-        if len(np.unique(values)) < len(values):
-            raise _UnusableError("holds a label twice")
-        return IntegerLabels(values)
-    if kind == "json":
+        labels = IntegerLabels(members.get("values", np.int64))
+        distinct = len(np.unique(labels.values))
+    elif kind == "json":
         values = _read_json(members, "json")
         try:
-            labels = [_from_json(value) for value in values]
-            distinct = len(set(labels)) == len(labels)
+            labels = ListLabels(_from_json(value) for value in values)
+            distinct = len(set(labels))
         except (TypeError, ValueError, KeyError, RecursionError) as error:
             raise _UnusableError(f"holds a malformed label ({shorten_text(error)})") from None
-        if not distinct:
-            raise _UnusableError("holds a label twice")
-        return ListLabels(labels)
-    return _read_text_labels(members)
+    elif kind == "text":
+        labels = _read_text_labels(members)
+        distinct = len(set(labels)) if len(labels) <= _MAX_COMPARED else len(labels)
+    if distinct < len(labels):
+        raise _UnusableError("holds a label twice")
+    return labels
 
 
 def _read_text_labels(members: _Members) -> TextLabels:
@@ -361,10 +356,7 @@ def _read_text_labels(members: _Members) -> TextLabels:
         raise _UnusableError("has an index to a name that does not exist ('order')")
     if len(blob) and blob.max() > 127:
         _check_utf8(blob, offsets)
-    names = TextLabels(blob, offsets, hashes, order)
-    if count <= _MAX_COMPARED and len(set(names)) < count:
-        raise _UnusableError("holds a label twice")
-    return names
+    return TextLabels(blob, offsets, hashes, order)
 
 
 def _check_utf8(blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
