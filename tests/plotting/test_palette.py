@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from curiograph.plotting import COLORS, DASHES, MARKERS, get_color
+from curiograph.plotting import COLORS, LINE_STYLES, MARKERS, get_color
 
 MAIN = ("igt", "cpt", "pagerank", "human", "mixture")
 PAIRS = list(combinations(MAIN, 2))
@@ -54,7 +54,7 @@ def test_main_colors_differ_for_every_vision(eye, one, other):
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_similar_grays_differ_in_dash_and_marker(one, other):
     light = [lab(linear(COLORS[name]))[0] for name in (one, other)]
-    assert abs(light[0] - light[1]) > 12 or (DASHES[one] != DASHES[other] and MARKERS[one] != MARKERS[other])
+    assert abs(light[0] - light[1]) > 12 or (LINE_STYLES[one] != LINE_STYLES[other] and MARKERS[one] != MARKERS[other])
 
 
 @pytest.mark.parametrize("name", MAIN)
@@ -71,4 +71,4 @@ def test_name_has_the_color_of_its_prefix():
     assert get_color("cpt-ws-horizon") == COLORS["cpt"]
     assert get_color("beam:64") == COLORS["beam"]
     assert get_color("horizon+beam:8") == COLORS["horizon+beam"]
-    assert get_color("somebody", "ink") == COLORS["ink"]
+    assert get_color("somebody", "text") == COLORS["text"]

@@ -120,7 +120,7 @@ def test_revisits_and_jumps():
     assert len(heads.get_paths()) == 4  # two where a link leads both ways
     assert to_hex(path.get_color()).upper() == COLORS["human"]
     by_agent = cg.Walk(entries, [0.0, 0, 1, 2, 3], "somebody", "igt", 6, graph).plot()
-    assert to_hex(by_agent.collections[1].get_color()).upper() == COLORS["ink"]
+    assert to_hex(by_agent.collections[1].get_color()).upper() == COLORS["text"]
     assert len(by_agent.collections[-1].get_offsets()) == 4
 
 

@@ -21,6 +21,7 @@ from curiograph.graph.toys import grid, library
 from curiograph.messages import shorten_text
 
 AgentLike: TypeAlias = str | Path | Agent | Any
+"""A name, a path, an Agent, or an object with a method `scores`."""
 
 AGENTS: dict[str, Callable[[], Agent]] = {
     "random": RandomAgent,
@@ -32,8 +33,11 @@ AGENTS: dict[str, Callable[[], Agent]] = {
 }
 
 
-class _WrappedAgent(Agent):
-    """A user's object that has a method `scores` without being an `Agent`."""
+_MAX_CHECK_STEPS, _MAX_CHECK_WALKS = 6, 8  # of the explorations of `check_agent`
+
+
+class _AdaptedAgent(Agent):
+    """Adapter for objects with a method `scores` that do not inherit from `Agent`."""
 
     def __init__(self, scorer: Any) -> None:
         self._scorer = scorer
@@ -47,9 +51,9 @@ class _WrappedAgent(Agent):
 
 
 def as_agent(agent: AgentLike) -> Agent:
-    """Return the agent given by a name, a path, an agent, or an object with a method `scores`.
+    """Convert a name, a path, an Agent, or an object with a method `scores` to an Agent.
 
-    A name is one of `AGENTS`, `beam:WIDTH`, that of a shipped agent, or HORIZON+beam:WIDTH.
+    A name is one of `AGENTS`, `beam:WIDTH`, that of a shipped agent, or `NAME+beam:WIDTH` with a horizon agent NAME.
 
     >>> as_agent("beam:64").name
     'beam:64'
@@ -68,9 +72,9 @@ def as_agent(agent: AgentLike) -> Agent:
             return GuidedBeamAgent(_parse_width(width) if colon else 8, guide=_find_agent(guide))
         return _find_agent(agent)
     if isinstance(agent, type):
-        raise UnknownNameError(f"{agent.__name__} is a class, not an agent; make one: {agent.__name__}().")
+        raise UnknownNameError(f"{agent.__name__} is a class, not an agent; pass an instance: {agent.__name__}().")
     if callable(getattr(agent, "scores", None)):
-        return _WrappedAgent(agent)
+        return _AdaptedAgent(agent)
     raise UnknownNameError(f"{agent!r} is not an agent; give a name or an object with a method scores(exploration).")
 
 
@@ -84,7 +88,8 @@ def _find_agent(text: str) -> Agent:
         return load_agent(text)
     raise UnknownNameError(
         f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained "
-        f"ones ({', '.join(shipped_agents())}), HORIZON+beam:WIDTH, the path of one you trained, or your own object."
+        f"ones ({', '.join(shipped_agents())}), NAME+beam:WIDTH with a horizon agent NAME, the path of a trained agent, or an "
+        "object with a method scores."
     )
 
 
@@ -96,21 +101,21 @@ def _parse_width(text: str) -> int:
 
 
 def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "igt", seed: int = 0) -> None:
-    """Check that an agent fulfills the contract; use this to test your own agents.
+    """Raise AgentError unless an agent fulfills the agent contract; use this to test your own agents.
 
-    An agent must return one number per candidate, return the same numbers when called twice and for a walk alone as in
-    a batch, and not modify the exploration; its walks must visit distinct nodes and run to their end.
+    Its scores must be one number per candidate, equal in repeated calls, and the same for a walk alone and in a batch.
+    It must not modify the exploration. Its walks must visit each node once and run until no candidate is left.
 
     Parameters
     ----------
-    agent : str, path, Agent or object with `scores`
+    agent : str, path, Agent or object with a method `scores`
         The agent to check.
     graph : Graph, optional
-        The graph to check it on; two toy graphs by default.
+        The graph to check it on. Default: a grid and the library graph.
     reward : str
         The reward to explore for.
     seed : int
-        Seed of the explorations.
+        Random seed.
 
     Raises
     ------
@@ -120,18 +125,26 @@ def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "
     Examples
     --------
     >>> check_agent("greedy")
+    >>> class Broken:
+    ...     def scores(self, exploration):
+    ...         return [1.0]
+    >>> check_agent(Broken())
+    Traceback (most recent call last):
+    curiograph.errors.AgentError: agent 'Broken' ...
     """
-    checked = as_agent(agent)
-    for g in [as_graph(graph)] if graph is not None else [grid(4, 4), library()]:
-        starts = np.flatnonzero(g.degrees > 0)[:8]
-        exploration = begin([g], [starts], reward, min(6, g.num_nodes), seed=seed)
-        for _ in range(exploration.steps - 1):
-            _check_scores(checked, exploration)
-            exploration = exploration.step(exploration.best(score_candidates(checked, exploration)))
-        _check_run(checked, begin([g], [starts], reward, min(6, g.num_nodes), seed=seed))
+    agent = as_agent(agent)
+    for checked_graph in [grid(4, 4), library()] if graph is None else [as_graph(graph)]:
+        starts = np.flatnonzero(checked_graph.degrees > 0)[:_MAX_CHECK_WALKS]
+        steps = min(_MAX_CHECK_STEPS, checked_graph.num_nodes)
+        initial = exploration = begin([checked_graph], [starts], reward, steps, seed=seed)
+        for _ in range(steps - 1):
+            _check_scores(agent, exploration)
+            exploration = exploration.step(exploration.best(score_candidates(agent, exploration)))
+        _check_run(agent, initial)
 
 
 def _check_scores(agent: Agent, exploration: Exploration) -> None:
+    """Raise AgentError if the scores of one step violate the contract."""
     candidates = exploration.candidates
     arrays: dict[str, NDArray[Any]] = {
         "nodes": exploration.nodes,
@@ -149,20 +162,31 @@ def _check_scores(agent: Agent, exploration: Exploration) -> None:
                 f"agent {agent.name!r} writes into exploration.{name}; it must not modify the exploration."
             )
     if not np.array_equal(scores, score_candidates(agent, exploration)):
-        raise AgentError(f"agent {agent.name!r} is not deterministic: it scores the same candidates differently.")
+        raise AgentError(
+            f"agent {agent.name!r} is not deterministic: it scores the same candidates differently in two calls."
+        )
     for walk in range(len(exploration.lengths)):
         alone = score_candidates(agent, exploration.rows(np.array([walk])))
         in_batch = scores[candidates.offsets[walk] : candidates.offsets[walk + 1]]
         if not np.allclose(alone, in_batch, rtol=1e-4, atol=1e-4):
-            raise AgentError(f"agent {agent.name!r} scores walk {walk} differently alone than in a batch.")
+            raise AgentError(
+                f"agent {agent.name!r} scores walk {walk} differently alone than in a batch; scores must depend on the walk alone."
+            )
 
 
 def _check_run(agent: Agent, exploration: Exploration) -> None:
-    ended = agent.run(exploration)
-    if not isinstance(ended, Exploration):
-        raise AgentError(f"agent {agent.name!r}: run returned {ended!r}; it must return the finished exploration.")
-    if not ended.finished:
-        raise AgentError(f"agent {agent.name!r} stops before its walks end.")
-    for nodes, length in zip(ended.nodes, ended.lengths, strict=True):
+    """Raise AgentError if `run` violates the contract."""
+    finished_walks = agent.run(exploration)
+    if not isinstance(finished_walks, Exploration):
+        raise AgentError(
+            f"agent {agent.name!r}: run returned {finished_walks!r}; it must return the finished exploration."
+        )
+    if not finished_walks.finished:
+        raise AgentError(
+            f"agent {agent.name!r} stops before its walks end; run must continue until exploration.finished."
+        )
+    for nodes, length in zip(finished_walks.nodes, finished_walks.lengths, strict=True):
         if len(set(nodes[:length].tolist())) != length:
-            raise AgentError(f"agent {agent.name!r} visits a node twice: {nodes[:length].tolist()}.")
+            raise AgentError(
+                f"agent {agent.name!r} visits a node twice: {nodes[:length].tolist()}; a walk visits each node once."
+            )

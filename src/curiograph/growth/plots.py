@@ -99,5 +99,5 @@ def _prepare_walk(graph: Graph, walk: Sequence[Hashable]) -> DrawnWalk:
         rewards=[rewards[entry - 1] for entry in first_entries[1:]] if rewards else [],
         reward=getattr(walk, "reward", ""),
         title=getattr(walk, "title", f"{len(growth):,} nodes, {count:,} {'gap' if count == 1 else 'gaps'}"),
-        color="ink" if hasattr(walk, "agent") else "human",
+        color="text" if hasattr(walk, "agent") else "human",
     )

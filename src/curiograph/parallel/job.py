@@ -21,7 +21,7 @@ from curiograph.parallel.journal import Journal
 from curiograph.parallel.memory import check_memory
 from curiograph.parallel.run_folder import lock_run_folder
 from curiograph.parallel.serialization import Result
-from curiograph.parallel.worker import Function, Outcome, is_inside_task, run_once, run_with_retries
+from curiograph.parallel.worker import TaskFunction, TaskOutcome, is_inside_task, run_once, run_with_retries
 from curiograph.progress import Progress, no_progress
 from curiograph.validation import resolve_workers
 
@@ -38,7 +38,7 @@ class Job:
     """
 
     name: str
-    function: Function
+    function: TaskFunction
     shared: Any = field(repr=False)
     """Value that all tasks read, such as a graph; sent to each worker once."""
     tasks: Sequence[Any] = field(repr=False)
@@ -87,7 +87,7 @@ def _run_missing(job: Job, engine: Engine, journal: Journal | None, progress: Pr
     if journal:
         results = {index: kept for index in indices if (kept := journal.read(index)) is not None}
     missing = [index for index in indices if index not in results]
-    failed: dict[int, Outcome] = {}
+    failed: dict[int, TaskOutcome] = {}
     total, num_kept = job.count_units(indices), job.count_units(results)
     kept_note = f" ({num_kept:,} found in the run folder)" if num_kept else ""
 
@@ -116,7 +116,9 @@ def _run_missing(job: Job, engine: Engine, journal: Journal | None, progress: Pr
     return [results[index] for index in indices]
 
 
-def _run_tasks(job: Job, engine: Engine, missing: Sequence[int], run_here: local.Run) -> Generator[tuple[int, Outcome]]:
+def _run_tasks(
+    job: Job, engine: Engine, missing: Sequence[int], run_here: local.Run
+) -> Generator[tuple[int, TaskOutcome]]:
     if not missing:
         return
     if engine.name == "ray":
@@ -164,7 +166,7 @@ def _explain_interrupt(job: Job, results: Mapping[int, Result], journal: Journal
         ) from None
 
 
-def _make_job_error(job: Job, failed: Mapping[int, Outcome], journal: Journal | None) -> JobError:
+def _make_job_error(job: Job, failed: Mapping[int, TaskOutcome], journal: Journal | None) -> JobError:
     total = len(job.tasks)
     errors = {job.describe_task(job.tasks[index]): failed[index].error for index in sorted(failed)}
     named = [f"{task}: {error.rstrip('.')}" for task, error in islice(errors.items(), _MAX_NAMED)]

@@ -15,13 +15,13 @@ from multiprocessing import resource_tracker
 from typing import TYPE_CHECKING, Any
 
 from curiograph.parallel.shared_arrays import Shared, SharingError, describe_sharing_error, share
-from curiograph.parallel.worker import Function, Outcome, initialize_worker, run_with_retries
+from curiograph.parallel.worker import TaskFunction, TaskOutcome, initialize_worker, run_with_retries
 
 if TYPE_CHECKING:
     from curiograph.parallel.job import Job
 
-Outcomes = Iterator[tuple[int, Outcome]]
-Run = Callable[[Function, Any, Any], Outcome]
+TaskOutcomes = Iterator[tuple[int, TaskOutcome]]
+Run = Callable[[TaskFunction, Any, Any], TaskOutcome]
 """How a task runs in this process: `run_once` or `run_with_retries`."""
 
 _STARTUP_SECONDS = 4.0  # of worker processes, which import numba and load the kernels
@@ -29,7 +29,7 @@ _DROPPED = r"\d+ tasks (have been successfully executed|which were still being p
 _MAX_DEATHS = 2  # deaths of workers during a task before it runs alone
 
 
-def run_adaptively(job: Job, indices: Sequence[int], workers: int, run_here: Run) -> Outcomes:
+def run_adaptively(job: Job, indices: Sequence[int], workers: int, run_here: Run) -> TaskOutcomes:
     """Yield outcomes by task index: from this process, until the rest is worth the start of worker processes."""
     start = time.monotonic()
     for done, index in enumerate(indices, 1):
@@ -46,7 +46,7 @@ def run_adaptively(job: Job, indices: Sequence[int], workers: int, run_here: Run
         yield from ((index, run_here(job.function, job.shared, job.tasks[index])) for index in rest)
 
 
-def run_in_processes(job: Job, indices: Sequence[int], workers: int) -> Outcomes:
+def run_in_processes(job: Job, indices: Sequence[int], workers: int) -> TaskOutcomes:
     """Yield outcomes by task index, as they finish; when a worker dies, its tasks run again.
 
     Any of the running tasks may have killed the worker: tasks that ran during several deaths run alone, and a task
@@ -69,13 +69,16 @@ def run_in_processes(job: Job, indices: Sequence[int], workers: int) -> Outcomes
             except BrokenProcessPool:
                 if alone is not None and alone in left:
                     del left[alone]
-                    yield alone, Outcome(None, f"its worker died {deaths[alone] + 1} times (killed, or out of memory)")
+                    yield (
+                        alone,
+                        TaskOutcome(None, f"its worker died {deaths[alone] + 1} times (killed, or out of memory)"),
+                    )
                 deaths.update(running)
 
 
 def _run_pool(
     handle: Shared, tasks: Sequence[Any], indices: Sequence[int], workers: int, running: set[int]
-) -> Generator[tuple[int, Outcome]]:
+) -> Generator[tuple[int, TaskOutcome]]:
     import joblib
 
     def dispatch() -> Iterator[Any]:
@@ -114,6 +117,6 @@ def _block_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _run_shared(handle: Shared, index: int, task: Any) -> tuple[int, Outcome]:
+def _run_shared(handle: Shared, index: int, task: Any) -> tuple[int, TaskOutcome]:
     function, shared = handle.load()
     return index, run_with_retries(function, shared, task)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from curiograph.errors import SettingError
 from curiograph.messages import format_bytes, quote_value, shorten_text
 from curiograph.optional import import_optional
-from curiograph.parallel.local import Outcomes
+from curiograph.parallel.local import TaskOutcomes
 from curiograph.parallel.shared_arrays import SharingError, describe_sharing_error, get_cached, measure_shared
-from curiograph.parallel.worker import Outcome, run_with_retries
+from curiograph.parallel.worker import TaskOutcome, run_with_retries
 
 if TYPE_CHECKING:
     from curiograph.parallel.job import Job
@@ -28,7 +28,7 @@ _TASKS_PER_CPU = 2  # submitted tasks, so that no worker waits
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}  # read when Ray is imported
 
 
-def run_on_cluster(job: Job, indices: Sequence[int], workers: int | None, address: str | None) -> Outcomes:
+def run_on_cluster(job: Job, indices: Sequence[int], workers: int | None, address: str | None) -> TaskOutcomes:
     """Yield outcomes by task index, as they finish; Ray reruns the tasks of a dead machine elsewhere."""
     shared = job.function, job.shared
     with connect_cluster(address, workers) as ray:
@@ -62,21 +62,21 @@ def run_on_cluster(job: Job, indices: Sequence[int], workers: int | None, addres
                     ray.cancel(each, force=True)
 
 
-def _get_outcome(ray: Any, reference: Any) -> Outcome:
+def _get_outcome(ray: Any, reference: Any) -> TaskOutcome:
     try:
-        outcome: Outcome = ray.get(reference)
+        outcome: TaskOutcome = ray.get(reference)
         return outcome
     except ray.exceptions.RayTaskError as error:  # errors of the task itself are outcomes of `run_with_retries`
         cause = f"{type(error.cause).__name__}: {shorten_text(error.cause, 200)}"
-        return Outcome(None, f"its worker cannot load it ({cause}); install the same packages there as here")
+        return TaskOutcome(None, f"its worker cannot load it ({cause}); install the same packages there as here")
     except ray.exceptions.RayError as error:
         reason = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-        return Outcome(
+        return TaskOutcome(
             None, f"its worker died {_RETRIES + 1} times ({type(error).__name__}: {shorten_text(reason, 200)})"
         )
 
 
-def _run_remote(references: list[Any], task: Any) -> Outcome:
+def _run_remote(references: list[Any], task: Any) -> TaskOutcome:
     import ray
 
     function, shared = get_cached(references[0].hex(), lambda: ray.get(references[0]))

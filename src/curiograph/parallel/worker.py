@@ -16,68 +16,69 @@ from curiograph.errors import CuriographError
 from curiograph.messages import shorten_text
 from curiograph.parallel.serialization import Result, check_result
 
-Function = Callable[[Any, Any], Result]
-"""Function of the shared value and a task; importable by its name from a module."""
+TaskFunction = Callable[[Any, Any], Result]
+"""Called with the shared value and one task; importable by name, so that workers can load it."""
 
-_ATTEMPTS = 3
+_MAX_ATTEMPTS = 3
 _POLL_SECONDS = 0.5  # between two checks that the driver is alive
 _state = threading.local()
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """The result of a task, or the error that it ended with."""
 
     result: Result | None
     error: str = ""
-    """One sentence; empty if the task succeeded."""
+    """Error message; empty if the task succeeded."""
     traceback: str = ""
     """Traceback of an unexpected error."""
 
 
-def run_with_retries(function: Function, shared: Any, task: Any) -> Outcome:
+def run_with_retries(function: TaskFunction, shared: Any, task: Any) -> TaskOutcome:
     """Run a task and return its outcome; retry after unexpected errors."""
     with _mark_inside_task():
-        for _ in range(_ATTEMPTS):
+        for _ in range(_MAX_ATTEMPTS):
             try:
                 result = function(shared, task)
                 check_result(result)
-                return Outcome(result)
+                return TaskOutcome(result)
             except CuriographError as error:
-                return Outcome(None, str(error))
+                return TaskOutcome(None, str(error))
             except (Exception, SystemExit) as error:  # a task that calls sys.exit must not end the job
                 message, traceback = f"{type(error).__name__}: {shorten_text(error, 300)}", format_exc()
-        return Outcome(None, f"{message} ({_ATTEMPTS} times)", traceback)
+        return TaskOutcome(None, f"{message} ({_MAX_ATTEMPTS} times)", traceback)
 
 
-def run_once(function: Function, shared: Any, task: Any) -> Outcome:
-    """Run a task and return its outcome; let its error propagate."""
+def run_once(function: TaskFunction, shared: Any, task: Any) -> TaskOutcome:
+    """Run a task once; errors propagate. Nothing is stored, so the result is not checked."""
     with _mark_inside_task():
-        return Outcome(function(shared, task))
+        return TaskOutcome(function(shared, task))
 
 
 @contextmanager
 def _mark_inside_task() -> Iterator[None]:
-    before = is_inside_task()
+    """Make `is_inside_task` return True while the block runs."""
+    was_inside = is_inside_task()
     _state.inside_task = True
     try:
         yield
     finally:
-        _state.inside_task = before
+        _state.inside_task = was_inside
 
 
 def is_inside_task() -> bool:
-    """Return whether the caller runs within a task, where jobs run in-process."""
+    """Return whether this thread is running a task; nested jobs then run in-process."""
     return getattr(_state, "inside_task", False)
 
 
-def initialize_worker(driver: int) -> None:
+def initialize_worker(driver_pid: int) -> None:
     """Ignore Ctrl-C, which the driver handles, and exit as soon as the driver process is gone."""
-    with suppress(ValueError):  # not the main thread
+    with suppress(ValueError):  # signal.signal works in the main thread only
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def exit_with_driver() -> None:
-        while os.getppid() == driver:
+        while os.getppid() == driver_pid:
             time.sleep(_POLL_SECONDS)
         os._exit(1)
 

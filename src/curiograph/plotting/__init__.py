@@ -18,7 +18,7 @@ from curiograph.plotting.lines import plot_panels as plot_panels
 from curiograph.plotting.lines import plot_rate_distortion as plot_rate_distortion
 from curiograph.plotting.lines import plot_spread as plot_spread
 from curiograph.plotting.palette import COLORS as COLORS
-from curiograph.plotting.palette import DASHES as DASHES
+from curiograph.plotting.palette import LINE_STYLES as LINE_STYLES
 from curiograph.plotting.palette import MARKERS as MARKERS
 from curiograph.plotting.palette import get_color as get_color
 from curiograph.plotting.rankings import plot_places as plot_places

@@ -16,7 +16,7 @@ from curiograph.optional import import_optional
 from curiograph.plotting.figures import create_figure, import_matplotlib
 from curiograph.plotting.fonts import get_text_style, replace_missing_glyphs
 from curiograph.plotting.growth import build_step_curve, label_axes, set_limits_from_zero
-from curiograph.plotting.palette import COLORS, DASHES, MARKERS, get_color
+from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_color
 from curiograph.plotting.walks import DrawnWalk, WalkPicture
 from curiograph.progress import Progress, no_progress
 
@@ -82,7 +82,7 @@ class _FrameRenderer:
     def _set_caption(self, step: int) -> None:
         reward = f", {self._walk.reward} {self._walk.rewards[step - 2]:.3g}" if step > 1 and self._walk.rewards else ""
         text = f"{step} of {len(self._walk.nodes)}: {self._labels[step - 1]}{reward}"
-        self._upper.set_title(text, fontsize=10, color=COLORS["ink"], **get_text_style())
+        self._upper.set_title(text, fontsize=10, color=COLORS["text"], **get_text_style())
 
 
 def _prepare_curves(walk: DrawnWalk, ax: Axes) -> Callable[[int], None]:
@@ -94,9 +94,9 @@ def _prepare_curves(walk: DrawnWalk, ax: Axes) -> Callable[[int], None]:
     ax.spines[["top", "right"]].set_visible(False)
     rewards, reward_line = np.array([np.nan, *walk.rewards]), None
     if walk.reward != "igt" and walk.rewards:
-        right, color = ax.twinx(), get_color(walk.reward, "ink")
+        right, color = ax.twinx(), get_color(walk.reward, "text")
         marker = MARKERS["cpt"] if len(walk.rewards) == 1 else ""
-        (reward_line,) = right.plot([], [], marker=marker, linestyle=DASHES["cpt"], color=color, linewidth=2)
+        (reward_line,) = right.plot([], [], marker=marker, linestyle=LINE_STYLES["cpt"], color=color, linewidth=2)
         low, high = min(0.0, *walk.rewards), max(0.0, *walk.rewards)
         right.set_ylim(low - 0.04 * (high - low), max(high + 0.1 * (high - low), 1e-9))
         right.set_ylabel(f"{shorten_text(walk.reward, 16)}, dashed", color=color, parse_math=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from curiograph.arrays import Float64, Int64
 from curiograph.plotting.figures import create_figure, import_matplotlib
-from curiograph.plotting.palette import COLORS, DASHES, MARKERS
+from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,14 +28,18 @@ def plot_growth(
         lower.sharex(ax)
     elif ax is None:
         ax = create_figure()[1]
-    ax.plot(*build_step_curve(beta1), drawstyle="steps-post", color=COLORS["igt"], linestyle=DASHES["igt"], linewidth=2)
+    ax.plot(
+        *build_step_curve(beta1), drawstyle="steps-post", color=COLORS["igt"], linestyle=LINE_STYLES["igt"], linewidth=2
+    )
     label_axes(ax, "information gaps")
     ax.set_xlim(0.5, len(beta1) + 0.5)
     set_limits_from_zero(ax, max(1.0, float(beta1.max())))
     if not np.all(np.isnan(compressibility)):
         right = ax.twinx()
         marker = MARKERS["cpt"] if len(steps) == 1 else ""
-        right.plot(steps, compressibility, marker=marker, color=COLORS["cpt"], linestyle=DASHES["cpt"], linewidth=2)
+        right.plot(
+            steps, compressibility, marker=marker, color=COLORS["cpt"], linestyle=LINE_STYLES["cpt"], linewidth=2
+        )
         right.set_ylabel("compressibility (bits), dashed", color=COLORS["cpt"])
         set_limits_from_zero(right, max(0.1, float(np.nanmax(compressibility))))
         right.spines["top"].set_visible(False)
@@ -103,5 +107,5 @@ def _plot_band(ax: Axes, curves: Sequence[Any], reward: str) -> None:
     error = spread / np.sqrt(np.maximum(count, 1))
     steps = np.arange(1, longest + 1)
     marker = MARKERS[reward] if longest == 1 else ""
-    ax.plot(steps, mean, marker=marker, linestyle=DASHES[reward], color=COLORS[reward], linewidth=2)
+    ax.plot(steps, mean, marker=marker, linestyle=LINE_STYLES[reward], color=COLORS[reward], linewidth=2)
     ax.fill_between(steps, mean - error, mean + error, color=COLORS[reward], alpha=0.2, linewidth=0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph.arrays import Float64
 from curiograph.plotting.figures import create_figure, import_matplotlib
-from curiograph.plotting.palette import COLORS, DASHES, MARKERS, get_color
+from curiograph.plotting.palette import COLORS, LINE_STYLES, MARKERS, get_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Flo
     """Plot a line for each column of `heights`, with a band of one standard error."""
     ax = ax or create_figure(7.2, 4.4)[1]
     for column, label in enumerate(labels):
-        dash = list(DASHES.values())[column % len(DASHES)]
+        dash = list(LINE_STYLES.values())[column % len(LINE_STYLES)]
         (line,) = ax.plot(x, heights[:, column], linestyle=dash, label=label)
         low, high = heights[:, column] - errors[:, column], heights[:, column] + errors[:, column]
         ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
@@ -61,7 +61,7 @@ def plot_spread(labels: Sequence[str], values: Sequence[Sequence[float]], ax: Ax
     ax = ax or create_figure(7.2, 0.8 + 0.4 * len(labels))[1]
     for row, several in enumerate(values):
         error = np.std(several, ddof=1) / np.sqrt(len(several)) if len(several) > 1 else 0.0
-        ax.plot(several, [row] * len(several), "o", color=COLORS["quiet"], markersize=4)
+        ax.plot(several, [row] * len(several), "o", color=COLORS["muted"], markersize=4)
         ax.errorbar(np.mean(several), row, xerr=error, fmt="D", color=COLORS["igt"], markersize=5, capsize=3)
     ax.set_yticks(range(len(labels)), labels)
     for text in ax.get_yticklabels():
@@ -76,7 +76,7 @@ def plot_rate_distortion(scale: Float64, upper: Float64, lower: Float64, ax: Axe
     area = f"compressibility: {float((upper[0] - upper).mean()):.3g} bits"
     ax.fill_between(scale, upper, upper[0], color=COLORS["cpt"], alpha=0.15, linewidth=0, label=area)
     ax.plot(scale, upper, color=COLORS["cpt"], linewidth=2, label="rate (upper bound)")
-    ax.plot(scale, lower, ":", color=COLORS["quiet"], linewidth=2, label="lower bound")
+    ax.plot(scale, lower, ":", color=COLORS["muted"], linewidth=2, label="lower bound")
     ax.set_xlabel("scale of description")
     ax.set_ylabel("information rate (bits)")
     ax.legend(frameon=False)
@@ -125,13 +125,13 @@ def plot_panels(
 def _choose_line_styles(preferences: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
     """Choose a color and a dash for each name: those of its preferred key, or of the first part of that key (igt-rg:
     igt), or any others that are still unused."""
-    spare = [color for key, color in COLORS.items() if key not in (*DASHES, "quiet", "ink")]
+    spare = [color for key, color in COLORS.items() if key not in (*LINE_STYLES, "igt+cpt", "muted", "text")]
     used_colors: list[str] = []
     used_dashes: list[Any] = []
     for number, key in enumerate(preferences.values()):
         keys = (key, key.partition("-")[0])
         colors = [COLORS[k] for k in keys if k in COLORS] + spare
-        dashes = [DASHES[k] for k in keys if k in DASHES] + list(DASHES.values())
-        used_colors.append(next((color for color in colors if color not in used_colors), COLORS["quiet"]))
+        dashes = [LINE_STYLES[k] for k in keys if k in LINE_STYLES] + list(LINE_STYLES.values())
+        used_colors.append(next((color for color in colors if color not in used_colors), COLORS["muted"]))
         used_dashes.append(next((dash for dash in dashes if dash not in used_dashes), dashes[number % len(dashes)]))
     return dict(zip(preferences, zip(used_colors, used_dashes, strict=True), strict=True))

@@ -79,7 +79,7 @@ class NodeLabels:
                 ha="center",
                 va="center",
                 fontsize=self._size,
-                color=COLORS["ink"],
+                color=COLORS["text"],
                 zorder=6,
                 bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.4},
                 **get_text_style(),

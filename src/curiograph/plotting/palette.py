@@ -1,11 +1,10 @@
-"""Colors, dashes and markers of all figures and of the page, distinguishable with color vision deficiencies.
+"""Colors, line styles and markers of all figures and of the web page, chosen for readers with color vision deficiency.
 
-Where two of the five main colors are similar in gray, their dashes and markers differ.
+The five main series also differ in line style and marker, so that they are distinguishable in grayscale.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 COLORS = {
@@ -14,6 +13,7 @@ COLORS = {
     "pagerank": "#44AA99",
     "human": "#882255",
     "mixture": "#117733",
+    "igt+cpt": "#117733",
     "random": "#BBBBBB",
     "max-degree": "#E69F00",
     "min-degree": "#CC79A7",
@@ -24,12 +24,12 @@ COLORS = {
     "horizon+beam": "#332288",
     "beam": "#000000",
     "paper": "#009E73",
-    "quiet": "#999999",
-    "ink": "#333333",
+    "muted": "#999999",
+    "text": "#333333",
 }
-"""Colors of rewards, rankings, people and agents in CSS notation; `quiet` for background elements, `ink` for text."""
+"""Colors of rewards, rankings, humans and agents in CSS notation; `muted` for background elements, `text` for text."""
 
-DASHES: dict[str, Any] = {
+LINE_STYLES: dict[str, Any] = {
     "igt": "-",
     "cpt": (0, (5, 2)),
     "pagerank": (0, (1, 1.2)),
@@ -50,19 +50,21 @@ MARKERS = {
     "horizon": "o",
     "beam": "D",
 }
-"""Marker shapes."""
+"""Matplotlib markers by series; other series have the default marker."""
 
 
-_ALIASES = {"igt+cpt": "mixture"}  # names that use the color of another
+def get_color(name: str, default: str = "muted") -> str:
+    """Return the color of a reward, an agent or a ranker, if necessary without beam width, planner and graph family.
 
-
-def get_color(name: str, default: str = "quiet") -> str:
-    """Return the color of a name, or of the name without its width, its planner or its family.
-
-    >>> get_color("igt-rg") == COLORS["igt"], get_color("unknown") == COLORS["quiet"]
+    >>> get_color("igt-rg") == COLORS["igt"], get_color("unknown") == COLORS["muted"]
     (True, True)
     >>> get_color("beam:64") == COLORS["beam"], get_color("horizon+beam:8") == COLORS["horizon+beam"]
     (True, True)
     """
-    prefixes = (re.split(end, _ALIASES.get(name, name), maxsplit=1)[0] for end in ("$", ":", "[:+]", "[:+-]"))
-    return next(COLORS[key] for key in (*prefixes, default) if key in COLORS)
+    without_width = name.partition(":")[0]
+    without_planner = without_width.partition("+")[0]
+    without_family = without_planner.partition("-")[0]
+    for key in (name, without_width, without_planner, without_family):
+        if key in COLORS:
+            return COLORS[key]
+    return COLORS[default]

@@ -41,7 +41,7 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
     for column, (name, numbers) in enumerate(places.items()):
         order = previous[np.argsort(np.asarray(numbers)[previous], kind="stable")]
         height = np.argsort(order) + 1
-        ax.scatter([column] * len(labels), height, s=210, color=get_color(name, "ink"),
+        ax.scatter([column] * len(labels), height, s=210, color=get_color(name, "text"),
                    marker=MARKERS.get(name, "o"), zorder=2)  # fmt: skip
         for node, number in enumerate(numbers):
             ax.text(column, height[node], str(number), ha="center", va="center_baseline", color="white",
@@ -49,7 +49,7 @@ def plot_places(labels: Sequence[str], places: Mapping[str, Sequence[int]], ax: 
         heights.append(height)
         previous = order
     for node, line in enumerate(np.transpose(heights)):
-        ax.plot(range(len(places)), line, color=COLORS["quiet"], linewidth=1.4, label=labels[node], zorder=1)
+        ax.plot(range(len(places)), line, color=COLORS["muted"], linewidth=1.4, label=labels[node], zorder=1)
     ax.set_xticks(range(len(places)), [f"by {name}" for name in places])
     ax.xaxis.tick_top()
     ax.tick_params(length=0)

@@ -38,7 +38,7 @@ def plot_recommendations(
     edges = [(int(a), int(b)) for a, b in zip(rows, drawn.indices, strict=True) if a < b]
     inner = [edge for edge in edges if np.isin(edge, shown).all()]
     ax.add_collection(lines(places[edges], color="#DDDDDD", linewidth=0.7, zorder=1))
-    ax.add_collection(lines(places[inner], color=COLORS["quiet"], linewidth=1.0, zorder=2))
+    ax.add_collection(lines(places[inner], color=COLORS["muted"], linewidth=1.0, zorder=2))
     others = np.setdiff1d(np.arange(drawn.num_nodes), shown)
     ax.scatter(places[others, 0], places[others, 1], s=14, color="#CCCCCC", zorder=3)
     x, y = places[drawn.positions(history)].T

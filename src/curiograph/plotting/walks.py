@@ -160,14 +160,14 @@ class WalkPicture:
         )
         collections = import_matplotlib("collections")
         lines, color = collections.LineCollection, COLORS[self.walk.color]
-        self._ax.add_collection(lines(self.places[links], color=COLORS["quiet"], linewidth=0.9, alpha=0.6, zorder=2))
+        self._ax.add_collection(lines(self.places[links], color=COLORS["muted"], linewidth=0.9, alpha=0.6, zorder=2))
         self._ax.add_collection(lines(self.places[path], color=color, linewidth=self._line_width, zorder=3))
         self._ax.add_collection(
             lines(self.places[jumps], color=color, linewidth=self._line_width / 1.6, linestyle=":", zorder=3)
         )
         if self.arrows:
             on_path = set(path)
-            colors = [color if pair in on_path else COLORS["quiet"] for pair in arrows]
+            colors = [color if pair in on_path else COLORS["muted"] for pair in arrows]
             size = 0.42 * self.diameter / 72 * self._inch
             heads = [_compute_arrowhead(self.places[a], self.places[b], size) for a, b in arrows]
             self._ax.add_collection(collections.PolyCollection(heads, facecolors=colors, linewidths=0, zorder=3))
@@ -178,7 +178,7 @@ class WalkPicture:
         widths = [0.8 * self.scale] * (step - 1) + [2.2 * self.scale]
         x, y = self.places[:step].T
         self._ax.scatter(x, y, s=self.diameter**2, c=shades, cmap="Greys", vmin=0, vmax=1,
-                         edgecolors=COLORS["ink"], linewidths=widths, zorder=4)  # fmt: skip
+                         edgecolors=COLORS["text"], linewidths=widths, zorder=4)  # fmt: skip
         for number in range(1, step + 1) if self._numbered else ():
             self._ax.text(x[number - 1], y[number - 1], str(number), ha="center", va="center_baseline",
                           fontsize=(0.46 if number < 100 else 0.38) * self.diameter,

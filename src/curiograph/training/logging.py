@@ -88,7 +88,7 @@ def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
     losses, returns = (
         [float("nan") if report[name] is None else report[name] for report in reports] for name in ("loss", "return")
     )
-    left.plot(steps, losses, color=COLORS["quiet"])
+    left.plot(steps, losses, color=COLORS["muted"])
     left.set_yscale("log")
     left.set_ylabel("loss")
     right.plot(steps, returns, "--", color=COLORS["greedy"], label="while training")

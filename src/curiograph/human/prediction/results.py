@@ -144,7 +144,7 @@ class Outcome(Mapping[str, Float32]):
         tested = ~np.isnan(base) & ~np.isnan(ranks)
         base, ranks = base[tested], ranks[tested]
         ax.hexbin(base, ranks, gridsize=24, cmap="Greys", mincnt=1, linewidths=0.2)
-        ax.plot([0, 1], [0, 1], color=COLORS["quiet"], linestyle="--", linewidth=1)
+        ax.plot([0, 1], [0, 1], color=COLORS["muted"], linestyle="--", linewidth=1)
         edges = np.linspace(0, 1, 11)
         bins = np.clip(np.digitize(base, edges) - 1, 0, 9)
         counts = np.bincount(bins, minlength=10)
@@ -236,7 +236,7 @@ class Prediction:
             percentiles = {method: outcome.mean(method)["percentile"] for method in outcome}
             order = sorted(percentiles, key=percentiles.__getitem__)
             colors = [
-                COLORS["mixture"] if "+" in method else COLORS.get(method.split(" ")[-1], COLORS["quiet"])
+                COLORS["mixture"] if "+" in method else COLORS.get(method.split(" ")[-1], COLORS["muted"])
                 for method in order
             ]
             bars.barh(order, [percentiles[method] for method in order], color=colors)

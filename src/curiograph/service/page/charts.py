@@ -123,7 +123,7 @@ def _draw_visited(session: WalkSession, index: int, dark: bool) -> dict[str, Any
         "symbol": {"start": "diamond", YOU: "rect"}.get(step.by, "circle"),
         "symbolSize": (18 if count <= _MAX_LABELED else 11) * (1.5 if is_last else 1.0),
         "itemStyle": {
-            "color": get_color({YOU: "human", "start": "quiet"}.get(step.by, session.reward), dark),
+            "color": get_color({YOU: "human", "start": "muted"}.get(step.by, session.reward), dark),
             "borderColor": theme["text"] if is_last else theme["paper"],
             "borderWidth": 2,
         },
@@ -155,7 +155,7 @@ def _draw_links(session: WalkSession, dark: bool) -> list[dict[str, Any]]:
             link["lineStyle"] = {"color": color, "width": 3, "opacity": 0.95}
         links.append(link)
     edges = set(session.edges)
-    style = {"color": COLORS["quiet"], "width": 1.5, "type": "dotted"}
+    style = {"color": COLORS["muted"], "width": 1.5, "type": "dotted"}
     return links + [
         {"source": f"v{index - 1}", "target": f"v{index}", "lineStyle": style}
         for index in range(1, len(session.steps))
