@@ -212,7 +212,7 @@ def test_progress_is_read_from_logs_and_never_decreases(tmp_path):
     lines = [f'{{"step": {step}, "loss": null, "return": 2, "validation": 1}}\n' for step in (4, 8)]
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    with sweep.watch_logs([(tmp_path / "a", 10), (tmp_path / "b", 10)], lambda *given: told.append(given)) as tell:
+    with sweep.watch_logs({tmp_path / "a": 10, tmp_path / "b": 10}, lambda *given: told.append(given)) as tell:
         tell("0 of 2", 0.0)
         (tmp_path / "b" / "log.jsonl").write_text("".join(lines))
         tell("0 of 2", 0.0)
@@ -227,7 +227,7 @@ def test_unchanged_logs_are_not_read_again(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep, "read_log", lambda path: read.append(path) or logging.read_log(path))
     line = '{"step": 4, "loss": null, "return": 2, "validation": 1}\n'
     told = []
-    with sweep.watch_logs([(tmp_path, 10)], lambda *given: told.append(given)) as tell:
+    with sweep.watch_logs({tmp_path: 10}, lambda *given: told.append(given)) as tell:
         (tmp_path / "log.jsonl").write_text(line)
         tell("0 of 1", 0.0)
         tell("0 of 1", 0.0)
