@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Float64, Int32
 from curiograph.centrality.history import (
     Teleport,
     check_alpha,
@@ -227,16 +227,16 @@ def curious_pagerank(
     shape = (len(results),) * is_batch + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     scores, stderr = np.zeros((2, len(results), len(alphas), graph.num_nodes))
     for row, result in enumerate(results):
-        scores[row][:, result.nodes] = result.scores
-        stderr[row][:, result.nodes] = result.stderr
-    converged = np.stack([result.converged for result in results]).reshape(shape[:-1])
+        scores[row][:, result["nodes"]] = result["scores"]
+        stderr[row][:, result["nodes"]] = result["stderr"]
+    converged = np.stack([result["converged"] for result in results]).reshape(shape[:-1])
     return CuriousPageRank(
         scores=scores.reshape(shape),
         stderr=stderr.reshape(shape),
         converged=converged if converged.ndim else bool(converged),
-        exact=all(result.exact for result in results),
-        walks=sum(result.walks for result in results),
-        paths=sum(result.paths for result in results),
+        exact=all(result["exact"] for result in results),
+        walks=sum(result["walks"] for result in results),
+        paths=sum(result["paths"] for result in results),
         agent=agent.name,
         alpha=alphas if np.ndim(alpha) > 0 else float(alphas[0]),
         p_g=simulation.policy.p_g,
@@ -244,29 +244,14 @@ def curious_pagerank(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _HistoryResult:
-    """Scores for one history at the nodes that walkers reached."""
-
-    nodes: Int64
-    scores: Float64
-    """Scores, alphas x nodes."""
-    stderr: Float64
-    """Standard errors, alphas x nodes."""
-    converged: NDArray[np.bool_]
-    exact: bool
-    walks: int
-    paths: int
-
-
 def _run_batch(
     simulation: _Simulation, teleports: Sequence[Teleport], engine: Engine, progress: Progress
-) -> list[_HistoryResult]:
+) -> list[Result]:
     """Run a simulation for each of several histories, as tasks of a job."""
     graph = simulation.policy.stack.graphs[0]
     job = Job(
         name="curious-pagerank",
-        function=_run_task,
+        function=_Simulation.run,
         shared=simulation,
         tasks=teleports,
         key=lambda: (
@@ -278,11 +263,7 @@ def _run_batch(
         fix="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every node",
     )
     check_memory(2 * 8 * len(teleports) * len(simulation.alphas) * graph.num_nodes, job.fix)
-    return [_HistoryResult(**result) for result in run_job(job, engine, progress)]
-
-
-def _run_task(simulation: _Simulation, teleport: Teleport) -> Result:
-    return vars(simulation.run(teleport))
+    return run_job(job, engine, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,8 +292,10 @@ class _Simulation:
             "seed": self.seed,
         }
 
-    def run(self, teleport: Teleport) -> _HistoryResult:
+    def run(self, teleport: Teleport) -> Result:
         """Simulate walkers until the error is small enough or `max_walks` is reached.
+
+        Return the scores and standard errors, alphas x nodes, of the nodes reached.
 
         The error decreases at least with the square root of the number of walkers, which gives the size of the next
         simulation. It is limited to half of the walkers so far: a large error is often that of a node that is among the
@@ -348,15 +331,15 @@ class _Simulation:
                 if excess_at_largest <= 1 or left < SwarmLimits.groups:
                     break
                 size = int(sum(v.size for v in visits) * np.clip(excess_at_largest**2 - 1, 0.25, 0.5))
-        return _HistoryResult(
-            nodes=nodes,
-            scores=scores,
-            stderr=stderr,
-            converged=converged,
-            exact=not visits[-1].sampled,
-            walks=sum(v.walks for v in visits),
-            paths=sum(v.paths for v in visits),
-        )
+        return {
+            "nodes": nodes,
+            "scores": scores,
+            "stderr": stderr,
+            "converged": converged,
+            "exact": not visits[-1].sampled,
+            "walks": sum(v.walks for v in visits),
+            "paths": sum(v.paths for v in visits),
+        }
 
     def _compute_largest_errors(self, scores: Float64, stderr: Float64) -> Float64:
         """Return the largest relative error of the highest scores for each alpha."""

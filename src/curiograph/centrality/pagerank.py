@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,7 +19,7 @@ from curiograph.centrality.history import (
     make_teleport_or_uniform,
     make_teleports,
 )
-from curiograph.centrality.scores import label_scores, plot_top_scores
+from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
 from curiograph.errors import ConvergenceError, SettingError
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph, as_graph, require_edges
@@ -73,15 +73,7 @@ class PageRank:
 
         Scores closer than the residual are ties, and ties are in node order.
         """
-        k = check_integer("k", k, 1, "ask for 1 node or more")
-        if self.scores.ndim == 2:
-            return [self._find_top(row, residual, k) for row, residual in zip(self.scores, self.residual, strict=True)]
-        return self._find_top(self.scores, self.residual, k)
-
-    def _find_top(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
-        rounded = np.round(scores / max(residual, _ROUNDING))
-        best = np.argsort(-rounded, kind="stable")[:k]
-        return [(self.graph.names[int(v)], float(scores[v])) for v in best]
+        return find_top_nodes(self.graph, self.scores, k, np.maximum(self.residual, _ROUNDING))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, with scores by label; a list of them for several histories."""
