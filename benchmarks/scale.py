@@ -20,10 +20,9 @@ from typing import Any
 from benchmarks import engines, large
 from curiograph.agents.evaluate import evaluate
 from curiograph.errors import SettingError
-from curiograph.graph.generators import generate
+from curiograph.graph.generators import generate, generate_large
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
-from curiograph.graph.large_generators import generate_large
 from curiograph.growth.measure import measure
 from curiograph.progress import Progress
 from curiograph.validation import resolve_workers

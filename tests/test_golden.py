@@ -1,4 +1,4 @@
-"""Values that must never move. All were computed by the slow twins or by hand, none by the code under test."""
+"""Golden values, computed by reference implementations or by hand, not by the code under test."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_gaps_and_compressibility(graph, gaps, with_loops, without):
 
 
 def test_directed():
-    """Two directed triangles that share c: without loops the only choice is at c, once in three steps."""
+    """Two directed triangles that share c: without self-loops, the walk branches only at c, once in three steps."""
     assert cg.rate_distortion(TRIANGLES, self_loops=False).entropy == pytest.approx(1 / 3)
     assert cg.compressibility(TRIANGLES) == pytest.approx(0.442700282647, abs=1e-9)
     assert cg.compressibility(TRIANGLES, self_loops=False) == pytest.approx(1 / 15, abs=1e-9)
@@ -65,14 +65,14 @@ def test_best_returns_on_lattices():
 
 
 def test_return_of_a_known_walk():
-    """Round the first square (1 gap at the fourth node), then the second (2 at the sixth): 0 + 0 + 1 + 1 + 2."""
+    """Around the first square (1 gap at the fourth node), then the second (2 at the sixth): 0 + 0 + 1 + 1 + 2."""
     growth = cg.measure(grid(2, 3), [(0, 0), (0, 1), (1, 1), (1, 0), (0, 2), (1, 2)])
     assert growth.beta1[1:].tolist() == [0, 0, 1, 1, 2]
     assert growth.beta1[1:].sum() == 4
 
 
-def test_a_human_walk():
-    """One line per step: what a reader of the page sees."""
+def test_human_walk():
+    """A walk of a person with a revisit."""
     walk = ["physics", "music", "physics", "mathematics", "logic", "philosophy", "biology", "chemistry"]
     growth = cg.measure(library(), walk)
     assert growth.nodes == ["physics", "music", "mathematics", "logic", "philosophy", "biology", "chemistry"]

@@ -57,11 +57,11 @@ if TYPE_CHECKING:
     from curiograph.exploration.mdp import begin as begin
     from curiograph.graph import toys as toys
     from curiograph.graph.generators import generate as generate
+    from curiograph.graph.generators import generate_large as generate_large
     from curiograph.graph.generators import generate_split as generate_split
     from curiograph.graph.graph import Graph as Graph
     from curiograph.graph.io.read import read_graph as read_graph
     from curiograph.graph.io.write import write_graph as write_graph
-    from curiograph.graph.large_generators import generate_large as generate_large
     from curiograph.graph.splits import Split as Split
     from curiograph.graph.splits import read_split as read_split
     from curiograph.growth.gap_loops import gap_loops as gap_loops
@@ -126,11 +126,10 @@ _HOMES = {
     ],
     "exploration.gym_env": ["ExplorationEnv"],
     "exploration.mdp": ["Candidates", "Exploration", "begin"],
-    "graph.generators": ["generate", "generate_split"],
+    "graph.generators": ["generate", "generate_large", "generate_split"],
     "graph.graph": ["Graph"],
     "graph.io.read": ["read_graph"],
     "graph.io.write": ["write_graph"],
-    "graph.large_generators": ["generate_large"],
     "graph.splits": ["Split", "read_split"],
     "growth.gap_loops": ["gap_loops"],
     "growth.measure": ["measure"],

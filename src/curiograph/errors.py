@@ -1,70 +1,70 @@
-"""Every error that curiograph raises on purpose.
+"""Exceptions of curiograph.
 
-Each message is one sentence or two: the bad value, and the way out. The command line prints it and exits with 2.
+A message is one or two sentences: the bad value and how to fix it. The command line prints it and exits with code 2.
 """
 
 from __future__ import annotations
 
 
 class CuriographError(Exception):
-    """Base of all errors below: `except cg.CuriographError` catches everything raised on purpose."""
+    """Base class of the errors of curiograph."""
 
 
 class GraphError(CuriographError, ValueError):
-    """A graph that cannot be built or used: empty, without edges, a NaN or negative weight."""
+    """A graph cannot be built or used, for example because it has no edges or a negative weight."""
 
 
 class FileFormatError(GraphError):
-    """A file that is not what its ending says, not UTF-8, truncated or malformed; names the line where it can."""
+    """A file is missing, truncated, malformed or not of the format of its extension; names the line if possible."""
 
 
 class UnknownNodeError(CuriographError, KeyError):
-    """A label that the graph does not have; names the nearest ones."""
+    """The graph has no node of this label; suggests similar labels."""
 
-    def __str__(self) -> str:  # KeyError would print the repr, quotes and all
+    def __str__(self) -> str:  # KeyError would show the repr of the message
         return str(self.args[0])
 
 
 class UnknownNameError(CuriographError, ValueError):
-    """An agent, reward, family or experiment that does not exist; lists those that do."""
+    """An agent, reward, family or experiment does not exist; lists the existing ones."""
 
 
 class WalkError(CuriographError, ValueError):
-    """A walk that cannot be taken or measured: no steps, an empty list, a node that is no candidate."""
+    """A walk cannot be taken or measured, for example because it is empty or repeats a node."""
 
 
 class RewardError(CuriographError, ValueError):
-    """A reward that raises, returns NaN, or breaks the contract that `check_reward` states."""
+    """A reward raises, returns NaN, or violates the contract that `check_reward` tests."""
 
 
 class AgentError(CuriographError, ValueError):
-    """An agent that breaks the contract that `check_agent` states."""
+    """An agent violates the contract that `check_agent` tests."""
 
 
 class RankerError(CuriographError, ValueError):
-    """A ranker that breaks the contract that `check_ranker` states."""
+    """A ranker violates the contract that `check_ranker` tests."""
 
 
 class ConvergenceError(CuriographError, ArithmeticError):
-    """An iteration that did not get as close as asked; says how close it came."""
+    """An iteration did not reach the tolerance; states the residual."""
 
 
 class SettingError(CuriographError, ValueError):
-    """An argument out of its range."""
+    """An argument is out of its range or of the wrong type."""
 
 
 class MissingExtraError(CuriographError, ImportError):
-    """An optional package is not installed; names the extra that brings it."""
+    """An optional package is not installed; names the extra that installs it."""
 
 
 class JobError(CuriographError, RuntimeError):
-    """Some tasks of a job failed, whoever did them; all others were done, and kept where there is a run folder."""
+    """Some tasks of a job failed; all others were completed, and saved if there is a run folder."""
 
     def __init__(self, message: str, failed: dict[str, str]) -> None:
         super().__init__(message)
         self.failed = failed
-        """What went wrong, by the task that it went wrong with."""
+        """Error message by the name of the failed task."""
 
 
 class JobStopped(KeyboardInterrupt):
-    """Ctrl-C during a job; says what is kept and how to go on."""
+    """A job was interrupted by Ctrl-C; states what was saved and how to resume."""

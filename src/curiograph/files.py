@@ -1,4 +1,4 @@
-"""Files of any format: refuse what cannot be one before parsing it, and never leave half a file behind."""
+"""Path checks, reading of whole text files, and atomic writes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from curiograph.messages import format_bytes, quote_value, shorten_text
 PathLike = str | os.PathLike[str]
 
 MAX_FILE_BYTES = 2**28
-"""Most bytes of a file that is read whole; edge lists and .npz are not."""
+"""Size limit of files that are read into memory as a whole; edge lists and .npz are not."""
 
-_HEAD = 4096
+_HEAD_BYTES = 4096
 _STARTS = {
     "JSON": ("{[", "{ or ["),
     "GraphML": ("<", "<"),
@@ -40,7 +40,7 @@ _FOREIGN = {
 
 
 def as_path(path: PathLike) -> Path:
-    """The path that text or a path-like object names; raises FileFormatError for anything else."""
+    """Return `path` as a Path; raise FileFormatError if it is not a string or path-like object."""
     try:
         return Path(path)
     except TypeError:
@@ -50,7 +50,7 @@ def as_path(path: PathLike) -> Path:
 
 
 def check_file(path: PathLike) -> Path:
-    """The path of a regular, non-empty file; raises FileFormatError for anything else."""
+    """Return `path` as a Path; raise FileFormatError unless it is a regular, non-empty file."""
     path = as_path(path)
     try:
         status = path.stat()
@@ -68,36 +68,36 @@ def check_file(path: PathLike) -> Path:
 
 
 def check_text(path: Path, head: bytes) -> None:
-    """Raise where the first bytes of a file show that it is not text."""
+    """Raise FileFormatError if the first bytes of a file show that it is not text."""
     for magic, meaning in _FOREIGN.items():
         if head.startswith(magic):
-            raise FileFormatError(f"{path}: the ending {path.suffix} promises text, but the file is {meaning}.")
+            raise FileFormatError(f"{path}: the extension {path.suffix} is for text, but the file is {meaning}.")
 
 
 def check_start(path: Path, head: bytes, kind: str) -> None:
-    """Raise where the first character of a file, blanks aside, shows that it is not JSON, GraphML or GML."""
+    """Raise FileFormatError if the first non-blank character shows that a file is not JSON, GraphML or GML."""
     characters, meaning = _STARTS[kind]
     first = head.decode("utf-8-sig", "replace").lstrip()[:1]
-    if first not in characters:  # nothing but blanks is left to the parser
+    if first not in characters:  # a blank file is left to the parser
         raise FileFormatError(
-            f"{path}: is not {kind}: it begins with {first!r}, not with {meaning}; check its content and its ending."
+            f"{path}: is not {kind}: it begins with {first!r}, not with {meaning}; check its content and its extension."
         )
 
 
 def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> bytes:
-    """All bytes of a text file of any encoding; `kind` is JSON, GraphML or GML where it has to begin like that."""
+    """Return the bytes of a text file of any encoding; with `kind` (JSON, GraphML or GML), check how it begins."""
     path = check_file(path)
     try:
         with open(path, "rb") as stream:
-            head = stream.read(_HEAD)
+            head = stream.read(_HEAD_BYTES)
             check_text(path, head)
             if kind is not None:
                 check_start(path, head, kind)
             size = os.fstat(stream.fileno()).st_size
             if size > limit:
                 raise FileFormatError(
-                    f"{path}: is {format_bytes(size)}; files of this format are read whole, at most {format_bytes(limit)}: "
-                    "split it, or for a graph use an edge list or .npz."
+                    f"{path}: is {format_bytes(size)}; files of this format are read whole, at most "
+                    f"{format_bytes(limit)}: split it, or for a graph use an edge list or .npz."
                 )
             stream.seek(0)
             return stream.read(limit)
@@ -106,7 +106,7 @@ def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE
 
 
 def read_text(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> str:
-    """A whole UTF-8 file, without a byte order mark; `kind` and `limit` as for `read_bytes`."""
+    """Return the text of a UTF-8 file without byte order mark; `kind` and `limit` are as in `read_bytes`."""
     data = read_bytes(path, kind, limit=limit)
     place = data.find(b"\0")
     if place >= 0:
@@ -121,17 +121,17 @@ def read_text(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_
 
 
 def get_line_number(data: bytes, place: int) -> int:
-    """Line number of a position in a text."""
+    """Return the line number of a position in a text."""
     return data.count(b"\n", 0, place) + 1
 
 
 @contextmanager
 def wrap_parse_errors(path: PathLike, kind: str) -> Iterator[None]:
-    """Turn whatever a library stumbles over in a malformed file into one FileFormatError."""
+    """Convert any exception that a library raises on a malformed file to FileFormatError."""
     try:
         yield
     except MemoryError:
-        raise FileFormatError(f"{path}: asks for more memory than there is, so it is not read as {kind}.") from None
+        raise FileFormatError(f"{path}: needs more memory than available, so it is not read as {kind}.") from None
     except Exception as error:
         reason = shorten_text(error, 200) or type(error).__name__
         raise FileFormatError(f"{path}: is not a usable {kind} file ({reason}).") from error
@@ -139,16 +139,16 @@ def wrap_parse_errors(path: PathLike, kind: str) -> Iterator[None]:
 
 @contextmanager
 def open_atomic(path: PathLike) -> Iterator[BinaryIO]:
-    """A stream whose content becomes the file `path` all at once, when the block ends without an error.
+    """Open a stream whose content replaces the file `path` when the block ends without an error.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with open_atomic(Path(folder) / "a.txt") as stream:
-    ...         _ = stream.write(b"whole or not at all")
+    ...         _ = stream.write(b"complete or not at all")
     ...     [entry.name for entry in Path(folder).iterdir()]
     ['a.txt']
     """
-    target = Path(os.path.realpath(as_path(path)))  # a link keeps pointing to the file it names
+    target = Path(os.path.realpath(as_path(path)))  # a symbolic link is followed, not replaced
     if target.is_dir():
         raise GraphError(f"cannot write {path}: it is a folder; add a file name.")
     if not target.parent.is_dir():
@@ -160,25 +160,16 @@ def open_atomic(path: PathLike) -> Iterator[BinaryIO]:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(temporary, target)
-        _sync_folder(target.parent)
+        with suppress(OSError):  # make the new name durable, if the system can open folders
+            folder = os.open(target.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
     except OSError as error:
-        raise GraphError(f"cannot write {path}: {_write_fault(error)}.") from error
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "the disk is full; make room there, or choose another place" if full else error.strerror or str(error)
+        raise GraphError(f"cannot write {path}: {reason}.") from error
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
-
-
-def _write_fault(error: OSError) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full; make room there, or choose another place"
-    return error.strerror or str(error)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the new name survive a power cut, where the system can open folders."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

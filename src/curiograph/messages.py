@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def format_bytes(size: float) -> str:
-    """Bytes as people say them.
+    """Format a number of bytes with a suitable unit.
 
     >>> format_bytes(3 * 2**30), format_bytes(5 * 2**20), format_bytes(10)
     ('3.0 GiB', '5 MiB', '1 MiB')
@@ -13,21 +13,21 @@ def format_bytes(size: float) -> str:
 
 
 def shorten_text(text: object, length: int = 80) -> str:
-    """One line of bounded length to quote in a message, half characters escaped: it can be printed."""
+    """Return `text` as one printable line of at most `length` characters."""
     line = " ".join(str(text).split()).encode(errors="backslashreplace").decode()
     return line if len(line) <= length else line[: length - 3] + "..."
 
 
 def quote_value(value: object) -> str:
-    """A value to name in a message, however large or deep it is."""
+    """Return the repr of a value, shortened for a message; never raises."""
     try:
         return shorten_text(repr(value))
-    except (ValueError, RecursionError):  # an integer of thousands of digits, a tuple in a tuple in a tuple...
+    except (ValueError, RecursionError):  # an integer of thousands of digits, or a deeply nested tuple
         return f"of type {type(value).__name__} (too large to show)"
 
 
 def get_type_name(value: object) -> str:
-    """The type of a value with its module, which tells a networkx Graph from ours.
+    """Return the type of a value with its module, which distinguishes a networkx Graph from ours.
 
     >>> from pathlib import Path
     >>> get_type_name([]), get_type_name(Path("a"))[:8]

@@ -1,4 +1,4 @@
-"""Optional packages: imported when needed, missed in one clear sentence."""
+"""Import of optional packages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from curiograph.errors import MissingExtraError
 
 
 def import_optional(package: str, extra: str, purpose: str) -> Any:
-    """Import `package` for `purpose`, or say which extra brings it.
+    """Import `package`, or raise MissingExtraError with the extra that installs it.
+
+    `purpose` is the subject of the message, a plural.
 
     >>> import_optional("no_such_package", "plot", "Pictures")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""How long work tells what it is doing."""
+"""Progress callbacks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """Called with what is being done and, where it is known, the share of it that is done, from 0 to 1."""
+    """Callback with a description of the current work and, if known, the completed fraction from 0 to 1."""
 
     def __call__(self, message: str, share: float | None = None) -> None: ...
 
 
 def format_seconds(seconds: float) -> str:
-    """Seconds as people say them.
+    """Format a duration with a suitable unit.
 
     >>> format_seconds(20), format_seconds(200), format_seconds(20_000)
     ('20 s', '3 min', '5.6 h')
@@ -23,4 +23,4 @@ def format_seconds(seconds: float) -> str:
 
 
 def no_progress(message: str, share: float | None = None) -> None:
-    """Tell nobody."""
+    """Ignore progress updates."""

@@ -1,4 +1,4 @@
-"""Checks of settings that many functions share: what was given, and what it must be."""
+"""Checks of arguments that many functions share."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from curiograph.errors import SettingError
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number, Python's or numpy's, and not a truth value.
+    """Return whether a value is a Python or numpy number and not a bool.
 
     >>> is_number(0.5), is_number(True), is_number("1")
     (True, False, False)
@@ -20,25 +20,27 @@ def is_number(value: Any) -> bool:
 
 
 def check_integer(name: str, value: Any, least: int, meaning: str, most: int | None = None) -> int:
-    """`value` as an int, or a sentence with what was given and what is meant.
+    """Return `value` as an int; raise SettingError unless it is an integer from `least` to `most`.
+
+    `meaning` completes the message: it states what the value must be.
 
     >>> check_integer("steps", 0, 1, "a walk visits 1 node or more")
     Traceback (most recent call last):
     curiograph.errors.SettingError: steps is 0; a walk visits 1 node or more.
     """
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
+    integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not integer or value < least or (most is not None and value > most):
         raise SettingError(f"{name} is {value!r}; {meaning}.")
     return int(value)
 
 
 def check_seed(seed: Any) -> int:
-    """A seed: a whole number of up to 64 bits."""
+    """Return `seed` as an int; raise SettingError unless it is an unsigned 64-bit integer."""
     return check_integer("seed", seed, 0, "a seed is a whole number, zero or above, below 2**64", most=2**64 - 1)
 
 
 def resolve_workers(workers: Any) -> int:
-    """Threads or processes to use: as many as asked for, or one per processor that this process may use."""
+    """Return the number of workers; None means one per processor available to this process."""
     if workers is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return check_integer("workers", workers, 1, "give a whole number of workers, 1 or more, or None for all processors")

@@ -1,4 +1,4 @@
-"""A beam that a trained agent guides: against exhaustive search, and against following the guide."""
+"""Guided beam search against exhaustive search and against the guide itself."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.pretrained import save_agent
 from curiograph.agents.registry import as_agent
 from curiograph.graph.generators import FAMILIES
-from oracles import reference as twins
+from oracles import reference
 
 
-class Oracle(Agent):
-    """Foresees by planning."""
+class ExactGuide(Agent):
+    """Predicts returns by beam search."""
 
     name = "oracle"
-    foresees = True
+    predicts_returns = True
 
     def scores(self, exploration: cg.Exploration) -> np.ndarray:
         return BeamAgent(64).scores(exploration)
 
 
-class Pessimist(Oracle):
-    """Foresees the opposite of what comes."""
+class InvertedGuide(ExactGuide):
+    """Predicts the negative of the return."""
 
     name = "pessimist"
 
@@ -35,17 +35,17 @@ class Pessimist(Oracle):
         return -super().scores(exploration)
 
 
-class Stranger:
-    """A user's own, no subclass of ours and without a name."""
+class CustomGuide:
+    """A custom guide that does not inherit from Agent and has no name."""
 
-    foresees = True
+    predicts_returns = True
 
     def scores(self, exploration: cg.Exploration) -> np.ndarray:
         return exploration.candidates.nodes.astype(float)
 
 
-class Fickle(Oracle):
-    """Foresees anything, differently for every candidate of every walk."""
+class ArbitraryGuide(ExactGuide):
+    """Predicts arbitrary values, different for every candidate of every walk."""
 
     name = "fickle"
 
@@ -56,60 +56,60 @@ class Fickle(Oracle):
 
 def horizon(seed: int = 0) -> HorizonAgent:
     shape = HorizonShape(width=8, layers=2)
-    return HorizonAgent(shape, twins.random_weights(shape.weights(), seed), "small")
+    return HorizonAgent(shape, reference.random_weights(shape.weights(), seed), "small")
 
 
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
 @pytest.mark.parametrize("width", [1, 3])
 def test_an_exact_guide_leads_to_the_best_walk(width, reward, fallback):
-    """At any width, on graphs small enough to try all walks."""
+    """For any width, on graphs small enough for exhaustive search."""
     rng = np.random.default_rng(3)
     for _ in range(3):
-        graph = twins.random_graph(rng, 7, 0.35, directed=bool(rng.integers(2)))
+        graph = reference.random_graph(rng, 7, 0.35, directed=bool(rng.integers(2)))
         starts = np.flatnonzero(graph.degrees)[:2]
         batch = cg.begin([graph], [starts], reward, 5, fallback=fallback)
-        found = GuidedBeamAgent(width, guide=Oracle()).run(batch).returns
-        best = [twins.best_return(graph, int(start), 5, reward, fallback) for start in starts]
+        found = GuidedBeamAgent(width, guide=ExactGuide()).run(batch).returns
+        best = [reference.best_return(graph, int(start), 5, reward, fallback) for start in starts]
         assert found == pytest.approx(best, abs=1e-6)
 
 
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
-@pytest.mark.parametrize("guide", [Pessimist(), horizon(), Stranger()], ids=lambda guide: type(guide).__name__)
-def test_a_beam_that_drops_nothing_finds_the_best_walk_whoever_guides(guide, reward):
-    graph = twins.random_graph(np.random.default_rng(5), 7, 0.35)
+@pytest.mark.parametrize("guide", [InvertedGuide(), horizon(), CustomGuide()], ids=lambda guide: type(guide).__name__)
+def test_wide_beam_finds_the_best_walk_with_any_guide(guide, reward):
+    graph = reference.random_graph(np.random.default_rng(5), 7, 0.35)
     starts = np.flatnonzero(graph.degrees)[:3]
     found = GuidedBeamAgent(5000, guide=guide).run(cg.begin([graph], [starts], reward, 5)).returns
-    assert found == pytest.approx([twins.best_return(graph, int(s), 5, reward) for s in starts], abs=1e-6)
+    assert found == pytest.approx([reference.best_return(graph, int(s), 5, reward) for s in starts], abs=1e-6)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_finds_at_least_what_its_guide_finds(family):
+def test_return_is_at_least_that_of_the_guide(family):
     graph = cg.generate(family, nodes=20, seed=0)
     batch = cg.begin([graph], [range(4)], "igt", 5)
-    followed = Oracle().run(batch)
+    followed = ExactGuide().run(batch)
     for width in (1, 2, 8):
-        assert np.all(GuidedBeamAgent(width, guide=Oracle()).run(batch).returns >= followed.returns)
+        assert np.all(GuidedBeamAgent(width, guide=ExactGuide()).run(batch).returns >= followed.returns)
 
 
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_one_walk_wide_is_following_the_guide(family, reward):
-    """With scores that do not tie."""
+def test_width_one_follows_the_guide(family, reward):
+    """For scores without ties."""
     graph = cg.generate(family, nodes=40, seed=2)
-    guide = Fickle()
+    guide = ArbitraryGuide()
     batch = cg.begin([graph], [range(40)], reward, 8)
     scores = guide.scores(batch)
     assert len(np.unique(scores.round(6))) == len(scores)
     assert GuidedBeamAgent(1, guide=guide).run(batch).nodes.tolist() == guide.run(batch).nodes.tolist()
 
 
-def test_ranks_by_what_was_earned_plus_what_is_foreseen():
-    """Two ways, each of which earns now what the other foresees: the guide's figures decide, not today's reward."""
+def test_ranks_by_rewards_plus_predicted_return():
+    """Two paths whose immediate rewards and predicted returns rank them in opposite order."""
     graph = cg.Graph.from_edges([(0, 1), (0, 2), (1, 3), (2, 4)])
     worth = {1: 1.0, 2: 0.0, 3: 0.0, 4: 5.0}
 
-    class Tipster(Stranger):
+    class FixedGuide(CustomGuide):
         name = "tipster"
         tip = 4.0
 
@@ -120,27 +120,30 @@ def test_ranks_by_what_was_earned_plus_what_is_foreseen():
     def reward(subgraph: cg.Graph) -> float:
         return sum(worth.get(v, 0.0) for v in subgraph.labels)
 
-    agent = GuidedBeamAgent(1, guide=Tipster())
+    agent = GuidedBeamAgent(1, guide=FixedGuide())
     assert cg.explore(graph, agent, reward, 0, 3).nodes == [0, 2, 4]
-    Tipster.tip = 2.0
+    FixedGuide.tip = 2.0
     assert cg.explore(graph, agent, reward, 0, 3).nodes == [0, 1, 3]
-    assert cg.explore(graph, GuidedBeamAgent(2, guide=Tipster()), reward, 0, 3).nodes == [0, 2, 4]
+    assert cg.explore(graph, GuidedBeamAgent(2, guide=FixedGuide()), reward, 0, 3).nodes == [0, 2, 4]
 
 
-def test_scores_are_returns_that_can_be_earned():
-    """Through each candidate: what its best walk found earns from there on."""
-    graph = twins.random_graph(np.random.default_rng(8), 7, 0.4)
+def test_scores_are_achievable_returns():
+    """The score of a candidate is the return of the best walk found through it."""
+    graph = reference.random_graph(np.random.default_rng(8), 7, 0.4)
     batch = cg.begin([graph], [[0]], "igt", 5)
     scores = GuidedBeamAgent(5000, guide=horizon()).scores(batch)
-    walks = list(twins.all_walks(graph, 0, 5, "frontier"))
+    walks = list(reference.all_walks(graph, 0, 5, "frontier"))
     for v, score in zip(batch.candidates.nodes, scores, strict=True):
-        assert score == max(twins.walk_return(graph, walk, "igt") for walk in walks if walk[1] == v)
+        assert score == max(reference.walk_return(graph, walk, "igt") for walk in walks if walk[1] == v)
 
 
-@pytest.mark.parametrize("guide", [horizon(), Oracle()], ids=["horizon", "oracle"])
-def test_the_contract(guide):
-    cg.check_agent(GuidedBeamAgent(3, guide=guide))
-    cg.check_agent(GuidedBeamAgent(3, guide=guide), cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)]))
+@pytest.mark.parametrize("guide", [horizon(), ExactGuide()], ids=["horizon", "oracle"])
+def test_contract(guide):
+    assert cg.check_agent(GuidedBeamAgent(3, guide=guide)) is None
+    assert (
+        cg.check_agent(GuidedBeamAgent(3, guide=guide), cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)]))
+        is None
+    )
 
 
 def test_walks_that_end_early_and_empty_batches():
@@ -156,7 +159,7 @@ def test_walks_that_end_early_and_empty_batches():
 
 def test_names(tmp_path):
     assert GuidedBeamAgent(guide=horizon()).name == "small+beam:8"
-    assert GuidedBeamAgent(3, guide=Oracle()).name == "oracle+beam:3"
+    assert GuidedBeamAgent(3, guide=ExactGuide()).name == "oracle+beam:3"
     assert as_agent("horizon+beam").name == "horizon+beam:8"
     assert as_agent("horizon+beam:256").name == "horizon+beam:256"
     file = tmp_path / "a+b.safetensors"
@@ -168,17 +171,17 @@ def test_names(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["greedy+beam:8", "random+beam", "beam+beam:8", "igt-rg+beam:8"])
-def test_agents_that_foresee_nothing_cannot_guide(text):
+def test_agents_without_predicted_returns_cannot_guide(text):
     guide = as_agent(text.rpartition("+")[0]).name
     with pytest.raises(cg.SettingError) as caught:
         as_agent(text)
     assert str(caught.value) == (
-        f"{guide} cannot guide a beam: its scores are not returns ahead; take a horizon agent."
+        f"{guide} cannot guide a beam: its scores are not predicted returns; use a horizon agent."
     )
 
 
 @pytest.mark.parametrize(
-    "guide", [None, "horizon", 3, GnnAgent(GnnShape(), twins.random_weights(GnnShape().weights(), 0)), object()]
+    "guide", [None, "horizon", 3, GnnAgent(GnnShape(), reference.random_weights(GnnShape().weights(), 0)), object()]
 )
 def test_objects_that_cannot_guide(guide):
     with pytest.raises(cg.SettingError, match="cannot guide a beam"):

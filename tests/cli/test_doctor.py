@@ -214,7 +214,7 @@ def test_data_folders_that_are_not_there_or_cannot_be_written(monkeypatch, tmp_p
 
 
 def test_a_broken_agent_and_none_at_all(monkeypatch, tmp_path):
-    monkeypatch.setattr(pretrained, "_shelf", lambda: tmp_path)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
     found = DoctorReport()
     checks.check_agents(found)
     assert found.problems == ["there is no shipped agent: pip install --force-reinstall curiograph."]

@@ -117,7 +117,7 @@ def test_experiments_tell_even_shares(monkeypatch):
     assert told == [done / 16 for done in range(2 * 2 * 4 + 1)]
     told.clear()
     monkeypatch.setattr(
-        Rollouts, "taken", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
+        Rollouts, "run", lambda _, first, last: {"returns": np.zeros(last - first), "lengths": np.zeros(last - first)}
     )
     table1.run(table1.Settings(graphs=2), progress=told)
     assert len(told) > 8

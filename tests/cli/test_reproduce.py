@@ -31,7 +31,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_writes_all_three_and_shows_tables(
     run: Run, tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(pretrained, "_shelf", lambda: shelf)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: shelf)
     out = tmp_path / "results"
     done = run("reproduce", name, *SMALL[name], "--out", str(out))
     assert done.code == 0
@@ -46,7 +46,7 @@ def test_writes_all_three_and_shows_tables(
 def test_json_is_one_document_even_without_trained_agents_and_peers(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    monkeypatch.setattr(pretrained, "_shelf", lambda: tmp_path)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
     monkeypatch.setitem(sys.modules, "ripser", None)
     done = run("reproduce", name, *SMALL[name], "--out", str(tmp_path), "--json", "--quiet")
     document = json.loads(done.out)

@@ -1,4 +1,4 @@
-"""To and from networkx, igraph and scipy."""
+"""Conversion to and from networkx, igraph and scipy."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def assert_same(graph: Graph, other: Graph) -> None:
 
 
 def unweighted_if_empty(graph: Graph) -> Graph:
-    """Formats that keep weights with the edges cannot say that a graph without edges was weighted."""
+    """Formats that store weights with the edges do not keep that a graph without edges was weighted."""
     if graph.num_edges or graph.weights is None:
         return graph
     return Graph(graph.indptr, graph.indices, directed=graph.directed, names=graph.names)
@@ -106,7 +106,7 @@ def test_networkx_missing_weight():
         Graph.from_networkx(source)
 
 
-def test_networkx_cannot_hold_none():
+def test_networkx_cannot_store_none():
     with pytest.raises(GraphError, match="None"):
         Graph.from_edges([(None, "a")]).to_networkx()
 
@@ -147,7 +147,7 @@ def test_scipy_direction_and_weights():
 def test_scipy_stored_zeros_are_no_edges():
     matrix = scipy.sparse.csr_array((np.array([0.0, 1.0]), np.array([1, 0]), np.array([0, 1, 2])), shape=(2, 2))
     assert Graph.from_scipy(matrix).num_edges == 1
-    assert matrix.nnz == 2  # the matrix of the caller is left alone
+    assert matrix.nnz == 2  # the matrix of the caller is not changed
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_scipy_stored_zeros_are_no_edges():
         ([[0, 1], [2, 0]], {"directed": False}, r"1.0 at \(0, 1\) but 2.0 at \(1, 0\)"),
     ],
 )
-def test_scipy_refuses(matrix, arguments, message):
+def test_scipy_rejects(matrix, arguments, message):
     with pytest.raises(GraphError, match=message):
         Graph.from_scipy(matrix, **arguments)
 

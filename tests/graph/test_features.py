@@ -1,4 +1,4 @@
-"""The local degree profile against its definition."""
+"""The local degree profile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.features import PROFILE_SIZE, compute_degree_profile
-from oracles import reference as twins
+from oracles import reference
 
 
 @st.composite
@@ -22,39 +22,39 @@ def any_graph(draw):
 
 
 @given(any_graph())
-def test_equals_its_definition(graph):
+def test_equals_reference(graph):
     profile = graph.degree_profile
     assert profile.shape == (graph.num_nodes, PROFILE_SIZE)
     assert profile.dtype == np.float32
-    assert profile == pytest.approx(twins.degree_profile(graph), rel=1e-6, abs=1e-6)
+    assert profile == pytest.approx(reference.compute_degree_profile(graph), rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize(
     ("edges", "nodes"),
     [
-        ([(1, 2)], 4),  # alone: first and last
-        ([(0, 1)], 4),  # alone: the last two
-        ([(2, 3)], 4),  # alone: the first two
-        ([(0, 4)], 5),  # alone: between
+        ([(1, 2)], 4),  # isolated: first and last
+        ([(0, 1)], 4),  # isolated: the last two
+        ([(2, 3)], 4),  # isolated: the first two
+        ([(0, 4)], 5),  # isolated: between
         ([], 3),
         ([], 0),
     ],
 )
-def test_a_node_without_neighbours_has_zeros(edges, nodes):
+def test_node_without_neighbors_has_zeros(edges, nodes):
     graph = cg.Graph.from_edges(edges, nodes=range(nodes))
     expected = np.zeros((nodes, PROFILE_SIZE))
     expected[[v for edge in edges for v in edge]] = 1, 1, 1, 1, 0
     assert graph.degree_profile.tolist() == expected.tolist()
 
 
-def test_by_hand():
-    """A triangle with a tail: the neighbours of node 2 have degrees 2, 2 and 1."""
+def test_triangle_with_a_tail():
+    """The neighbors of node 2 have degrees 2, 2 and 1."""
     graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)])
     assert graph.degree_profile[2] == pytest.approx([3, 1, 2, 5 / 3, np.sqrt(2) / 3])
     assert graph.degree_profile[3].tolist() == [1, 3, 3, 3, 0]
 
 
-def test_a_directed_graph_is_read_as_its_skeleton():
+def test_directed_graph_uses_its_skeleton():
     edges = [(0, 1), (1, 0), (1, 2), (3, 1), (2, 3)]
     directed = cg.Graph.from_edges(edges, directed=True)
     both = cg.Graph.from_edges(edges)
@@ -65,26 +65,26 @@ def test_a_directed_graph_is_read_as_its_skeleton():
     )
 
 
-def test_weights_do_not_count():
+def test_weights_are_ignored():
     heavy = cg.Graph.from_edges([(0, 1, 5.0), (1, 2, 0.0)])
     assert heavy.degree_profile.tolist() == cg.Graph.from_edges([(0, 1), (1, 2)]).degree_profile.tolist()
 
 
-def test_large_degrees_lose_nothing():
-    """The mean of a hub's neighbours and the spread of equal numbers, where single precision would add up wrongly."""
+def test_large_degrees_are_exact():
+    """The mean and deviation of many equal degrees, where sums in single precision would be wrong."""
     leaves = 100_000
     star = cg.Graph.from_edges(np.column_stack([np.zeros(leaves, int), np.arange(1, leaves + 1)]))
     assert star.degree_profile[0].tolist() == [leaves, 1, 1, 1, 0]
     assert star.degree_profile[7].tolist() == [1, leaves, leaves, leaves, 0]
 
 
-def test_a_stack_has_the_profiles_of_its_graphs():
+def test_batch_has_the_profiles_of_its_graphs():
     graphs = [cg.toys.cycle(4), cg.Graph.from_edges([(0, 1), (2, 0)], directed=True, nodes=range(4)), cg.toys.library()]
     stacked = GraphBatch.of(graphs).degree_profile
     assert stacked.tolist() == np.concatenate([graph.degree_profile for graph in graphs]).tolist()
     assert GraphBatch.of(graphs[:1]).degree_profile is graphs[0].degree_profile
 
 
-def test_the_profile_cannot_be_written_to():
+def test_profile_is_read_only():
     with pytest.raises(ValueError, match="read-only"):
         cg.toys.cycle(4).degree_profile[0] = 1

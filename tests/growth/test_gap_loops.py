@@ -12,7 +12,7 @@ from curiograph.graph.toys import complete, cycle, library
 from oracles.reference import independent_loops, random_graph, skeleton
 
 
-def check(graph: cg.Graph, walk: list[int]) -> None:
+def assert_loops_are_bases(graph: cg.Graph, walk: list[int]) -> None:
     """Every loop is a cycle of S_t through its opener; at every step the loops of the open gaps are a basis of H_1."""
     growth = cg.measure(graph, walk, compressibility=False)
     loops = cg.gap_loops(graph, walk)
@@ -36,12 +36,14 @@ def check(graph: cg.Graph, walk: list[int]) -> None:
 
 
 @given(st.integers(0, 2**32), st.integers(4, 22), st.sampled_from([0.2, 0.3, 0.4]), st.booleans())
-def test_loops_of_open_gaps_are_a_basis_of_what_is_open(seed, nodes, chance, directed):
+def test_loops_of_open_gaps_are_a_basis(seed, nodes, chance, directed):
     rng = np.random.default_rng(seed)
-    check(random_graph(rng, nodes, chance, directed=directed), rng.integers(nodes, size=3 * nodes).tolist())
+    assert_loops_are_bases(
+        random_graph(rng, nodes, chance, directed=directed), rng.integers(nodes, size=3 * nodes).tolist()
+    )
 
 
-def test_of_gaps_opened_together_the_loop_that_is_filled_is_the_closed_one():
+def test_closed_loop_among_gaps_opened_together():
     """The last of two squares that share an edge opens both gaps; the middle of either closes that one."""
     squares = [*zip("abon", "bona", strict=True), *zip("ocd", "cdn", strict=True)]
     for filled, other in (("abon", "ocdn"), ("ocdn", "abon")):
@@ -51,7 +53,7 @@ def test_of_gaps_opened_together_the_loop_that_is_filled_is_the_closed_one():
         assert [set(loop) for loop in cg.gap_loops(graph, walk)] == [set(filled), set(other)]
 
 
-def test_both_loops_of_one_opener():
+def test_two_loops_opened_by_one_node():
     """n links three arms that meet at o only: two gaps, each by two of the arms."""
     graph = cg.Graph.from_edges([(end, arm) for arm in "abc" for end in "on"])
     loops = cg.gap_loops(graph, ["a", "o", "b", "c", "n"])
@@ -71,6 +73,6 @@ def test_walks_of_agents_and_revisits():
 
 
 @pytest.mark.parametrize(("walk", "error"), [([], cg.WalkError), ("music", cg.WalkError), (["x"], cg.UnknownNodeError)])
-def test_bad_walks_are_refused(walk, error):
+def test_bad_walks(walk, error):
     with pytest.raises(error):
         cg.gap_loops(library(), walk)

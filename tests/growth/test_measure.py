@@ -1,4 +1,4 @@
-"""cg.measure: what a walk grew, step by step."""
+"""cg.measure: growth of walks after every step."""
 
 from __future__ import annotations
 
@@ -13,15 +13,13 @@ import curiograph as cg
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.toys import complete, cycle, grid, library
 from curiograph.growth.compute import compute_growth
-from curiograph.growth.measure import _joined as joined
-from curiograph.growth.measure import _Measured as Measured
-from curiograph.growth.measure import _measured as measured
-from curiograph.growth.measure import visits_of
+from curiograph.growth.measure import SharedInput, concatenate_results, measure_task
+from curiograph.growth.visits import find_visits
 from curiograph.rewards.cpt import CompressibilityTracker
 from oracles.reference import cpt, gudhi_pairs, random_graph
 
 
-def test_a_ring_and_its_filling():
+def test_filled_ring():
     """The fourth node of a square opens a gap, the middle closes it."""
     graph = cg.Graph.from_edges([*zip("abcd", "bcda", strict=True), *((x, "middle") for x in "abcd")])
     growth = cg.measure(graph, ["a", "b", "c", "d", "middle"])
@@ -32,12 +30,12 @@ def test_a_ring_and_its_filling():
     assert growth.gaps[0].lifetime == 1
 
 
-def test_a_gap_that_stays_has_no_lifetime():
+def test_open_gap_has_no_lifetime():
     (gap,) = cg.measure(cycle(5), [0, 1, 2, 3, 4]).gaps
     assert (gap.closed_by, gap.closed_at, gap.lifetime) == (None, None, None)
 
 
-def test_the_elder_gap_survives():
+def test_elder_rule():
     """Two rings share the path 0-3; a node that fills their sum closes the younger of the two."""
     ring = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0)]
     graph = cg.Graph.from_edges([*ring, (0, 6), (6, 3), *((7, v) for v in (0, 6, 3, 4, 5))])
@@ -62,7 +60,7 @@ def test_only_first_visits_count():
     assert len(growth) == 4
 
 
-def test_several_walks_at_once_equal_each_alone():
+def test_several_walks_equal_single_walks():
     graph = cg.generate("ba", nodes=40, seed=0)
     rng = np.random.default_rng(0)
     walks = [rng.integers(40, size=rng.integers(1, 50)).tolist() for _ in range(12)]
@@ -76,14 +74,14 @@ def test_several_walks_at_once_equal_each_alone():
         assert growth.revisits == alone.revisits
 
 
-def test_more_walks_than_are_measured_together():
+def test_thousands_of_walks():
     graph = cycle(5)
     walks = [[i % 5, (i + 1) % 5, (i + 2) % 5][: 1 + i % 3] for i in range(5000)]
     growths = cg.measure(graph, walks, compressibility=False)
     assert [growth.nodes for growth in growths] == walks
 
 
-def test_many_walks_of_one_are_still_many():
+def test_list_of_one_walk_returns_growths():
     assert isinstance(cg.measure(cycle(4), [[0, 1]]), cg.Growths)
 
 
@@ -133,7 +131,7 @@ def test_direction_and_weights_do_not_matter(directed):
     assert one.gaps == two.gaps
 
 
-def test_compressibility_equals_the_twin_and_can_be_left_out():
+def test_compressibility_equals_reference_and_is_optional():
     graph = cg.generate("rg", nodes=20, seed=3)
     walk = np.random.default_rng(3).permutation(20)[:10].tolist()
     growth = cg.measure(graph, walk)
@@ -159,7 +157,7 @@ def graph_and_walk(draw):
 
 
 @given(graph_and_walk())
-def test_gaps_opened_less_closed_are_the_gaps_there_are(case):
+def test_opened_minus_closed_gaps_equal_beta1(case):
     graph, walk = case
     growth = cg.measure(graph, walk)
     columns = growth.to_dict()
@@ -188,7 +186,7 @@ def test_higher_dimensions_equal_gudhi(case):
         assert sorted(found) == expected.sorted(dim)
 
 
-def test_an_octahedron_closes_a_loop_to_open_a_void():
+def test_octahedron():
     octahedron = cg.Graph.from_edges([(u, v) for u in range(6) for v in range(u) if u // 2 != v // 2])
     growth = cg.measure(octahedron, [0, 2, 1, 3, 4, 5], max_dim=2)
     assert growth.betti.tolist() == [[1, 0, 0]] * 3 + [[1, 1, 0], [1, 0, 0], [1, 0, 1]]
@@ -206,20 +204,21 @@ def test_dense_graphs_in_dimension_2_equal_gudhi():
 
 
 @given(st.data())
-def test_a_walk_does_not_know_what_is_measured_with_it(data):
-    """Whatever parts walks are measured in, every number is the same to the last bit."""
+def test_growth_does_not_depend_on_the_other_walks(data):
+    """Results are bit-identical for any division of the walks into tasks."""
     graph = cg.generate("er", nodes=30, seed=data.draw(st.integers(0, 3)))
     walk = st.lists(st.integers(0, 29), min_size=1, max_size=25)
-    visits = visits_of(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
+    visits = find_visits(graph, data.draw(st.lists(walk, min_size=1, max_size=8)))
     whole = compute_growth(graph, visits.nodes, visits.offsets)
     cuts = sorted(data.draw(st.sets(st.integers(1, len(whole)), max_size=4)) | {0, len(whole)})
-    parts = joined(visits, [measured(Measured(graph, visits, 1, True), (a, b)) for a, b in pairwise(cuts)])
+    shared = SharedInput(graph, visits, 1, True)
+    parts = concatenate_results(visits, [measure_task(shared, (a, b)) for a, b in pairwise(cuts)])
     for name, array in vars(whole).items():
         assert array.dtype == getattr(parts, name).dtype
         assert array.tobytes() == getattr(parts, name).tobytes()
 
 
-def test_a_step_has_the_bits_that_the_reward_gives():
+def test_compressibility_equals_the_tracker_bit_for_bit():
     graph = cg.generate("er", nodes=60, seed=0)
     walk = np.random.default_rng(0).permutation(60)[:40].astype(np.int32)
     stack, expected = GraphBatch.of([graph]), []
@@ -228,7 +227,7 @@ def test_a_step_has_the_bits_that_the_reward_gives():
     assert cg.measure(graph, walk.tolist()).compressibility.tolist() == expected
 
 
-def test_records_are_made_when_they_are_asked_for():
+def test_growths_index_and_slice():
     walks = [[0, 1, 2, 3, 0], [2], [4, 3, 2, 1, 0]]
     growths = cg.measure(cycle(5), walks)
     assert growths[-1].to_dict() == growths.items[2].to_dict() == cg.measure(cycle(5), walks[2]).to_dict()
@@ -316,7 +315,7 @@ def test_bad_walks(walk, error, words):
         cg.measure(library(), walk)
 
 
-def test_the_number_of_an_empty_walk_counts_all_walks():
+def test_error_has_the_number_of_the_empty_walk():
     with pytest.raises(cg.WalkError, match="walk 3000 is empty"):
         cg.measure(cycle(4), [[0, 1]] * 3000 + [[]], compressibility=False)
 
@@ -327,7 +326,7 @@ def test_bad_dimension(max_dim):
         cg.measure(cycle(4), [0, 1], max_dim=max_dim)
 
 
-def test_slices_stay_growths_and_frames_name_the_walk_first():
+def test_slices_are_growths_and_frames_start_with_the_walk():
     growths = cg.measure(cycle(5), [[0, 1], [2], [3, 4, 0]])
     assert isinstance(growths[:2], cg.Growths)
     assert growths.to_frame()["walk"].tolist() == [0, 0, 1, 2, 2, 2]
@@ -335,8 +334,8 @@ def test_slices_stay_growths_and_frames_name_the_walk_first():
     assert len(growths.to_dict()["walks"]) == 3
 
 
-def test_one_long_walk_among_short_ones_costs_no_more_than_both():
-    """Walks are padded to the longest of their chunk only."""
+def test_one_long_walk_among_short_ones():
+    """Walks are padded only to the longest walk of their batch."""
     graph = cg.generate("er", nodes=400, seed=0)
     rng = np.random.default_rng(0)
     walks = [rng.permutation(400)[: 3 + i % 20].tolist() for i in range(50)]

@@ -1,4 +1,4 @@
-"""S + v of every candidate against networkx, and the messages over it against dense matrices."""
+"""Subgraphs S + v of candidates: comparison with networkx, and of messages with dense matrices."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.kernels import subgraphs
-from oracles import reference as twins
+from oracles import reference
 
 
 def read(graph: cg.Graph, walks: list[list[int]], options: list[list[int]]) -> tuple[np.ndarray, ...]:
-    """The kernel on walks with their candidates (positions)."""
+    """Call the kernel on walks with their candidates (positions)."""
     lengths = np.array([len(walk) for walk in walks], np.int64)
     nodes = np.full((len(walks), max(lengths, default=0)), -1, np.int32)
     for i, walk in enumerate(walks):
@@ -28,9 +28,9 @@ def read(graph: cg.Graph, walks: list[list[int]], options: list[list[int]]) -> t
 
 
 def check(graph: cg.Graph, walks: list[list[int]], options: list[list[int]]) -> None:
-    """Every subgraph holds its nodes in order and has the edges of the induced subgraph, both ways, sorted."""
+    """Check that every subgraph has its nodes in order and the edges of the induced subgraph, both ways, sorted."""
     bounds, places, starts, links = read(graph, walks, options)
-    joined = twins.undirected(graph)
+    joined = reference.to_undirected(graph)
     expected = [[*walk, v] for walk, some in zip(walks, options, strict=True) for v in some]
     assert bounds.tolist() == np.cumsum([0, *map(len, expected)]).tolist()
     assert places.tolist() == [v for nodes in expected for v in nodes]
@@ -46,7 +46,7 @@ def check(graph: cg.Graph, walks: list[list[int]], options: list[list[int]]) -> 
 def graph_and_walks(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     nodes = draw(st.integers(2, 14))
-    graph = twins.random_graph(rng, nodes, draw(st.floats(0, 1)), directed=draw(st.booleans()))
+    graph = reference.draw_graph(rng, nodes, draw(st.floats(0, 1)), directed=draw(st.booleans()))
     walks, options = [], []
     for _ in range(draw(st.integers(0, 4))):
         order = rng.permutation(nodes).tolist()
@@ -62,22 +62,22 @@ def test_equals_induced_subgraphs(case):
 
 
 def test_long_walks_in_dense_graphs():
-    """More links than the first guess has room for, by far and in several steps."""
+    """Far more links than the initial capacity."""
     graph = cg.toys.complete(60)
     check(graph, [list(range(50)), [59], list(range(10, 50))], [[51, 55], [], [0, 1, 2, 59]])
 
 
-def test_walks_of_very_different_lengths_do_not_mix():
-    """The scratch space of a long walk is used again by a short one."""
+def test_walks_of_different_lengths_are_independent():
+    """The scratch memory of a long walk is reused by a short one."""
     graph = cg.toys.cycle(30)
     check(graph, [list(range(29)), [4, 3], list(range(20, 29)), [0]], [[29], [5], [0, 29], [1, 29]])
 
 
 @given(graph_and_walks())
-def test_degrees_and_triangles_inside(case):
+def test_inner_degrees_and_triangles(case):
     graph, walks, options = case
     bounds, _, starts, links = read(*case)
-    joined = twins.undirected(graph)
+    joined = reference.to_undirected(graph)
     expected = []
     for walk, some in zip(walks, options, strict=True):
         for v in some:
@@ -89,7 +89,7 @@ def test_degrees_and_triangles_inside(case):
 @pytest.mark.parametrize("mean", [True, False])
 @settings(max_examples=30)
 @given(graph_and_walks(), st.integers(1, 5))
-def test_gathering_is_a_matrix_product_and_back_its_transpose(mean, case, width):
+def test_messages_are_a_matrix_product_and_gradients_its_transpose(mean, case, width):
     _, places, starts, links = read(*case)
     rng = np.random.default_rng(0)
     count = len(places)
@@ -110,7 +110,7 @@ def test_gathering_is_a_matrix_product_and_back_its_transpose(mean, case, width)
 
 @settings(max_examples=30)
 @given(graph_and_walks())
-def test_the_sum_over_every_subgraph(case):
+def test_sum_over_every_subgraph(case):
     bounds, places, *_ = read(*case)
     hidden = np.random.default_rng(1).normal(size=(len(places), 3)).astype(np.float32)
     expected = [hidden[first:last].sum(axis=0) for first, last in pairwise(bounds)]

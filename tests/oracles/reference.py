@@ -1,6 +1,6 @@
-"""Slow, obvious twins of the kernels: each follows the paper's definition in plain Python, numpy or gudhi.
+"""Reference implementations of the kernels: each follows the paper's definition in plain Python, numpy or gudhi.
 
-Nothing here uses the code under test beyond reading a graph's edges (`adjacency`), and the places of the flags.
+They use no code under test except the edges of a graph (`build_adjacency`) and the columns of the flags.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import networkx as nx
 import numpy as np
 
 from curiograph import Graph
-from curiograph.kernels import neighborhood as where
+from curiograph.kernels import neighborhood
 
 TIE = 1e-11  # merges closer than this are equal
 
@@ -23,8 +23,8 @@ TIE = 1e-11  # merges closer than this are equal
 # ---- graphs ---------------------------------------------------------------------------------------------------------
 
 
-def adjacency(graph: Graph) -> np.ndarray:
-    """A[i, j] = weight of the edge from position i to position j, read off the rows."""
+def build_adjacency(graph: Graph) -> np.ndarray:
+    """Return A with A[i, j] = weight of the edge from position i to position j."""
     matrix = np.zeros((graph.num_nodes, graph.num_nodes))
     for u in range(graph.num_nodes):
         for slot in range(graph.indptr[u], graph.indptr[u + 1]):
@@ -32,19 +32,19 @@ def adjacency(graph: Graph) -> np.ndarray:
     return matrix
 
 
-def skeleton(graph: Graph) -> np.ndarray:
-    """Which nodes are joined, in either direction."""
-    matrix = adjacency(graph) if graph.weights is None else adjacency(unweighted(graph))
+def build_skeleton(graph: Graph) -> np.ndarray:
+    """Return a matrix of the pairs of nodes that are linked in either direction."""
+    matrix = build_adjacency(graph) if graph.weights is None else build_adjacency(drop_weights(graph))
     return (matrix + matrix.T) > 0
 
 
-def unweighted(graph: Graph) -> Graph:
-    """The same edges without weights: an edge of weight zero is an edge."""
+def drop_weights(graph: Graph) -> Graph:
+    """Return the same edges without weights: an edge of weight zero is an edge."""
     return Graph(graph.indptr, graph.indices, directed=graph.directed)
 
 
-def random_graph(rng: np.random.Generator, nodes: int, chance: float, *, directed: bool = False) -> Graph:
-    """Every edge with the same chance; at least one edge; positions are labels."""
+def draw_graph(rng: np.random.Generator, nodes: int, chance: float, *, directed: bool = False) -> Graph:
+    """Draw a graph with every edge of the same probability and at least one edge; labels are positions."""
     drawn = rng.random((nodes, nodes)) < chance
     drawn[0, 1] = True
     pairs = [(int(u), int(v)) for u, v in zip(*np.nonzero(drawn), strict=True) if (directed and u != v) or u < v]
@@ -54,8 +54,8 @@ def random_graph(rng: np.random.Generator, nodes: int, chance: float, *, directe
 # ---- topology -------------------------------------------------------------------------------------------------------
 
 
-def rank_gf2(columns: Iterable[int]) -> int:
-    """Rank over GF(2) of columns given as the bits of whole numbers."""
+def compute_rank_gf2(columns: Iterable[int]) -> int:
+    """Return the rank over GF(2) of columns given as the bits of integers."""
     pivots: dict[int, int] = {}
     for column in columns:
         while column and (top := column.bit_length()) in pivots:
@@ -65,13 +65,13 @@ def rank_gf2(columns: Iterable[int]) -> int:
     return len(pivots)
 
 
-def betti_by_ranks(joined: np.ndarray) -> tuple[int, int]:
-    """beta_0 and beta_1 of the clique complex, from the ranks of its boundary matrices over GF(2)."""
+def compute_betti(joined: np.ndarray) -> tuple[int, int]:
+    """Return beta_0 and beta_1 of the clique complex, from the ranks of its boundary matrices over GF(2)."""
     size = len(joined)
     edges = [(u, v) for u, v in combinations(range(size), 2) if joined[u, v]]
     number = {edge: i for i, edge in enumerate(edges)}
-    first = rank_gf2((1 << u) | (1 << v) for u, v in edges)
-    second = rank_gf2(
+    first = compute_rank_gf2((1 << u) | (1 << v) for u, v in edges)
+    second = compute_rank_gf2(
         (1 << number[u, v]) | (1 << number[u, w]) | (1 << number[v, w])
         for u, v, w in combinations(range(size), 3)
         if joined[u, v] and joined[u, w] and joined[v, w]
@@ -79,8 +79,8 @@ def betti_by_ranks(joined: np.ndarray) -> tuple[int, int]:
     return size - first, len(edges) - first - second
 
 
-def independent_loops(joined: np.ndarray, loops: Sequence[Sequence[int]]) -> int:
-    """Rank in H_1 over GF(2) of closed loops of nodes: by how much they raise the rank of the triangles."""
+def count_independent_loops(joined: np.ndarray, loops: Sequence[Sequence[int]]) -> int:
+    """Return the rank in H_1 over GF(2) of loops of nodes: by how much they increase the rank of the triangles."""
     size = len(joined)
     edges = [(u, v) for u, v in combinations(range(size), 2) if joined[u, v]]
     number = {frozenset(edge): 1 << i for i, edge in enumerate(edges)}
@@ -90,44 +90,45 @@ def independent_loops(joined: np.ndarray, loops: Sequence[Sequence[int]]) -> int
         if joined[u, v] and joined[u, w] and joined[v, w]
     ]
     around = [sum(number[frozenset(pair)] for pair in zip(loop, [*loop[1:], loop[0]], strict=True)) for loop in loops]
-    return rank_gf2([*triangles, *around]) - rank_gf2(triangles)
+    return compute_rank_gf2([*triangles, *around]) - compute_rank_gf2(triangles)
 
 
-class Pairs(NamedTuple):
-    """Persistence pairs of the node-order filtration: (opened, closed), closed = inf for those that stay."""
+class PersistencePairs(NamedTuple):
+    """Persistence pairs of the node-order filtration: (opened, closed), closed = inf for open gaps."""
 
     steps: int
     by_dim: list[np.ndarray]
 
     def curve(self, dim: int) -> np.ndarray:
-        """Betti number after every step."""
+        """Return the Betti number after every step."""
         opened, closed = self.by_dim[dim].T
         steps = np.arange(self.steps)[:, None]
         return ((opened <= steps) & (steps < closed)).sum(axis=1)
 
     def sorted(self, dim: int) -> list[tuple[float, float]]:
+        """Return the pairs of a dimension, sorted."""
         return sorted(map(tuple, self.by_dim[dim].tolist()))
 
 
-def gudhi_pairs(graph: Graph, order: Sequence[int], top: int = 1) -> Pairs:
-    """Persistence of the walk `order` (positions): node t enters at t with its edges and cliques into the walk."""
+def compute_gudhi_pairs(graph: Graph, order: Sequence[int], top: int = 1) -> PersistencePairs:
+    """Return the persistence of the walk `order`: node t enters at step t with its edges and cliques."""
     step = {int(node): t for t, node in enumerate(order)}
     tree = gudhi.SimplexTree()
     for node, t in step.items():
         tree.insert([t], t)
-        for neighbour in graph.indices[graph.indptr[node] : graph.indptr[node + 1]].tolist():
-            s = step.get(neighbour, t)
+        for neighbor in graph.indices[graph.indptr[node] : graph.indptr[node + 1]].tolist():
+            s = step.get(neighbor, t)
             if s != t:
                 tree.insert([s, t], max(s, t))
     tree.expansion(top + 1)
     tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
     found = [tree.persistence_intervals_in_dimension(dim) for dim in range(top + 1)]
-    return Pairs(len(step), [pairs.reshape(-1, 2) for pairs in found])
+    return PersistencePairs(len(step), [pairs.reshape(-1, 2) for pairs in found])
 
 
-def gudhi_betti(graph: Graph, nodes: Sequence[int], dim: int = 1) -> int:
-    """A Betti number of the subgraph on `nodes`."""
-    return int(gudhi_pairs(graph, nodes, max(dim, 1)).curve(dim)[-1])
+def compute_gudhi_betti(graph: Graph, nodes: Sequence[int], dim: int = 1) -> int:
+    """Return a Betti number of the subgraph on `nodes`."""
+    return int(compute_gudhi_pairs(graph, nodes, max(dim, 1)).curve(dim)[-1])
 
 
 # ---- compressibility ------------------------------------------------------------------------------------------------
@@ -146,8 +147,8 @@ class Curve(NamedTuple):
         return float(self.upper[0] - self.upper.mean())
 
 
-def transition(matrix: np.ndarray, self_loops: bool) -> np.ndarray:
-    """P_ij = M_ij / sum_j M_ij; a node with nowhere to go stays."""
+def build_transition(matrix: np.ndarray, self_loops: bool) -> np.ndarray:
+    """Return P_ij = M_ij / sum_j M_ij; a dangling node stays."""
     matrix = matrix.copy()
     if self_loops:
         np.fill_diagonal(matrix, 1.0)
@@ -157,71 +158,71 @@ def transition(matrix: np.ndarray, self_loops: bool) -> np.ndarray:
     return matrix / matrix.sum(axis=1, keepdims=True)
 
 
-def stationary(matrix: np.ndarray, self_loops: bool, directed: bool) -> np.ndarray:
-    """pi_i: the share of the weight at i if undirected, else the limit of the lazy walk from a uniform start."""
+def compute_stationary(matrix: np.ndarray, self_loops: bool, directed: bool) -> np.ndarray:
+    """Return pi: the share of the strength if undirected, else the limit of the lazy walk from a uniform start."""
     if not directed:
         strength = matrix.sum(axis=1) + self_loops
         return strength / strength.sum() if strength.sum() > 0 else strength
-    lazy = (transition(matrix, self_loops) + np.eye(len(matrix))) / 2
+    lazy = (build_transition(matrix, self_loops) + np.eye(len(matrix))) / 2
     for _ in range(60):  # 2^60 steps
         lazy = lazy @ lazy
         lazy /= lazy.sum(axis=1, keepdims=True)
     return lazy.mean(axis=0)
 
 
-def joint_steps(matrix: np.ndarray, self_loops: bool = True, directed: bool = False) -> np.ndarray:
-    """pi_i P_ij: how often the walk steps from i to j."""
-    return stationary(matrix, self_loops, directed)[:, None] * transition(matrix, self_loops)
+def compute_joint_steps(matrix: np.ndarray, self_loops: bool = True, directed: bool = False) -> np.ndarray:
+    """Return pi_i P_ij: the probability of a step from i to j."""
+    return compute_stationary(matrix, self_loops, directed)[:, None] * build_transition(matrix, self_loops)
 
 
-def information_rate(joint: np.ndarray) -> float:
-    """-sum_i pi_i sum_j P_ij log2 P_ij, with pi and P read off the joint steps."""
+def compute_information_rate(joint: np.ndarray) -> float:
+    """Return -sum_i pi_i sum_j P_ij log2 P_ij, with pi and P from the joint probabilities."""
     pi = joint.sum(axis=1)
     used = joint > 0
     return float(-(joint[used] * np.log2((joint / np.where(pi > 0, pi, 1.0)[:, None])[used])).sum())
 
 
-def clustered(joint: np.ndarray, clusters: list[list[int]]) -> np.ndarray:
-    """Joint steps between clusters."""
+def merge_clusters(joint: np.ndarray, clusters: list[list[int]]) -> np.ndarray:
+    """Return the joint probabilities of steps between clusters."""
     return np.array([[joint[np.ix_(a, b)].sum() for b in clusters] for a in clusters])
 
 
-def upper_rate(joint: np.ndarray, clusters: list[list[int]]) -> float:
-    """Information rate of the coarse-grained walk if it were Markovian."""
-    return information_rate(clustered(joint, clusters))
+def compute_upper_rate(joint: np.ndarray, clusters: list[list[int]]) -> float:
+    """Return the information rate of the coarse-grained walk, treated as a Markov chain."""
+    return compute_information_rate(merge_clusters(joint, clusters))
 
 
-def lower_rate(joint: np.ndarray, clusters: list[list[int]]) -> float:
-    """Entropy of the next cluster given the node."""
-    return information_rate(np.column_stack([joint[:, cluster].sum(axis=1) for cluster in clusters]))
+def compute_lower_rate(joint: np.ndarray, clusters: list[list[int]]) -> float:
+    """Return the entropy of the next cluster given the node."""
+    return compute_information_rate(np.column_stack([joint[:, cluster].sum(axis=1) for cluster in clusters]))
 
 
 AllowedPairs = Callable[[np.ndarray], Iterable[tuple[int, int]]]
 
 
-def rate_distortion(joint: np.ndarray, allowed: AllowedPairs | None = None) -> Curve:
-    """Greedy merging: at every scale try the pairs, keep the one with the lowest rate, of equal ones the lowest.
+def compute_rate_distortion(joint: np.ndarray, allowed: AllowedPairs | None = None) -> Curve:
+    """Merge clusters greedily: at every scale merge the pair with the lowest rate, of equal ones the lowest pair.
 
-    `allowed` picks the pairs to try from the joint steps between the present clusters; all of them by default. Clusters
-    stay in the order of their lowest node.
+    `allowed` selects the pairs to try from the joint probabilities of the clusters; all pairs by default. Clusters are
+    in the order of their lowest node.
     """
     clusters = [[i] for i in range(len(joint))]
     history = [clusters]
     merged = joint
     while len(clusters) > 1:
         pairs = sorted(allowed(merged)) if allowed else list(combinations(range(len(clusters)), 2))
-        rates = np.array([information_rate(_joined(merged, a, b)) for a, b in pairs])
+        rates = np.array([compute_information_rate(_merge_pair(merged, a, b)) for a, b in pairs])
         a, b = pairs[int(np.flatnonzero(rates <= rates.min() + TIE)[0])]
-        merged = np.delete(np.delete(_joined(merged, a, b), b, axis=0), b, axis=1)
+        merged = np.delete(np.delete(_merge_pair(merged, a, b), b, axis=0), b, axis=1)
         clusters = [sorted(c + clusters[b]) if k == a else c for k, c in enumerate(clusters) if k != b]
         history.append(clusters)
-    upper = np.array([upper_rate(joint, c) for c in history[:-1]] + [0.0])
-    lower = np.array([lower_rate(joint, c) for c in history[:-1]] + [0.0])
+    upper = np.array([compute_upper_rate(joint, c) for c in history[:-1]] + [0.0])
+    lower = np.array([compute_lower_rate(joint, c) for c in history[:-1]] + [0.0])
     return Curve(upper, lower, history)
 
 
-def _joined(joint: np.ndarray, a: int, b: int) -> np.ndarray:
-    """Joint steps after cluster b went into a, which leaves b empty."""
+def _merge_pair(joint: np.ndarray, a: int, b: int) -> np.ndarray:
+    """Return the joint probabilities after the merge of cluster b into a, which leaves b empty."""
     out = joint.copy()
     out[a] += out[b]
     out[:, a] += out[:, b]
@@ -230,18 +231,18 @@ def _joined(joint: np.ndarray, a: int, b: int) -> np.ndarray:
     return out
 
 
-def compressibility(matrix: np.ndarray, self_loops: bool = True, directed: bool = False) -> float:
-    """C of the walk on a graph given by its adjacency matrix; H - mean R, R at one cluster is zero."""
+def compute_compressibility(matrix: np.ndarray, self_loops: bool = True, directed: bool = False) -> float:
+    """Return C = H - mean R of the walk on an adjacency matrix; R at one cluster is zero."""
     if len(matrix) == 1:
         return 0.0
-    return rate_distortion(joint_steps(matrix, self_loops, directed)).compressibility
+    return compute_rate_distortion(compute_joint_steps(matrix, self_loops, directed)).compressibility
 
 
 # ---- exploration ----------------------------------------------------------------------------------------------------
 
 
-def candidates(graph: Graph, walk: Sequence[int], fallback: str) -> list[int]:
-    """A(S) by definition, ascending."""
+def find_candidates(graph: Graph, walk: Sequence[int], fallback: str) -> list[int]:
+    """Return A(S) by definition, ascending."""
 
     def unvisited_from(u: int) -> set[int]:
         return set(graph.indices[graph.indptr[u] : graph.indptr[u + 1]].tolist()) - set(walk)
@@ -254,11 +255,11 @@ def candidates(graph: Graph, walk: Sequence[int], fallback: str) -> list[int]:
     return sorted(found)
 
 
-def all_walks(graph: Graph, start: int, steps: int, fallback: str) -> Iterator[list[int]]:
-    """Every walk of `steps` nodes from `start`, shorter where there is nowhere left to go."""
+def list_walks(graph: Graph, start: int, steps: int, fallback: str) -> Iterator[list[int]]:
+    """Yield every walk of `steps` nodes from `start`, shorter if there are no candidates."""
 
     def extend(walk: list[int]) -> Iterator[list[int]]:
-        following = candidates(graph, walk, fallback) if len(walk) < steps else []
+        following = find_candidates(graph, walk, fallback) if len(walk) < steps else []
         if not following:
             yield walk
         for v in following:
@@ -267,30 +268,30 @@ def all_walks(graph: Graph, start: int, steps: int, fallback: str) -> Iterator[l
     yield from extend([start])
 
 
-def igt(graph: Graph, nodes: Iterable[int]) -> float:
-    """beta_1 of the subgraph on `nodes`."""
+def compute_igt(graph: Graph, nodes: Iterable[int]) -> float:
+    """Return beta_1 of the subgraph on `nodes`."""
     nodes = sorted(nodes)
-    return float(betti_by_ranks(skeleton(graph)[np.ix_(nodes, nodes)])[1])
+    return float(compute_betti(build_skeleton(graph)[np.ix_(nodes, nodes)])[1])
 
 
-def cpt(graph: Graph, nodes: Iterable[int]) -> float:
-    """Compressibility of the subgraph on `nodes`, with self-loops, undirected and unweighted."""
+def compute_cpt(graph: Graph, nodes: Iterable[int]) -> float:
+    """Return the compressibility of the subgraph on `nodes`, with self-loops, undirected and unweighted."""
     nodes = sorted(nodes)
-    return compressibility(skeleton(graph)[np.ix_(nodes, nodes)].astype(float))
+    return compute_compressibility(build_skeleton(graph)[np.ix_(nodes, nodes)].astype(float))
 
 
-REWARDS: dict[str, Callable[[Graph, Iterable[int]], float]] = {"igt": igt, "cpt": cpt}
+REWARDS: dict[str, Callable[[Graph, Iterable[int]], float]] = {"igt": compute_igt, "cpt": compute_cpt}
 
 
-def walk_return(graph: Graph, walk: Sequence[int], reward: str, discount: float = 1.0) -> float:
-    """F(S_2) + d F(S_3) + d^2 F(S_4) + ..."""
+def compute_return(graph: Graph, walk: Sequence[int], reward: str, discount: float = 1.0) -> float:
+    """Return F(S_2) + d F(S_3) + d^2 F(S_4) + ..."""
     return sum(discount ** (t - 2) * REWARDS[reward](graph, walk[:t]) for t in range(2, len(walk) + 1))
 
 
-def best_return(
+def find_best_return(
     graph: Graph, start: int, steps: int, reward: str, fallback: str = "frontier", discount: float = 1.0
 ) -> float:
-    """The highest return of any walk, by trying them all."""
+    """Return the highest return of any walk, by enumeration."""
     known: dict[frozenset[int], float] = {}
 
     def value(nodes: Sequence[int]) -> float:
@@ -301,23 +302,23 @@ def best_return(
 
     return max(
         sum(discount ** (t - 2) * value(walk[:t]) for t in range(2, len(walk) + 1))
-        for walk in all_walks(graph, start, steps, fallback)
+        for walk in list_walks(graph, start, steps, fallback)
     )
 
 
-# ---- what trained agents read ---------------------------------------------------------------------------------------
+# ---- input of trained agents ----------------------------------------------------------------------------------------
 
 
-def undirected(graph: Graph) -> nx.Graph:
-    """Who is joined with whom in either direction, between positions."""
-    joined = nx.Graph(zip(*(axis.tolist() for axis in np.nonzero(skeleton(graph))), strict=True))
+def to_undirected(graph: Graph) -> nx.Graph:
+    """Return the undirected graph of positions."""
+    joined = nx.Graph(zip(*(axis.tolist() for axis in np.nonzero(build_skeleton(graph))), strict=True))
     joined.add_nodes_from(range(graph.num_nodes))
     return joined
 
 
-def degree_profile(graph: Graph) -> np.ndarray:
-    """Degree; minimum, maximum, mean and population standard deviation of the neighbours' degrees; zeros if alone."""
-    joined = undirected(graph)
+def compute_degree_profile(graph: Graph) -> np.ndarray:
+    """Return degree; minimum, maximum, mean, population standard deviation of neighbors' degrees; zeros if isolated."""
+    joined = to_undirected(graph)
     profile = np.zeros((graph.num_nodes, 5))
     for v in range(graph.num_nodes):
         if around := [joined.degree(u) for u in joined[v]]:
@@ -326,19 +327,19 @@ def degree_profile(graph: Graph) -> np.ndarray:
 
 
 class Reading(NamedTuple):
-    """What is read around one walk: nodes in the order of reading, and the graph between them."""
+    """The nodes read around one walk, in order, and the graph on them."""
 
     nodes: list[int]
     joined: nx.Graph
 
 
-def read_around(
+def read_neighborhood(
     joined: nx.Graph, walk: Sequence[int], options: Sequence[int], hops: int, most: int, fan: int
 ) -> Reading:
-    """The walk, its candidates, then hop after hop what lies around the candidates, and at the first hop the walk.
+    """Return the walk, its candidates, then hop by hop the nodes around the candidates and, at the first hop, the walk.
 
-    Of each node the first `fan` neighbours are looked at, and `most` nodes are read beyond walk and candidates.
-    Nothing is read around a walk without candidates.
+    The first `fan` neighbors of each node are read, and at most `most` nodes beyond walk and candidates. The
+    neighborhood of a walk without candidates is empty.
     """
     if not options:
         return Reading([], nx.Graph())
@@ -356,27 +357,27 @@ def read_around(
 
 
 def is_loose(joined: nx.Graph, walk: Sequence[int], u: int, v: int) -> bool:
-    """Whether u and v have no visited neighbour in common."""
+    """Return whether u and v have no common visited neighbor."""
     return not set(joined[u]) & set(joined[v]) & set(walk)
 
 
-def flags(joined: nx.Graph, walk: Sequence[int], options: Sequence[int], ahead: int, v: int) -> np.ndarray:
-    """What the walk has to do with node v."""
-    row = np.zeros(where.NUM_FLAGS)
-    recent = where.LINKED - where.AGES
+def compute_flags(joined: nx.Graph, walk: Sequence[int], options: Sequence[int], ahead: int, v: int) -> np.ndarray:
+    """Return the flags of node v."""
+    row = np.zeros(neighborhood.NUM_FLAGS)
+    recent = neighborhood.LINKED - neighborhood.AGES
     age = {u: len(walk) - 1 - t for t, u in enumerate(walk)}
     tied = joined.subgraph(set(joined[v]) & set(walk))
-    row[where.VISITED] = v in walk
-    row[where.LAST] = v == walk[-1]
-    row[where.CANDIDATE] = v in options
-    row[where.AGE] = 0.1 * age.get(v, 0)
-    row[where.LINKS] = 0.25 * len(tied)
-    row[where.LINK_EDGES] = np.log1p(tied.number_of_edges())
-    row[where.AHEAD] = 0.1 * ahead
-    row[where.LENGTH] = 0.1 * len(walk)
+    row[neighborhood.VISITED] = v in walk
+    row[neighborhood.LAST] = v == walk[-1]
+    row[neighborhood.CANDIDATE] = v in options
+    row[neighborhood.AGE] = 0.1 * age.get(v, 0)
+    row[neighborhood.LINKS] = 0.25 * len(tied)
+    row[neighborhood.LINK_EDGES] = np.log1p(tied.number_of_edges())
+    row[neighborhood.AHEAD] = 0.1 * ahead
+    row[neighborhood.LENGTH] = 0.1 * len(walk)
     for k in range(recent):
-        row[where.AGES + k] = age.get(v) == k
-        row[where.LINKED + k] = any(age[u] == k for u in tied)
+        row[neighborhood.AGES + k] = age.get(v) == k
+        row[neighborhood.LINKED + k] = any(age[u] == k for u in tied)
     return row
 
 
@@ -385,23 +386,23 @@ def flags(joined: nx.Graph, walk: Sequence[int], options: Sequence[int], ahead: 
 Weights = Mapping[str, np.ndarray]
 
 
-def random_weights(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str, np.ndarray]:
-    """Weights of about the size that training begins with."""
+def draw_weights(shapes: Mapping[str, tuple[int, ...]], seed: int) -> dict[str, np.ndarray]:
+    """Draw weights of about the scale of initial weights in training."""
     rng = np.random.default_rng(seed)
     return {name: (rng.normal(size=size) / np.sqrt(size[-1])).astype(np.float32) for name, size in shapes.items()}
 
 
-def dense(weights: Weights, name: str, inputs: np.ndarray) -> np.ndarray:
-    """W x + b, in double precision."""
+def apply_dense(weights: Weights, name: str, inputs: np.ndarray) -> np.ndarray:
+    """Return W x + b, in double precision."""
     bias = weights.get(f"{name}.bias", np.zeros(1)).astype(float)
     return weights[f"{name}.weight"].astype(float) @ inputs + bias
 
 
-def rectified(values: np.ndarray) -> np.ndarray:
+def apply_relu(values: np.ndarray) -> np.ndarray:
     return np.where(values > 0, values, 0.0)
 
 
-def gnn_value(
+def compute_gnn_value(
     graph: Graph,
     nodes: Sequence[int],
     weights: Weights,
@@ -411,8 +412,8 @@ def gnn_value(
     inner_triangles: bool,
     aggregation: str,
 ) -> float:
-    """net(S + v) of the subgraph on `nodes`: three GraphSAGE layers, a sum over the nodes, two dense layers."""
-    inner, profile = undirected(graph).subgraph(nodes), degree_profile(graph)
+    """Return net(S + v) of the subgraph on `nodes`: three GraphSAGE layers, a sum over nodes, two dense layers."""
+    inner, profile = to_undirected(graph).subgraph(nodes), compute_degree_profile(graph)
     states = {}
     for v in nodes:
         state = [*profile[v]]
@@ -420,16 +421,20 @@ def gnn_value(
         state += [nx.triangles(inner, v)] if inner_triangles else []
         states[v] = np.log1p(state) if log_features else np.array(state)
     for layer in range(3):
-        heard = {}
+        means = {}
         for v in nodes:
             total = sum((states[u] for u in inner[v]), np.zeros_like(states[v]))
-            heard[v] = total / max(1, inner.degree(v)) if aggregation == "mean" else total
-        states = {v: rectified(dense(weights, f"layers.{layer}", np.concatenate([states[v], heard[v]]))) for v in nodes}
+            means[v] = total / max(1, inner.degree(v)) if aggregation == "mean" else total
+        states = {
+            v: apply_relu(apply_dense(weights, f"layers.{layer}", np.concatenate([states[v], means[v]]))) for v in nodes
+        }
     pooled = sum(states.values())
-    return float(dense(weights, "output", rectified(dense(weights, "hidden", pooled)))[0] * weights["scale"][0])
+    return float(
+        apply_dense(weights, "output", apply_relu(apply_dense(weights, "hidden", pooled)))[0] * weights["scale"][0]
+    )
 
 
-def horizon_values(
+def compute_horizon_values(
     graph: Graph,
     walk: Sequence[int],
     options: Sequence[int],
@@ -441,11 +446,11 @@ def horizon_values(
     most: int,
     fan: int,
 ) -> list[float]:
-    """Q of every candidate: residual layers of messages over what is read around the walk, then two dense layers."""
+    """Return Q of every candidate: residual message layers over the neighborhood of the walk, then two dense layers."""
     if not options:
         return []
-    everything, profile = undirected(graph), degree_profile(graph)
-    nodes, joined = read_around(everything, walk, options, hops, most, fan)
+    everything, profile = to_undirected(graph), compute_degree_profile(graph)
+    nodes, joined = read_neighborhood(everything, walk, options, hops, most, fan)
 
     def mean_state(some: Iterable[int]) -> np.ndarray:
         return sum_state(some) / max(1, len(list(some)))
@@ -455,22 +460,22 @@ def horizon_values(
 
     states = {}
     for v in nodes:
-        features = np.concatenate([np.log1p(profile[v]), flags(joined, walk, options, ahead, v)])
-        states[v] = rectified(dense(weights, "read", features))
+        features = np.concatenate([np.log1p(profile[v]), compute_flags(joined, walk, options, ahead, v)])
+        states[v] = apply_relu(apply_dense(weights, "read", features))
     for layer in range(layers):
-        from_walk = dense(weights, f"walk.{layer}", mean_state(walk))
-        news = {}
+        from_walk = apply_dense(weights, f"walk.{layer}", mean_state(walk))
+        updates = {}
         for v in nodes:
             visited = [u for u in joined[v] if u in walk]
             across = [u for u in joined[v] if u not in walk and is_loose(joined, walk, u, v)]
             messages = [states[v], mean_state(joined[v]), sum_state(visited), 0.25 * sum_state(across)]
-            news[v] = dense(weights, f"messages.{layer}", np.concatenate(messages)) + from_walk
-        states = {v: states[v] + dense(weights, f"update.{layer}", rectified(news[v])) for v in nodes}
+            updates[v] = apply_dense(weights, f"messages.{layer}", np.concatenate(messages)) + from_walk
+        states = {v: states[v] + apply_dense(weights, f"update.{layer}", apply_relu(updates[v])) for v in nodes}
     per_step, spread = weights["scale"].astype(float)
     values = []
     for v in options:
         head = np.concatenate([states[v], mean_state(walk), states[walk[-1]]])
-        out = dense(weights, "output", rectified(dense(weights, "hidden", head)))[0]
+        out = apply_dense(weights, "output", apply_relu(apply_dense(weights, "hidden", head)))[0]
         values.append(float(per_step * ahead + spread * out))
     return values
 
@@ -478,9 +483,48 @@ def horizon_values(
 # ---- PageRank -------------------------------------------------------------------------------------------------------
 
 
-def slow_pagerank(graph: Graph, alpha: float, q: np.ndarray) -> np.ndarray:
-    """eta = (1 - alpha) (I - alpha P^T)^-1 q with a dense P whose dangling rows are q."""
-    matrix = adjacency(graph)
+def compute_pagerank(graph: Graph, alpha: float, q: np.ndarray) -> np.ndarray:
+    """Return eta = (1 - alpha) (I - alpha P^T)^-1 q with a dense P whose dangling rows are q."""
+    matrix = build_adjacency(graph)
     strength = matrix.sum(axis=1)
     steps = np.array([row / total if total > 0 else q for row, total in zip(matrix, strength, strict=True)])
     return np.linalg.solve(np.eye(graph.num_nodes) - alpha * steps.T, (1 - alpha) * q)
+
+
+# ---- old names, until tests/ has been renamed: /tmp/names/rename_oracles.py removes this block ----
+adjacency = build_adjacency
+skeleton = build_skeleton
+unweighted = drop_weights
+random_graph = draw_graph
+rank_gf2 = compute_rank_gf2
+betti_by_ranks = compute_betti
+independent_loops = count_independent_loops
+Pairs = PersistencePairs
+gudhi_pairs = compute_gudhi_pairs
+gudhi_betti = compute_gudhi_betti
+transition = build_transition
+stationary = compute_stationary
+joint_steps = compute_joint_steps
+information_rate = compute_information_rate
+clustered = merge_clusters
+upper_rate = compute_upper_rate
+lower_rate = compute_lower_rate
+rate_distortion = compute_rate_distortion
+compressibility = compute_compressibility
+candidates = find_candidates
+all_walks = list_walks
+igt = compute_igt
+cpt = compute_cpt
+walk_return = compute_return
+best_return = find_best_return
+undirected = to_undirected
+degree_profile = compute_degree_profile
+read_around = read_neighborhood
+flags = compute_flags
+random_weights = draw_weights
+dense = apply_dense
+rectified = apply_relu
+gnn_value = compute_gnn_value
+horizon_values = compute_horizon_values
+slow_pagerank = compute_pagerank
+# ---- end of old names ----

@@ -24,7 +24,7 @@ PEERS = {"ripser": lambda adjacency: 0.0, "slow twin": lambda adjacency: 0.0}
 
 @pytest.fixture
 def empty_shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(pretrained, "_shelf", lambda: tmp_path)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
     return tmp_path
 
 
@@ -37,7 +37,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shelf(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(pretrained, "_shelf", lambda: filled)
+    monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: filled)
     return filled
 
 

@@ -1,4 +1,4 @@
-"""Animations of walks: a frame for every node."""
+"""Animations of walks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def frames(path) -> list[np.ndarray]:
         return found
 
 
-def test_the_program_draws_and_animates_a_walk(run, tmp_path):
+def test_explore_command_plots_and_animates(run, tmp_path):
     ran = run("explore", "toy:library", "--reward", "cpt", "--start", "music", "--steps", "5",
               "--plot", str(tmp_path / "a.png"), "--animate", str(tmp_path / "a.gif"), "--json")  # fmt: skip
     assert ran.code == 0
@@ -44,7 +44,7 @@ def test_the_program_draws_and_animates_a_walk(run, tmp_path):
     assert (corner[0] == 255).all()
 
 
-def test_the_program_draws_and_animates_a_walk_of_a_person(run, tmp_path):
+def test_measure_command_plots_and_animates(run, tmp_path):
     walk = "music,physics,music,mathematics"
     ran = run("measure", "toy:library", "--walk", walk, "--plot", tmp_path / "a.png", "--animate", tmp_path / "a.gif",
               "--json")  # fmt: skip
@@ -59,7 +59,7 @@ def test_the_program_draws_and_animates_a_walk_of_a_person(run, tmp_path):
 
 def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
     shown = []
-    monkeypatch.setattr("curiograph.plotting.animation._save", lambda frames, path: shown.append(len(frames)))
+    monkeypatch.setattr("curiograph.plotting.animation._write_gif", lambda frames, path: shown.append(len(frames)))
     states = []
     from curiograph.plotting.walks import WalkPicture
 
@@ -85,9 +85,9 @@ def test_gaps_open_and_close_from_frame_to_frame(tmp_path, monkeypatch):
     ]
 
 
-def test_a_long_walk_has_few_frames_and_tells_which(tmp_path, monkeypatch):
+def test_long_walk_has_few_frames_and_reports_progress(tmp_path, monkeypatch):
     told = []
-    monkeypatch.setattr("curiograph.plotting.animation._FRAMES", 3)
+    monkeypatch.setattr("curiograph.plotting.animation._MAX_FRAMES", 3)
     graph = cg.toys.cycle(9)
     cg.animate_walk(graph, [*range(9), 0, 1], tmp_path / "a.gif", progress=lambda text, share=None: told.append(text))
     assert told == ["frame 1 of 3", "frame 2 of 3", "frame 3 of 3"]
@@ -119,7 +119,7 @@ def test_without_matplotlib_the_extra_is_named(run, tmp_path, monkeypatch, optio
     assert "pip install 'curiograph[plot]'" in ran.err
 
 
-def test_from_python_only_gif_is_written(tmp_path):
+def test_animate_requires_gif(tmp_path):
     walk = cg.explore(library(), "greedy", "igt", "music", 3, seed=0)
     with pytest.raises(cg.SettingError, match=r"a\.mp4; end its name in \.gif"):
         walk.animate(tmp_path / "a.mp4")

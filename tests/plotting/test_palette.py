@@ -1,4 +1,4 @@
-"""Colours that the colour-blind tell apart, and figures that survive a grey printer."""
+"""Colors are distinguishable with color vision deficiencies and in gray."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PAIRS = list(combinations(MAIN, 2))
 # What each kind of eye sees of linear RGB: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, A physiologically-based
 # model for simulation of color vision deficiency, IEEE TVCG 15(6), 2009, severity 1.0.
 EYES = {
-    "all colours": np.eye(3),
+    "all colors": np.eye(3),
     "deuteranopia": np.array(
         [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
     ),
@@ -27,8 +27,8 @@ EYES = {
 TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])  # sRGB, D65
 
 
-def linear(colour: str) -> np.ndarray:
-    parts = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+def linear(color: str) -> np.ndarray:
+    parts = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
     return np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
 
 
@@ -39,35 +39,35 @@ def lab(rgb: np.ndarray) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_lab_of_known_colours():
+def test_lab_of_known_colors():
     assert lab(linear("#FFFFFF")) == pytest.approx([100, 0, 0], abs=0.1)
     assert lab(linear("#FF0000")) == pytest.approx([53.2, 80.1, 67.2], abs=0.2)
 
 
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_main_colours_differ_to_every_eye(eye, one, other):
+def test_main_colors_differ_for_every_vision(eye, one, other):
     a, b = (lab(EYES[eye] @ linear(COLORS[name])) for name in (one, other))
     assert np.linalg.norm(a - b) > 15  # a difference of 2 is just seen, of 10 at a glance
 
 
 @pytest.mark.parametrize(("one", "other"), PAIRS)
-def test_where_grey_is_alike_dash_and_marker_differ(one, other):
+def test_similar_grays_differ_in_dash_and_marker(one, other):
     light = [lab(linear(COLORS[name]))[0] for name in (one, other)]
     assert abs(light[0] - light[1]) > 12 or (DASHES[one] != DASHES[other] and MARKERS[one] != MARKERS[other])
 
 
 @pytest.mark.parametrize("name", MAIN)
-def test_main_colours_stand_out_from_paper(name):
+def test_main_colors_contrast_with_white(name):
     assert lab(linear(COLORS[name]))[0] < 70
 
 
-def test_css_reads_the_palette():
-    assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in COLORS.values())
+def test_colors_are_css_hex():
+    assert all(re.fullmatch("#[0-9A-F]{6}", color) for color in COLORS.values())
     assert len(set(COLORS.values())) == len(COLORS)
 
 
-def test_a_name_has_the_colour_of_its_first_part():
+def test_name_has_the_color_of_its_prefix():
     assert get_color("cpt-ws-horizon") == COLORS["cpt"]
     assert get_color("beam:64") == COLORS["beam"]
     assert get_color("horizon+beam:8") == COLORS["horizon+beam"]

@@ -1,4 +1,4 @@
-"""The page, driven in a real browser as a person would: Debian's chromium, or any that playwright is told of."""
+"""The page in a real browser: Debian's chromium."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ import networkx
 import pytest
 
 import curiograph as cg
-from support.serving import server
+from support.serving import start_server
 
 CHROMIUM = shutil.which("chromium")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install 'curiograph[test]'")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium: `make browser` installs Debian's")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-HOSTILE = "<img src=x onerror=window.hurt=1>"
+playwright.expect.set_options(timeout=60_000)  # long enough for a busy machine
+HOSTILE = "<img src=x onerror=window.injected=1>"
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    with server() as (found, _):
+    with start_server() as (found, _):
         yield found
 
 
@@ -39,7 +40,7 @@ def browser() -> Iterator[Any]:
 
 
 class Visitor:
-    """Someone at the page, who also notices what it says to the console and where it calls."""
+    """A visitor of the page; records messages of the console and requests to other servers."""
 
     def __init__(self, browser: Any, address: str, **context: Any) -> None:
         self.context = browser.new_context(
@@ -47,13 +48,13 @@ class Visitor:
         )
         self.page = self.context.new_page()
         self.address = address
-        self.troubles: list[str] = []
+        self.problems: list[str] = []
         self.elsewhere: list[str] = []
-        self.page.on("console", lambda m: self.troubles.append(m.text) if m.type in ("error", "warning") else None)
-        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
-        self.page.on("request", self._note)
+        self.page.on("console", lambda m: self.problems.append(m.text) if m.type in ("error", "warning") else None)
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("request", self._record_request)
 
-    def _note(self, request: Any) -> None:
+    def _record_request(self, request: Any) -> None:
         if not request.url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:")):
             self.elsewhere.append(request.url)
 
@@ -66,7 +67,7 @@ class Visitor:
     def status(self) -> str:
         return str(self.page.locator("[role=status]").inner_text())
 
-    def says(self, pattern: str) -> None:
+    def expect_status(self, pattern: str) -> None:
         playwright.expect(self.page.locator("[role=status]")).to_have_text(re.compile(pattern))
 
     def press(self, name: str) -> None:
@@ -77,93 +78,93 @@ class Visitor:
 
     @property
     def picture(self) -> str:
-        """The picture in words, as a screen reader has it."""
+        """Description of the picture for screen readers."""
         return str(self.page.locator(".cg-picture").get_attribute("aria-label"))
 
-    def has_walked(self, nodes: list[Any]) -> None:
-        """The address says where the walk has gone, and nothing more."""
+    def expect_walk(self, nodes: list[Any]) -> None:
+        """Check that the link contains exactly this walk."""
         walk = re.escape(urlencode([("walk", node) for node in nodes]))
         playwright.expect(self.page).to_have_url(re.compile(rf"seed=0&{walk}(&by=\w+)?$"))
 
 
 @pytest.fixture
 def visitor(browser: Any, address: str) -> Iterator[Visitor]:
-    came = Visitor(browser, address)
-    yield came
-    came.context.close()
-    assert came.troubles == []
-    assert came.elsewhere == []  # works with no internet
+    visitor = Visitor(browser, address)
+    yield visitor
+    visitor.context.close()
+    assert visitor.problems == []
+    assert visitor.elsewhere == []  # works with no internet
 
 
-def characters() -> cg.Graph:
+def read_characters() -> cg.Graph:
     return cg.Graph.from_edges(list(networkx.les_miserables_graph().edges))
 
 
-def screenshot(visitor: Visitor, name: str, **how: Any) -> None:
-    """Kept for the docs where CURIOGRAPH_SCREENSHOTS names a folder (`make screenshots`)."""
+def save_screenshot(visitor: Visitor, name: str, **how: Any) -> None:
+    """Save a screenshot for the documentation if CURIOGRAPH_SCREENSHOTS is a folder (`make screenshots`)."""
     folder = os.environ.get("CURIOGRAPH_SCREENSHOTS")
     if folder:
-        visitor.page.wait_for_timeout(600)  # moving nodes come to rest
+        visitor.page.wait_for_timeout(600)  # wait for the animation
         visitor.page.screenshot(path=str(Path(folder) / f"{name}.png"), **how)
 
 
-def test_steps_as_explore_does(visitor: Visitor) -> None:
+def test_steps_equal_explore(visitor: Visitor) -> None:
     visitor.open("/?graph=les-miserables&walk=Valjean")
     assert visitor.status.startswith("Start: Valjean")
-    expected = cg.explore(characters(), "greedy", "igt", "Valjean", 8, seed=0)
+    expected = cg.explore(read_characters(), "greedy", "igt", "Valjean", 8, seed=0)
     for count in range(2, 9):
         visitor.press("Step")
-        visitor.says(rf"^{count}\. {re.escape(str(expected.nodes[count - 1]))}, chosen by greedy")
-    visitor.has_walked(expected.nodes)
+        visitor.expect_status(rf"^{count}\. {re.escape(str(expected.nodes[count - 1]))}, chosen by greedy")
+    visitor.expect_walk(expected.nodes)
     playwright.expect(visitor.page.locator(".cg-picture")).to_have_attribute(
         "aria-label", re.compile(f"8 nodes visited, .* {int(expected.rewards[-1])} open gaps")
     )
     visitor.press("Undo")
-    visitor.says(r"^7\. ")
+    visitor.expect_status(r"^7\. ")
     visitor.press("Restart")
-    visitor.says("Start: Valjean")
-    visitor.has_walked(["Valjean"])
+    visitor.expect_status("Start: Valjean")
+    visitor.expect_walk(["Valjean"])
 
 
-def test_walk_yourself_and_compare(visitor: Visitor) -> None:
+def test_own_walk_and_comparison(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=music")
     seen = cg.explore(cg.toys.library(), "greedy", "igt", "music", 2, seed=0)
-    choices = visitor.page.locator("[aria-label='what each motive would choose']")
+    choices = visitor.page.locator("[aria-label='choices of the agent and the motives']")
     playwright.expect(choices).to_contain_text(f"greedy, for igt: {seen.nodes[1]}")
-    told = choices.inner_text()
-    assert "PageRank: " in told
-    assert "most links: mathematics" in told
+    text = choices.inner_text()
+    assert "PageRank: " in text
+    assert "most links: mathematics" in text
     for node in ("poetry", "history", "philosophy"):
         visitor.walk_to(node)
-        visitor.says(f"{node}, chosen by you")
+        visitor.expect_status(f"{node}, chosen by you")
     visitor.page.get_by_role("tab", name="compare").click()
     panel = visitor.page.get_by_role("tabpanel").last
     panel.get_by_text("Closest to").wait_for()
     text = panel.inner_text()
     assert "information gaps" in text
     assert "greedy, for igt" in text
-    assert "What 4 nodes from the same start collect" in text
-    screenshot(visitor, "page-compare")
+    assert "Returns of 4 nodes from the same start" in text
+    save_screenshot(visitor, "page-compare")
 
 
 def test_gaps_open_and_close(visitor: Visitor) -> None:
-    walk = cg.explore(characters(), "beam:16", "igt", "Valjean", 14, seed=0).nodes
+    walk = cg.explore(read_characters(), "beam:16", "igt", "Valjean", 14, seed=0).nodes
     visitor.open("/?graph=les-miserables&agent=beam:16&" + urlencode([("walk", node) for node in walk]))
     for _ in range(2):
         last = visitor.status
         visitor.press("Step")
         playwright.expect(visitor.page.locator("[role=status]")).not_to_have_text(last)
     visitor.page.locator(".cg-table button").nth(1).click()
-    visitor.says(r"^17\. .*, chosen by you")
+    visitor.expect_status(r"^17\. .*, chosen by you")
     walk = parse_qs(urlsplit(visitor.page.url).query)["walk"]
-    growth = cg.measure(characters(), walk)
+    growth = cg.measure(read_characters(), walk)
     closed = sum(gap.closed_at is not None for gap in growth.gaps)
     visitor.page.get_by_role("tab", name="gaps").click()
     visitor.page.get_by_text(f"{len(growth.gaps) - closed} open, {closed} closed").wait_for()
     newest = growth.gaps[-1]
-    around = cg.gap_loops(characters(), walk)[-1]
-    said = f"step {newest.opened_at}: {' - '.join([*around, around[0]])}"
-    assert visitor.page.get_by_text(said).count() == 1
+    around = cg.gap_loops(read_characters(), walk)[-1]
+    line = f"step {newest.opened_at}: {' - '.join([*around, around[0]])}"
+    assert visitor.page.get_by_text(line).count() == 1
 
 
 def test_recommendations_have_reasons(visitor: Visitor) -> None:
@@ -174,25 +175,25 @@ def test_recommendations_have_reasons(visitor: Visitor) -> None:
     top = cg.recommend(cg.toys.library(), ["music", "physics"], 5, candidates="last")
     assert first.inner_text().split("\n")[0] == f"1. {top[0][0]}"
     assert str(top.reasons[0]) in first.inner_text()
-    screenshot(visitor, "page-recommend")
+    save_screenshot(visitor, "page-recommend")
     first.get_by_role("button").click()
-    visitor.says(f"3. {top[0][0]}, chosen by you")
+    visitor.expect_status(f"3. {top[0][0]}, chosen by you")
 
 
-def test_share_opens_the_same_walk(visitor: Visitor) -> None:
+def test_link_opens_the_same_walk(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=music&reward=cpt")
     visitor.press("Step")
-    visitor.says(r"^2\. ")
+    visitor.expect_status(r"^2\. ")
     visitor.page.locator(".cg-table button").nth(1).click()
-    visitor.says(r"^3\. ")
+    visitor.expect_status(r"^3\. ")
     visitor.press("share this walk")
     shared = visitor.page.get_by_label("address").input_value()
     playwright.expect(visitor.page.locator(".cg-picture")).to_have_attribute("aria-label", re.compile("^3 nodes"))
-    said, picture = visitor.status, visitor.picture
+    status, picture = visitor.status, visitor.picture
     other = visitor.context.new_page()
     other.goto(shared)
     other.locator("canvas").first.wait_for()
-    playwright.expect(other.locator("[role=status]")).to_have_text(said)
+    playwright.expect(other.locator("[role=status]")).to_have_text(status)
     playwright.expect(other.locator(".cg-picture")).to_have_attribute("aria-label", picture)
 
 
@@ -212,7 +213,7 @@ def test_downloads(visitor: Visitor) -> None:
     assert Path(got.value.path()).stat().st_size > 5_000
 
 
-def test_a_bad_file_is_refused_and_a_good_one_walked(visitor: Visitor) -> None:
+def test_upload_bad_and_good_file(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=music")
     chooser = visitor.page.locator("input[type=file]")
     chooser.set_input_files({"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\nonly one field\n"})
@@ -220,81 +221,81 @@ def test_a_bad_file_is_refused_and_a_good_one_walked(visitor: Visitor) -> None:
     assert visitor.status.startswith("Start: music")
     content = f"{HOSTILE},b\nb,c\nc,{HOSTILE}\n{HOSTILE},d\n"
     chooser.set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": content.encode()})
-    visitor.says(f"Start: {HOSTILE}")
+    visitor.expect_status(f"Start: {HOSTILE}")
     visitor.press("Step")
-    visitor.says("chosen by greedy")
+    visitor.expect_status("chosen by greedy")
     visitor.page.locator(".cg-picture").hover()
-    assert visitor.page.evaluate("window.hurt") is None
+    assert visitor.page.evaluate("window.injected") is None
 
 
-def test_keys(visitor: Visitor) -> None:
+def test_shortcuts(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=music")
     keys = visitor.page.keyboard
     keys.press("ArrowRight")
-    visitor.says(r"^2\. .* by greedy")
+    visitor.expect_status(r"^2\. .* by greedy")
     keys.press("2")
-    visitor.says(r"^3\. .* by you")
+    visitor.expect_status(r"^3\. .* by you")
     keys.press("ArrowLeft")
-    visitor.says(r"^2\. ")
+    visitor.expect_status(r"^2\. ")
     keys.press("p")
-    visitor.says(r"^4\. ")
+    visitor.expect_status(r"^4\. ")
     keys.press("p")
     playwright.expect(visitor.page.get_by_role("button", name="Play")).to_be_visible()
     keys.press("r")
-    visitor.says("Start: music")
+    visitor.expect_status("Start: music")
     keys.press("/")
     visitor.page.get_by_label("search a start").fill("poe")
     visitor.page.get_by_role("button", name="poetry", exact=True).wait_for()
     keys.press("Enter")
-    visitor.says("Start: poetry")
+    visitor.expect_status("Start: poetry")
 
 
-def test_keys_leave_controls_and_dialogs_alone(visitor: Visitor) -> None:
+def test_shortcuts_are_inactive_in_dialogs(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=music")
     visitor.page.keyboard.press("?")
-    visitor.page.get_by_text("the agent takes a step").wait_for()
+    visitor.page.get_by_text("let the agent take a step").wait_for()
     visitor.page.keyboard.press("n")
     visitor.page.keyboard.press("Escape")
-    visitor.page.get_by_text("the agent takes a step").wait_for(state="hidden")
+    visitor.page.get_by_text("let the agent take a step").wait_for(state="hidden")
     assert visitor.status.startswith("Start: music")
 
 
-def test_a_second_click_on_what_has_gone_does_nothing(visitor: Visitor) -> None:
+def test_second_click_on_a_candidate_does_nothing(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=music")
     visitor.page.get_by_role("button", name="go to dance", exact=True).dblclick()
-    visitor.says(r"^2\. dance, chosen by you")
-    visitor.has_walked(["music", "dance"])
+    visitor.expect_status(r"^2\. dance, chosen by you")
+    visitor.expect_walk(["music", "dance"])
 
 
-def test_an_address_that_cannot_be_is_explained(visitor: Visitor) -> None:
+def test_invalid_link_shows_a_message(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=musik")
     visitor.page.get_by_text("'musik'").first.wait_for()
     assert visitor.status.startswith("Start: ")
 
 
 def test_phone_and_dark(browser: Any, address: str) -> None:
-    came = Visitor(browser, address, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
-    came.open("/?graph=rg&walk=7&walk=23")
-    playwright.expect(came.page.locator("body")).to_have_class(re.compile("body--dark"))
-    assert came.page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
-    came.press("Step")
-    came.says(r"^3\. ")
-    screenshot(came, "page-phone", full_page=True)
-    assert came.troubles == []
-    came.context.close()
+    visitor = Visitor(browser, address, viewport={"width": 390, "height": 844}, color_scheme="dark", has_touch=True)
+    visitor.open("/?graph=rg&walk=7&walk=23")
+    playwright.expect(visitor.page.locator("body")).to_have_class(re.compile("body--dark"))
+    assert visitor.page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+    visitor.press("Step")
+    visitor.expect_status(r"^3\. ")
+    save_screenshot(visitor, "page-phone", full_page=True)
+    assert visitor.problems == []
+    visitor.context.close()
 
 
 @pytest.mark.long
 @pytest.mark.skipif("CURIOGRAPH_DATA" not in os.environ, reason="needs Wikispeedia in CURIOGRAPH_DATA")
-def test_wikispeedia_comes_first(browser: Any) -> None:
-    with server("--data", os.environ["CURIOGRAPH_DATA"]) as (address, _):
-        came = Visitor(browser, address)
-        came.open("/?walk=Music")
+def test_wikispeedia_is_the_default(browser: Any) -> None:
+    with start_server("--data", os.environ["CURIOGRAPH_DATA"]) as (address, _):
+        visitor = Visitor(browser, address)
+        visitor.open("/?walk=Music")
         for count in range(2, 11):
-            came.press("Step")
-            came.says(rf"^{count}\. .* by greedy")
-        came.page.locator(".cg-table button").nth(1).click()
-        came.says(r"^11\. .* by you")
-        screenshot(came, "page")
-        assert came.troubles == []
-        came.context.close()
+            visitor.press("Step")
+            visitor.expect_status(rf"^{count}\. .* by greedy")
+        visitor.page.locator(".cg-table button").nth(1).click()
+        visitor.expect_status(r"^11\. .* by you")
+        save_screenshot(visitor, "page")
+        assert visitor.problems == []
+        visitor.context.close()

@@ -11,89 +11,89 @@ import pytest
 
 import curiograph as cg
 from curiograph.service.config import Limits
-from curiograph.service.errors import ServiceError
+from curiograph.service.errors import BusyError
 from curiograph.service.jobs import JobQueue
 from curiograph.service.tasks import prepare_recommendations
-from support.serving import client, error_of
+from support.serving import get_error, open_client
 
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[Any]:
-    with client() as found:
-        yield found
+    with open_client() as client:
+        yield client
 
 
-def finished(api: Any, **body: Any) -> Any:
+def run_job(api: Any, **body: Any) -> Any:
     started = api.post("/api/v1/jobs", json=body)
     assert started.status_code == 202, started.text
-    return _until_ended(api, started.json()["id"])
+    return wait_until_ended(api, started.json()["id"])
 
 
-def _until_ended(api: Any, job: str) -> Any:
-    deadline = time.monotonic() + 30
+def wait_until_ended(api: Any, job_id: str) -> Any:
+    deadline = time.monotonic() + 60
     while True:
-        found = api.get(f"/api/v1/jobs/{job}").json()
-        if found["state"] in ("done", "failed", "cancelled"):
-            return found
+        job = api.get(f"/api/v1/jobs/{job_id}").json()
+        if job["state"] in ("done", "failed", "cancelled"):
+            return job
         assert time.monotonic() < deadline
         time.sleep(0.02)
 
 
-def test_evaluate_is_evaluate(api):
-    found = finished(api, kind="evaluate", graph="rg", agent="greedy", reward="cpt", steps=6, episodes=21, seed=4)
+def test_evaluate_equals_library(api):
+    job = run_job(api, kind="evaluate", graph="rg", agent="greedy", reward="cpt", steps=6, episodes=21, seed=4)
     graph = cg.generate("rg", nodes=50, seed=3)
-    wanted = cg.evaluate("greedy", graph, "cpt", 6, 21, seed=4)
-    assert (found["state"], found["done"], found["of"]) == ("done", 21, 21)
-    assert found["result"]["mean"] == pytest.approx(wanted.mean, rel=1e-12)
-    assert found["result"]["sem"] == pytest.approx(wanted.sem, rel=1e-12)
+    expected = cg.evaluate("greedy", graph, "cpt", 6, 21, seed=4)
+    assert (job["state"], job["done"], job["of"]) == ("done", 21, 21)
+    assert job["result"]["mean"] == pytest.approx(expected.mean, rel=1e-12)
+    assert job["result"]["sem"] == pytest.approx(expected.sem, rel=1e-12)
 
 
-def test_measure_many(api):
+def test_measure_equals_library(api):
     walks = [["music", "dance"], ["logic", "computing", "mathematics"]] * 10
-    found = finished(api, kind="measure", graph="toy:library", walks=walks)
-    assert found["result"] == cg.measure(cg.toys.library(), walks).to_dict()
+    job = run_job(api, kind="measure", graph="toy:library", walks=walks)
+    assert job["result"] == cg.measure(cg.toys.library(), walks).to_dict()
 
 
-def test_rank_by_an_agent(api):
-    found = finished(api, kind="rank", graph="toy:library", history=["music"], agent="greedy", k=3, seed=2)
-    wanted = cg.curious_pagerank(cg.toys.library(), "greedy", 0.85, ["music"], reward="igt", seed=2).top(3)
-    assert [(each["node"], each["score"]) for each in found["result"]["ranking"]] == wanted
-    assert found["result"]["agent"] == "greedy"
-    assert found["done"] == found["of"] > 0
+def test_rank_equals_curious_pagerank(api):
+    job = run_job(api, kind="rank", graph="toy:library", history=["music"], agent="greedy", k=3, seed=2)
+    expected = cg.curious_pagerank(cg.toys.library(), "greedy", 0.85, ["music"], reward="igt", seed=2).top(3)
+    assert [(each["node"], each["score"]) for each in job["result"]["ranking"]] == expected
+    assert job["result"]["agent"] == "greedy"
+    assert job["done"] == job["of"] > 0
     bare = api.post("/api/v1/jobs", json={"kind": "rank", "graph": "toy:library"})
-    assert "/api/v1/rank" in error_of(bare, 422)
+    assert "/api/v1/rank" in get_error(bare, 422)
 
 
-def test_prepare_lets_recommendations_answer_from_what_is_known(api):
-    found = finished(api, kind="prepare", graph="toy:cycle", nodes=[0, 1])
-    assert found["result"] == {"nodes": 2, "known": 4}
-    assert finished(api, kind="prepare", graph="toy:cycle")["result"]["known"] == 12
+def test_prepare(api):
+    job = run_job(api, kind="prepare", graph="toy:cycle", nodes=[0, 1])
+    assert job["result"] == {"nodes": 2, "known": 4}
+    assert run_job(api, kind="prepare", graph="toy:cycle")["result"]["known"] == 12
 
 
-def test_a_file_of_parts_that_cannot_be_written_keeps_its_path_to_itself(tmp_path):
+def test_error_of_saving_hides_the_path(tmp_path):
     other = cg.Recommender(cg.toys.cycle(5))
     other.prepare([0])
     other.save(tmp_path / "secret.safetensors")
-    made = cg.Recommender(cg.toys.library())
+    recommender = cg.Recommender(cg.toys.library())
     for file in (tmp_path / "secret.safetensors", tmp_path / "nowhere" / "secret.safetensors"):
-        with pytest.raises(cg.SettingError, match="log says why") as refused:
-            prepare_recommendations(made, ["music"], lambda done, of: None, file)
+        with pytest.raises(cg.SettingError, match="see the log") as refused:
+            prepare_recommendations(recommender, ["music"], lambda done, of: None, file)
         assert "secret" not in str(refused.value)
 
 
-def test_jobs_are_listed_without_results_and_forgotten_when_removed(api):
-    done = finished(api, kind="measure", graph="toy:library", walks=[["music"]])
+def test_list_and_delete(api):
+    done = run_job(api, kind="measure", graph="toy:library", walks=[["music"]])
     listed = {each["id"]: each for each in api.get("/api/v1/jobs").json()["jobs"]}
     assert listed[done["id"]]["result"] is None
     assert api.delete(f"/api/v1/jobs/{done['id']}").json()["state"] == "done"
-    error_of(api.get(f"/api/v1/jobs/{done['id']}"), 404)
+    get_error(api.get(f"/api/v1/jobs/{done['id']}"), 404)
 
 
-def test_a_job_that_runs_can_be_cancelled(api):
+def test_cancel_running_job(api):
     body = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 40, "episodes": 5_000}
     job = api.post("/api/v1/jobs", json=body).json()["id"]
     assert api.delete(f"/api/v1/jobs/{job}").status_code == 200
-    ended = _until_ended(api, job)
+    ended = wait_until_ended(api, job)
     assert ended["state"] == "cancelled"
     assert ended["done"] < 5_000
 
@@ -101,54 +101,54 @@ def test_a_job_that_runs_can_be_cancelled(api):
 @pytest.mark.parametrize(
     "body",
     [
-        {"kind": "evaluate", "graph": "rg", "agent": "nobody"},
+        {"kind": "evaluate", "graph": "rg", "agent": "unknown"},
         {"kind": "evaluate", "graph": "rg", "episodes": 10_001},
-        {"kind": "measure", "graph": "toy:library", "walks": [["nobody"]]},
-        {"kind": "prepare", "graph": "toy:library", "nodes": ["nobody"]},
+        {"kind": "measure", "graph": "toy:library", "walks": [["unknown"]]},
+        {"kind": "prepare", "graph": "toy:library", "nodes": ["unknown"]},
         {"kind": "dance", "graph": "toy:library"},
     ],
 )
-def test_what_cannot_be_done_is_refused_before_it_starts(api, body):
+def test_invalid_jobs_are_not_started(api, body):
     before = len(api.get("/api/v1/jobs").json()["jobs"])
-    error_of(api.post("/api/v1/jobs", json=body), 422)
+    get_error(api.post("/api/v1/jobs", json=body), 422)
     assert len(api.get("/api/v1/jobs").json()["jobs"]) == before
 
 
-def test_jobs_are_bounded_and_the_oldest_results_make_room():
-    jobs, going = JobQueue(Limits(jobs=1, kept_jobs=2)), threading.Event()
-    first = jobs.start("wait", "g", lambda step: going.wait(10))
-    second = jobs.start("count", "g", lambda step: 42)
-    with pytest.raises(ServiceError, match="2 jobs"):
-        jobs.start("count", "g", lambda step: 43)
-    going.set()
-    deadline = time.monotonic() + 10
+def test_number_of_jobs_is_limited():
+    jobs, released = JobQueue(Limits(jobs=1, kept_jobs=2)), threading.Event()
+    first = jobs.start("wait", "g", lambda report: released.wait(60))
+    second = jobs.start("count", "g", lambda report: 42)
+    with pytest.raises(BusyError, match="2 jobs"):
+        jobs.start("count", "g", lambda report: 43)
+    released.set()
+    deadline = time.monotonic() + 60
     while second.ended is None:
         assert time.monotonic() < deadline
         time.sleep(0.01)
-    third = jobs.start("count", "g", lambda step: 44)
-    assert [job.id for job in jobs.all()] in ([second.id, third.id], [third.id])
-    assert first.id not in [job.id for job in jobs.all()]
+    third = jobs.start("count", "g", lambda report: 44)
+    assert [job.id for job in jobs.list_jobs()] in ([second.id, third.id], [third.id])
+    assert first.id not in [job.id for job in jobs.list_jobs()]
     jobs.stop()
 
 
-def test_a_job_that_fails_says_why_in_a_sentence_and_a_stop_cancels():
+def test_errors_of_jobs_and_stop():
     jobs, started = JobQueue(Limits()), threading.Event()
 
-    def bad(step: Any) -> None:
+    def bad(report: Any) -> None:
         raise cg.SettingError("give something else.")
 
-    def worse(step: Any) -> None:
+    def worse(report: Any) -> None:
         raise RuntimeError("a secret of the server")
 
-    def endless(step: Any) -> None:
+    def endless(report: Any) -> None:
         started.set()
         while True:
-            step(1, 2)
+            report(1, 2)
             time.sleep(0.01)
 
     failed, broken = jobs.start("a", "g", bad), jobs.start("b", "g", worse)
     running = jobs.start("c", "g", endless)
-    assert started.wait(10)
+    assert started.wait(60)
     jobs.stop()
     assert (failed.state, failed.error) == ("failed", ("SettingError", "give something else."))
     assert broken.error is not None

@@ -1,4 +1,4 @@
-"""A service inside the test's own process, and one as a process of its own."""
+"""Start a service for tests: inside the process of the test, or as a process of its own."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,7 +18,7 @@ from curiograph.service.app import create_app
 from curiograph.service.config import Limits
 from curiograph.service.graph_store import GraphStore
 
-with warnings.catch_warnings():  # the test client is about to change the library it stands on
+with warnings.catch_warnings():  # starlette warns that its test client will need another HTTP library
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient
 
@@ -25,41 +26,51 @@ HOST = "http://127.0.0.1"
 
 
 @contextmanager
-def client(limits: Limits | None = None, token: str | None = None, **settings: Any) -> Iterator[TestClient]:
-    """A client of a service that is ready at once."""
-    made = limits or Limits()
+def open_client(
+    limits: Limits | None = None, token: str | None = None, graphs: GraphStore | None = None, **settings: Any
+) -> Iterator[TestClient]:
+    """Open a client of a service that is ready at once."""
+    limits = limits or Limits()
     settings = {"warm": lambda: None, **settings}
-    app = create_app(GraphStore(made, data=settings.pop("data", None)), made, token, **settings)
-    with TestClient(app, base_url=HOST, raise_server_exceptions=False) as found:
-        yield found
+    app = create_app(graphs or GraphStore(limits), limits, token, **settings)
+    with TestClient(app, base_url=HOST, raise_server_exceptions=False) as client:
+        yield client
 
 
-def error_of(answer: Any, status: int) -> str:
-    """The message of a refusal, which has the one shape that all have, and no secret of the server in it."""
-    assert answer.status_code == status, answer.text
-    document = answer.json()
+def get_error(response: Any, status: int) -> str:
+    """Return the message of an error; check its status and format, and that it contains no secret of the server."""
+    assert response.status_code == status, response.text
+    document = response.json()
     assert set(document) == {"error"}
     assert set(document["error"]) == {"type", "message"}
-    assert "Traceback" not in answer.text
-    assert tempfile.gettempdir() not in answer.text
+    assert "Traceback" not in response.text
+    assert tempfile.gettempdir() not in response.text
     return str(document["error"]["message"])
 
 
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition is true; fail after a minute, long enough for a busy machine."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 @contextmanager
-def server(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """`curiograph serve` as a process, once it is ready: its address and the process."""
+def start_server(*arguments: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Start `curiograph serve` as a process; yield its URL and the process once it is ready."""
     command = [sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", *arguments]
     environment = os.environ | {"CURIOGRAPH_DATA": ""}
     environment.pop("CURIOGRAPH_TOKEN", None)
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:
-        message = ""
+        output = ""
         for line in process.stdout or ():
-            message += line
+            output += line
             if line.startswith("}"):
                 break
         try:
-            yield json.loads(message)["address"], process
+            yield json.loads(output)["address"], process
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)

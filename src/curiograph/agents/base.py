@@ -1,4 +1,4 @@
-"""What an agent is: something that scores the candidates of a batch of walks."""
+"""The agent contract: score the candidates of a batch of walks."""
 
 from __future__ import annotations
 
@@ -13,40 +13,46 @@ from curiograph.exploration.mdp import Exploration
 
 
 class Agent(ABC):
-    """Scores every candidate; the highest score of a walk is where it goes, ties at random from the seed.
+    """Scores candidates; a walk visits the candidate with the highest score, ties are broken at random.
 
-    Your own agent needs a `name` and `scores`; inherit from this class or not.
+    A custom agent needs a `name` and a method `scores`; inheriting from this class is optional.
 
-    >>> class Homebody(Agent):
-    ...     name = "homebody"
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> class LowestPosition(Agent):
+    ...     name = "lowest-position"
     ...     def scores(self, exploration):
     ...         return -exploration.candidates.nodes.astype(float)
+    >>> cg.explore(cg.toys.grid(3, 3), LowestPosition(), start=(1, 1), steps=3).nodes
+    [(1, 1), (0, 1), (0, 0)]
     """
 
     name: str = "agent"
+    """Name used in tables and files."""
 
     @abstractmethod
     def scores(self, exploration: Exploration) -> Float64:
-        """A finite number for each of `exploration.candidates`, higher for better."""
+        """Return a finite number for each of `exploration.candidates`; higher is better."""
 
     def run(self, exploration: Exploration) -> Exploration:
-        """Walk to the end."""
+        """Run the walks to the end and return the finished exploration."""
         while not exploration.finished:
             exploration = exploration.step(exploration.best(score_candidates(self, exploration)))
         return exploration
 
 
 def score_candidates(agent: Any, exploration: Exploration) -> Float64:
-    """The agent's scores, or an `AgentError` that says what is wrong with them."""
+    """Return the agent's scores of all candidates; raise `AgentError` if they are malformed."""
     name = getattr(agent, "name", type(agent).__name__)
     scores = agent.scores(exploration)
-    wanted = (len(exploration.candidates.nodes),)
+    expected = (len(exploration.candidates.nodes),)
     try:
         scores = np.asarray(scores, np.float64)
     except (TypeError, ValueError):
-        raise AgentError(f"agent {name!r} gave {scores!r}; it must give one number per candidate.") from None
-    if scores.shape != wanted:
-        raise AgentError(f"agent {name!r} gave scores of shape {scores.shape}; it must give shape {wanted}.")
+        raise AgentError(f"agent {name!r} returned {scores!r}; it must return one number per candidate.") from None
+    if scores.shape != expected:
+        raise AgentError(f"agent {name!r} returned scores of shape {scores.shape}; the shape must be {expected}.")
     if np.any(np.isnan(scores)):
-        raise AgentError(f"agent {name!r} gave NaN for candidate {int(np.flatnonzero(np.isnan(scores))[0])}.")
+        raise AgentError(f"agent {name!r} returned NaN for candidate {int(np.flatnonzero(np.isnan(scores))[0])}.")
     return scores

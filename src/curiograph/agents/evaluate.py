@@ -1,4 +1,4 @@
-"""`evaluate`: returns of an agent over many walks; and many evaluations as one job."""
+"""Evaluate agents: returns over many walks, with several evaluations as one parallel job."""
 
 from __future__ import annotations
 
@@ -23,24 +23,31 @@ from curiograph.validation import check_integer, check_seed
 
 Episodes = int | Literal["all"]
 
-_START = np.uint64(2**63)  # the step whose draw picks the start: no walk gets that far
-_AT_ONCE = 128
-"""Walks of one task; fixed, so that results do not depend on the workers."""
-_WALK = 2**19
-"""Bytes that a walk takes while an agent looks at its candidates: measured with beam and horizon, rounded up."""
+_START_STEP = np.uint64(2**63)  # step number of the random draw of the start; no walk reaches it
+_TASK_WALKS = 128
+"""Number of walks of a task; constant, so that results do not depend on the number of workers."""
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Returns of many walks by one agent."""
+    """Returns of many walks of one agent.
+
+    Examples
+    --------
+    >>> Evaluation("greedy", "igt", 3, [np.array([1.0, 2.0]), np.array([3.0])]).mean
+    2.0
+    """
 
     agent: str
+    """Name of the agent."""
     reward: str
+    """Name of the reward."""
     steps: int
+    """Number of nodes that was requested for every walk."""
     returns: list[Float64] = field(repr=False)
-    """One array per graph, one entry per episode."""
+    """Returns, one array per graph with one entry per episode."""
     ended_early: int = 0
-    """Walks that ran out of candidates."""
+    """Number of walks that had no candidates left before `steps` nodes were visited."""
 
     @property
     def mean(self) -> float:
@@ -49,15 +56,15 @@ class Evaluation:
 
     @property
     def sem(self) -> float:
-        """Standard error of the mean over episodes, as if all were independent (what the paper gives)."""
+        """Standard error of the mean over episodes, assuming that all are independent, as in the paper."""
         values = np.concatenate(self.returns)
         return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
     @property
     def sem_by_graph(self) -> float:
-        """Standard error of the mean clustered by graph: episodes on one graph are alike. NaN for a single graph.
+        """Standard error of the mean, clustered by graph; NaN for a single graph.
 
-        With equally many episodes on every graph it is that of the means by graph.
+        If all graphs have the same number of episodes, it is the standard error of the means by graph.
         """
         graphs, mean = len(self.returns), self.mean
         if graphs < 2:
@@ -72,11 +79,11 @@ class Evaluation:
 
     @property
     def episodes(self) -> int:
-        """Number of walks."""
+        """Total number of walks."""
         return sum(len(r) for r in self.returns)
 
     def to_dict(self) -> dict[str, Any]:
-        """The summary as plain values."""
+        """Return the summary as plain values."""
         return {
             "agent": self.agent,
             "reward": self.reward,
@@ -93,19 +100,21 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class Rollouts:
-    """Walks to take: by whom, and from where."""
+    """Walks to run for one evaluation."""
 
     agent: Agent
-    ready: Exploration = field(repr=False)
-    """All of them at their starts, with a random stream for each: what becomes of it does not depend on the others."""
+    """The agent that is evaluated."""
+    initial: Exploration = field(repr=False)
+    """All walks at their starts; each has its own random stream, so its result does not depend on the others."""
     steps: int
-    """Nodes that were asked for."""
+    """Number of nodes that was requested."""
     counts: Int64 = field(repr=False)
-    """Walks by graph."""
+    """Number of walks on each graph."""
     seed: int
+    """Seed of the evaluation."""
 
     @classmethod
-    def of(
+    def create(
         cls,
         agent: AgentLike,
         graphs: Sequence[Graph] | Graph,
@@ -115,32 +124,54 @@ class Rollouts:
         fallback: Fallback = "frontier",
         seed: int = 0,
     ) -> Rollouts:
-        """What `evaluate` takes, checked."""
-        listed, steps = as_graphs(graphs), check_steps(steps)
-        starts = [_starts(graph, episodes, seed, k, fallback) for k, graph in enumerate(listed)]
-        made = as_agent(agent)
-        ready = begin(listed, starts, reward, steps, fallback=fallback, seed=seed)
-        return cls(made, ready, steps, np.asarray([len(some) for some in starts]), seed)
+        """Check the arguments of `evaluate` and choose the starts."""
+        graph_list, steps = as_graphs(graphs), check_steps(steps)
+        starts = [list_starts(graph, fallback) for graph in graph_list]
+        if episodes != "all":
+            count = check_integer("episodes", episodes, 1, "give a whole number, 1 or more, or 'all'")
+            starts = [draw_starts(possible, count, seed, k) for k, possible in enumerate(starts)]
+        evaluated = as_agent(agent)
+        initial = begin(graph_list, starts, reward, steps, fallback=fallback, seed=seed)
+        counts = np.asarray([len(positions) for positions in starts])
+        return cls(agent=evaluated, initial=initial, steps=steps, counts=counts, seed=seed)
 
-    def taken(self, first: int, last: int) -> Result:
-        """Returns and lengths of some of the walks."""
-        ended = self.agent.run(self.ready.rows(np.arange(first, last)))
+    def run(self, first: int, last: int) -> Result:
+        """Run the walks `first` to `last - 1` and return their returns and lengths."""
+        ended = self.agent.run(self.initial.rows(np.arange(first, last)))
         return {"returns": ended.returns, "lengths": ended.lengths}
 
-    def evaluation(self, results: Sequence[Result]) -> Evaluation:
-        """What the walks earned, from the results of all tasks in order."""
+    def summarize(self, results: Sequence[Result]) -> Evaluation:
+        """Combine the results of all tasks, in order."""
         returns = np.concatenate([result["returns"] for result in results])
         lengths = np.concatenate([result["lengths"] for result in results])
-        short = int(np.count_nonzero(lengths < self.steps))
-        by_graph = np.split(returns, np.cumsum(self.counts)[:-1])
-        return Evaluation(self.agent.name, self.ready.reward.name, self.steps, by_graph, short)
+        return Evaluation(
+            agent=self.agent.name,
+            reward=self.initial.reward.name,
+            steps=self.steps,
+            returns=np.split(returns, np.cumsum(self.counts)[:-1]),
+            ended_early=int(np.count_nonzero(lengths < self.steps)),
+        )
 
-    def about(self) -> list[Any]:
-        """What tells these walks from any others."""
-        who = [fingerprint("agent", self.agent), fingerprint("reward", self.ready.reward)]
-        graphs = [hash_graph(graph) for graph in self.ready.stack.graphs]
-        where = [graphs, self.counts.tolist(), hash_values(self.ready.nodes[:, 0])]
-        return [*who, self.steps, self.ready.fallback, self.seed, *where]
+    def describe(self, first: int, last: int) -> str:
+        """Describe the walks `first` to `last - 1` in an error message."""
+        graphs = self.initial.graph_of[[first, last - 1]]
+        return (
+            f"{self.agent.name} for {self.initial.reward.name}, walks {first} to {last - 1} "
+            f"(graphs {graphs[0]} to {graphs[1]})"
+        )
+
+    def key(self) -> list[Any]:
+        """Return values that identify these walks in a run folder."""
+        return [
+            fingerprint("agent", self.agent),
+            fingerprint("reward", self.initial.reward),
+            self.steps,
+            self.initial.fallback,
+            self.seed,
+            [hash_graph(graph) for graph in self.initial.stack.graphs],
+            self.counts.tolist(),
+            hash_values(self.initial.nodes[:, 0]),
+        ]
 
 
 def evaluate(
@@ -158,73 +189,85 @@ def evaluate(
     run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> Evaluation:
-    """Returns of an agent over many walks.
+    """Evaluate an agent: compute its returns over many walks.
 
     Parameters
     ----------
-    episodes : walks per graph from random starts; or "all", one from every node.
-    engine : "local", processes of this machine; or "ray", a cluster. The result is the same.
-    workers : tasks at a time; None for as many as pay off.
-    address : of the cluster; without it one is started on this machine for the job.
-    run : folder that keeps what is finished: a killed job goes on where it stopped.
+    agent : str, path, Agent or object with `scores`
+        The agent; see `explore`.
+    graphs : Graph or sequence of Graph
+        The graphs to explore.
+    reward : str, Reward or callable
+        "igt", "cpt" or a function of the visited subgraph.
+    steps : int
+        Number of nodes to visit in a walk, the start included.
+    episodes : int or "all"
+        Number of walks per graph from random starts, or one walk from every node.
+    fallback : {"frontier", "anywhere"}
+        Candidates at a dead end; see `explore`.
+    seed : int
+        Seed of random starts and tie-breaking.
+    engine : {"local", "ray"}
+        Execution backend: processes of this machine or a Ray cluster. The result is the same.
+    workers : int, optional
+        Number of parallel tasks; chosen automatically by default.
+    address : str, optional
+        Address of a Ray cluster; by default one is started on this machine.
+    run : str or path, optional
+        Folder that stores finished tasks, so that an interrupted job can be resumed.
+    progress : callable
+        Called with a message and the completed share.
 
+    Returns
+    -------
+    Evaluation
+        Returns of all walks, with means and standard errors.
+
+    Examples
+    --------
     >>> from curiograph.graph.toys import cycle
     >>> evaluate("random", [cycle(5), cycle(6)], reward="igt", steps=5, episodes="all").mean
     0.4545...
     """
-    walks = Rollouts.of(agent, graphs, reward, steps, episodes, fallback, seed)
-    return evaluate_all([walks], resolve_engine(engine, workers, address, run), progress)[0]
+    rollouts = Rollouts.create(agent, graphs, reward, steps, episodes, fallback, seed)
+    return evaluate_all([rollouts], resolve_engine(engine, workers, address, run), progress)[0]
 
 
 def evaluate_all(
-    several: Sequence[Rollouts], engine: Engine, progress: Progress = no_progress, name: str = "evaluate"
+    evaluations: Sequence[Rollouts], engine: Engine, progress: Progress = no_progress, name: str = "evaluate"
 ) -> list[Evaluation]:
-    """Run several evaluations as one job."""
+    """Run several evaluations as one job; a single small one runs directly."""
     tasks = [
-        (number, first, min(len(walks.ready.lengths), first + _AT_ONCE))
-        for number, walks in enumerate(several)
-        for first in range(0, len(walks.ready.lengths), _AT_ONCE)
+        (number, first, min(len(rollouts.initial.lengths), first + _TASK_WALKS))
+        for number, rollouts in enumerate(evaluations)
+        for first in range(0, len(rollouts.initial.lengths), _TASK_WALKS)
     ]
     if len(tasks) == 1 and engine.name == "local" and engine.run_folder is None:
-        return [several[0].evaluation([_taken(several, tasks[0])])]
+        return [evaluations[0].summarize([_run_task(evaluations, tasks[0])])]
     job = Job(
         name=name,
-        function=_taken,
-        shared=list(several),
+        function=_run_task,
+        shared=list(evaluations),
         tasks=tasks,
-        key=lambda: {"walks": [walks.about() for walks in several]},
-        describe_task=lambda task: _described(several[task[0]], *task[1:]),
+        key=lambda: {"walks": [rollouts.key() for rollouts in evaluations]},
+        describe_task=lambda task: evaluations[task[0]].describe(*task[1:]),
         unit="walks",
         task_sizes=[last - first for _, first, last in tasks],
         fix="evaluate fewer graphs at a time",
     )
-    results = run_job(job, engine, progress)
-    mine: list[list[Result]] = [[] for _ in several]
-    for (number, _, _), result in zip(tasks, results, strict=True):
-        mine[number].append(result)
-    return [walks.evaluation(found) for walks, found in zip(several, mine, strict=True)]
+    results: list[list[Result]] = [[] for _ in evaluations]
+    for (number, _, _), result in zip(tasks, run_job(job, engine, progress), strict=True):
+        results[number].append(result)
+    return [rollouts.summarize(parts) for rollouts, parts in zip(evaluations, results, strict=True)]
 
 
-def _taken(several: Sequence[Rollouts], task: tuple[int, int, int]) -> Result:
+def _run_task(evaluations: Sequence[Rollouts], task: tuple[int, int, int]) -> Result:
     number, first, last = task
-    return several[number].taken(first, last)
-
-
-def _described(walks: Rollouts, first: int, last: int) -> str:
-    who = f"{walks.agent.name} for {walks.ready.reward.name}"
-    graphs = walks.ready.graph_of[[first, last - 1]]
-    return f"{who}, walks {first} to {last - 1} (graphs {graphs[0]} to {graphs[1]})"
-
-
-def _starts(graph: Graph, episodes: Episodes, seed: int, task: int, fallback: Fallback) -> Int64:
-    if episodes == "all":
-        return list_starts(graph, fallback)
-    count = check_integer("episodes", episodes, 1, "give a whole number, 1 or more, or 'all'")
-    return draw_starts(list_starts(graph, fallback), count, seed, task)
+    return evaluations[number].run(first, last)
 
 
 def draw_starts(possible: Int64, count: int, seed: int, task: int = 0) -> Int64:
-    """`count` positions drawn from the possible ones, each alike: one per stream of the task."""
+    """Draw `count` of the possible positions uniformly, with replacement; one per random stream of the task."""
     streams = kernels.random.make_streams(np.uint64(check_seed(seed)), task, count)
-    draws = kernels.random.draw_uniforms(streams, np.full(count, _START), np.zeros(count, np.uint64))
+    draws = kernels.random.draw_uniforms(streams, np.full(count, _START_STEP), np.zeros(count, np.uint64))
     return possible[np.asarray(draws * len(possible), np.int64)]

@@ -1,4 +1,4 @@
-"""`explore`: let an agent walk."""
+"""Explore a graph with an agent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from curiograph.growth.measure import measure
 from curiograph.growth.plots import animate_walk, plot_walk
 from curiograph.growth.records import Growth
 from curiograph.progress import Progress, no_progress
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.registry import RewardLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Walk(Sequence[Hashable]):
-    """A walk that an agent took.
+    """A walk of an agent; a sequence of labels.
 
+    Examples
+    --------
     >>> from curiograph.graph.toys import cycle
     >>> walk = explore(cycle(5), agent="greedy", reward="igt", start=0, steps=5, seed=0)
     >>> len(walk.nodes), walk.rewards, walk.total
@@ -37,12 +39,15 @@ class Walk(Sequence[Hashable]):
     nodes: list[Hashable]
     """Labels in order of visit; the first is the start."""
     rewards: list[float]
-    """F(S_2), ..., F(S_T): one fewer than nodes."""
+    """Rewards F(S_2), ..., F(S_T): one fewer than nodes."""
     agent: str
+    """Name of the agent."""
     reward: str
+    """Name of the reward."""
     steps: int
-    """Nodes that were asked for."""
+    """Number of nodes that was requested."""
     graph: Graph = field(repr=False, compare=False)
+    """The graph that was explored."""
 
     def __post_init__(self) -> None:
         if not self.nodes:
@@ -50,7 +55,7 @@ class Walk(Sequence[Hashable]):
         if len(self.rewards) != len(self.nodes) - 1:
             raise WalkError(
                 f"a walk of {len(self.nodes)} nodes has {len(self.nodes) - 1} rewards, one for each but the first; got "
-                f"{len(self.rewards)}. To draw a list of labels without rewards, give it to plot_walk."
+                f"{len(self.rewards)}. To plot a list of labels without rewards, use plot_walk."
             )
 
     @property
@@ -60,7 +65,7 @@ class Walk(Sequence[Hashable]):
 
     @property
     def ended_early(self) -> bool:
-        """Whether there was nowhere left to go before `steps` nodes were visited."""
+        """Whether no candidates were left before `steps` nodes were visited."""
         return len(self.nodes) < self.steps
 
     def __len__(self) -> int:
@@ -71,11 +76,11 @@ class Walk(Sequence[Hashable]):
 
     @cached_property
     def growth(self) -> Growth:
-        """What the walk grew."""
+        """Growth of the walk."""
         return measure(self.graph, self.nodes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything but the graph, as plain values."""
+        """Return everything but the graph as plain values."""
         return {
             "agent": self.agent,
             "reward": self.reward,
@@ -87,16 +92,16 @@ class Walk(Sequence[Hashable]):
 
     @property
     def title(self) -> str:
-        """Who walked, what for, and the return, in one line."""
-        earned = f"{self.total:,.0f}" if abs(self.total) >= 1000 else f"{self.total:.4g}"
-        return f"{self.agent} looking for {self.reward}: return {earned}"
+        """Agent, reward and return in one line."""
+        total = f"{self.total:,.0f}" if abs(self.total) >= 1000 else f"{self.total:.4g}"
+        return f"{self.agent} looking for {self.reward}: return {total}"
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the visited subgraph in order of visit; gaps are outlined while open, and filled once closed."""
+        """Plot the visited subgraph in order of visit, open gaps outlined and closed gaps filled; see `plot_walk`."""
         return plot_walk(self.graph, self, ax)
 
     def animate(self, path: PathLike, *, progress: Progress = no_progress) -> None:
-        """Write a .gif in which the walk grows node by node, and its growth below."""
+        """Write a .gif animation in which the walk grows node by node; see `animate_walk`."""
         animate_walk(self.graph, self, path, progress=progress)
 
 
@@ -110,17 +115,33 @@ def explore(
     fallback: Fallback = "frontier",
     seed: int = 0,
 ) -> Walk:
-    """Let an agent explore a graph.
+    """Explore a graph with an agent.
 
     Parameters
     ----------
-    agent : a name (random, max-degree, min-degree, greedy, beam, beam:WIDTH, horizon, or that of a shipped agent),
-        the path of a trained one, or an object with `scores(exploration)`.
-    reward : "igt", "cpt" or a function of the visited subgraph.
-    start : label of the first node; one at random if None.
-    steps : nodes to visit, the start included. Where fewer can be reached the walk ends early and warns.
-    fallback : at a dead end, go on from the "frontier" of the walk or "anywhere".
+    graph : Graph
+        The graph to explore.
+    agent : str, path, Agent or object with `scores`
+        A name (random, max-degree, min-degree, greedy, beam, beam:WIDTH, horizon, or a shipped agent), the path of a
+        trained agent, or an agent object.
+    reward : str, Reward or callable
+        "igt", "cpt" or a function of the visited subgraph.
+    start : label, optional
+        The first node; drawn at random by default.
+    steps : int
+        Number of nodes to visit, the start included. If fewer can be reached, the walk ends early with a warning.
+    fallback : {"frontier", "anywhere"}
+        Candidates at a dead end: the unvisited neighbors of all visited nodes, or all unvisited nodes.
+    seed : int
+        Seed of the random start and of random tie-breaking.
 
+    Returns
+    -------
+    Walk
+        The visited nodes and their rewards.
+
+    Examples
+    --------
     >>> from curiograph.graph.toys import library
     >>> explore(library(), agent="beam", reward="igt", start="music", steps=10, seed=0).total
     7.0
@@ -128,20 +149,19 @@ def explore(
     steps = check_steps(steps)
     require_edges(as_graph(graph))
     if start is None:
-        first = int(draw_starts(list_starts(graph, fallback), 1, seed)[0])
+        position = int(draw_starts(list_starts(graph, fallback), 1, seed)[0])
     else:
-        first = locate_start(graph, start, fallback)
-    made = as_agent(agent)
-    made_reward = as_reward(reward)
-    ended = made.run(begin([graph], [[first]], made_reward, steps, fallback=fallback, seed=seed))
+        position = locate_start(graph, start, fallback)
+    explorer = as_agent(agent)
+    ended = explorer.run(begin([graph], [[position]], reward, steps, fallback=fallback, seed=seed))
     length = int(ended.lengths[0])
     walk = Walk(
-        [graph.label(int(v)) for v in ended.nodes[0, :length]],
-        ended.rewards[0, : length - 1].tolist(),
-        made.name,
-        made_reward.name,
-        steps,
-        graph,
+        nodes=[graph.label(int(v)) for v in ended.nodes[0, :length]],
+        rewards=ended.rewards[0, : length - 1].tolist(),
+        agent=explorer.name,
+        reward=ended.reward.name,
+        steps=steps,
+        graph=graph,
     )
     if walk.ended_early:
         warnings.warn(

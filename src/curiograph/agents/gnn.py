@@ -1,4 +1,4 @@
-"""gnn: the paper's agent. A graph network reads the visited subgraph with a candidate, and says what it promises."""
+"""The agent of the paper: a graph network that predicts a return from the subgraph of the walk and a candidate."""
 
 from __future__ import annotations
 
@@ -19,36 +19,35 @@ from curiograph.graph.features import PROFILE_SIZE, Float32
 from curiograph.parallel.chunks import split_by_size
 
 NUM_LAYERS = 3
-_ROWS_AT_ONCE = 1024  # nodes of subgraphs that stay in the processor's cache together; does not change the result
+_BATCH_ROWS = 1024  # nodes of subgraphs processed at once, to fit in the processor cache; does not change the result
 
 
 @dataclass(frozen=True)
 class GnnShape:
-    """What the network reads and how it adds up; the defaults are the paper's."""
+    """Input features and size of the network; the defaults are those of the paper."""
 
     log_features: bool = False
-    """Read the logarithm of 1 + degree and so on, instead of the plain numbers."""
+    """Use log(1 + x) of the degree features instead of x."""
     inner_degree: bool = False
-    """Also read the degree inside the subgraph,"""
+    """Add the degree inside the subgraph to the features."""
     inner_triangles: bool = False
-    """and the number of triangles there: messages alone cannot tell a triangle from a longer loop."""
+    """Add the number of triangles inside the subgraph, which messages alone cannot distinguish from longer loops."""
     aggregation: Literal["mean", "sum"] = "mean"
-    """How the states of neighbours are put together."""
+    """Aggregation of the hidden states of neighbors."""
     width: int = 64
+    """Width of the hidden layers."""
 
     @property
     def features(self) -> int:
-        """Numbers read per node."""
+        """Number of input features per node."""
         return PROFILE_SIZE + self.inner_degree + self.inner_triangles
 
     def weights(self) -> dict[str, tuple[int, ...]]:
-        """The name and shape of every array of weights."""
+        """Return the name and shape of every weight array."""
         shapes: dict[str, tuple[int, ...]] = {}
-        wide = self.features
         for layer in range(NUM_LAYERS):
-            shapes[f"layers.{layer}.weight"] = (self.width, 2 * wide)
+            shapes[f"layers.{layer}.weight"] = (self.width, 2 * (self.width if layer else self.features))
             shapes[f"layers.{layer}.bias"] = (self.width,)
-            wide = self.width
         return shapes | {
             "hidden.weight": (32, self.width),
             "hidden.bias": (32,),
@@ -60,21 +59,25 @@ class GnnShape:
 
 @dataclass(frozen=True, eq=False)
 class Subgraphs:
-    """S + v of every candidate, side by side, as the kernels lay them out."""
+    """Subgraphs S + v of all candidates, in the flat layout of `kernels.subgraphs`."""
 
     bounds: Int64
+    """Bounds of the subgraphs in the arrays of nodes."""
     starts: Int64
+    """Bounds of the neighbors of each node in `links`."""
     links: Int32
+    """Neighbors of all nodes, as indices of nodes."""
     features: Float32
+    """Input features of every node."""
 
     @classmethod
     def read(
         cls, shape: GnnShape, stack: GraphBatch, nodes: Int32, lengths: Int64, offsets: Int64, v: Int32
     ) -> Subgraphs:
-        """The subgraphs of walks `nodes`, each with its candidates `v[offsets[i]:offsets[i + 1]]`."""
-        rows = stack.skeleton
+        """Extract the subgraphs of walks `nodes`, each with its candidates `v[offsets[i]:offsets[i + 1]]`."""
+        csr = stack.skeleton
         bounds, places, starts, links = kernels.subgraphs.build_subgraphs(
-            rows.indptr, rows.indices, nodes, lengths, offsets, v
+            csr.indptr, csr.indices, nodes, lengths, offsets, v
         )
         profiles = stack.get_log_profiles(places) if shape.log_features else stack.get_profiles(places)
         if not (shape.inner_degree or shape.inner_triangles):
@@ -93,13 +96,13 @@ class Subgraphs:
 
 @dataclass(frozen=True, eq=False)
 class GnnAgent(Agent):
-    """Q(S, v) = net(S + v): three GraphSAGE layers, a sum over the nodes, two dense layers. Computes no reward."""
+    """Q(S, v) = net(S + v): three GraphSAGE layers, a sum over nodes, two dense layers. Computes no rewards."""
 
     shape: GnnShape
     network: Weights = field(repr=False)
     name: str = "gnn"
     card: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """How the agent came to be, for one that was trained."""
+    """Model card of a trained agent: how it was trained and how well it performs."""
 
     def scores(self, exploration: Exploration) -> Float64:
         check_network(self.name, self.shape.weights(), self.network)
@@ -109,25 +112,26 @@ class GnnAgent(Agent):
         return exploration.merge_ties(values.astype(np.float64), SCORE_TOLERANCE)
 
     def values(self, stack: GraphBatch, nodes: Int32, lengths: Int64, offsets: Int64, candidates: Int32) -> Float32:
-        """Q of every candidate of every walk."""
+        """Compute Q of every candidate of every walk."""
         values = np.empty(len(candidates), np.float32)
         walks = np.repeat(np.arange(len(lengths)), np.diff(offsets))
-        for first, last in split_by_size(lengths[walks] + 1, _ROWS_AT_ONCE):
+        for first, last in split_by_size(lengths[walks] + 1, _BATCH_ROWS):
             low, high = walks[first], walks[last - 1] + 1
             part = np.clip(offsets[low : high + 1], first, last) - first
-            read = Subgraphs.read(self.shape, stack, nodes[low:high], lengths[low:high], part, candidates[first:last])
-            values[first:last] = self._forward(read)
+            subgraphs = Subgraphs.read(
+                self.shape, stack, nodes[low:high], lengths[low:high], part, candidates[first:last]
+            )
+            values[first:last] = self._forward(subgraphs)
         return values
 
-    def _forward(self, read: Subgraphs) -> Float32:
-        hidden, mean = read.features, self.shape.aggregation == "mean"
+    def _forward(self, subgraphs: Subgraphs) -> Float32:
+        weights, hidden = self.network, subgraphs.features
         for layer in range(NUM_LAYERS):
-            beside = np.empty((len(hidden), 2 * hidden.shape[1]), np.float32)
-            kernels.subgraphs.gather_messages(read.starts, read.links, hidden, mean, beside)
-            hidden = apply_dense(self.network, f"layers.{layer}", beside)
-        pooled = kernels.subgraphs.sum_states(read.bounds, hidden)
-        out = (
-            apply_dense(self.network, "hidden", pooled) @ self.network["output.weight"].T + self.network["output.bias"]
-        )
-        values: Float32 = out[:, 0] * self.network["scale"][0]
+            messages = np.empty((len(hidden), 2 * hidden.shape[1]), np.float32)
+            mean = self.shape.aggregation == "mean"
+            kernels.subgraphs.gather_messages(subgraphs.starts, subgraphs.links, hidden, mean, messages)
+            hidden = apply_dense(weights, f"layers.{layer}", messages)
+        pooled = kernels.subgraphs.sum_states(subgraphs.bounds, hidden)
+        out = apply_dense(weights, "hidden", pooled) @ weights["output.weight"].T + weights["output.bias"]
+        values: Float32 = out[:, 0] * weights["scale"][0]
         return values

@@ -1,4 +1,4 @@
-"""The paper's baselines: random, max degree, min degree, greedy."""
+"""Heuristic agents, the baselines of the paper: random, max-degree, min-degree and greedy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from curiograph.exploration.mdp import Exploration
 
 
 class RandomAgent(Agent):
-    """Any candidate, with equal chance: all scores tie."""
+    """Chooses uniformly at random: all scores are equal."""
 
     name = "random"
 
@@ -19,7 +19,7 @@ class RandomAgent(Agent):
 
 
 class MaxDegreeAgent(Agent):
-    """The candidate with the most neighbours in the whole graph (out-neighbours if it is directed)."""
+    """Chooses the candidate with the most (out-)neighbors in the whole graph."""
 
     name = "max-degree"
 
@@ -29,7 +29,7 @@ class MaxDegreeAgent(Agent):
 
 
 class MinDegreeAgent(MaxDegreeAgent):
-    """The candidate with the fewest neighbours in the whole graph."""
+    """Chooses the candidate with the fewest (out-)neighbors in the whole graph."""
 
     name = "min-degree"
 
@@ -38,7 +38,7 @@ class MinDegreeAgent(MaxDegreeAgent):
 
 
 class GreedyAgent(Agent):
-    """The candidate with the highest reward after the step."""
+    """Chooses the candidate with the highest reward after the step."""
 
     name = "greedy"
 

@@ -1,4 +1,4 @@
-"""horizon: our agent. It reads the graph around the walk and scores all candidates in one pass."""
+"""The horizon agent: a network that reads the graph around the walk and scores all candidates in one pass."""
 
 from __future__ import annotations
 
@@ -18,36 +18,38 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.features import PROFILE_SIZE, Float32
 from curiograph.parallel.chunks import split_by_size
 
-NUM_FEATURES = PROFILE_SIZE + 28  # local degree profile, and the flags of kernels.surroundings
-_ROWS_AT_ONCE = 1024  # nodes whose states stay in the processor's cache together; does not change the result
-_TYPICAL_ROWS = 50  # nodes read beyond walk and candidates
+NUM_FEATURES = PROFILE_SIZE + 28  # local degree profile and flags of kernels.neighborhood
+_BATCH_ROWS = 1024  # nodes processed at once, to fit in the processor cache; does not change the result
+_TYPICAL_ROWS = 50  # nodes read beyond the walk and its candidates, for the size of batches
 
 
 @dataclass(frozen=True)
 class HorizonShape:
-    """How far the network looks and how wide it is."""
+    """Size of the network and of the part of the graph it reads."""
 
     width: int = 48
+    """Width of the hidden layers."""
     layers: int = 5
+    """Number of message-passing layers."""
     lookahead: int = 9
-    """Rewards ahead that it predicts the sum of; fewer where the walk ends sooner,"""
+    """Number of future rewards whose sum is predicted; fewer if the walk ends sooner."""
     near: int = 10
-    """and in walks of this many nodes or more"""
+    """Length of a walk from which on `far_lookahead` replaces `lookahead`."""
     far_lookahead: int = 3
-    """only so many."""
+    """Number of future rewards whose sum is predicted for walks of `near` nodes or more."""
     hops: int = 5
-    """How far it reads beyond the walk and its candidates,"""
+    """Maximum distance from the walk and its candidates at which nodes are read."""
     nodes: int = 256
-    """how many nodes,"""
+    """Maximum number of nodes read beyond the walk and its candidates."""
     fan: int = 64
-    """and how many neighbours of each."""
+    """Maximum number of neighbors read per node."""
 
     def ahead(self, lengths: Int64, steps: int) -> Int64:
-        """Rewards ahead that count for walks of these lengths that go on to `steps` nodes."""
+        """Return the number of future rewards predicted for walks of these lengths that end at `steps` nodes."""
         return np.minimum(steps - lengths, np.where(lengths < self.near, self.lookahead, self.far_lookahead))
 
     def weights(self) -> dict[str, tuple[int, ...]]:
-        """The name and shape of every array of weights."""
+        """Return the name and shape of every weight array."""
         d = self.width
         shapes: dict[str, tuple[int, ...]] = {"read.weight": (d, NUM_FEATURES), "read.bias": (d,)}
         for layer in range(self.layers):
@@ -66,20 +68,26 @@ class HorizonShape:
 
 @dataclass(frozen=True, eq=False)
 class Neighborhoods:
-    """What is read around each of some walks, as the kernels lay it out."""
+    """Part of the graph around each walk of a batch, in the flat layout of `kernels.neighborhood`."""
 
     bounds: Int64
+    """Bounds of the walks in the arrays of nodes."""
     starts: Int64
+    """Bounds of the neighbors of each node in `links`."""
     links: Int32
+    """Neighbors of all nodes, as indices of nodes."""
     loose: NDArray[np.bool_]
+    """Whether the ends of a link have no neighbor in common among the nodes visited last."""
     features: Float32
+    """Input features of every node."""
     lengths: Int64
+    """Length of each walk."""
     ahead: Int64
-    """Rewards ahead that count, for each walk."""
+    """Number of future rewards that are predicted for each walk."""
     candidates: Int64
-    """Where each candidate stands in the lists."""
+    """Index of each candidate in the arrays of nodes."""
     walks: Int64
-    """The walk of each candidate."""
+    """Index of the walk of each candidate."""
 
     @classmethod
     def read(
@@ -92,68 +100,84 @@ class Neighborhoods:
         offsets: Int64,
         v: Int32,
     ) -> Neighborhoods:
-        """The surroundings of walks `nodes` with candidates `v`, with so many rewards `ahead`."""
-        rows = stack.skeleton
+        """Read the neighborhoods of walks `nodes`, each with its candidates `v[offsets[i]:offsets[i + 1]]`."""
+        csr = stack.skeleton
         bounds, places, starts, links, loose, flags = kernels.neighborhood.read_neighborhood(
-            rows.indptr, rows.indices, nodes, lengths, offsets, v, ahead, shape.hops, shape.nodes, shape.fan
+            csr.indptr, csr.indices, nodes, lengths, offsets, v, ahead, shape.hops, shape.nodes, shape.fan
         )
         features = np.concatenate([np.log1p(stack.get_profiles(places)), flags], axis=1)
         walks = np.repeat(np.arange(len(lengths)), np.diff(offsets))
         candidates = bounds[walks] + lengths[walks] + np.arange(len(v)) - offsets[walks]
-        return cls(bounds, starts, links, loose, features, lengths, ahead, candidates, walks)
+        return cls(
+            bounds=bounds,
+            starts=starts,
+            links=links,
+            loose=loose,
+            features=features,
+            lengths=lengths,
+            ahead=ahead,
+            candidates=candidates,
+            walks=walks,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class HorizonAgent(Agent):
-    """Q(S, v) of all candidates v from one reading of the graph around S. Computes no reward."""
+    """Q(S, v) of all candidates v from one pass over the graph around S. Computes no rewards."""
 
     shape: HorizonShape
     network: Weights = field(repr=False)
     name: str = "horizon"
     card: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    """How the agent came to be, for one that was trained."""
+    """Model card of a trained agent: how it was trained and how well it performs."""
 
-    foresees = True
-    """Scores are returns ahead, so they can guide a beam."""
+    predicts_returns = True
+    """Scores are predicted returns, so they can guide a beam search."""
 
     def scores(self, exploration: Exploration) -> Float64:
         check_network(self.name, self.shape.weights(), self.network)
-        rows = exploration.lengths + exploration.candidates.counts + _TYPICAL_ROWS
+        candidates, values = exploration.candidates, [np.empty(0)]
+        sizes = exploration.lengths + candidates.counts + _TYPICAL_ROWS
         with limit_blas_threads():
-            values = [self._part(exploration, first, last) for first, last in split_by_size(rows, _ROWS_AT_ONCE)]
-        return exploration.merge_ties(np.concatenate([np.empty(0), *values]), SCORE_TOLERANCE)
-
-    def _part(self, exploration: Exploration, first: int, last: int) -> Float64:
-        """Values of the candidates of some walks."""
-        offsets = exploration.candidates.offsets[first : last + 1]
-        some = exploration.candidates.nodes[offsets[0] : offsets[-1]]
-        if len(some) == 0:
-            return np.empty(0)
-        nodes, lengths = exploration.nodes[first:last], exploration.lengths[first:last]
-        ahead = self.shape.ahead(lengths, exploration.steps)
-        read = Neighborhoods.read(self.shape, exploration.stack, nodes, lengths, ahead, offsets - offsets[0], some)
-        return self.values(read)
+            for first, last in split_by_size(sizes, _BATCH_ROWS):
+                offsets = candidates.offsets[first : last + 1]
+                if offsets[0] == offsets[-1]:
+                    continue
+                lengths = exploration.lengths[first:last]
+                neighborhoods = Neighborhoods.read(
+                    self.shape,
+                    exploration.stack,
+                    exploration.nodes[first:last],
+                    lengths,
+                    self.shape.ahead(lengths, exploration.steps),
+                    offsets - offsets[0],
+                    candidates.nodes[offsets[0] : offsets[-1]],
+                )
+                values.append(self.values(neighborhoods))
+        return exploration.merge_ties(np.concatenate(values), SCORE_TOLERANCE)
 
     def values(self, read: Neighborhoods) -> Float64:
-        """The predicted sum of the rewards ahead, through each candidate."""
+        """Predict the sum of the future rewards through each candidate."""
         weights, d = self.network, self.shape.width
         hidden = apply_dense(weights, "read", read.features)
-        beside = np.empty((len(hidden), 4 * d), np.float32)
+        gathered = np.empty((len(hidden), 4 * d), np.float32)
         for layer in range(self.shape.layers):
             kernels.neighborhood.gather_messages(
-                read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, beside
+                read.bounds, read.starts, read.links, read.loose, read.lengths, hidden, gathered
             )
-            news = beside @ weights[f"messages.{layer}.weight"].T
-            walk = self._walk_mean(read, hidden) @ weights[f"walk.{layer}.weight"].T
-            kernels.neighborhood.add_walk_relu(read.bounds, walk + weights[f"messages.{layer}.bias"], news)
-            hidden += news @ weights[f"update.{layer}.weight"].T
+            messages = gathered @ weights[f"messages.{layer}.weight"].T
+            walk = _average_walks(read, hidden) @ weights[f"walk.{layer}.weight"].T
+            kernels.neighborhood.add_walk_relu(read.bounds, walk + weights[f"messages.{layer}.bias"], messages)
+            hidden += messages @ weights[f"update.{layer}.weight"].T
         last = np.maximum(read.bounds[:-1] + read.lengths - 1, 0)
-        head = [hidden[read.candidates], self._walk_mean(read, hidden)[read.walks], hidden[last[read.walks]]]
+        head = [hidden[read.candidates], _average_walks(read, hidden)[read.walks], hidden[last[read.walks]]]
         out = apply_dense(weights, "hidden", np.concatenate(head, axis=1)) @ weights["output.weight"].T
         per_step, spread = weights["scale"].astype(np.float64)
         values: Float64 = per_step * read.ahead[read.walks] + spread * (out + weights["output.bias"])[:, 0]
         return values
 
-    def _walk_mean(self, read: Neighborhoods, hidden: Float32) -> Float32:
-        mean: Float32 = kernels.neighborhood.compute_walk_mean(read.bounds, read.lengths, hidden)
-        return mean
+
+def _average_walks(read: Neighborhoods, hidden: Float32) -> Float32:
+    """Return the mean hidden state of the visited nodes of each walk."""
+    mean: Float32 = kernels.neighborhood.compute_walk_mean(read.bounds, read.lengths, hidden)
+    return mean

@@ -1,4 +1,4 @@
-"""What the networks of trained agents are made of when they act: a dense layer in numpy, on one thread."""
+"""Building blocks of the NumPy inference of trained agents."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from curiograph.graph.features import Float32
 Weights = Mapping[str, Float32]
 
 SCORE_TOLERANCE = 5e-6
-"""Scores that differ by less, relative to the largest of a walk, are the same: single precision says no more."""
+"""Relative difference below which scores are equal, given the noise of single precision."""
 
 
 def apply_dense(weights: Weights, name: str, inputs: Float32) -> Float32:
-    """A layer of a network: inputs times weights, plus bias, negative numbers made zero."""
+    """Apply a dense layer with ReLU activation."""
     out: Float32 = inputs @ weights[f"{name}.weight"].T
     kernels.subgraphs.add_bias_relu(out, weights[f"{name}.bias"])
     return out
 
 
 def check_network(agent: str, shapes: Mapping[str, tuple[int, ...]], weights: Weights) -> None:
-    """Raise where a network does not read what its agent gives it.
+    """Raise `AgentError` if the weights of a network do not have the shapes that its agent requires.
 
     >>> import numpy as np
     >>> check_network("gnn", {"output.bias": (1,)}, {"output.bias": np.zeros(2, np.float32)})
@@ -42,7 +42,7 @@ def check_network(agent: str, shapes: Mapping[str, tuple[int, ...]], weights: We
 
 
 def limit_blas_threads() -> AbstractContextManager[Any]:
-    """Matrix products on one thread: at this size a second one costs more than it gives, most on a busy machine."""
+    """Run matrix products on one thread, which is faster for matrices of this size, most of all on a busy machine."""
     limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
     return limits
 

@@ -1,6 +1,7 @@
-"""Trained agents as files: weights as safetensors, and a card that says what they are. Nothing is ever unpickled.
+"""Save and load trained agents, and find the pretrained agents shipped with curiograph.
 
-The card travels in the header of the weights; the .json file beside them is a copy for people.
+An agent is a safetensors file with its weights and, in the header, a model card in JSON. The .json file next to it is a
+readable copy of the card.
 """
 
 from __future__ import annotations
@@ -9,50 +10,84 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from curiograph.agents.base import Agent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.layers import Weights
-from curiograph.errors import CuriographError, FileFormatError, SettingError, UnknownNameError
+from curiograph.arrays import Float64
+from curiograph.errors import AgentError, CuriographError, FileFormatError, SettingError, UnknownNameError
+from curiograph.exploration.mdp import Exploration
 from curiograph.files import open_atomic
-from curiograph.graph.features import Float32
 from curiograph.messages import quote_value, shorten_text
+from curiograph.tensors import open_tensors, write_tensors
 
 TrainedAgent = GnnAgent | HorizonAgent
+
+AGENT_FILE = "agent.safetensors"
+"""File name of the agent in the folder of a training run."""
+SHAPE_LIMITS = {
+    "layers": 64,
+    "hops": 64,
+    "width": 4096,
+    "nodes": 4096,
+    "fan": 4096,
+    "lookahead": 4096,
+    "near": 4096,
+    "far_lookahead": 4096,
+}
+"""Largest values of the integers in a shape, so that no file makes us allocate or read too much."""
 
 _FORMAT = 1
 _KINDS: dict[str, tuple[type[TrainedAgent], type[Any]]] = {
     "gnn": (GnnAgent, GnnShape),
     "horizon": (HorizonAgent, HorizonShape),
 }
-_OTHERS = dict.fromkeys(("width", "nodes", "fan", "lookahead", "near", "far_lookahead"), 4096)
-SHAPE_LIMITS = {"layers": 64, "hops": 64} | _OTHERS
-"""Of the numbers in a shape: no file makes us reserve or read more."""
 _SUFFIX = ".safetensors"
-AGENT_FILE = f"agent{_SUFFIX}"
 
 
 def shipped_agents() -> list[str]:
-    """Names of the agents that come with curiograph.
+    """Return the names of the pretrained agents shipped with curiograph.
 
+    Returns
+    -------
+    list of str
+        Names that `load_agent` and every `agent` argument accept.
+
+    Examples
+    --------
     >>> "igt-rg-horizon" in shipped_agents()
     True
     """
-    return sorted(entry.name.removesuffix(_SUFFIX) for entry in _shelf().iterdir() if entry.name.endswith(_SUFFIX))
+    files = _get_shipped_folder().iterdir()
+    return sorted(file.name.removesuffix(_SUFFIX) for file in files if file.name.endswith(_SUFFIX))
 
 
-def _shelf() -> Any:
+def _get_shipped_folder() -> Any:
     return resources.files("curiograph.agents") / "shipped"
 
 
 def load_agent(source: str | Path) -> TrainedAgent:
-    """A trained agent: a shipped one by name, a file, or the folder of a training run.
+    """Load a trained agent.
 
+    Parameters
+    ----------
+    source : str or path
+        Name of a shipped agent, a .safetensors file, or the folder of a training run.
+
+    Returns
+    -------
+    GnnAgent or HorizonAgent
+        The agent; `card` describes its training.
+
+    Examples
+    --------
     >>> load_agent("igt-rg").name
     'igt-rg'
     >>> load_agent("igt-rgg")
@@ -62,7 +97,7 @@ def load_agent(source: str | Path) -> TrainedAgent:
     if not isinstance(source, (str, Path)):
         raise SettingError(f"an agent is loaded from a name or a path, not from {quote_value(source)}.")
     if isinstance(source, str) and source in shipped_agents():
-        with resources.as_file(_shelf() / f"{source}{_SUFFIX}") as file:
+        with resources.as_file(_get_shipped_folder() / f"{source}{_SUFFIX}") as file:
             return read_agent(file)
     path = find_agent_file(source)
     if path is None:
@@ -73,48 +108,51 @@ def load_agent(source: str | Path) -> TrainedAgent:
 
 
 def find_agent_file(source: str | Path) -> Path | None:
-    """The file that a path means: itself, or the agent in a folder of a training run; None if there is none."""
+    """Return the file at a path, or the agent in the folder of a training run; None if there is none."""
     path = Path(source)
     try:
         path = path / AGENT_FILE if path.is_dir() else path
         return path if path.is_file() else None
-    except (OSError, ValueError):  # a name too long, or with a null byte, for any file
+    except (OSError, ValueError):  # the name is too long or contains a null byte
         return None
 
 
 def read_agent(path: Path) -> TrainedAgent:
-    """The agent in a file, checked from its header to its last number."""
-    from safetensors import SafetensorError, safe_open
+    """Read an agent from a file, and check its card, the shapes of its weights and their values."""
+    with open_tensors(path, "safetensors file", "an agent is saved by curiograph train") as file:
+        kind, shape, card = _parse_card(path, file.metadata.get("curiograph"))
+        shapes = shape.weights()
+        if file.names != set(shapes):
+            name = min(file.names ^ set(shapes))
+            problem = "lacks" if name in shapes else "has an unknown"
+            raise FileFormatError(
+                f"{path}: is not a whole {kind} agent: it {problem} array {shorten_text(name, 60)!r}."
+            )
+        weights = {}
+        for name, expected in shapes.items():
+            if file.get_type(name) != ("F32", expected):
+                dtype, found = file.get_type(name)
+                raise FileFormatError(f"{path}: array {name!r} is {dtype} {found}; its card asks for F32 {expected}.")
+            weights[name] = file.read(name)
+            if not np.all(np.isfinite(weights[name])):
+                raise FileFormatError(f"{path}: array {name!r} holds numbers that are not finite.")
+    agent_type = _KINDS[kind][0]
+    return agent_type(shape, weights, str(card.get("name") or path.stem), card)
 
-    try:
-        with safe_open(str(path), framework="numpy") as file:
-            header = file.metadata() or {}
-            kind, shape, card = _card(path, header.get("curiograph"))
-            wanted = shape.weights()
-            _check_names(path, kind, set(file.keys()), set(wanted))
-            weights = {name: _weights(path, file, name, size) for name, size in wanted.items()}
-    except (SafetensorError, OSError, UnicodeDecodeError, TypeError) as error:
-        reason = shorten_text(error, 120)
-        raise FileFormatError(
-            f"{path}: is not a usable safetensors file ({reason}); an agent is saved by curiograph train."
-        ) from None
-    return _KINDS[kind][0](shape, weights, str(card.get("name") or path.stem), card)
 
-
-def _card(path: Path, text: str | None) -> tuple[str, Any, dict[str, Any]]:
+def _parse_card(path: Path, text: str | None) -> tuple[str, Any, dict[str, Any]]:
+    """Return the kind, the shape and the card of an agent from the header of its file."""
     if text is None:
-        raise FileFormatError(
-            f"{path}: is a safetensors file, but not of a curiograph agent: its header holds no card."
-        )
+        raise FileFormatError(f"{path}: is a safetensors file, but not of a curiograph agent: its header has no card.")
     try:
         card = json.loads(text)
-        kind, given = card["kind"], card["shape"]
+        kind, settings = card["kind"], card["shape"]
         if card["format"] != _FORMAT:
             raise FileFormatError(
                 f"{path}: is an agent of format {quote_value(card['format'])}; this version reads format {_FORMAT}."
             )
         shape_type = _KINDS[kind][1]
-        shape = shape_type(**given)
+        shape = shape_type(**settings)
     except CuriographError:
         raise
     except (ValueError, KeyError, TypeError, RecursionError) as error:
@@ -122,71 +160,85 @@ def _card(path: Path, text: str | None) -> tuple[str, Any, dict[str, Any]]:
             f"{path}: its card cannot be read ({type(error).__name__}: {shorten_text(error, 80)})."
         ) from None
     for field in fields(shape_type):
-        _check_setting(path, field.name, getattr(shape, field.name), getattr(shape_type(), field.name))
+        value, default = getattr(shape, field.name), getattr(shape_type(), field.name)
+        if isinstance(default, bool):
+            valid = isinstance(value, bool)
+        elif isinstance(default, int):
+            valid = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= SHAPE_LIMITS[field.name]
+        else:
+            valid = value in ("mean", "sum")
+        if not valid:
+            raise FileFormatError(f"{path}: its card has {field.name} = {quote_value(value)}, which is not supported.")
     return kind, shape, card
 
 
-def _check_setting(path: Path, name: str, value: Any, example: Any) -> None:
-    if isinstance(example, bool):
-        right = isinstance(value, bool)
-    elif isinstance(example, int):
-        right = isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= SHAPE_LIMITS[name]
-    else:
-        right = value in ("mean", "sum")
-    if not right:
-        raise FileFormatError(f"{path}: its card says {name} = {quote_value(value)}, which no agent of ours has.")
-
-
-def _check_names(path: Path, kind: str, found: set[str], wanted: set[str]) -> None:
-    if found != wanted:
-        odd = sorted(found ^ wanted)[0]
-        how = "lacks" if odd in wanted else "has an unknown"
-        raise FileFormatError(f"{path}: is not a whole {kind} agent: it {how} array {shorten_text(odd, 60)!r}.")
-
-
-def _weights(path: Path, file: Any, name: str, wanted: tuple[int, ...]) -> Any:
-    piece = file.get_slice(name)
-    if tuple(piece.get_shape()) != wanted or piece.get_dtype() != "F32":
-        raise FileFormatError(
-            f"{path}: array {name!r} is {piece.get_dtype()} {tuple(piece.get_shape())}; its card asks for F32 {wanted}."
-        )
-    array = file.get_tensor(name)
-    if not np.all(np.isfinite(array)):
-        raise FileFormatError(f"{path}: array {name!r} holds numbers that are not finite.")
-    return array
-
-
 def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | None = None) -> TrainedAgent:
-    """Write an agent to `path` (.safetensors), with its card in the header and as .json beside it."""
-    from safetensors.numpy import save
+    """Save a trained agent, with its model card in the header and in a .json file next to it.
 
+    Parameters
+    ----------
+    agent : GnnAgent or HorizonAgent
+        The agent to save.
+    path : str or path
+        File to write; its name must end in .safetensors.
+    card : mapping, optional
+        Model card, JSON values only; the agent's own card by default.
+
+    Returns
+    -------
+    GnnAgent or HorizonAgent
+        The agent with the saved card.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     saved = save_agent(load_agent("igt-rg"), f"{folder}/copy.safetensors")
+    ...     load_agent(f"{folder}/copy.safetensors").card == saved.card
+    True
+    """
     if not isinstance(agent, TrainedAgent):
         raise SettingError(f"cannot save {quote_value(agent)}: it is not a trained agent.")
     target = Path(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else Path()
     if target.suffix != _SUFFIX:
         raise SettingError(f"cannot save an agent to {quote_value(path)}: give a file name that ends in {_SUFFIX}.")
-    kind = next(name for name, (made, _) in _KINDS.items() if isinstance(agent, made))
-    given = dict(agent.card if card is None else card)
-    whole = given | {"format": _FORMAT, "kind": kind, "shape": asdict(agent.shape), "name": agent.name}
+    kind = next(name for name, (agent_type, _) in _KINDS.items() if isinstance(agent, agent_type))
+    full_card = dict(agent.card if card is None else card)
+    full_card |= {"format": _FORMAT, "kind": kind, "shape": asdict(agent.shape), "name": agent.name}
     try:
-        text = json.dumps(whole, indent=1, ensure_ascii=True, allow_nan=False)
+        text = json.dumps(full_card, indent=1, ensure_ascii=True, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise SettingError(f"cannot save agent {agent.name!r}: its card is not plain JSON ({error}).") from None
-    weights = {name: np.asarray(array, np.float32, order="C") for name, array in agent.network.items()}
-    wrong = [name for name, size in agent.shape.weights().items() if not _whole(weights.get(name), size)]
-    if wrong:
-        raise SettingError(f"cannot save agent {agent.name!r}: its array {wrong[0]!r} is missing, odd or not finite.")
-    with open_atomic(target) as stream:
-        stream.write(save(weights, metadata={"curiograph": text}))
+    weights = {name: np.asarray(array, np.float32) for name, array in agent.network.items()}
+    for name, shape in agent.shape.weights().items():
+        if name not in weights or weights[name].shape != shape or not np.all(np.isfinite(weights[name])):
+            raise SettingError(
+                f"cannot save agent {agent.name!r}: its array {name!r} is missing, has another shape or is not finite."
+            )
+    write_tensors(target, weights, {"curiograph": text})
     with open_atomic(target.with_suffix(".json")) as stream:
         stream.write(f"{text}\n".encode())
-    return replace(agent, card=whole)
-
-
-def _whole(array: Float32 | None, size: tuple[int, ...]) -> bool:
-    return array is not None and array.shape == size and bool(np.all(np.isfinite(array)))
+    return replace(agent, card=full_card)
 
 
 def copy_weights(network: Weights) -> Weights:
-    """A copy that later training does not change."""
+    """Copy weights, so that later training does not change them."""
     return {name: np.array(array, np.float32) for name, array in network.items()}
+
+
+class GeneralistAgent(Agent):
+    """The agent `horizon`: uses the shipped agent trained on all families for the reward of the exploration."""
+
+    name = "horizon"
+    predicts_returns = True
+
+    def scores(self, exploration: Exploration) -> Float64:
+        return _load_generalist(exploration.reward.name).scores(exploration)
+
+
+@cache
+def _load_generalist(reward: str) -> TrainedAgent:
+    name = f"{reward}-all-horizon"
+    if name not in shipped_agents():
+        raise AgentError(f"no horizon agent was trained for the reward {reward!r}; train one with curiograph train.")
+    return load_agent(name)

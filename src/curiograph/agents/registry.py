@@ -1,4 +1,4 @@
-"""From what a user writes (`"greedy"`, `"beam:64"`, an object) to an agent, and the contract that each must keep."""
+"""Look up agents by name, wrap objects with a method `scores`, and check that an agent fulfills the contract."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
-from curiograph.agents.generalist import GeneralistAgent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
-from curiograph.agents.pretrained import find_agent_file, load_agent, shipped_agents
+from curiograph.agents.pretrained import GeneralistAgent, find_agent_file, load_agent, shipped_agents
 from curiograph.arrays import Float64
 from curiograph.errors import AgentError, SettingError, UnknownNameError
 from curiograph.exploration.mdp import Exploration, begin
@@ -32,13 +32,13 @@ AGENTS: dict[str, Callable[[], Agent]] = {
 }
 
 
-class _Adapted(Agent):
-    """A user's object that scores candidates without being an `Agent`."""
+class _WrappedAgent(Agent):
+    """A user's object that has a method `scores` without being an `Agent`."""
 
     def __init__(self, scorer: Any) -> None:
         self._scorer = scorer
         self.name = str(getattr(scorer, "name", type(scorer).__name__))
-        self.foresees = bool(getattr(scorer, "foresees", False))
+        self.predicts_returns = bool(getattr(scorer, "predicts_returns", False))
         self.fingerprint = getattr(scorer, "fingerprint", None)
 
     def scores(self, exploration: Exploration) -> Float64:
@@ -47,7 +47,7 @@ class _Adapted(Agent):
 
 
 def as_agent(agent: AgentLike) -> Agent:
-    """The agent meant by a name, or by an object with a method `scores`.
+    """Return the agent given by a name, a path, an agent, or an object with a method `scores`.
 
     >>> as_agent("beam:64").name
     'beam:64'
@@ -60,38 +60,38 @@ def as_agent(agent: AgentLike) -> Agent:
     if isinstance(agent, Path):
         return load_agent(agent)
     if isinstance(agent, str):
-        return _named(agent)
+        return _parse_agent(agent)
     if isinstance(agent, type):
         raise UnknownNameError(f"{agent.__name__} is a class, not an agent; make one: {agent.__name__}().")
     if callable(getattr(agent, "scores", None)):
-        return _Adapted(agent)
+        return _WrappedAgent(agent)
     raise UnknownNameError(f"{agent!r} is not an agent; give a name or an object with a method scores(exploration).")
 
 
-def _named(text: str) -> Agent:
-    """The agent that a text names: `greedy`, `beam:64`, `igt-rg`, `igt-rg-horizon+beam:8`, a path."""
+def _parse_agent(text: str) -> Agent:
+    """Return the agent that a text names: `greedy`, `beam:64`, `igt-rg`, `igt-rg-horizon+beam:8`, or a path."""
     guide, plus, planner = text.rpartition("+")
     name, colon, width = planner.partition(":")
     if plus and name == "beam":
-        return GuidedBeamAgent(_width(width) if colon else 8, guide=_alone(guide))
-    return _alone(text)
+        return GuidedBeamAgent(_parse_width(width) if colon else 8, guide=_find_agent(guide))
+    return _find_agent(text)
 
 
-def _alone(text: str) -> Agent:
+def _find_agent(text: str) -> Agent:
     name, colon, width = text.partition(":")
     if name == "beam" and colon:
-        return BeamAgent(_width(width))
+        return BeamAgent(_parse_width(width))
     if text in AGENTS:
         return AGENTS[text]()
     if text in shipped_agents() or find_agent_file(text) is not None:
         return load_agent(text)
     raise UnknownNameError(
-        f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained ones "
-        f"({', '.join(shipped_agents())}), HORIZON+beam:WIDTH, the path of one you trained, or an object of yours."
+        f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained "
+        f"ones ({', '.join(shipped_agents())}), HORIZON+beam:WIDTH, the path of one you trained, or your own object."
     )
 
 
-def _width(text: str) -> int:
+def _parse_width(text: str) -> int:
     try:
         return int(text)
     except ValueError:
@@ -99,51 +99,65 @@ def _width(text: str) -> int:
 
 
 def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "igt", seed: int = 0) -> None:
-    """Raise `AgentError` unless an agent keeps its contract: run this on your own.
+    """Check that an agent fulfills the contract; use this to test your own agents.
 
-    On `graph` (two toy graphs by default) it must give one number per candidate, the same when asked twice, the same
-    for a walk alone as in a batch, and leave the exploration as it was; and its walks must visit distinct nodes.
+    An agent must return one number per candidate, return the same numbers when called twice and for a walk alone as in
+    a batch, and not modify the exploration; its walks must visit distinct nodes and run to their end.
 
+    Parameters
+    ----------
+    agent : str, path, Agent or object with `scores`
+        The agent to check.
+    graph : Graph, optional
+        The graph to check it on; two toy graphs by default.
+    reward : str
+        The reward to explore for.
+    seed : int
+        Seed of the explorations.
+
+    Raises
+    ------
+    AgentError
+        If the contract is violated; the message describes how.
+
+    Examples
+    --------
     >>> check_agent("greedy")
     """
-    made = as_agent(agent)
+    checked = as_agent(agent)
     for g in [as_graph(graph)] if graph is not None else [grid(4, 4), library()]:
         starts = np.flatnonzero(g.degrees > 0)[:8]
         exploration = begin([g], [starts], reward, min(6, g.num_nodes), seed=seed)
         for _ in range(exploration.steps - 1):
-            _check_scores(made, exploration)
-            exploration = exploration.step(exploration.best(score_candidates(made, exploration)))
-        _check_run(made, begin([g], [starts], reward, min(6, g.num_nodes), seed=seed))
+            _check_scores(checked, exploration)
+            exploration = exploration.step(exploration.best(score_candidates(checked, exploration)))
+        _check_run(checked, begin([g], [starts], reward, min(6, g.num_nodes), seed=seed))
 
 
 def _check_scores(agent: Agent, exploration: Exploration) -> None:
-    before = {name: array.copy() for name, array in _arrays(exploration).items()}
-    scores = score_candidates(agent, exploration)
-    for name, array in _arrays(exploration).items():
-        if not np.array_equal(before[name], array, equal_nan=True):
-            raise AgentError(
-                f"agent {agent.name!r} writes into exploration.{name}; it must leave the exploration as it was."
-            )
-    if not np.array_equal(scores, score_candidates(agent, exploration)):
-        raise AgentError(
-            f"agent {agent.name!r} changes its mind: asked twice, it scores the same candidates differently."
-        )
-    offsets = exploration.candidates.offsets
-    for walk in range(len(exploration.lengths)):
-        alone = score_candidates(agent, exploration.rows(np.array([walk])))
-        if not np.allclose(alone, scores[offsets[walk] : offsets[walk + 1]], rtol=1e-4, atol=1e-4):
-            raise AgentError(f"agent {agent.name!r} scores walk {walk} differently alone than in a batch.")
-
-
-def _arrays(exploration: Exploration) -> dict[str, Any]:
-    return {
+    candidates = exploration.candidates
+    arrays: dict[str, NDArray[Any]] = {
         "nodes": exploration.nodes,
         "lengths": exploration.lengths,
         "rewards": exploration.rewards,
-        "candidates.nodes": exploration.candidates.nodes,
-        "candidates.offsets": exploration.candidates.offsets,
+        "candidates.nodes": candidates.nodes,
+        "candidates.offsets": candidates.offsets,
         "candidate_values": exploration.candidate_values,
     }
+    copies = {name: array.copy() for name, array in arrays.items()}
+    scores = score_candidates(agent, exploration)
+    for name, array in arrays.items():
+        if not np.array_equal(copies[name], array, equal_nan=True):
+            raise AgentError(
+                f"agent {agent.name!r} writes into exploration.{name}; it must not modify the exploration."
+            )
+    if not np.array_equal(scores, score_candidates(agent, exploration)):
+        raise AgentError(f"agent {agent.name!r} is not deterministic: it scores the same candidates differently.")
+    for walk in range(len(exploration.lengths)):
+        alone = score_candidates(agent, exploration.rows(np.array([walk])))
+        in_batch = scores[candidates.offsets[walk] : candidates.offsets[walk + 1]]
+        if not np.allclose(alone, in_batch, rtol=1e-4, atol=1e-4):
+            raise AgentError(f"agent {agent.name!r} scores walk {walk} differently alone than in a batch.")
 
 
 def _check_run(agent: Agent, exploration: Exploration) -> None:
@@ -151,7 +165,7 @@ def _check_run(agent: Agent, exploration: Exploration) -> None:
     if not isinstance(ended, Exploration):
         raise AgentError(f"agent {agent.name!r}: run returned {ended!r}; it must return the finished exploration.")
     if not ended.finished:
-        raise AgentError(f"agent {agent.name!r} stops before its walks are at their end.")
+        raise AgentError(f"agent {agent.name!r} stops before its walks end.")
     for nodes, length in zip(ended.nodes, ended.lengths, strict=True):
         if len(set(nodes[:length].tolist())) != length:
             raise AgentError(f"agent {agent.name!r} visits a node twice: {nodes[:length].tolist()}.")

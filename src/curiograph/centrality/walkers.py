@@ -67,7 +67,7 @@ def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps:
             nodes, lengths = batch.nodes.copy(), batch.lengths.copy()
             nodes[moving, lengths[moving]] = c.nodes[chosen[moving]]
             lengths[moving] += 1
-            batch = replace(batch, nodes=nodes, lengths=lengths, _kept=[])
+            batch = replace(batch, nodes=nodes, lengths=lengths)
         walks[rows, : walkers.steps] = batch.nodes
     return walks
 

@@ -47,7 +47,7 @@ def complete_families() -> list[str]:
 
 def complete_large_graphs() -> list[str]:
     """Kinds of large generated graphs."""
-    from curiograph.graph.large_generators import LARGE_KINDS
+    from curiograph.graph.generators import LARGE_KINDS
 
     return list(LARGE_KINDS)
 

@@ -55,7 +55,7 @@ def evaluate(
     tested = _graphs(family, graph, environments, graphs, nodes, seed, directed)
     count: Any = episodes if episodes == "all" else _whole(episodes)
     kept: Any = fallback
-    several = [Rollouts.of(name, tested, reward, steps, count, kept, seed) for name in agent]
+    several = [Rollouts.create(name, tested, reward, steps, count, kept, seed) for name in agent]
     with show_progress(quiet) as say:
         results = evaluate_all(several, used_engine, say)
     documents = [result.to_dict() for result in results]

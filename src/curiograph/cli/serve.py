@@ -111,7 +111,7 @@ def _app(shelf: GraphStore, kept: dict[str, Path], prepare: bool, token: str | N
     def warm() -> None:
         warm_up(shelf)
         for name, path in kept.items():
-            recommender = shelf.recommender(name)
+            recommender = shelf.open(name).recommender
             if path.exists():
                 recommender.load(path)
                 recommender.prepare_loaded()

@@ -141,7 +141,7 @@ def generate(
 
     [bold]curiograph generate ws --nodes 1000000 --mean-degree 20 --out million.npz[/bold]
     """
-    from curiograph.graph.large_generators import estimate_large_bytes, generate_large
+    from curiograph.graph.generators import estimate_large_bytes, generate_large
     from curiograph.parallel.memory import check_memory
 
     check_out(out, (".npz",))

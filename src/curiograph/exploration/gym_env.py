@@ -1,4 +1,4 @@
-"""The exploration MDP as a gymnasium environment, for any agent library that speaks gymnasium."""
+"""The exploration MDP as a Gymnasium environment."""
 
 from __future__ import annotations
 
@@ -20,46 +20,53 @@ from curiograph.validation import check_integer
 
 Observation: TypeAlias = dict[str, Any]
 
-_MOST_NODES_TO_ARRANGE = 500  # a spring layout takes seconds above
+_MAX_SPRING_NODES = 500  # a spring layout of more nodes takes seconds
 _PIXELS = 480
 
 
 class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
-    """One walk over a graph: every step visits a new node and is rewarded by what has been visited so far.
+    """One walk on a graph: every step visits a new node, and its reward is the value of the visited subgraph.
 
     N is the number of nodes of the (largest) graph, T is `steps`.
 
     Observation : Dict
-        - `action_mask`: MultiBinary(N), int8 of shape (N,): 1 where the node is a candidate. All 0 when none is
-          left, and always 0 beyond the nodes of a smaller graph.
+        - `action_mask`: MultiBinary(N), int8 of shape (N,): 1 if the node is a candidate. All 0 if no candidate is
+          left; always 0 beyond the nodes of a smaller graph.
         - `visited`: Box(0, min(T, N)), int32 of shape (N,): the step at which a node was visited; 1 is the
-          start, 0 means not yet.
+          start, 0 means not visited.
         - `last`: Discrete(N): position of the node visited last.
         - `graph`: Discrete(number of graphs): index of the graph that the walk is on.
     Action : Discrete(N)
-        Position of the node to visit next, which must be one of the candidates: unvisited (out-)neighbours of the last
-        node; if there are none, what `fallback` says.
+        Position of the node to visit next, which must be a candidate: an unvisited (out-)neighbor of the last node; if
+        there are none, a node allowed by `fallback`.
     Reward
-        F(S_t) of the subgraph S_t induced by the t nodes visited after the step. The start earns nothing, so that an
-        episode has at most T - 1 actions and its return is F(S_2) + ... + F(S_T), as `curiograph.evaluate` counts it.
+        F(S_t) of the subgraph S_t induced by the t nodes visited after the step. The start has no reward, so an episode
+        has at most T - 1 actions and its return is F(S_2) + ... + F(S_T), as in `curiograph.evaluate`.
     End
-        `terminated` when T nodes are visited, when no candidate is left, or with reward 0 and
-        `info["illegal_action"]` at an action that is no candidate. Never `truncated`.
+        `terminated` when T nodes are visited, when no candidate is left, or, with reward 0 and
+        `info["illegal_action"]`, after an action that is not a candidate. Never `truncated`.
     Start
-        `reset(seed=..., options={"start": label, "graph": index})`. What the options leave open is drawn uniformly: the
-        graph among all graphs, the start among the nodes that have a candidate.
+        `reset(seed=..., options={"start": label, "graph": index})`. Missing options are drawn uniformly: the graph
+        among all graphs, the start among the nodes that have a candidate.
     Info
-        `action_mask` as above; `node`, label of the last node; `graph`, index of the graph; `value`, F(S_t) as last
-        rewarded, 0 at the start; `illegal_action`, whether the episode ended by one.
+        `action_mask` as above; `node`, label of the last node; `graph`, index of the graph; `value`, the last reward
+        F(S_t), 0 at the start; `illegal_action`, whether an illegal action ended the episode.
 
     Parameters
     ----------
-    graph : a graph, or a sequence of graphs of which each reset draws one.
-    reward : "igt", "cpt" or a function of the visited subgraph.
-    steps : nodes to visit, the start included: 2 or more.
-    fallback : at a dead end, go on from the "frontier" of the walk or "anywhere".
-    render_mode : None, "ansi" (a line of text) or "rgb_array" (a picture; needs `curiograph[plot]`).
+    graph : Graph or sequence of Graph
+        A graph, or several graphs of which each reset draws one.
+    reward : str, Reward or callable
+        "igt", "cpt" or a function of the visited subgraph.
+    steps : int
+        Number of nodes to visit, the start included: 2 or more.
+    fallback : {"frontier", "anywhere"}
+        Candidates at a dead end: unvisited neighbors of all visited nodes, or all unvisited nodes.
+    render_mode : {None, "ansi", "rgb_array"}
+        "ansi" renders a line of text, "rgb_array" an image (requires `curiograph[plot]`).
 
+    Examples
+    --------
     >>> from curiograph.graph.toys import cycle
     >>> env = ExplorationEnv(cycle(4), reward="igt", steps=4)
     >>> observation, info = env.reset(seed=0, options={"start": 0})
@@ -82,7 +89,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
     ) -> None:
         self.graphs = as_graphs(graph)
         self.reward = as_reward(reward)
-        # a batch without walks: the core itself checks all settings before the first episode
+        # a batch without walks checks all settings before the first episode
         begin(self.graphs, [[] for _ in self.graphs], self.reward, steps, fallback=fallback)
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise UnknownNameError(
@@ -107,12 +114,10 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         self._starts: dict[int, Int64] = {}
         self._layouts: dict[int, Float64] = {}
 
-    # ---- the episode --------------------------------------------------------------------------------------------
-
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin an episode; see the class for `options`."""
+        """Start an episode; see the class for `options`."""
         super().reset(seed=seed)
         options = options or {}
         if not isinstance(options, dict):
@@ -120,16 +125,26 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         unknown = [key for key in options if key not in ("start", "graph")]
         if unknown:
             raise SettingError(f"there is no option {unknown[0]!r} at reset; the options are start and graph.")
-        index = self._drawn_graph(options.get("graph"))
+        index, start = options.get("graph"), options.get("start")
+        if index is None:
+            index = int(self.np_random.integers(len(self.graphs)))
+        elif not isinstance(index, (int, np.integer)) or isinstance(index, bool) or not 0 <= index < len(self.graphs):
+            raise SettingError(f"option graph is {index!r}; give the index of a graph, 0 to {len(self.graphs) - 1}.")
+        index = int(index)
         graph = self.graphs[index]
-        start = self._drawn_start(index, options.get("start"))
-        self._exploration = begin([graph], [[start]], self.reward, self.steps, fallback=self.fallback)
+        if start is not None:
+            position = locate_start(graph, start, self.fallback)
+        else:
+            if index not in self._starts:
+                self._starts[index] = list_starts(graph, self.fallback)
+            position = int(self.np_random.choice(self._starts[index]))
+        self._exploration = begin([graph], [[position]], self.reward, self.steps, fallback=self.fallback)
         self._index, self._illegal = index, False
         return self._observation(), self._info()
 
     def step(self, action: np.int64 | int) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Visit the node at position `action`."""
-        exploration = self._present
+        exploration = self._current
         if self._illegal or exploration.finished:
             raise WalkError("the episode is over, so there is no next step; call reset first.")
         if action in self.action_space and self.action_masks()[int(action)]:
@@ -142,70 +157,66 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         return self._observation(), reward, terminated, False, self._info()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions are candidates, shape (N,). The name is the one that sb3-contrib looks for."""
+        """Return whether each action is a candidate, shape (N,); sb3-contrib looks for this name."""
         mask = np.zeros(self._size, np.bool_)
-        mask[self._present.candidates.nodes] = True
+        mask[self._current.candidates.nodes] = True
         return mask
 
     @property
     def candidates(self) -> list[Hashable]:
-        """Labels of the nodes that the walk may visit next."""
-        return [self.graphs[self._index].label(int(v)) for v in self._present.candidates.nodes]
+        """Labels of the candidates."""
+        return [self.graphs[self._index].label(int(v)) for v in self._current.candidates.nodes]
 
     @property
     def walk(self) -> list[Hashable]:
         """Labels of the visited nodes, in order."""
         return [self.graphs[self._index].label(int(v)) for v in self._visited()]
 
-    # ---- pictures -----------------------------------------------------------------------------------------------
-
     def render(self) -> Any:
-        """The walk so far, as `render_mode` says: a line of text, or an RGB picture of shape (480, 480, 3)."""
+        """Return the walk so far as `render_mode` requests: a line of text, or an RGB image of 480 x 480 pixels."""
         if self.render_mode is None:
             gymnasium.logger.warn("render does nothing without a render_mode: make the environment with one.")
             return None
-        return self._line() if self.render_mode == "ansi" else self._picture()
-
-    def _line(self) -> str:
-        walk = self.walk
+        if self.render_mode == "rgb_array":
+            return self._draw_image()
+        path = " -> ".join(map(str, self.walk))
         ahead = ", ".join(map(str, self.candidates)) or "nowhere"
-        path = " -> ".join(map(str, walk))
-        return f"{self.reward.name} {self._value():g} after {len(walk)} of {self.steps} nodes: {path}; next: {ahead}"
+        length = len(self.walk)
+        return f"{self.reward.name} {self._value():g} after {length} of {self.steps} nodes: {path}; next: {ahead}"
 
-    def _picture(self) -> NDArray[np.uint8]:
-        """Visited nodes dark to light in order of visit, the last one ringed, candidates in orange, the rest grey."""
+    def _draw_image(self) -> NDArray[np.uint8]:
+        """Draw visited nodes dark to light in order of visit, the last one ringed, candidates orange, the rest gray."""
         figures = import_optional("matplotlib.figure", "plot", "Pictures")
         agg = import_optional("matplotlib.backends.backend_agg", "plot", "Pictures")
         figure = figures.Figure(figsize=(_PIXELS / 100, _PIXELS / 100), dpi=100)
-        canvas = agg.FigureCanvasAgg(figure)  # no pyplot: it would keep every figure
+        canvas = agg.FigureCanvasAgg(figure)  # not pyplot, which would keep every figure
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
+        graph = self.graphs[self._index]
         if self._index not in self._layouts:
-            self._layouts[self._index] = _layout(self.graphs[self._index])
+            self._layouts[self._index] = _compute_layout(graph)
         places, visited = self._layouts[self._index], self._visited()
         axes.scatter(*places.T, s=12, color="0.85")
-        axes.scatter(*places[self._present.candidates.nodes].T, s=30, color="tab:orange")
-        for u, v in _edges_among(self.graphs[self._index], visited):
+        axes.scatter(*places[self._current.candidates.nodes].T, s=30, color="tab:orange")
+        for u, v in _list_edges(graph, visited):
             axes.plot(*places[[u, v]].T, color="0.4", linewidth=1.2, zorder=1)
         axes.scatter(*places[visited].T, s=90, c=np.arange(len(visited)), cmap="viridis", vmin=0, vmax=self.steps - 1)
         axes.scatter(*places[visited[-1:]].T, s=200, facecolors="none", edgecolors="black")
         canvas.draw()
         return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3]
 
-    # ---- parts of the above -------------------------------------------------------------------------------------
-
     @property
-    def _present(self) -> Exploration:
+    def _current(self) -> Exploration:
         if self._exploration is None:
             raise WalkError("there is no episode yet; call reset first.")
         return self._exploration
 
     def _visited(self) -> Int64:
-        return self._present.nodes[0, : self._present.lengths[0]].astype(np.int64)
+        return self._current.nodes[0, : self._current.lengths[0]].astype(np.int64)
 
     def _value(self) -> float:
-        length = int(self._present.lengths[0])
-        return float(self._present.rewards[0, length - 2]) if length > 1 else 0.0
+        length = int(self._current.lengths[0])
+        return float(self._current.rewards[0, length - 2]) if length > 1 else 0.0
 
     def _observation(self) -> Observation:
         nodes = self._visited()
@@ -227,23 +238,9 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
             "illegal_action": self._illegal,
         }
 
-    def _drawn_graph(self, index: int | None) -> int:
-        if index is None:
-            return int(self.np_random.integers(len(self.graphs)))
-        if not isinstance(index, (int, np.integer)) or isinstance(index, bool) or not 0 <= index < len(self.graphs):
-            raise SettingError(f"option graph is {index!r}; give the index of a graph, 0 to {len(self.graphs) - 1}.")
-        return int(index)
 
-    def _drawn_start(self, index: int, label: Hashable | None) -> int:
-        if label is not None:
-            return locate_start(self.graphs[index], label, self.fallback)
-        if index not in self._starts:
-            self._starts[index] = list_starts(self.graphs[index], self.fallback)
-        return int(self.np_random.choice(self._starts[index]))
-
-
-def _edges_among(graph: Graph, positions: Int64) -> list[tuple[int, int]]:
-    """Edges of the subgraph that a walk has visited, each once, as pairs of positions."""
+def _list_edges(graph: Graph, positions: Int64) -> list[tuple[int, int]]:
+    """Return the edges of the subgraph induced by `positions`, each once, as pairs of positions."""
     ordered = np.sort(positions)
     inner = graph.skeleton.induced(ordered)
     rows = np.repeat(np.arange(len(inner)), inner.degrees)
@@ -251,13 +248,13 @@ def _edges_among(graph: Graph, positions: Int64) -> list[tuple[int, int]]:
     return list(zip(ordered[rows[upper]].tolist(), ordered[inner.indices[upper]].tolist(), strict=True))
 
 
-def _layout(graph: Graph) -> Float64:
-    """A place in the plane for every node, always the same for the same graph."""
+def _compute_layout(graph: Graph) -> Float64:
+    """Return coordinates of every node; the same graph has always the same layout."""
     import networkx
 
     drawn = networkx.Graph()
     drawn.add_nodes_from(range(graph.num_nodes))
-    drawn.add_edges_from(_edges_among(graph, np.arange(graph.num_nodes)))
-    arrange = networkx.spring_layout if graph.num_nodes <= _MOST_NODES_TO_ARRANGE else networkx.random_layout
-    places = arrange(drawn, seed=0)
+    drawn.add_edges_from(_list_edges(graph, np.arange(graph.num_nodes)))
+    compute = networkx.spring_layout if graph.num_nodes <= _MAX_SPRING_NODES else networkx.random_layout
+    places = compute(drawn, seed=0)
     return np.array([places[v] for v in range(graph.num_nodes)], np.float64)

@@ -1,8 +1,8 @@
-"""The id under which gymnasium finds the exploration environment, known as soon as both packages are imported.
+"""Register the exploration environment with Gymnasium when both packages are imported.
 
-gymnasium 1.0 removed the `gymnasium.envs` entry points that used to announce environments of other packages: a package
-must now be imported before `gymnasium.make` knows its ids. Importing gymnasium just to register would cost every
-`import curiograph` a quarter of a second, so we wait until somebody else imports it.
+Gymnasium 1.0 removed the entry points for environments of other packages: a package must be imported before
+`gymnasium.make` finds its ids. Importing Gymnasium only to register would add a quarter of a second to every
+`import curiograph`, so registration is deferred until Gymnasium is imported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ENV_ID = "curiograph/Exploration-v0"
 
 
 def register() -> None:
-    """Make `gymnasium.make("curiograph/Exploration-v0", graph=...)` work; a second call changes nothing.
+    """Register `curiograph/Exploration-v0` with `gymnasium.make`; a second call has no effect.
 
     >>> register()
     >>> import gymnasium
@@ -29,20 +29,20 @@ def register() -> None:
     import gymnasium
 
     if ENV_ID not in gymnasium.registry:
-        # a string: gymnasium loads the module, and numba with it, when the first environment is made
+        # an entry point in text form: Gymnasium imports the module, and numba, when it makes the first environment
         gymnasium.register(id=ENV_ID, entry_point="curiograph.exploration.gym_env:ExplorationEnv")
 
 
 def register_when_imported() -> None:
-    """Register now if gymnasium is imported already, otherwise at the moment it is."""
+    """Register now if Gymnasium is already imported, otherwise as soon as it is."""
     if "gymnasium" in sys.modules:
         register()
-    elif not any(isinstance(finder, _Waiting) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _Waiting())
+    elif not any(isinstance(finder, _ImportHook) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _ImportHook())
 
 
-class _Waiting:
-    """Stands in front of the import system until gymnasium passes, then leaves."""
+class _ImportHook:
+    """Import hook that registers the environment after Gymnasium was imported, and then removes itself."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -58,7 +58,7 @@ class _Waiting:
         def execute_and_register(module: ModuleType) -> None:
             execute(module)
             register()
-            # not before: looking for a spec, or an import that fails, is not yet an import
+            # only now: finding a spec, or a failed import, is not an import
             if self in sys.meta_path:
                 sys.meta_path.remove(self)
 

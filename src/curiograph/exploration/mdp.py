@@ -1,10 +1,10 @@
-"""The exploration MDP as a functional core: a batch of walks, and the batch one step later.
+"""The exploration MDP as a functional core: an immutable batch of walks and its transitions.
 
-State        the walks so far (each an ordered list of distinct nodes) and the rewards they earned
+State        the walks so far (each an ordered list of distinct nodes) and their rewards
 Action       one of the candidates of each walk
 Transition   deterministic: the candidate is appended
-Reward       F(S) of the subgraph visited after the step; the start earns nothing
-End          `steps` nodes visited, or no candidate left
+Reward       F(S) of the subgraph visited after the step; the start has no reward
+End          `steps` nodes visited, or no candidates left
 """
 
 from __future__ import annotations
@@ -32,11 +32,19 @@ Streams = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """A(S) of every walk, flat: those of walk i stand at `offsets[i]:offsets[i + 1]`, ascending."""
+    """Candidates A(S) of every walk in flat arrays; those of walk i are `offsets[i]:offsets[i + 1]`, ascending.
+
+    Examples
+    --------
+    >>> candidates = Candidates(np.array([0, 2, 3]), np.array([1, 4, 0], np.int32))
+    >>> candidates.counts, candidates.walks
+    (array([2, 1]), array([0, 0, 1]))
+    """
 
     offsets: Int64
+    """Bounds of the walks in `nodes`."""
     nodes: Int32
-    """Stacked positions."""
+    """Batch positions of the candidates."""
 
     @property
     def counts(self) -> Int64:
@@ -45,14 +53,42 @@ class Candidates:
 
     @cached_property
     def walks(self) -> Int64:
-        """The walk that each candidate belongs to."""
+        """Index of the walk of each candidate."""
         return np.repeat(np.arange(len(self.offsets) - 1), self.counts)
+
+
+def find_candidates(
+    stack: GraphBatch, graph_of: Int64, nodes: Int32, lengths: Int64, fallback: Fallback = "frontier"
+) -> Candidates:
+    """Return the candidates of walks: the unvisited out-neighbors of the last node, or those of the fallback.
+
+    Parameters
+    ----------
+    stack : GraphBatch
+        The graphs that the walks are on.
+    graph_of : array of shape (walks,)
+        Index of the graph of each walk.
+    nodes : array of shape (walks, capacity)
+        Visited nodes as batch positions.
+    lengths : array of shape (walks,)
+        Number of visited nodes; a walk of length 0 has no candidates.
+    fallback : {"frontier", "anywhere"}
+        Candidates of a walk whose last node has no unvisited out-neighbors: the unvisited out-neighbors of all its
+        nodes, or all unvisited nodes.
+    """
+    low, high = stack.starts[graph_of], stack.starts[graph_of + 1]
+    mode = kernels.candidates.FRONTIER if fallback == "frontier" else kernels.candidates.ANYWHERE
+    return Candidates(
+        *kernels.candidates.find_candidates(stack.out.indptr, stack.out.indices, nodes, lengths, low, high, mode)
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """A batch of walks over one or many graphs. Never changes: `step` returns the next one.
+    """An immutable batch of walks on one or more graphs; `begin` creates one, and `step` returns the next one.
 
+    Examples
+    --------
     >>> from curiograph.graph.toys import cycle
     >>> exploration = begin([cycle(4)], starts=[[0, 1]], reward="igt", steps=4)
     >>> exploration.candidates.nodes.tolist()
@@ -62,23 +98,26 @@ class Exploration:
     """
 
     stack: GraphBatch
+    """The graphs."""
     reward: Reward
+    """The reward F."""
     steps: int
-    """Most nodes a walk visits, the start included."""
+    """Maximum number of nodes of a walk, the start included."""
     fallback: Fallback
-    """Where a walk goes whose last node has no unvisited neighbour: "frontier", the unvisited neighbours of all its
+    """Candidates of a walk whose last node has no unvisited neighbors: "frontier", the unvisited neighbors of all its
     nodes; or "anywhere", all unvisited nodes."""
     graph_of: Int64
-    """The graph that each walk is on."""
+    """Index of the graph that each walk is on."""
     streams: Streams
-    """A random stream for each walk: ties and chances do not depend on what else is in the batch."""
+    """Random stream of each walk, so that its choices do not depend on the other walks of the batch."""
     nodes: Int32
-    """Walks x steps, stacked positions, -1 beyond the end."""
+    """Visited nodes, walks x steps, as batch positions; -1 beyond the end."""
     lengths: Int64
-    """Nodes visited so far."""
+    """Number of nodes visited so far."""
     rewards: Float64
-    """Walks x (steps - 1), NaN beyond the end; entry t was earned by node t + 1."""
-    _kept: list[Tracker] = field(default_factory=list, repr=False, compare=False)
+    """Rewards, walks x (steps - 1); entry t is the reward of node t + 1, NaN beyond the end."""
+    _trackers: list[Tracker] = field(default_factory=list, init=False, repr=False, compare=False)
+    """The tracker of these walks, once it is needed; empty in copies made by `replace`."""
 
     @property
     def returns(self) -> Float64:
@@ -87,18 +126,13 @@ class Exploration:
 
     @cached_property
     def candidates(self) -> Candidates:
-        """Where every walk may go next; nothing for a walk that has reached its `steps`."""
-        low, high = self.stack.starts[self.graph_of], self.stack.starts[self.graph_of + 1]
+        """Candidates of every walk; none for a walk of `steps` nodes."""
         active = np.where(self.lengths < self.steps, self.lengths, 0)
-        rows = self.stack.out
-        mode = kernels.candidates.FRONTIER if self.fallback == "frontier" else kernels.candidates.ANYWHERE
-        return Candidates(
-            *kernels.candidates.find_candidates(rows.indptr, rows.indices, self.nodes, active, low, high, mode)
-        )
+        return find_candidates(self.stack, self.graph_of, self.nodes, active, self.fallback)
 
     @cached_property
     def candidate_values(self) -> Float64:
-        """F(S + v) of every candidate, in one kernel call."""
+        """F(S + v) of every candidate v."""
         return self.tracker.candidate_values(self.candidates.offsets, self.candidates.nodes)
 
     @property
@@ -108,49 +142,59 @@ class Exploration:
 
     @property
     def finished(self) -> bool:
-        """Whether no walk can go on."""
+        """Whether no walk has candidates left."""
         return len(self.candidates.nodes) == 0
 
     @property
     def tracker(self) -> Tracker:
-        """The reward's running state. It moves on to the next batch at `step`; an earlier one replays its walks."""
-        if not self._kept:
-            self._kept.append(self.reward.track(self.stack, self.nodes, self.lengths))
-        return self._kept[0]
+        """Tracker of the reward. `step` moves it to the next batch; an earlier batch then creates a new one."""
+        if not self._trackers:
+            self._trackers.append(self.reward.track(self.stack, self.nodes, self.lengths))
+        return self._trackers[0]
 
     def step(self, chosen: Int64) -> Exploration:
-        """The batch after walk i has gone to candidate `chosen[i]` (an index into `candidates`; -1 stays)."""
+        """Return the batch after walk i visits candidate `chosen[i]`, an index into `candidates`; -1 does not move."""
         chosen = np.asarray(chosen)
         if not np.issubdtype(chosen.dtype, np.integer):
             raise WalkError(f"step needs indices into the candidates, whole numbers; got {chosen.dtype}.")
-        self._check(chosen)
+        offsets = self.candidates.offsets
+        if chosen.shape != self.lengths.shape:
+            raise WalkError(f"step needs one choice per walk: {len(self.lengths)} walks, but {chosen.shape} choices.")
+        wrong = (chosen >= 0) & ((chosen < offsets[:-1]) | (chosen >= offsets[1:])) | (chosen < -1)
+        if np.any(wrong):
+            walk = int(np.flatnonzero(wrong)[0])
+            raise WalkError(
+                f"walk {walk} cannot take choice {int(chosen[walk])}; its candidates have the indices "
+                f"{int(offsets[walk])} to {int(offsets[walk + 1]) - 1}."
+            )
         return self.branch(np.arange(len(chosen)), chosen)
 
     def branch(self, parents: Int64, chosen: Int64) -> Exploration:
-        """The batch in which walk i is walk `parents[i]` of this one after going to candidate `chosen[i]`."""
+        """Return the batch in which walk i is walk `parents[i]` of this one after visiting candidate `chosen[i]`."""
         moving = np.flatnonzero(chosen >= 0)
         new = np.full(len(parents), -1, np.int32)
         new[moving] = self.candidates.nodes[chosen[moving]]
-        earned = self._earned(parents[moving], chosen[moving])
+        earned = self._compute_rewards(parents[moving], chosen[moving])
         nodes, rewards, lengths = self.nodes[parents], self.rewards[parents], self.lengths[parents]
         nodes[moving, lengths[moving]] = new[moving]
         rewards[moving, lengths[moving] - 1] = earned
         lengths[moving] += 1
         tracker = self.tracker
-        self._kept.clear()
+        self._trackers.clear()
         tracker.advance(new, None if np.array_equal(parents, np.arange(len(self.lengths))) else parents)
-        return replace(
+        branched = replace(
             self,
             graph_of=self.graph_of[parents],
             streams=self.streams[parents],
             nodes=nodes,
             rewards=rewards,
             lengths=lengths,
-            _kept=[tracker],
         )
+        branched._trackers.append(tracker)
+        return branched
 
     def rows(self, walks: Int64) -> Exploration:
-        """Some of the walks, as a batch of their own."""
+        """Return a batch of the selected walks."""
         return replace(
             self,
             graph_of=self.graph_of[walks],
@@ -158,27 +202,26 @@ class Exploration:
             nodes=self.nodes[walks],
             rewards=self.rewards[walks],
             lengths=self.lengths[walks],
-            _kept=[],
         )
 
     def round_scores(self, scores: Float64) -> Float64:
-        """Scores of candidates with nine digits each, relative to the largest of the same walk.
+        """Round scores to nine digits relative to the largest score of the walk.
 
-        Values that are equal on paper may differ in the last bits of a float, which must not break a tie.
+        Values that are mathematically equal may differ in the last bits of a float, which must not break a tie.
         """
         candidates = self.candidates
-        some = candidates.counts > 0
-        largest = np.ones(len(some))
-        largest[some] = np.maximum.reduceat(np.abs(scores), candidates.offsets[:-1][some]) if np.any(some) else 1.0
+        nonempty = candidates.counts > 0
+        largest = np.ones(len(nonempty))
+        if np.any(nonempty):
+            largest[nonempty] = np.maximum.reduceat(np.abs(scores), candidates.offsets[:-1][nonempty])
         largest[largest == 0] = 1.0
         scale = largest[candidates.walks]
         return (scores / scale).round(9) * scale
 
     def merge_ties(self, scores: Float64, tolerance: float) -> Float64:
-        """Scores in which those of one walk that lie next to each other within `tolerance`, relative to its largest,
-        are the same.
+        """Set scores of one walk that are adjacent within `tolerance`, relative to its largest score, to equal values.
 
-        Networks compute in single precision, and the last bits of a score depend on what else is in the batch.
+        Networks compute in single precision, and the last bits of a score depend on the other walks of the batch.
         """
         walks = self.candidates.walks
         order = np.lexsort((scores, walks))
@@ -191,7 +234,8 @@ class Exploration:
         tied[order] = sorted_scores[np.flatnonzero(new)][np.cumsum(new) - 1]
         return tied
 
-    def _earned(self, parents: Int64, chosen: Int64) -> Float64:
+    def _compute_rewards(self, parents: Int64, chosen: Int64) -> Float64:
+        """Return the values of the chosen candidates, from `candidate_values` if they are known already."""
         if "candidate_values" in self.__dict__:
             return self.candidate_values[chosen]
         order = np.argsort(parents, kind="stable")
@@ -201,24 +245,12 @@ class Exploration:
         return earned
 
     def best(self, scores: Float64) -> Int64:
-        """The candidate with the highest score of each walk, ties uniformly at random; -1 where there is none."""
+        """Return the candidate with the highest score of each walk, ties at random; -1 if it has no candidates."""
         return np.asarray(
             kernels.candidates.select_best(
                 self.candidates.offsets, self.candidates.nodes, scores, self.streams, self.lengths
             )
         )
-
-    def _check(self, chosen: Int64) -> None:
-        offsets = self.candidates.offsets
-        if chosen.shape != self.lengths.shape:
-            raise WalkError(f"step needs one choice per walk: {len(self.lengths)} walks, but {chosen.shape} choices.")
-        wrong = (chosen >= 0) & ((chosen < offsets[:-1]) | (chosen >= offsets[1:])) | (chosen < -1)
-        if np.any(wrong):
-            walk = int(np.flatnonzero(wrong)[0])
-            raise WalkError(
-                f"walk {walk} cannot take choice {int(chosen[walk])}; its candidates have the indices "
-                f"{int(offsets[walk])} to {int(offsets[walk + 1]) - 1}."
-            )
 
 
 def begin(
@@ -230,11 +262,39 @@ def begin(
     fallback: Fallback = "frontier",
     seed: int = 0,
 ) -> Exploration:
-    """A batch of walks of one node each: `starts[k]` are positions (not labels) on graph k, one walk per entry."""
+    """Create a batch of walks of one node each.
+
+    Parameters
+    ----------
+    graphs : sequence of Graph
+        The graphs to explore.
+    starts : sequence of sequences of int
+        Positions (not labels) of the starts on each graph, one walk per entry.
+    reward : str, Reward or callable
+        The reward F.
+    steps : int
+        Maximum number of nodes of a walk, the start included.
+    fallback : {"frontier", "anywhere"}
+        Candidates at a dead end; see `Exploration.fallback`.
+    seed : int
+        Seed of the random streams of the walks.
+
+    Returns
+    -------
+    Exploration
+        The initial batch.
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import cycle
+    >>> batch = begin([cycle(4), cycle(5)], [[0], [2, 3]], reward="igt", steps=3)
+    >>> batch.lengths, batch.graph_of
+    (array([1, 1, 1]), array([0, 1, 1]))
+    """
     steps = check_steps(steps)
     fallback = check_fallback(fallback)
     graphs = as_graphs(graphs)
-    steps = min(steps, max(graph.num_nodes for graph in graphs))  # room is reserved for every step
+    steps = min(steps, max(graph.num_nodes for graph in graphs))  # arrays have a column per step
     _check_starts(graphs, starts)
     stack = GraphBatch.of(graphs)
     counts = [len(s) for s in starts]
@@ -246,63 +306,63 @@ def begin(
         [kernels.random.make_streams(np.uint64(check_seed(seed)), k, n) for k, n in enumerate(counts)]
     )
     return Exploration(
-        stack,
-        as_reward(reward),
-        steps,
-        fallback,
-        graph_of,
-        streams,
-        nodes,
-        np.ones(len(first), np.int64),
-        np.full((len(first), steps - 1), np.nan),
+        stack=stack,
+        reward=as_reward(reward),
+        steps=steps,
+        fallback=fallback,
+        graph_of=graph_of,
+        streams=streams,
+        nodes=nodes,
+        lengths=np.ones(len(first), np.int64),
+        rewards=np.full((len(first), steps - 1), np.nan),
     )
 
 
 def as_graphs(graphs: Any) -> list[Graph]:
-    """One or many graphs as a list; each must have edges to walk on."""
+    """Return one or more graphs as a list; raise if one has no edges."""
     if hasattr(graphs, "test"):
         raise SettingError("these are training, validation and test graphs; give one part, such as sets.test.")
-    several = list(graphs) if isinstance(graphs, Sequence) and not isinstance(graphs, (str, bytes)) else [graphs]
-    listed = [as_graph(graph) for graph in several]
-    if not listed:
+    is_list = isinstance(graphs, Sequence) and not isinstance(graphs, (str, bytes))
+    graph_list = [as_graph(graph) for graph in (graphs if is_list else [graphs])]
+    if not graph_list:
         raise SettingError("there are no graphs to explore; give at least one.")
-    for graph in listed:
+    for graph in graph_list:
         require_edges(graph)
-    return listed
+    return graph_list
 
 
 def _check_starts(graphs: Sequence[Graph], starts: Sequence[Sequence[int]] | Sequence[Int64]) -> None:
     if len(starts) != len(graphs):
         raise WalkError(f"there are {len(starts)} lists of starts for {len(graphs)} graphs; give one list per graph.")
-    for graph, some in zip(graphs, starts, strict=True):
-        if isinstance(some, str) or not hasattr(some, "__len__"):
-            raise WalkError(f"the starts on a graph are {some!r}; give a list of positions for each graph.")
-        for start in some:
+    for graph, positions in zip(graphs, starts, strict=True):
+        if isinstance(positions, str) or not hasattr(positions, "__len__"):
+            raise WalkError(f"the starts on a graph are {positions!r}; give a list of positions for each graph.")
+        for start in positions:
             if not isinstance(start, (int, np.integer)) or not 0 <= start < graph.num_nodes:
                 raise WalkError(
                     f"no walk can start at position {start!r}; the positions are 0 to {graph.num_nodes - 1}, "
-                    "and graph.position(label) gives that of a label."
+                    "and graph.position(label) returns that of a label."
                 )
 
 
 def list_starts(graph: Graph, fallback: Fallback) -> Int64:
-    """Positions from which a walk can go anywhere at all."""
+    """Return the positions of all nodes that have a candidate as the start of a walk."""
     return graph.leavable if fallback == "frontier" else np.arange(graph.num_nodes)
 
 
 def locate_start(graph: Graph, label: Hashable, fallback: Fallback) -> int:
-    """Position of the start called `label`, which must have somewhere to go."""
+    """Return the position of the start with this label; raise if it has no candidates."""
     start = graph.position(label)
     if fallback == "frontier" and graph.indptr[start] == graph.indptr[start + 1]:
         raise WalkError(
-            f"node {label!r} has no {'out-' if graph.directed else ''}neighbours, so no walk can start there; "
-            "start elsewhere, or use the fallback 'anywhere'."
+            f"node {label!r} has no {'out-' if graph.directed else ''}neighbors, so no walk can start there; "
+            "choose another start, or use the fallback 'anywhere'."
         )
     return start
 
 
 def check_fallback(fallback: Any) -> Fallback:
-    """What a walk does at a dead end, checked."""
+    """Return the fallback rule, or raise if it is unknown."""
     if fallback not in get_args(Fallback):
         raise UnknownNameError(f"fallback is {fallback!r}; the choices are {', '.join(get_args(Fallback))}.")
     rule: Fallback = fallback
@@ -310,5 +370,5 @@ def check_fallback(fallback: Any) -> Fallback:
 
 
 def check_steps(steps: int) -> int:
-    """The number of nodes that a walk visits, checked."""
+    """Return the number of nodes of a walk, or raise if it is not a positive integer."""
     return check_integer("steps", steps, 1, "a walk visits a whole number of nodes, 1 or more")

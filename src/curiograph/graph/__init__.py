@@ -1,1 +1,1 @@
-"""The graph: container, readers and writers, generators."""
+"""The Graph class, readers and writers, generators."""

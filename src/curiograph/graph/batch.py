@@ -1,4 +1,4 @@
-"""Several graphs side by side, as one block-diagonal graph: what a batch of walks walks on."""
+"""Several graphs as one block-diagonal graph, on which a batch of walks runs."""
 
 from __future__ import annotations
 
@@ -13,18 +13,20 @@ from curiograph.graph.csr import freeze_array
 from curiograph.graph.features import Float32, compute_degree_profile
 from curiograph.graph.graph import Graph
 
-_TABLED = 2**22  # nodes up to which features of all nodes are computed once and kept: a million in 2 s, in 20 MB
+_MAX_TABLE_NODES = 2**22  # up to this size, features of all nodes are computed once: a million in 2 s, in 20 MB
 
 
 @dataclass(frozen=True)
 class CSR:
-    """Compressed sparse rows, as the kernels take them."""
+    """CSR arrays, as the kernels take them."""
 
     indptr: Int64
+    """First slot of every row, and the number of slots."""
     indices: Int32
+    """Neighbors, row after row."""
 
     def __post_init__(self) -> None:
-        # read-only as in Graph, also after unpickling: one type, one compilation
+        # read-only as in Graph, also after unpickling: numba compiles once for each type
         self.indptr.flags.writeable = self.indices.flags.writeable = False
 
     def __reduce__(self) -> tuple[type[CSR], tuple[Int64, Int32]]:
@@ -33,7 +35,7 @@ class CSR:
 
 @dataclass(frozen=True)
 class GraphBatch:
-    """One or many graphs as one. Node v of graph k stands at `starts[k] + v`; a single graph is not copied.
+    """One or many graphs as one. Node v of graph k has the position `starts[k] + v`; a single graph is not copied.
 
     >>> from curiograph.graph.toys import cycle
     >>> GraphBatch.of([cycle(4), cycle(5)]).starts
@@ -41,60 +43,61 @@ class GraphBatch:
     """
 
     graphs: tuple[Graph, ...]
+    """The graphs, in order."""
     starts: Int64
-    """Position of each graph's first node, and the end."""
+    """Position of the first node of each graph, and the number of all nodes."""
     out: CSR
-    """Out-neighbours: where a walk may go."""
+    """Out-neighbors: the nodes that a walk may visit next."""
     skeleton: CSR
-    """Neighbours in either direction: what the subgraph of a walk is made of."""
+    """Neighbors in either direction, which define the subgraph of a walk."""
 
     @classmethod
     def of(cls, graphs: Sequence[Graph]) -> GraphBatch:
-        """Stack `graphs` in order."""
+        """Combine `graphs` in order."""
         starts = np.zeros(len(graphs) + 1, np.int64)
         np.cumsum([g.num_nodes for g in graphs], out=starts[1:])
-        out = _stack_rows(graphs, starts)
+        out = _concatenate_csr(graphs, starts)
         same = all(g.skeleton is g for g in graphs)
-        skeleton = out if same else _stack_rows([g.skeleton for g in graphs], starts)
+        skeleton = out if same else _concatenate_csr([g.skeleton for g in graphs], starts)
         return cls(tuple(graphs), starts, out, skeleton)
 
     @cached_property
     def degree_profile(self) -> Float32:
         """Local degree profile of every node."""
-        return _joined([graph.degree_profile for graph in self.graphs])
+        return _concatenate_tables([graph.degree_profile for graph in self.graphs])
 
     @cached_property
     def log_degree_profile(self) -> Float32:
         """Logarithm of 1 + the local degree profile of every node."""
-        return _joined([graph.log_degree_profile for graph in self.graphs])
+        return _concatenate_tables([graph.log_degree_profile for graph in self.graphs])
 
     def get_profiles(self, nodes: Int32) -> Float32:
-        """Local degree profile of some nodes; on the largest graphs no table is made, only what is around them read."""
-        if self.starts[-1] <= _TABLED:
+        """Local degree profile of some nodes; on the largest graphs it is computed for these nodes only."""
+        if self.starts[-1] <= _MAX_TABLE_NODES:
             return self.degree_profile[nodes]
         distinct, places = np.unique(nodes, return_inverse=True)
         return compute_degree_profile(self.skeleton.indptr, self.skeleton.indices, distinct)[places]
 
     def get_log_profiles(self, nodes: Int32) -> Float32:
         """Logarithm of 1 + the local degree profile of some nodes."""
-        if self.starts[-1] <= _TABLED:
+        if self.starts[-1] <= _MAX_TABLE_NODES:
             return self.log_degree_profile[nodes]
         logarithms: Float32 = np.log1p(self.get_profiles(nodes))
         return logarithms
 
     def split(self, node: int) -> tuple[Graph, int]:
-        """The graph that a stacked node belongs to, and the node's position there."""
+        """Return the graph of a node of the batch, and the node's position in it."""
         graph = int(np.searchsorted(self.starts, node, side="right")) - 1
         return self.graphs[graph], int(node - self.starts[graph])
 
 
-def _joined(tables: list[Float32]) -> Float32:
-    """Tables of nodes under each other; read-only like those of a single graph: one type, one compilation."""
-    joined: Float32 = tables[0] if len(tables) == 1 else freeze_array(np.concatenate(tables))
-    return joined
+def _concatenate_tables(tables: list[Float32]) -> Float32:
+    """Concatenate tables; read-only like those of a single graph, because numba compiles once for each type."""
+    table: Float32 = tables[0] if len(tables) == 1 else freeze_array(np.concatenate(tables))
+    return table
 
 
-def _stack_rows(graphs: Sequence[Graph], starts: Int64) -> CSR:
+def _concatenate_csr(graphs: Sequence[Graph], starts: Int64) -> CSR:
     if len(graphs) == 1:
         return CSR(graphs[0].indptr, graphs[0].indices)
     edges = np.cumsum([0, *(len(g.indices) for g in graphs)])

@@ -1,4 +1,4 @@
-"""To and from networkx, igraph and scipy; labels, node order, direction and weights are kept."""
+"""Conversion to and from networkx, igraph and scipy; keeps labels, node order, direction and weights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError, MissingExtraError
-from curiograph.graph.edges import as_label, check_iterable
+from curiograph.graph.edges import as_label, check_iterable, parse_weight
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import Labels, RangeLabels, as_labels
 from curiograph.messages import get_type_name
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def get_edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
-    """Positions of both ends of every edge, and the weights; an undirected edge stands once, lower position first.
+    """Return the positions of both ends of every edge, and the weights; undirected edges once, lower position first.
 
     >>> source, target, _ = get_edge_arrays(Graph.from_edges([(0, 1), (2, 1)]))
     >>> source.tolist(), target.tolist()
@@ -35,7 +35,7 @@ def get_edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
 
 
 def get_text_labels(graph: Graph, kind: str) -> list[str]:
-    """Labels as text, for formats that hold nothing else; raises for labels that are neither text nor whole numbers."""
+    """Return labels as text; raise GraphError for labels that are neither text nor integers, or equal as text."""
     texts: dict[str, Hashable] = {}
     for label in graph.names:
         if type(label) not in (str, int):
@@ -53,20 +53,12 @@ def get_text_labels(graph: Graph, kind: str) -> list[str]:
 
 
 def from_networkx(graph: networkx.Graph) -> Graph:
-    """Convert a networkx graph of any of its four classes.
-
-    Parallel edges are merged and their weights summed, self-loops dropped; `cleaning` counts both. All other attributes
-    of nodes and edges are left behind.
-
-    >>> import networkx
-    >>> from_networkx(networkx.path_graph(["a", "b", "c"])).labels
-    ['a', 'b', 'c']
-    """
+    """Convert a networkx graph, see `Graph.from_networkx`."""
     import networkx
 
     if not isinstance(graph, networkx.Graph):
         raise GraphError(f"from_networkx was given a {get_type_name(graph)}; give a networkx Graph or DiGraph.")
-    labels = _distinct(graph)
+    labels = _check_labels(graph)
     position = {label: number for number, label in enumerate(labels)}
     pairs = []
     weights = []
@@ -77,11 +69,7 @@ def from_networkx(graph: networkx.Graph) -> Graph:
 
 
 def to_networkx(graph: Graph) -> networkx.Graph:
-    """Convert to a networkx `Graph` or `DiGraph`; weights become the edge attribute `weight`.
-
-    >>> to_networkx(Graph.from_edges([("a", "b", 2.0)])).edges(data=True)
-    EdgeDataView([('a', 'b', {'weight': 2.0})])
-    """
+    """Convert to a networkx graph, see `Graph.to_networkx`."""
     import networkx
 
     out = networkx.DiGraph() if graph.directed else networkx.Graph()
@@ -100,28 +88,19 @@ def to_networkx(graph: Graph) -> networkx.Graph:
 
 
 def from_igraph(graph: Any) -> Graph:
-    """Convert an igraph graph; vertex `name`s become labels, without them nodes are 0 to n - 1.
-
-    >>> import igraph
-    >>> from_igraph(igraph.Graph(n=3, edges=[(0, 1), (1, 2)]))
-    Graph(3 nodes, 2 edges, undirected)
-    """
+    """Convert an igraph graph, see `Graph.from_igraph`."""
     igraph = _import_igraph()
     if not isinstance(graph, igraph.Graph):
         raise GraphError(f"from_igraph was given a {get_type_name(graph)}; give an igraph Graph.")
     named = "name" in graph.vs.attributes()
-    labels = _distinct(graph.vs["name"] if named else range(graph.vcount()))
+    labels = _check_labels(graph.vs["name"] if named else range(graph.vcount()))
     pairs = graph.get_edgelist()
     weights = graph.es["weight"] if "weight" in graph.es.attributes() else [None] * len(pairs)
     return _from_pairs(pairs, weights, labels, directed=graph.is_directed())
 
 
 def to_igraph(graph: Graph) -> Any:
-    """Convert to an igraph `Graph`; labels go to the vertex attribute `name`, weights to the edge attribute `weight`.
-
-    >>> to_igraph(Graph.from_edges([("a", "b")])).vs["name"]
-    ['a', 'b']
-    """
+    """Convert to an igraph graph, see `Graph.to_igraph`."""
     igraph = _import_igraph()
     source, target, weights = get_edge_arrays(graph)
     out = igraph.Graph(
@@ -136,28 +115,22 @@ def to_igraph(graph: Graph) -> Any:
 
 
 def from_scipy(matrix: Any, *, directed: bool | None = None, nodes: Iterable[Hashable] | None = None) -> Graph:
-    """Convert a square sparse or dense adjacency matrix; row u, column v is the edge from u to v.
-
-    Parameters
-    ----------
-    directed : by default, whether the matrix is not symmetric. With False an edge may be given in one triangle or in
-        both, as long as both agree.
-    nodes : labels of the rows; without them 0 to n - 1.
-
-    Zeros are no edges, stored or not. The graph is weighted unless all values off the diagonal are 1.
-
-    >>> from_scipy([[0, 2], [2, 0]], nodes=["a", "b"])
-    Graph(2 nodes, 1 edges, undirected, weighted)
-    """
-    sparse = _sparse(matrix)
-    names = _matrix_names(nodes, sparse.shape[0])
-    _check_entries(sparse)
-    turned = sparse.T.tocsr()
-    unequal = sparse != turned
+    """Convert an adjacency matrix, see `Graph.from_scipy`."""
+    sparse = _as_sparse(matrix)
+    names: Labels = RangeLabels(sparse.shape[0])
+    if nodes is not None:
+        labels = _check_labels(check_iterable(nodes, "nodes", "a list of labels"))
+        if len(labels) != sparse.shape[0]:
+            raise GraphError(
+                f"nodes holds {len(labels)} labels for a matrix of {sparse.shape[0]} rows; give one per row."
+            )
+        names = as_labels(labels)
+    transpose = sparse.T.tocsr()
+    unequal = sparse != transpose
     if directed is None:
         directed = unequal.nnz > 0
     if not directed and unequal.nnz:
-        clash = unequal.multiply(sparse.astype(bool)).multiply(turned.astype(bool)).tocoo()
+        clash = unequal.multiply(sparse.astype(bool)).multiply(transpose.astype(bool)).tocoo()
         if clash.nnz:
             row, column = int(clash.coords[0][0]), int(clash.coords[1][0])
             there, back = float(sparse[row, column]), float(sparse[column, row])
@@ -165,7 +138,7 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, nodes: Iterable[Has
                 f"the matrix holds {there} at ({row}, {column}) but {back} at ({column}, {row}), so it is not "
                 "undirected; leave directed out, or make it symmetric."
             )
-        sparse = sparse.maximum(turned)
+        sparse = sparse.maximum(transpose)
     entries = sparse.tocoo()
     row, column = (axis.astype(np.int64) for axis in entries.coords)
     keep = np.ones(len(row), bool) if directed else row <= column
@@ -175,47 +148,33 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, nodes: Iterable[Has
 
 
 def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
-    """The adjacency matrix: ones, or the weights. An edge of weight 0 is a stored zero.
-
-    >>> to_scipy(Graph.from_edges([(0, 1)])).toarray()
-    array([[0., 1.],
-           [1., 0.]])
-    """
+    """Return the adjacency matrix, see `Graph.to_scipy`."""
     import scipy.sparse
 
     data = np.ones(len(graph.indices)) if graph.weights is None else graph.weights.copy()
     size = graph.num_nodes
-    # copies: the arrays of a graph are read-only, and in-place operations of scipy would fail on them
+    # copied because the arrays of a graph are read-only, and in-place operations of scipy would fail
     return scipy.sparse.csr_array((data, graph.indices.copy(), graph.indptr.copy()), shape=(size, size))
 
 
 def _from_pairs(
     pairs: Sequence[tuple[int, int]], weights: Sequence[Any], labels: list[Hashable], *, directed: bool
 ) -> Graph:
+    """Build a graph from pairs of positions and weights, None for an edge without weight."""
     ends = np.asarray(pairs, np.int64).reshape(-1, 2)
     weight_array = None
     if any(weight is not None for weight in weights):
         weight_array = np.empty(len(pairs))
         for number, (weight, (u, v)) in enumerate(zip(weights, pairs, strict=True)):
-            weight_array[number] = _weight(weight, labels[u], labels[v])
+            edge = f"the edge from {labels[u]!r} to {labels[v]!r}"
+            if weight is None:
+                raise GraphError(f"{edge} has no weight but others do; give all edges a weight or none.")
+            weight_array[number] = parse_weight(weight, edge)
     return Graph.from_arrays(ends[:, 0], ends[:, 1], weight_array, directed=directed, names=as_labels(labels))
 
 
-def _weight(weight: Any, u: Hashable, v: Hashable) -> float:
-    if weight is None:
-        raise GraphError(f"the edge from {u!r} to {v!r} has no weight but others do; give all edges a weight or none.")
-    try:
-        value = float(weight)
-    except (TypeError, ValueError, OverflowError):
-        raise GraphError(f"the edge from {u!r} to {v!r} has weight {weight!r}, which is not a number.") from None
-    if not (np.isfinite(value) and value >= 0):
-        raise GraphError(
-            f"the edge from {u!r} to {v!r} has weight {value}; weights must be finite numbers, zero or above."
-        )
-    return value
-
-
-def _distinct(given: Iterable[Any]) -> list[Hashable]:
+def _check_labels(given: Iterable[Any]) -> list[Hashable]:
+    """Return the labels as a list; raise GraphError if one cannot be a label or occurs twice."""
     labels = [as_label(label) for label in given]
     if len(set(labels)) < len(labels):
         seen: set[Hashable] = set()
@@ -224,8 +183,8 @@ def _distinct(given: Iterable[Any]) -> list[Hashable]:
     return labels
 
 
-def _sparse(matrix: Any) -> scipy.sparse.csr_array:
-    """A copy of the matrix with float64 entries, duplicates summed and zeros left out."""
+def _as_sparse(matrix: Any) -> scipy.sparse.csr_array:
+    """Return a copy of a matrix with float64 entries, duplicates summed and zeros removed; check its entries."""
     import scipy.sparse
 
     try:
@@ -234,33 +193,21 @@ def _sparse(matrix: Any) -> scipy.sparse.csr_array:
             raise TypeError("complex values")
         sparse = sparse.astype(np.float64)
     except (TypeError, ValueError) as error:
-        raise GraphError(f"this is no adjacency matrix of numbers ({error}); give a square matrix.") from None
+        raise GraphError(f"this is not an adjacency matrix of numbers ({error}); give a square matrix.") from None
     if sparse.ndim != 2 or sparse.shape[0] != sparse.shape[1]:
         shape = " x ".join(map(str, sparse.shape))
         raise GraphError(f"the matrix has shape {shape}; an adjacency matrix is square, one row per node.")
     sparse.sum_duplicates()
     sparse.eliminate_zeros()
-    return sparse
-
-
-def _check_entries(sparse: scipy.sparse.csr_array) -> None:
     bad = np.flatnonzero(~(np.isfinite(sparse.data) & (sparse.data >= 0)))
     if len(bad):
-        place = bad[0]
-        row = int(np.searchsorted(sparse.indptr, place, side="right")) - 1
+        slot = bad[0]
+        row = int(np.searchsorted(sparse.indptr, slot, side="right")) - 1
         raise GraphError(
-            f"the matrix holds {float(sparse.data[place])} at ({row}, {int(sparse.indices[place])}); "
+            f"the matrix holds {float(sparse.data[slot])} at ({row}, {int(sparse.indices[slot])}); "
             "weights must be finite numbers, zero or above."
         )
-
-
-def _matrix_names(nodes: Iterable[Hashable] | None, size: int) -> Labels:
-    if nodes is None:
-        return RangeLabels(size)
-    labels = _distinct(check_iterable(nodes, "nodes", "a list of labels"))
-    if len(labels) != size:
-        raise GraphError(f"nodes holds {len(labels)} labels for a matrix of {size} rows; give one per row.")
-    return as_labels(labels)
+    return sparse
 
 
 def _import_igraph() -> Any:

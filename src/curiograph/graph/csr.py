@@ -1,4 +1,4 @@
-"""Compressed sparse rows: built from edges given as positions, sorted, merged, mirrored, frozen."""
+"""Building CSR arrays from edges given as positions."""
 
 from __future__ import annotations
 
@@ -12,25 +12,30 @@ from curiograph.errors import GraphError
 
 
 def concatenate_ranges(begins: NDArray[Any], counts: NDArray[Any]) -> Int64:
-    """Places of several runs, one after another: `counts[i]` of them from `begins[i]` on.
+    """Concatenate ranges of integers: `counts[i]` of them from `begins[i]` on.
 
     >>> concatenate_ranges(np.array([7, 0]), np.array([2, 3])).tolist()
     [7, 8, 0, 1, 2]
     """
-    places: Int64 = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
-    return places
+    values: Int64 = np.arange(counts.sum()) + np.repeat(begins - np.cumsum(counts) + counts, counts)
+    return values
 
 
 def build_csr(
     source: NDArray[Any], target: NDArray[Any], weights: NDArray[Any] | None, size: int
 ) -> tuple[Int64, Int32, Float64 | None]:
-    """Sorted rows with each edge once; weights of merged edges are summed."""
+    """Return sorted rows with each edge once; sum the weights of merged edges."""
     keys = source.astype(np.int64) * max(size, 1) + target
     order = None if weights is None else np.argsort(keys, kind="stable")
     keys = np.sort(keys) if order is None else keys[order]
     first = np.ones(len(keys), bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
-    merged = None if weights is None else _summed(weights[order], first)
+    merged: Float64 | None = None if weights is None else np.empty(0)
+    if weights is not None and len(weights):
+        with np.errstate(over="ignore"):
+            merged = np.add.reduceat(weights[order].astype(np.float64), np.flatnonzero(first))
+        if not np.all(np.isfinite(merged)):
+            raise GraphError("the weights of parallel edges add up to more than a number can hold; scale them down.")
     keys = keys[first]
     rows = keys // max(size, 1)
     indptr = np.zeros(size + 1, np.int64)
@@ -38,19 +43,8 @@ def build_csr(
     return indptr, (keys - rows * max(size, 1)).astype(np.int32), merged
 
 
-def _summed(weights: NDArray[Any], first: NDArray[np.bool_]) -> Float64:
-    """Sums of the runs of weights that begin at `first`."""
-    if len(weights) == 0:
-        return np.empty(0)
-    with np.errstate(over="ignore"):
-        sums: Float64 = np.add.reduceat(weights.astype(np.float64), np.flatnonzero(first))
-    if not np.all(np.isfinite(sums)):
-        raise GraphError("the weights of parallel edges add up to more than a number can hold; scale them down.")
-    return sums
-
-
 def symmetrize_csr(indptr: Int64, indices: Int32, weights: Float64 | None) -> tuple[Int64, Int32, Float64 | None]:
-    """Put every edge of an upper triangle into both rows, still sorted: transposing a CSR matrix sorts its rows."""
+    """Add the transpose to an upper triangle; rows stay sorted, because transposing a CSR matrix sorts its rows."""
     import scipy.sparse
 
     size = len(indptr) - 1
@@ -60,19 +54,19 @@ def symmetrize_csr(indptr: Int64, indices: Int32, weights: Float64 | None) -> tu
         both = upper + upper.T.tocsr()
         return both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False), None
     slots = scipy.sparse.csr_array((np.arange(1, len(indices) + 1), indices, indptr), shape=(size, size))
-    both = slots + slots.T.tocsr()  # an explicit zero weight would vanish in a sum, a slot number does not
+    both = slots + slots.T.tocsr()  # slot numbers: a sum of matrices would drop weights of zero
     return both.indptr.astype(np.int64), both.indices.astype(np.int32, copy=False), weights[both.data - 1]
 
 
 def freeze_array(array: NDArray[Any]) -> Any:
-    """A contiguous view of `array` that cannot be written to."""
+    """Return a contiguous, read-only view of `array`."""
     view = np.ascontiguousarray(array).view(np.ndarray)
     view.flags.writeable = False
     return view
 
 
 def check_weights(weights: NDArray[Any]) -> None:
-    """Raise for a weight that is NaN, infinite or negative."""
+    """Raise GraphError if a weight is NaN, infinite or negative."""
     bad = ~(np.isfinite(weights) & (weights >= 0))
     if np.any(bad):
         number = int(np.flatnonzero(bad)[0])

@@ -1,7 +1,8 @@
-"""Edges as a user lists them, pairs or triples of labels, turned into arrays of positions."""
+"""Conversion of edges given as pairs or triples of labels to arrays of positions."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,26 +18,36 @@ from curiograph.messages import quote_value
 
 @dataclass(frozen=True)
 class EdgeArrays:
-    """Positions at both ends of every edge, weights if any, and what the positions are called."""
+    """Edges as arrays of positions."""
 
     source: Int64
+    """Position of the source of every edge."""
     target: Int64
+    """Position of the target of every edge."""
     weights: Float64 | None
+    """Weight of every edge, None if no edge has a weight."""
     names: Labels
+    """Label of every position."""
 
 
 def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[Hashable] | None) -> EdgeArrays:
-    """Number the labels of `nodes` and `edges`, in this order; integers 0 to n - 1 keep their natural order.
+    """Assign positions to the labels of `nodes`, then of `edges`, in order of appearance.
+
+    Without `nodes`, integers 0 to n - 1 keep their natural order.
 
     >>> index_edges([("b", "a")], nodes=["a"]).source
     array([1])
     """
     if isinstance(edges, np.ndarray) and edges.ndim == 2 and edges.shape[1] == 2 and nodes is None:
-        plain = _integer_pairs(edges)
-        if plain is not None:
-            return plain
+        indexed = _index_integers(edges)
+        if indexed is not None:
+            return indexed
         edges = edges.tolist()
-    positions = _numbered(nodes)
+    positions: dict[Hashable, int] = {}
+    for label in () if nodes is None else check_iterable(nodes, "nodes", "a list of labels"):
+        if as_label(label) in positions:
+            raise GraphError(f"node {label!r} is listed twice in nodes; list each node once.")
+        positions[as_label(label)] = len(positions)
     given = len(positions)
     source: list[int] = []
     target: list[int] = []
@@ -48,54 +59,42 @@ def index_edges(edges: Iterable[Sequence[Any]] | NDArray[Any], nodes: Iterable[H
         weights.append(weight)
     labels: list[Hashable] = list(positions)
     source_array, target_array = np.asarray(source, np.int64), np.asarray(target, np.int64)
-    if given == 0 and _is_shuffled_range(labels):
+    if given == 0 and all(type(label) is int for label in labels) and set(labels) == set(range(len(labels))):
         order = np.asarray(labels, np.int64)
         source_array, target_array = order[source_array], order[target_array]
         labels = list(range(len(labels)))
-    return EdgeArrays(source_array, target_array, _all_or_none(weights), as_labels(labels))
-
-
-def _numbered(nodes: Iterable[Hashable] | None) -> dict[Hashable, int]:
-    positions: dict[Hashable, int] = {}
-    for label in () if nodes is None else check_iterable(nodes, "nodes", "a list of labels"):
-        if as_label(label) in positions:
-            raise GraphError(f"node {label!r} is listed twice in nodes; list each node once.")
-        positions[as_label(label)] = len(positions)
-    return positions
-
-
-def _all_or_none(weights: list[float]) -> Float64 | None:
-    """The weights of all edges, or None where none has one (NaN stands for none)."""
-    array = np.asarray(weights, np.float64)
-    missing = np.isnan(array)
-    if np.all(missing):
-        return None
-    if np.any(missing):
-        number = int(np.flatnonzero(missing)[0])
-        raise GraphError(f"edge {number} has no weight but others do; give all edges a weight or none.")
-    return array
+    weight_array = np.asarray(weights, np.float64)
+    missing = np.flatnonzero(np.isnan(weight_array))  # NaN: no weight was given
+    if 0 < len(missing) < len(weights):
+        raise GraphError(f"edge {missing[0]} has no weight but others do; give all edges a weight or none.")
+    weighted = len(weights) > 0 and len(missing) == 0
+    return EdgeArrays(source_array, target_array, weight_array if weighted else None, as_labels(labels))
 
 
 def _split_edge(edge: Sequence[Any], number: int) -> tuple[Hashable, Hashable, float]:
-    try:  # neither the characters of a text nor the members of a set or the keys of a dictionary are two ends
+    try:  # characters of a text, members of a set and keys of a dictionary are not the two ends of an edge
         parts = () if isinstance(edge, (str, bytes, set, frozenset, dict)) else tuple(edge)
     except TypeError:
         parts = ()
     if len(parts) not in (2, 3):
         raise GraphError(f"edge {number} is {quote_value(edge)}; give pairs (u, v) or triples (u, v, weight).")
-    weight = np.nan
-    if len(parts) == 3:
-        try:
-            weight = float(parts[2])
-        except (TypeError, ValueError, OverflowError):
-            raise GraphError(f"edge {number} has weight {quote_value(parts[2])}, which is not a number.") from None
-        if not (np.isfinite(weight) and weight >= 0):
-            raise GraphError(f"edge {number} has weight {weight}; weights must be finite numbers, zero or above.")
+    weight = parse_weight(parts[2], f"edge {number}") if len(parts) == 3 else math.nan
     return as_label(parts[0]), as_label(parts[1]), weight
 
 
+def parse_weight(value: Any, edge: str) -> float:
+    """Return a weight as a float; raise GraphError, naming the edge, unless it is finite and zero or above."""
+    try:
+        weight = float(value)
+    except (TypeError, ValueError, OverflowError):
+        raise GraphError(f"{edge} has weight {quote_value(value)}, which is not a number.") from None
+    if not (math.isfinite(weight) and weight >= 0):
+        raise GraphError(f"{edge} has weight {weight}; weights must be finite numbers, zero or above.")
+    return weight
+
+
 def check_iterable(values: Iterable[Any], what: str, expected: str) -> Iterator[Any]:
-    """The values one by one; raises GraphError with what they are and should be for a value that is not several.
+    """Return an iterator over `values`; raise GraphError if it is not iterable.
 
     >>> next(check_iterable(5, "nodes", "a list of labels"))
     Traceback (most recent call last):
@@ -108,7 +107,7 @@ def check_iterable(values: Iterable[Any], what: str, expected: str) -> Iterator[
 
 
 def as_label(label: Any) -> Hashable:
-    """What `label` is stored as; raises for what cannot be a label."""
+    """Return `label` with numpy scalars converted; raise GraphError if it cannot be a label."""
     if isinstance(label, np.generic):
         label = label.item()
     try:
@@ -123,12 +122,8 @@ def as_label(label: Any) -> Hashable:
     return checked
 
 
-def _is_shuffled_range(labels: list[Hashable]) -> bool:
-    return all(type(label) is int for label in labels) and set(labels) == set(range(len(labels)))
-
-
-def _integer_pairs(edges: NDArray[Any]) -> EdgeArrays | None:
-    """The fast way for an array of positions that uses every number from 0 to its largest."""
+def _index_integers(edges: NDArray[Any]) -> EdgeArrays | None:
+    """Fast path for an array that contains every integer from 0 to its maximum; otherwise return None."""
     if not np.issubdtype(edges.dtype, np.integer) or len(edges) == 0 or edges.min() < 0:
         return None
     size = int(edges.max()) + 1

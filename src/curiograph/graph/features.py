@@ -1,4 +1,4 @@
-"""Features of nodes from the topology of the whole graph alone."""
+"""Node features from the topology of the whole graph."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ Float32 = NDArray[np.float32]
 
 
 def compute_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -> Float32:
-    """Degree; and minimum, maximum, mean and population standard deviation of the neighbours' degrees.
+    """Return the local degree profile of some nodes, one row each.
 
-    A node without neighbours has zeros. The numbers of a node do not depend on what else is asked for.
+    The columns are the degree, and the minimum, maximum, mean and population standard deviation of the neighbors'
+    degrees. A node without neighbors has zeros. A row does not depend on the other nodes.
 
     >>> from curiograph.graph.toys import cycle
     >>> g = cycle(4)
@@ -27,8 +28,8 @@ def compute_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -
     """
     degrees = indptr[nodes + 1] - indptr[nodes]
     first = np.cumsum(degrees) - degrees
-    near = indices[concatenate_ranges(indptr[nodes], degrees)]
-    around = (indptr[near + 1] - indptr[near]).astype(np.float64)
+    neighbors = indices[concatenate_ranges(indptr[nodes], degrees)]
+    around = (indptr[neighbors + 1] - indptr[neighbors]).astype(np.float64)  # degrees of the neighbors
     profile = np.zeros((len(degrees), PROFILE_SIZE), np.float32)
     profile[:, 0] = degrees
     some = np.flatnonzero(degrees > 0)

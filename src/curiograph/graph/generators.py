@@ -1,4 +1,6 @@
-"""The paper's four graph families, at any size.
+"""Random graphs: the paper's four families, and large graphs of up to tens of millions of nodes.
+
+The families of `generate` and `generate_split`:
 
 =====  ==================  ===============================  ========================================
 name   model               at 50 nodes (pinned)             at another size n
@@ -9,44 +11,73 @@ ba     Barabasi-Albert     m = 4                            the same
 er     Erdos-Renyi         p = 0.2                          p = 9.8 / (n - 1), at most 1
 =====  ==================  ===============================  ========================================
 
-Graphs are drawn again until they are connected. A large random geometric graph of constant mean degree almost never
-is; above 100 nodes only the nodes outside its largest component are drawn again, until none are left.
+Graphs are redrawn until they are connected. A large random geometric graph of constant mean degree almost never is;
+above 100 nodes only the nodes outside its largest component are redrawn, until there are none.
+
+The kinds of `generate_large`, which are drawn with array operations and need not be connected:
+
+=====  ===================  ============================================================================
+name   model                degrees
+=====  ===================  ============================================================================
+ws     Watts-Strogatz       a ring where each node is linked to the next ones, every tenth edge rewired
+rg     random geometric     points on a torus, linked if they are near: Poisson around the mean
+pl     power law            a tail of exponent 2.5 up to a given maximum, in small communities
+=====  ===================  ============================================================================
+
+Their degrees and clustering do not depend on the number of nodes, so that costs at different sizes can be compared.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
+from numpy.typing import NDArray
 
-from curiograph.arrays import Int64
-from curiograph.errors import UnknownNameError
+from curiograph.arrays import Int32, Int64
+from curiograph.errors import GraphError, SettingError, UnknownNameError
+from curiograph.graph.csr import concatenate_ranges, symmetrize_csr
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import RangeLabels
 from curiograph.graph.splits import Split
+from curiograph.messages import format_bytes
 from curiograph.validation import check_integer, check_seed
 
-_SIZE = 50
+if TYPE_CHECKING:
+    import networkx
+
+_SIZE = 50  # nodes of the paper's graphs
 _RADIUS = 0.25
 _WHOLE_REDRAW = 100
-_FEWEST, _MOST = 5, 5_000
+_MIN_NODES, _MAX_NODES = 5, 5_000
 
-
-@dataclass(frozen=True)
-class Family:
-    """A family of random graphs."""
-
-    name: str
-    title: str
-    draw: Callable[[int, np.random.Generator], Graph]
+_MAX_EDGE_ENDS = 2**31 - 1  # scipy counts them in 32 bits
+_REWIRED = 0.1
+_EXPONENT = 2.5
+_COMMUNITY = 2  # nodes of a community, in units of the mean degree
+_CHUNK = 2**22  # pairs processed together: bounds the memory
+_EDGE_BYTES, _NODE_BYTES, _PAIR_BYTES = 42, 50, 24  # measured at the peak; pairs only for "rg"
 
 
 def generate(family: str, nodes: int = 50, *, seed: int = 0) -> Graph:
-    """A connected random graph of the family `rg`, `ws`, `ba` or `er`.
+    """Draw a connected random graph of one of the paper's families.
 
+    Parameters
+    ----------
+    family : "rg" (random geometric), "ws" (Watts-Strogatz), "ba" (Barabasi-Albert) or "er" (Erdos-Renyi).
+    nodes : number of nodes, 5 to 5,000.
+    seed : the same seed gives the same graph.
+
+    Returns
+    -------
+    Graph
+        An undirected, unweighted graph with labels 0 to nodes - 1.
+
+    Examples
+    --------
     >>> generate("ws", nodes=50, seed=0)
     Graph(50 nodes, 100 edges, undirected)
     """
@@ -56,8 +87,21 @@ def generate(family: str, nodes: int = 50, *, seed: int = 0) -> Graph:
 def generate_split(
     family: str, nodes: int = 50, *, train: int = 100, val: int = 10, test: int = 10, seed: int = 0
 ) -> Split:
-    """Seeded training, validation and test graphs of a family; graph i of a part does not depend on the counts.
+    """Draw training, validation and test graphs of a family.
 
+    Parameters
+    ----------
+    family, nodes : as for `generate`.
+    train, val, test : number of graphs of each part.
+    seed : the same seed gives the same graphs; graph i of a part does not depend on the numbers of graphs.
+
+    Returns
+    -------
+    Split
+        The graphs, as the lists `train`, `val` and `test`.
+
+    Examples
+    --------
     >>> sets = generate_split("ba", nodes=20, train=3, val=1, test=1, seed=0)
     >>> len(sets.train), sets.test[0]
     (3, Graph(20 nodes, 64 edges, undirected))
@@ -70,85 +114,274 @@ def generate_split(
     return Split(*parts)
 
 
+def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: int = 1000, seed: int = 0) -> Graph:
+    """Draw a random graph of up to tens of millions of nodes whose degrees do not depend on its size.
+
+    A million nodes of mean degree 20 take seconds and less than a gigabyte.
+
+    Parameters
+    ----------
+    kind : "ws" (a ring with shortcuts), "rg" (points on a torus) or "pl" (communities with a power law of degrees).
+    nodes : number of nodes, at least ten times the mean degree.
+    mean_degree : approximate mean number of neighbors, an even number.
+    max_degree : highest degree that is drawn for "pl".
+    seed : the same seed gives the same graph.
+
+    Returns
+    -------
+    Graph
+        An undirected, unweighted graph with labels 0 to nodes - 1, not necessarily connected.
+
+    Examples
+    --------
+    >>> generate_large("ws", 10_000, mean_degree=10, seed=0)
+    Graph(10000 nodes, 49996 edges, undirected)
+    """
+    if not isinstance(kind, str) or kind not in LARGE_KINDS:
+        raise UnknownNameError(f"there is no large graph {kind!r}; the kinds are {', '.join(LARGE_KINDS)}.")
+    mean = check_integer("mean_degree", mean_degree, 2, "give an even number, 2 or more")
+    if mean % 2:
+        raise SettingError(f"mean_degree is {mean}; give an even number, 2 or more.")
+    size = check_integer(
+        "nodes", nodes, 10 * mean, f"give a whole number, ten times the mean degree ({10 * mean}) or more"
+    )
+    highest = check_integer(
+        "max_degree", max_degree, 2 * mean, f"give a whole number, twice the mean degree ({2 * mean}) or more"
+    )
+    if size * mean > _MAX_EDGE_ENDS:
+        raise SettingError(f"{size} nodes of mean degree {mean} are too many edges; at most {_MAX_EDGE_ENDS // 2} fit.")
+    rng = np.random.default_rng(np.random.SeedSequence(check_seed(seed)))
+    try:
+        return _build_from_keys(LARGE_KINDS[kind](size, mean, min(highest, size - 1), rng), size)
+    except MemoryError:
+        needed = format_bytes(estimate_large_bytes(kind, size, mean))
+        raise GraphError(
+            f"{size:,} nodes of mean degree {mean} need about {needed} of memory, which is not available; draw fewer "
+            "nodes, or a lower mean_degree."
+        ) from None
+
+
+def estimate_large_bytes(kind: str, nodes: int, mean_degree: int) -> int:
+    """Estimate the peak memory of `generate_large` in bytes.
+
+    >>> estimate_large_bytes("ws", 10_000_000, 20) / 1e9
+    4.7
+    """
+    pairs = _CHUNK if kind == "rg" else 0
+    return nodes * mean_degree // 2 * _EDGE_BYTES + nodes * _NODE_BYTES + pairs * _PAIR_BYTES
+
+
+# ---- families -------------------------------------------------------------------------------------------------------
+
+
 def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
     if not isinstance(family, str) or family not in FAMILIES:
         raise UnknownNameError(f"there is no family {family!r}; the families are {', '.join(FAMILIES)}.")
-    size = check_integer(
-        "nodes",
-        nodes,
-        _FEWEST,
-        f"a generated graph has {_FEWEST} to {_MOST} nodes, and one of cg.generate_large more",
-        _MOST,
-    )
+    limits = f"a generated graph has {_MIN_NODES} to {_MAX_NODES} nodes, and one of cg.generate_large more"
+    size = check_integer("nodes", nodes, _MIN_NODES, limits, _MAX_NODES)
     return FAMILIES[family].draw(size, np.random.default_rng(sequence))
 
 
-def _until_connected(draw: Callable[[np.random.Generator], nx.Graph], rng: np.random.Generator) -> Graph:
+def _draw_until_connected(draw: Callable[[], networkx.Graph]) -> Graph:
+    import networkx
+
     while True:
-        graph = draw(rng)
-        if nx.is_connected(graph):
-            return _as_graph(np.asarray(graph.edges, np.int64).reshape(-1, 2), graph.number_of_nodes())
+        graph = draw()
+        if networkx.is_connected(graph):
+            edges = np.asarray(graph.edges, np.int64).reshape(-1, 2)
+            return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(len(graph)))
 
 
-def _as_graph(edges: Int64, nodes: int) -> Graph:
-    return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(nodes))
+def _draw_watts_strogatz(nodes: int, rng: np.random.Generator) -> Graph:
+    import networkx
+
+    return _draw_until_connected(lambda: networkx.watts_strogatz_graph(nodes, 4, 0.1, seed=rng))
 
 
-def _watts_strogatz(nodes: int, rng: np.random.Generator) -> Graph:
-    return _until_connected(lambda r: nx.watts_strogatz_graph(nodes, 4, 0.1, seed=r), rng)
+def _draw_barabasi_albert(nodes: int, rng: np.random.Generator) -> Graph:
+    import networkx
+
+    return _draw_until_connected(lambda: networkx.barabasi_albert_graph(nodes, 4, seed=rng))
 
 
-def _barabasi_albert(nodes: int, rng: np.random.Generator) -> Graph:
-    return _until_connected(lambda r: nx.barabasi_albert_graph(nodes, 4, seed=r), rng)
+def _draw_erdos_renyi(nodes: int, rng: np.random.Generator) -> Graph:
+    import networkx
+
+    p = min(1.0, 0.2 * (_SIZE - 1) / (nodes - 1))
+    return _draw_until_connected(lambda: networkx.fast_gnp_random_graph(nodes, p, seed=rng))
 
 
-def _erdos_renyi(nodes: int, rng: np.random.Generator) -> Graph:
-    chance = min(1.0, 0.2 * (_SIZE - 1) / (nodes - 1))
-    return _until_connected(lambda r: nx.fast_gnp_random_graph(nodes, chance, seed=r), rng)
-
-
-def _random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
+def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
 
-    radius = _radius(nodes)
-    places = rng.random((nodes, 2))
+    radius = _find_radius(nodes)
+    points = rng.random((nodes, 2))
     while True:
-        edges = cKDTree(places).query_pairs(radius, output_type="ndarray")
-        ones = np.ones(len(edges), np.int8)
-        matrix = coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(nodes, nodes))
-        count, member = connected_components(matrix, directed=False)
+        edges = cKDTree(points).query_pairs(radius, output_type="ndarray").astype(np.int64)
+        matrix = coo_array((np.ones(len(edges), np.int8), (edges[:, 0], edges[:, 1])), shape=(nodes, nodes))
+        count, component = connected_components(matrix, directed=False)
         if count == 1:
-            return _as_graph(edges.astype(np.int64), nodes)
-        stray = member != np.argmax(np.bincount(member))
-        again = stray if nodes > _WHOLE_REDRAW else np.ones(nodes, bool)
-        places[again] = rng.random((int(again.sum()), 2))
+            return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(nodes))
+        outside = component != np.argmax(np.bincount(component))
+        redrawn = outside if nodes > _WHOLE_REDRAW else np.ones(nodes, bool)
+        points[redrawn] = rng.random((int(redrawn.sum()), 2))
 
 
-def _radius(nodes: int) -> float:
-    """The radius at which a graph of this size has the mean degree of 50 nodes at radius 0.25, edges of the square
-    included: two random points of the unit square are within r <= 1 with probability pi r^2 - 8 r^3 / 3 + r^4 / 2."""
+def _find_radius(nodes: int) -> float:
+    """Find the radius at which a graph of this size has the mean degree of 50 nodes at radius 0.25.
+
+    Two random points of the unit square are within r <= 1 with probability pi r^2 - 8 r^3 / 3 + r^4 / 2.
+    """
+
+    def compute_probability(r: float) -> float:
+        return math.pi * r**2 - 8 * r**3 / 3 + r**4 / 2
+
     if nodes == _SIZE:
         return _RADIUS
-    chance = min(0.97, _within(_RADIUS) * (_SIZE - 1) / (nodes - 1))
+    wanted = min(0.97, compute_probability(_RADIUS) * (_SIZE - 1) / (nodes - 1))
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if _within(middle) < chance else (low, middle)
+        low, high = (middle, high) if compute_probability(middle) < wanted else (low, middle)
     return low
 
 
-def _within(r: float) -> float:
-    return math.pi * r**2 - 8 * r**3 / 3 + r**4 / 2
+@dataclass(frozen=True)
+class Family:
+    """A family of random graphs."""
+
+    title: str
+    """Name of the model."""
+    draw: Callable[[int, np.random.Generator], Graph]
+    """Function that draws a graph, given the number of nodes and a random generator."""
 
 
-FAMILIES: dict[str, Family] = {
-    family.name: family
-    for family in (
-        Family("rg", "random geometric", _random_geometric),
-        Family("ws", "Watts-Strogatz", _watts_strogatz),
-        Family("ba", "Barabasi-Albert", _barabasi_albert),
-        Family("er", "Erdos-Renyi", _erdos_renyi),
-    )
+FAMILIES = {
+    "rg": Family("random geometric", _draw_random_geometric),
+    "ws": Family("Watts-Strogatz", _draw_watts_strogatz),
+    "ba": Family("Barabasi-Albert", _draw_barabasi_albert),
+    "er": Family("Erdos-Renyi", _draw_erdos_renyi),
 }
+"""The paper's families by name."""
+
+
+# ---- large graphs ---------------------------------------------------------------------------------------------------
+
+
+def _build_from_keys(keys: Int64, size: int) -> Graph:
+    """Build the graph of edges given as `lower * size + higher`; merge repeated edges, drop self-loops (below zero)."""
+    keys.sort()
+    keys = keys[np.searchsorted(keys, 0) :]
+    first = np.ones(len(keys), bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    keys = keys[first]
+    indptr = np.searchsorted(keys, np.arange(size + 1, dtype=np.int64) * size)
+    indices = np.empty(len(keys), np.int32)
+    for a in range(0, len(keys), _CHUNK):
+        indices[a : a + _CHUNK] = keys[a : a + _CHUNK] % size
+    del keys, first
+    indptr, indices, _ = symmetrize_csr(indptr, indices, None)
+    return Graph(indptr, indices, names=RangeLabels(size))
+
+
+def _encode_edges(u: NDArray[np.integer], v: NDArray[np.integer], size: int) -> Int64:
+    """Encode edges as `lower * size + higher`, self-loops as -1."""
+    u, v = u.astype(np.int64), v.astype(np.int64)
+    keys: Int64 = np.minimum(u, v) * size + np.maximum(u, v)
+    keys[u == v] = -1
+    return keys
+
+
+def _draw_ring(size: int, mean: int, highest: int, rng: np.random.Generator) -> Int64:
+    keys = np.empty((mean // 2, size), np.int64)
+    u = np.arange(size)
+    for step, row in enumerate(keys, start=1):
+        v = (u + step) % size
+        rewired = rng.random(size) < _REWIRED
+        v[rewired] = rng.integers(0, size, np.count_nonzero(rewired))
+        row[:] = _encode_edges(u, v, size)
+    return keys.ravel()
+
+
+def _draw_torus(size: int, mean: int, highest: int, rng: np.random.Generator) -> Int64:
+    """Draw points of the unit square and link those within a radius, across its borders too.
+
+    Points are ordered by square cells no smaller than the radius: neighbors are in the same cell or in adjacent ones.
+    """
+    radius = math.sqrt(mean / (math.pi * size))
+    side = int(1 / radius)
+    points = rng.random((size, 2))
+    cells = (points * side).astype(np.int64) @ np.array([side, 1])
+    order = np.argsort(cells, kind="stable")
+    points, cells = points[order], cells[order]
+    begins = np.searchsorted(cells, np.arange(side * side + 1))
+    found = []
+    for u, v in _list_near_pairs(cells, begins, side):
+        apart = np.abs(points[u] - points[v])
+        apart = np.minimum(apart, 1 - apart)
+        near = np.einsum("ij,ij->i", apart, apart) < radius**2
+        found.append(_encode_edges(u[near], v[near], size))
+    return np.concatenate(found)
+
+
+def _list_near_pairs(cells: Int64, begins: Int64, side: int) -> Iterator[tuple[Int64, Int64]]:
+    """Yield, in chunks, all pairs of points in one cell, and in a cell and four of its eight neighbors."""
+    step = max(1, _CHUNK * side * side // max(1, len(cells)))
+    for first in range(0, len(cells), step):
+        points = np.arange(first, min(first + step, len(cells)))
+        row, column = np.divmod(cells[points], side)
+        for down, right in ((0, 0), (0, 1), (1, -1), (1, 0), (1, 1)):
+            other = (row + down) % side * side + (column + right) % side
+            begin = points + 1 if down == right == 0 else begins[other]
+            counts = begins[other + 1] - begin
+            yield np.repeat(points, counts), concatenate_ranges(begin, counts)
+
+
+def _draw_power_law(size: int, mean: int, highest: int, rng: np.random.Generator) -> Int64:
+    """Pair the edge ends of all nodes at random.
+
+    A node has as many ends as its degree. Up to half the mean degree of them are paired within its community, the rest
+    with any node.
+    """
+    degrees = _draw_degrees(size, mean, highest, rng)
+    near = np.minimum(degrees // 2, mean // 2)
+    nodes = np.arange(size, dtype=np.int32)
+    anywhere = np.repeat(nodes, degrees - near)
+    rng.shuffle(anywhere)
+    keys = [_pair_ends(anywhere, size)]
+    del anywhere
+    community = _COMMUNITY * mean
+    step = community * (_CHUNK // (community * mean) + 1)
+    for first in range(0, size, step):
+        part = slice(first, first + step)
+        ends = np.repeat(nodes[part], near[part])
+        order = np.argsort(ends // community + rng.random(len(ends)), kind="stable")
+        keys.append(_pair_ends(ends[order], size))
+    return np.concatenate(keys)
+
+
+def _pair_ends(ends: Int32, size: int) -> Int64:
+    last = len(ends) // 2 * 2
+    return _encode_edges(ends[:last:2], ends[1:last:2], size)
+
+
+def _draw_degrees(size: int, mean: int, highest: int, rng: np.random.Generator) -> Int64:
+    """Draw integers from a rounded power law up to `highest`, whose lower bound is chosen to give the mean."""
+    tail, heavy = 1 - _EXPONENT, 2 - _EXPONENT
+    low, high = 0.1, float(mean)
+    for _ in range(60):
+        least = (low + high) / 2
+        found = float((highest**heavy - least**heavy) / heavy * tail / (highest**tail - least**tail))
+        low, high = (least, high) if found < mean else (low, least)
+    drawn = (low**tail + rng.random(size) * (highest**tail - low**tail)) ** (1 / tail)
+    return np.asarray(np.floor(drawn + rng.random(size)), np.int64)
+
+
+LARGE_KINDS: dict[str, Callable[[int, int, int, np.random.Generator], Int64]] = {
+    "ws": _draw_ring,
+    "rg": _draw_torus,
+    "pl": _draw_power_law,
+}
+"""Generator of each kind of large graph: (nodes, mean degree, maximum degree, rng) -> encoded edges."""

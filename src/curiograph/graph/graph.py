@@ -1,4 +1,4 @@
-"""The graph: immutable, compressed sparse rows, optional names, optionally directed, optionally weighted."""
+"""The Graph: immutable CSR arrays with node labels, optionally directed, optionally weighted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import operator
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.graph.csr import build_csr, check_weights, freeze_array, symmetrize_csr
+from curiograph.graph.csr import build_csr, check_weights, concatenate_ranges, freeze_array, symmetrize_csr
 from curiograph.graph.edges import check_iterable, index_edges
 from curiograph.graph.features import Float32, compute_degree_profile
 from curiograph.graph.labels import Labels, RangeLabels, as_labels
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import networkx
     import scipy.sparse
 
-_MOST_NODES = 2**31 - 1
-_AT_ONCE = 2**17  # nodes whose features are computed together: bounds the memory
+_MAX_NODES = 2**31 - 1
+_CHUNK = 2**17  # nodes whose features are computed together: bounds the memory
 _CONVERTERS = {
     "networkx": "cg.Graph.from_networkx(...)",
     "igraph": "cg.Graph.from_igraph(...)",
@@ -38,20 +38,32 @@ _CONVERTERS = {
 
 @dataclass(frozen=True)
 class Cleaning:
-    """What was left out when a graph was built."""
+    """Counts of the edges that were dropped or merged when a graph was built."""
 
     self_loops: int = 0
-    """Edges from a node to itself, dropped."""
+    """Number of edges from a node to itself, which are dropped."""
     parallel_edges: int = 0
-    """Repeated edges, merged into the first; their weights are summed."""
+    """Number of repeated edges, which are merged into the first; their weights are summed."""
 
 
 class Graph:
-    """A graph that never changes: its attributes cannot be set and its arrays cannot be written to.
+    """An immutable graph: its attributes cannot be set and its arrays are read-only.
 
-    Nodes have a position (0 to n - 1, what the arrays hold) and a label (what users see; any hashable). Rows are
-    sorted. An undirected edge stands in both rows.
+    A node has a position (0 to n - 1, used in the arrays) and a label (any hashable, used everywhere else). Build a
+    graph with `from_edges`, `from_networkx`, `from_igraph`, `from_scipy` or `read_graph`; the constructor takes arrays
+    and does not check them.
 
+    Parameters
+    ----------
+    indptr, indices : rows of out-neighbors in CSR format, sorted; an undirected edge is in both rows.
+    weights : weight of every entry of `indices`; None for an unweighted graph.
+    directed : whether edges have a direction.
+    names : labels by position; 0 to n - 1 by default.
+    cleaning : counts of self-loops and parallel edges that were removed before.
+    skeleton : the undirected, unweighted version of the graph, if known.
+
+    Examples
+    --------
     >>> g = Graph.from_edges([("a", "b"), ("b", "c"), ("b", "b")])
     >>> g
     Graph(3 nodes, 2 edges, undirected)
@@ -79,17 +91,17 @@ class Graph:
         self.names: Labels = RangeLabels(len(indptr) - 1) if names is None else names
         if skeleton is not None:
             self._skeleton = skeleton
-        self.cleaning = cleaning or Cleaning()  # last: from here on `__setattr__` refuses
+        self.cleaning = cleaning or Cleaning()  # last: from here on `__setattr__` raises
 
     def __setattr__(self, name: str, value: object) -> None:
         if "cleaning" in self.__dict__:
             raise AttributeError(
-                f"{name!r} cannot be set: a graph never changes; build a new one, as with Graph.from_edges."
+                f"{name!r} cannot be set: a graph is immutable; build a new one, as with Graph.from_edges."
             )
         super().__setattr__(name, value)
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{name!r} cannot be deleted: a graph never changes.")
+        raise AttributeError(f"{name!r} cannot be deleted: a graph is immutable.")
 
     # ---- construction -------------------------------------------------------------------------------------------
 
@@ -106,9 +118,17 @@ class Graph:
         Parameters
         ----------
         edges : pairs or triples of labels; or an integer array of shape (edges, 2).
-        nodes : labels that come first, in this order, connected or not. Without it nodes are ordered by first
-            appearance, except that integers 0 to n - 1 keep their natural order.
+        directed : whether edges have a direction.
+        nodes : labels of the first nodes, in this order, with or without edges. All other nodes are in order of first
+            appearance, except that without `nodes` the integers 0 to n - 1 keep their natural order.
 
+        Returns
+        -------
+        Graph
+            Self-loops are dropped and parallel edges merged; `cleaning` counts both.
+
+        Examples
+        --------
         >>> Graph.from_edges([("b", "a", 2.0), ("c", "a", 0.5)], nodes=["a", "b", "c", "alone"]).labels
         ['a', 'b', 'c', 'alone']
         """
@@ -127,14 +147,23 @@ class Graph:
     ) -> Graph:
         """Build a graph from positions: drop self-loops, merge parallel edges, sort rows.
 
+        Parameters
+        ----------
+        source, target : positions of both ends of every edge.
+        weights : weight of every edge, finite and zero or above.
+        directed : whether edges have a direction.
+        names : labels by position.
+
+        Examples
+        --------
         >>> from curiograph.graph.labels import RangeLabels
         >>> Graph.from_arrays(np.array([0, 1]), np.array([1, 0]), names=RangeLabels(2)).cleaning.parallel_edges
         1
         """
         directed = as_flag(directed)
         size = len(names)
-        if size > _MOST_NODES:
-            raise GraphError(f"a graph of {size} nodes is too large; at most {_MOST_NODES} nodes fit.")
+        if size > _MAX_NODES:
+            raise GraphError(f"a graph of {size} nodes is too large; at most {_MAX_NODES} nodes fit.")
         if weights is not None:
             check_weights(weights)
         loops = source == target
@@ -153,39 +182,75 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, graph: networkx.Graph) -> Graph:
-        """Convert a networkx graph; labels, node order, direction and the `weight` attribute are kept."""
+        """Convert a networkx graph; keep labels, node order, direction and the edge attribute `weight`.
+
+        Parallel edges are merged and their weights summed, self-loops are dropped; `cleaning` counts both. Other
+        attributes of nodes and edges are ignored.
+
+        >>> import networkx
+        >>> Graph.from_networkx(networkx.path_graph(["a", "b", "c"])).labels
+        ['a', 'b', 'c']
+        """
         from curiograph.graph.convert import from_networkx
 
         return from_networkx(graph)
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
-        """Convert an igraph graph; vertex `name`s become labels, the edge attribute `weight` is kept."""
+        """Convert an igraph graph; keep vertex names as labels, direction and the edge attribute `weight`.
+
+        Without vertex names, labels are 0 to n - 1.
+        """
         from curiograph.graph.convert import from_igraph
 
         return from_igraph(graph)
 
     @classmethod
     def from_scipy(cls, matrix: Any, *, directed: bool | None = None, nodes: Iterable[Hashable] | None = None) -> Graph:
-        """Convert a square sparse or dense matrix; directed unless it is symmetric, weighted unless it is 0/1."""
+        """Convert a square sparse or dense adjacency matrix; row u, column v is the edge from u to v.
+
+        Parameters
+        ----------
+        matrix : a sparse or dense matrix of numbers. Zeros are no edges, stored or not. The graph is weighted unless
+            all values off the diagonal are 1.
+        directed : by default, whether the matrix is not symmetric. With False, an edge may be in one triangle or in
+            both with the same value.
+        nodes : labels of the rows, 0 to n - 1 by default.
+
+        Examples
+        --------
+        >>> Graph.from_scipy([[0, 2], [2, 0]], nodes=["a", "b"])
+        Graph(2 nodes, 1 edges, undirected, weighted)
+        """
         from curiograph.graph.convert import from_scipy
 
         return from_scipy(matrix, directed=directed, nodes=nodes)
 
     def to_networkx(self) -> networkx.Graph:
-        """Convert to a networkx `Graph` or `DiGraph` with the same labels, order and weights."""
+        """Convert to a networkx `Graph` or `DiGraph`; weights become the edge attribute `weight`.
+
+        >>> Graph.from_edges([("a", "b", 2.0)]).to_networkx().edges(data=True)
+        EdgeDataView([('a', 'b', {'weight': 2.0})])
+        """
         from curiograph.graph.convert import to_networkx
 
         return to_networkx(self)
 
     def to_igraph(self) -> Any:
-        """Convert to an igraph `Graph`; labels are kept in the vertex attribute `name`."""
+        """Convert to an igraph `Graph`; labels become the vertex attribute `name`, weights the attribute `weight`."""
         from curiograph.graph.convert import to_igraph
 
         return to_igraph(self)
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """The adjacency matrix as a scipy `csr_array` (ones, or the weights)."""
+        """Convert to the adjacency matrix, a scipy `csr_array` of ones or of the weights.
+
+        An edge of weight 0 is a stored zero.
+
+        >>> Graph.from_edges([(0, 1)]).to_scipy().toarray()
+        array([[0., 1.],
+               [1., 0.]])
+        """
         from curiograph.graph.convert import to_scipy
 
         return to_scipy(self)
@@ -223,12 +288,12 @@ class Graph:
             return self.names[operator.index(position)]
         except (IndexError, TypeError):
             raise UnknownNodeError(
-                f"the graph has no node at position {quote_value(position)}; its {self.num_nodes} nodes stand at whole "
-                "numbers from 0 on."
+                f"the graph has no node at position {quote_value(position)}; it has "
+                f"{self.num_nodes} nodes, and positions start at 0."
             ) from None
 
     def position(self, label: Hashable) -> int:
-        """Position of the node called `label`.
+        """Position of the node with this label.
 
         >>> Graph.from_edges([("apple", "pear")]).position("aple")
         Traceback (most recent call last):
@@ -244,40 +309,37 @@ class Graph:
         listed = list(check_iterable(labels, "labels", "a list of labels"))
         try:
             return self.names.indices(listed)
-        except (KeyError, TypeError):  # one by one, for the error that says which
+        except (KeyError, TypeError):  # one by one, for the error that names the label
             return np.asarray([self.position(label) for label in listed], np.int32)
 
     # ---- structure ----------------------------------------------------------------------------------------------
 
     @cached_property
     def degrees(self) -> Int64:
-        """Number of neighbours of every node (out-neighbours in a directed graph)."""
+        """Number of neighbors of every node (out-neighbors in a directed graph)."""
         degrees: Int64 = freeze_array(np.diff(self.indptr))
         return degrees
 
     @cached_property
     def leavable(self) -> Int64:
-        """Positions of the nodes that have (out-)neighbours."""
+        """Positions of the nodes that have (out-)neighbors."""
         positions: Int64 = freeze_array(np.flatnonzero(self.indptr[1:] > self.indptr[:-1]))
         return positions
 
     @cached_property
     def degree_profile(self) -> Float32:
-        """Local degree profile of every node: its degree; min, max, mean and spread of its neighbours' degrees.
-
-        A directed graph is read as its skeleton.
-        """
+        """Local degree profile of every node of the skeleton, see `compute_degree_profile`."""
         rows = self.skeleton
         parts = [
-            compute_degree_profile(rows.indptr, rows.indices, np.arange(a, min(a + _AT_ONCE, self.num_nodes)))
-            for a in range(0, max(1, self.num_nodes), _AT_ONCE)
+            compute_degree_profile(rows.indptr, rows.indices, np.arange(a, min(a + _CHUNK, self.num_nodes)))
+            for a in range(0, max(1, self.num_nodes), _CHUNK)
         ]
         profile: Float32 = freeze_array(np.concatenate(parts))
         return profile
 
     @cached_property
     def transition(self) -> Transition:
-        """Random walks on this graph: chances, strengths and in-neighbours."""
+        """Transition probabilities of random walks on this graph."""
         return Transition(self)
 
     @cached_property
@@ -287,13 +349,13 @@ class Graph:
         return profile
 
     def neighbors(self, label: Hashable) -> list[Hashable]:
-        """Labels of the (out-)neighbours of a node."""
+        """Labels of the (out-)neighbors of a node."""
         row = self.position(label)
         return [self.names[int(v)] for v in self.indices[self.indptr[row] : self.indptr[row + 1]]]
 
     @property
     def skeleton(self) -> Graph:
-        """The undirected, unweighted graph underneath: what the subgraph of a walk is taken from.
+        """The graph without direction and weights, of which the subgraph of a walk is a part.
 
         >>> Graph.from_edges([(0, 1), (1, 0)], directed=True).skeleton
         Graph(2 nodes, 1 edges, undirected)
@@ -310,7 +372,7 @@ class Graph:
         return Graph.from_arrays(rows, self.indices.astype(np.int64), names=self.names)
 
     def subgraph(self, labels: Iterable[Hashable]) -> Graph:
-        """The graph induced by some nodes, in the order of this graph.
+        """The subgraph induced by some nodes, in the order of this graph.
 
         >>> Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3)]).subgraph([2, 0, 1])
         Graph(3 nodes, 3 edges, undirected)
@@ -318,10 +380,10 @@ class Graph:
         return self.induced(np.unique(self.positions(labels)))
 
     def induced(self, positions: NDArray[Any]) -> Graph:
-        """The graph induced by nodes given as sorted, distinct positions."""
-        starts, ends = self.indptr[positions], self.indptr[positions + 1]
-        slots = np.concatenate([np.arange(a, b) for a, b in zip(starts, ends, strict=True)] or [np.empty(0, np.int64)])
-        rows = np.repeat(np.arange(len(positions)), ends - starts)
+        """The subgraph induced by nodes given as sorted, distinct positions."""
+        counts = self.indptr[positions + 1] - self.indptr[positions]
+        slots = concatenate_ranges(self.indptr[positions], counts)
+        rows = np.repeat(np.arange(len(positions)), counts)
         columns = self.indices[slots]
         place = np.searchsorted(positions, columns)
         keep = positions[np.minimum(place, len(positions) - 1)] == columns if len(columns) else np.empty(0, bool)
@@ -336,7 +398,7 @@ class Graph:
         )
 
     def save(self, path: str) -> None:
-        """Write to curiograph's own `.npz`, which `read_graph` opens by memory map."""
+        """Write the graph to an `.npz` file, which `read_graph` opens as a memory map."""
         from curiograph.graph.io.npz import write_npz
 
         write_npz(self, path)
@@ -348,24 +410,25 @@ class Graph:
             return True
         if not isinstance(other, Graph):
             return NotImplemented
-        same_weights = (
-            np.array_equal(self.weights, other.weights)
-            if self.weights is not None and other.weights is not None
-            else self.weights is other.weights
-        )
-        return (
-            self.directed == other.directed
-            and same_weights
+        if self.weights is None or other.weights is None:
+            same_weights = self.weights is other.weights
+        else:
+            same_weights = np.array_equal(self.weights, other.weights)
+        if not (
+            same_weights
+            and self.directed == other.directed
             and np.array_equal(self.indptr, other.indptr)
             and np.array_equal(self.indices, other.indices)
-            and len(self.names) == len(other.names)
-            and _same_names(self.names, other.names)
-        )
+        ):
+            return False
+        ranges = isinstance(self.names, RangeLabels) and isinstance(other.names, RangeLabels)
+        return ranges or all(a == b for a, b in zip(self.names, other.names, strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # numpy forgets that an array was read-only; going through the constructor restores it
-        known = self.__dict__.get("_skeleton") if self.directed else None
-        return _restored, (self.indptr, self.indices, self.weights, self.directed, self.names, self.cleaning, known)
+        # unpickled arrays are writable; the constructor makes them read-only again
+        skeleton = self.__dict__.get("_skeleton") if self.directed else None
+        build = partial(Graph, directed=self.directed, names=self.names, cleaning=self.cleaning, skeleton=skeleton)
+        return build, (self.indptr, self.indices, self.weights)
 
     def __hash__(self) -> int:
         return hash((self.num_nodes, self.num_edges, self.directed))
@@ -377,7 +440,7 @@ class Graph:
 
 
 def as_graph(value: object) -> Graph:
-    """The graph that `value` is; raises GraphError, with the way to make one, for anything else.
+    """Return `value` if it is a Graph; otherwise raise GraphError with the way to build one.
 
     >>> as_graph([(0, 1)])
     Traceback (most recent call last):
@@ -386,7 +449,7 @@ def as_graph(value: object) -> Graph:
     if isinstance(value, Graph):
         return value
     name = get_type_name(value)
-    for base in type(value).__mro__:  # a class of one's own may derive from theirs
+    for base in type(value).__mro__:  # the class may be derived from one of these packages
         package = base.__module__.partition(".")[0]
         if package in _CONVERTERS:
             raise GraphError(f"this is a {name}, not a curiograph Graph; make one with {_CONVERTERS[package]}.")
@@ -394,34 +457,16 @@ def as_graph(value: object) -> Graph:
     raise GraphError(f"{quote_value(value)} is a {name}, not a curiograph Graph; make one with {way}.")
 
 
-def _same_names(names: Labels, others: Labels) -> bool:
-    if isinstance(names, RangeLabels) and isinstance(others, RangeLabels):
-        return True  # of the same length
-    return all(a == b for a, b in zip(names, others, strict=True))
-
-
 def as_flag(directed: object) -> bool:
-    """Whether a graph is directed; raises GraphError for anything but True and False."""
+    """Return `directed` as a bool; raise GraphError unless it is True or False."""
     if isinstance(directed, (bool, np.bool_)):
         return bool(directed)
     raise GraphError(f"directed is {quote_value(directed)}; give True or False.")
 
 
 def require_edges(graph: Graph) -> None:
-    """Raise where there is nothing to explore or compress."""
+    """Raise GraphError if the graph has no nodes or no edges."""
     if graph.num_nodes == 0:
         raise GraphError("the graph is empty: it has no nodes; check the file or the edges it was built from.")
     if graph.num_edges == 0:
         raise GraphError(f"the graph has {graph.num_nodes} nodes but no edges, so there is nowhere to walk.")
-
-
-def _restored(
-    indptr: Int64,
-    indices: Int32,
-    weights: Float64 | None,
-    directed: bool,
-    names: Labels,
-    cleaning: Cleaning,
-    skeleton: Graph | None,
-) -> Graph:
-    return Graph(indptr, indices, weights, directed=directed, names=names, cleaning=cleaning, skeleton=skeleton)

@@ -1,4 +1,4 @@
-"""What the nodes of a graph are called: position to label and back."""
+"""Containers of node labels: position to label and back."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
+from curiograph.arrays import Int32, Int64
+from curiograph.graph.csr import concatenate_ranges, freeze_array
 
 Bytes = NDArray[np.uint8]
-Int32 = NDArray[np.int32]
-Int64 = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 
-_NAMES_AT_A_TIME = 65_536
-_FEW = 32  # labels up to which looking up one by one is faster
+_CHUNK = 65_536
+_FEW = 32  # below this number of labels, single lookups are faster
 
 
 class Labels(Protocol):
-    """Labels by position. `index` and `indices` raise KeyError for a label that is not there."""
+    """Labels by position. `index` and `indices` raise KeyError for an unknown label."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, position: int) -> Hashable: ...
@@ -32,7 +32,7 @@ class Labels(Protocol):
 
 
 class RangeLabels:
-    """Nodes called 0, 1, ..., n - 1.
+    """The labels 0, 1, ..., n - 1.
 
     >>> RangeLabels(3).index(2)
     2
@@ -45,7 +45,7 @@ class RangeLabels:
         return self._size
 
     def __getitem__(self, position: int) -> int:
-        return _checked(position, self._size)
+        return _check_position(position, self._size)
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(self._size))
@@ -56,14 +56,14 @@ class RangeLabels:
         raise KeyError(label)
 
     def indices(self, labels: Sequence[Hashable]) -> Int32:
-        numbers = _whole_numbers(labels)
+        numbers = _as_integers(labels)
         if numbers is None or (len(numbers) and not 0 <= numbers.min() <= numbers.max() < self._size):
-            return _one_by_one(self, labels)
+            return _look_up_each(self, labels)
         return numbers.astype(np.int32)
 
 
 class ListLabels:
-    """Nodes called by any hashable label.
+    """Labels of any hashable type.
 
     >>> ListLabels(["a", ("b", 1)]).index(("b", 1))
     1
@@ -80,7 +80,7 @@ class ListLabels:
         return len(self._labels)
 
     def __getitem__(self, position: int) -> Hashable:
-        return self._labels[_checked(position, len(self._labels))]
+        return self._labels[_check_position(position, len(self._labels))]
 
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self._labels)
@@ -93,14 +93,14 @@ class ListLabels:
 
 
 class IntegerLabels:
-    """Nodes called by whole numbers of 64 bits, held as one array.
+    """64-bit integer labels, stored as one array.
 
     >>> IntegerLabels(np.array([70, -3, 12])).index(12)
     2
     """
 
     def __init__(self, values: NDArray[Any]) -> None:
-        self.values: Int64 = _frozen(values, np.int64)
+        self.values: Int64 = _freeze(values, np.int64)
 
     @cached_property
     def _order(self) -> Int64:
@@ -110,11 +110,11 @@ class IntegerLabels:
         return len(self.values)
 
     def __getitem__(self, position: int) -> int:
-        return int(self.values[_checked(position, len(self.values))])
+        return int(self.values[_check_position(position, len(self.values))])
 
     def __iter__(self) -> Iterator[int]:
-        for first in range(0, len(self.values), _NAMES_AT_A_TIME):
-            yield from self.values[first : first + _NAMES_AT_A_TIME].tolist()
+        for first in range(0, len(self.values), _CHUNK):
+            yield from self.values[first : first + _CHUNK].tolist()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return IntegerLabels, (np.asarray(self.values),)
@@ -127,27 +127,27 @@ class IntegerLabels:
         raise KeyError(label)
 
     def indices(self, labels: Sequence[Hashable]) -> Int32:
-        numbers = _whole_numbers(labels)
+        numbers = _as_integers(labels)
         if numbers is None or len(self.values) == 0:
-            return _one_by_one(self, labels)
+            return _look_up_each(self, labels)
         places = self._order[np.minimum(self.values.searchsorted(numbers, sorter=self._order), len(self.values) - 1)]
         if not np.array_equal(self.values[places], numbers):
-            return _one_by_one(self, labels)
+            return _look_up_each(self, labels)
         return places.astype(np.int32)
 
 
 class TextLabels:
-    """Nodes called by text, held as one UTF-8 blob and decoded on demand.
+    """Text labels, stored as one UTF-8 blob and decoded on demand.
 
-    A label is found by bisection in the sorted hashes of the names, so neither opening nor looking up builds a
-    dictionary. The hashes are made on the first look-up unless they are given.
+    A label is found by bisection in the sorted hashes of the labels, so that no dictionary is built. The hashes are
+    computed on the first lookup unless they are given.
 
     Parameters
     ----------
-    blob : the names, one after another, in UTF-8.
-    offsets : where each name begins and, last, the length of the blob.
-    hashes : the 64-bit hashes of the names, sorted.
-    order : the position of the name that each hash belongs to.
+    blob : the labels, concatenated, in UTF-8.
+    offsets : offset of each label in the blob and, last, the length of the blob.
+    hashes : the 64-bit hashes of the labels, sorted.
+    order : position of the label of each hash.
 
     >>> names = TextLabels.from_labels(["apple", "pear", "fig"])
     >>> names[1], names.index("fig")
@@ -157,14 +157,14 @@ class TextLabels:
     def __init__(
         self, blob: Bytes, offsets: Int64, hashes: Hashes | None = None, order: NDArray[Any] | None = None
     ) -> None:
-        self.blob: Bytes = _frozen(blob, np.uint8)
-        self.offsets: Int64 = _frozen(offsets, np.int64)
+        self.blob: Bytes = _freeze(blob, np.uint8)
+        self.offsets: Int64 = _freeze(offsets, np.int64)
         if hashes is not None and order is not None:
-            self.sorted_hashes = _frozen(hashes, np.uint64), _frozen(order, np.int32)
+            self.sorted_hashes = _freeze(hashes, np.uint64), _freeze(order, np.int32)
 
     @classmethod
     def from_labels(cls, labels: Sequence[str]) -> TextLabels:
-        """Hold `labels`, which must be text that UTF-8 can encode."""
+        """Build from strings that UTF-8 can encode."""
         encoded = [label.encode() for label in labels]
         offsets = np.zeros(len(encoded) + 1, np.int64)
         np.cumsum(np.array([len(name) for name in encoded], np.int64), out=offsets[1:])
@@ -172,7 +172,7 @@ class TextLabels:
 
     @cached_property
     def sorted_hashes(self) -> tuple[Hashes, Int32]:
-        """The sorted hashes of the names, and the position that each belongs to."""
+        """The sorted hashes of the labels, and the position of the label of each."""
         hashes = kernels.text.hash_names(self.blob, self.offsets)
         order = np.argsort(hashes, kind="stable").astype(np.int32)
         return hashes[order], order
@@ -181,12 +181,11 @@ class TextLabels:
         return len(self.offsets) - 1
 
     def __getitem__(self, position: int) -> str:
-        position = _checked(position, len(self))
-        return self._encoded(position).decode()
+        return self._get_bytes(_check_position(position, len(self))).decode()
 
     def __iter__(self) -> Iterator[str]:
-        for first in range(0, len(self), _NAMES_AT_A_TIME):
-            offsets = self.offsets[first : first + _NAMES_AT_A_TIME + 1].tolist()
+        for first in range(0, len(self), _CHUNK):
+            offsets = self.offsets[first : first + _CHUNK + 1].tolist()
             data = self.blob[offsets[0] : offsets[-1]].tobytes()
             for begin, end in pairwise(offsets):
                 yield data[begin - offsets[0] : end - offsets[0]].decode()
@@ -207,48 +206,45 @@ class TextLabels:
         place = int(np.searchsorted(hashes, np.uint64(key)))
         while place < len(hashes) and hashes[place] == key:
             position = int(order[place])
-            if self._encoded(position) == wanted:
+            if self._get_bytes(position) == wanted:
                 return position
             place += 1
         raise KeyError(label)
 
     def indices(self, labels: Sequence[Hashable]) -> Int32:
         if len(labels) < _FEW or len(self) == 0 or set(map(type, labels)) != {str}:
-            return _one_by_one(self, labels)
+            return _look_up_each(self, labels)
         try:
             wanted = TextLabels.from_labels(labels)  # type: ignore[arg-type]
         except UnicodeEncodeError:
-            return _one_by_one(self, labels)
+            return _look_up_each(self, labels)
         hashes, order = self.sorted_hashes
         keys = kernels.text.hash_names(wanted.blob, wanted.offsets)
         found: Int32 = order[np.minimum(hashes.searchsorted(keys), len(hashes) - 1)]
-        # another name of the same hash may stand there instead: these are looked up one by one
-        for place in np.flatnonzero(~_same_text(self, found, wanted)).tolist():
+        # labels may have the same hash: those with a mismatch are looked up one by one
+        for place in np.flatnonzero(~self._match(found, wanted)).tolist():
             found[place] = self.index(labels[place])
         return found
 
-    def _encoded(self, position: int) -> bytes:
+    def _match(self, positions: Int32, wanted: TextLabels) -> NDArray[np.bool_]:
+        """Return for each position whether its label equals the label of `wanted` at the same index."""
+        lengths = np.diff(wanted.offsets)
+        begins = self.offsets[positions]
+        same: NDArray[np.bool_] = self.offsets[positions + 1] - begins == lengths
+        some = np.flatnonzero(same & (lengths > 0))
+        if len(some):
+            counts = lengths[some]
+            ours = self.blob[concatenate_ranges(begins[some], counts)]
+            theirs = wanted.blob[concatenate_ranges(wanted.offsets[some], counts)]
+            same[some] = np.logical_and.reduceat(ours == theirs, np.cumsum(counts) - counts)
+        return same
+
+    def _get_bytes(self, position: int) -> bytes:
         return self.blob[self.offsets[position] : self.offsets[position + 1]].tobytes()
 
 
-def _same_text(names: TextLabels, positions: Int32, wanted: TextLabels) -> NDArray[np.bool_]:
-    """Whether the name at each of some positions is the one that is wanted there."""
-    lengths = np.diff(wanted.offsets)
-    begins = names.offsets[positions]
-    same: NDArray[np.bool_] = names.offsets[positions + 1] - begins == lengths
-    some = np.flatnonzero(same & (lengths > 0))
-    counts = lengths[some]
-    ends = np.cumsum(counts)
-    letter = np.arange(ends[-1] if len(some) else 0) - np.repeat(ends - counts, counts)
-    ours = names.blob[np.repeat(begins[some], counts) + letter]
-    theirs = wanted.blob[np.repeat(wanted.offsets[some], counts) + letter]
-    if len(some):
-        same[some] = np.logical_and.reduceat(ours == theirs, ends - counts)
-    return same
-
-
-def _whole_numbers(labels: Sequence[Hashable]) -> Int64 | None:
-    """Labels as an array where there are many and all are Python's whole numbers of 64 bits."""
+def _as_integers(labels: Sequence[Hashable]) -> Int64 | None:
+    """Return the labels as an array if there are many and all are Python integers of 64 bits."""
     if len(labels) < _FEW or set(map(type, labels)) != {int}:
         return None
     try:
@@ -257,12 +253,12 @@ def _whole_numbers(labels: Sequence[Hashable]) -> Int64 | None:
         return None
 
 
-def _one_by_one(names: Labels, labels: Sequence[Hashable]) -> Int32:
+def _look_up_each(names: Labels, labels: Sequence[Hashable]) -> Int32:
     return np.asarray([names.index(label) for label in labels], np.int32)
 
 
 def hash_text(encoded: bytes) -> int:
-    """The hash of `kernels.text.hash_name`, without loading numba for one look-up.
+    """Return the hash of `kernels.text.hash_name` without importing numba for a single lookup.
 
     >>> hex(hash_text(b"a"))
     '0xaf63dc4c296230c0'
@@ -274,19 +270,17 @@ def hash_text(encoded: bytes) -> int:
 
 
 def as_labels(labels: list[Hashable]) -> Labels:
-    """The lightest container for `labels`: a range where they are 0, 1, ..., n - 1 in order."""
-    plain = all(type(label) is int and label == position for position, label in enumerate(labels))
-    return RangeLabels(len(labels)) if plain else ListLabels(labels)
+    """Return a container for `labels`: a range if they are 0, 1, ..., n - 1 in order."""
+    is_range = all(type(label) is int and label == position for position, label in enumerate(labels))
+    return RangeLabels(len(labels)) if is_range else ListLabels(labels)
 
 
-def _checked(position: int, size: int) -> int:
+def _check_position(position: int, size: int) -> int:
     if not 0 <= position < size:
         raise IndexError(f"position {position} is outside a graph of {size} nodes.")
     return int(position)
 
 
-def _frozen(array: NDArray[Any], dtype: Any) -> Any:
-    """A read-only view: numba compiles once for read-only arrays and once more for others."""
-    view = np.ascontiguousarray(array, dtype).view(np.ndarray)
-    view.flags.writeable = False
-    return view
+def _freeze(array: NDArray[Any], dtype: Any) -> Any:
+    """Return a read-only array: numba compiles separately for read-only and for writable arrays."""
+    return freeze_array(np.ascontiguousarray(array, dtype))

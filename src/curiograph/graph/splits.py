@@ -1,10 +1,9 @@
-"""Sets of graphs to train, validate and test on, as the authors of the paper published them."""
+"""Training, validation and test graphs, and the reader of the environment files published with the paper."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike
@@ -12,26 +11,36 @@ from curiograph.graph.graph import Graph
 from curiograph.graph.io.node_link import from_node_link, read_json
 from curiograph.messages import quote_value, shorten_text
 
-PARTS = ("train", "val", "test")
+_PARTS = ("train", "val", "test")
 
 
 @dataclass(frozen=True)
 class Split:
-    """Graphs to train on, to choose a model by, and to report on."""
+    """Training, validation and test graphs."""
 
     train: list[Graph]
-    """Graphs an agent learns on."""
+    """Graphs to train on."""
     val: list[Graph]
-    """Graphs that choose between checkpoints."""
+    """Graphs to select the best checkpoint."""
     test: list[Graph]
-    """Graphs that nothing was chosen by."""
+    """Graphs to report results on."""
 
 
 def read_split(path: PathLike) -> Split:
-    """Read a published environment file: JSON `{"train": {id: graph}, "val": ..., "test": ...}`, graphs as node-link.
+    """Read a published environment file.
 
-    Graphs are ordered by id where all ids are whole numbers, otherwise as in the file. Attributes of nodes are ignored.
+    Parameters
+    ----------
+    path : a JSON file `{"train": {id: graph}, "val": ..., "test": ...}` with graphs in node-link format. Attributes of
+        nodes are ignored.
 
+    Returns
+    -------
+    Split
+        The graphs, ordered by id if all ids are integers, otherwise as in the file.
+
+    Examples
+    --------
     >>> import tempfile, pathlib
     >>> graph = '{"nodes": [{"id": 0}, {"id": 1}], "links": [{"source": 0, "target": 1}]}'
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -41,7 +50,7 @@ def read_split(path: PathLike) -> Split:
     [Graph(2 nodes, 1 edges, undirected)]
     """
     document = read_json(path)
-    if not isinstance(document, dict) or not all(part in document for part in PARTS):
+    if not isinstance(document, dict) or not all(part in document for part in _PARTS):
         found = (
             ", ".join(map(quote_value, list(document)[:5])) if isinstance(document, dict) else type(document).__name__
         )
@@ -49,13 +58,13 @@ def read_split(path: PathLike) -> Split:
             f"{path}: is not an environment file: expected an object with train, val and test, found {found}; "
             "for a single graph use read_graph."
         )
-    return Split(**{part: _graphs(document[part], f"{path}: {part}") for part in PARTS})
-
-
-def _graphs(part: Any, where: str) -> list[Graph]:
-    if not isinstance(part, dict):
-        raise FileFormatError(f"{where} is a {type(part).__name__}; expected an object of graphs by id.")
-    ids = list(part)
-    if all(re.fullmatch("[0-9]{1,18}", name) for name in ids):
-        ids.sort(key=int)
-    return [from_node_link(part[name], f"{where} graph {shorten_text(name)}") for name in ids]
+    parts: dict[str, list[Graph]] = {}
+    for part in _PARTS:
+        graphs, where = document[part], f"{path}: {part}"
+        if not isinstance(graphs, dict):
+            raise FileFormatError(f"{where} is a {type(graphs).__name__}; expected an object of graphs by id.")
+        ids = list(graphs)
+        if all(re.fullmatch("[0-9]{1,18}", name) for name in ids):
+            ids.sort(key=int)
+        parts[part] = [from_node_link(graphs[name], f"{where} graph {shorten_text(name)}") for name in ids]
+    return Split(**parts)

@@ -1,7 +1,7 @@
-"""The names of a graph that are most like one it does not have, and the error that lists them.
+"""Suggestions of similar labels for an unknown label, and the error that lists them.
 
-difflib compares two names well but slowly, so in a large graph it sees only the names that share most with the wanted
-one at both ends: a name with one typo shares everything before it and everything behind it.
+difflib is slow, so in a large graph it compares only the labels that share the longest prefix and suffix with the
+wanted one: a label with one typo shares everything before and after the typo.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from curiograph.errors import UnknownNodeError
 from curiograph.graph.labels import Labels, RangeLabels, TextLabels
 from curiograph.messages import quote_value
 
-_COMPARE_ALL = 2_000
-_COMPARE_AT_MOST = 1_000
-_LONGEST = 200
-_LETTERS_AT_EACH_END = 24
+_COMPARE_ALL = 2_000  # up to this number of labels, all are compared
+_MAX_COMPARED = 1_000
+_MAX_LENGTH = 200
+_MAX_SHARED = 24  # characters of the prefix and the suffix
 
 
 def make_unknown_node_error(label: object, names: Labels) -> UnknownNodeError:
-    """The error for a label that is not among `names`: one sentence, with the nearest names where there are any."""
+    """Return the error for a label that is not in `names`, with suggestions if there are similar labels."""
     missing = f"the graph has no node {quote_value(label)}"
     if len(names) == 0:
         return UnknownNodeError(f"{missing}; it is empty.")
-    if isinstance(label, str) and re.fullmatch("-?[0-9]{1,19}", label) and _holds(names, int(label)):
+    if isinstance(label, str) and re.fullmatch("-?[0-9]{1,19}", label) and _contains(names, int(label)):
         return UnknownNodeError(f"{missing}, but it has the number {int(label)}; give it without quotes.")
     near = [quote_value(name) for name in suggest_labels(label, names)]
     if near:
@@ -38,43 +38,43 @@ def make_unknown_node_error(label: object, names: Labels) -> UnknownNodeError:
 
 
 def suggest_labels(label: object, names: Labels, count: int = 3) -> list[Hashable]:
-    """Up to `count` names that look like `label`, the most similar first; none for nodes called 0 to n - 1.
+    """Return up to `count` labels similar to `label`, the most similar first; none for the labels 0 to n - 1.
 
     >>> suggest_labels("aple", TextLabels.from_labels(["pear", "apple", "maple"]))
     ['maple', 'apple']
     """
-    wanted = _shown(label)
-    if isinstance(names, RangeLabels) or not 0 < len(wanted) <= _LONGEST:
+    wanted = _to_text(label)
+    if isinstance(names, RangeLabels) or not 0 < len(wanted) <= _MAX_LENGTH:
         return []
-    shown = {_shown(names[position]): names[position] for position in _worth_comparing(wanted, names)}
-    near = difflib.get_close_matches(wanted, shown, n=count)
-    if not near:  # perhaps only the capitals differ
-        shown = {text.lower(): name for text, name in shown.items()}
-        near = difflib.get_close_matches(wanted.lower(), shown, n=count)
-    return [shown[text] for text in near]
+    texts = {_to_text(names[position]): names[position] for position in _select_candidates(wanted, names)}
+    near = difflib.get_close_matches(wanted, texts, n=count)
+    if not near:  # ignore case
+        texts = {text.lower(): name for text, name in texts.items()}
+        near = difflib.get_close_matches(wanted.lower(), texts, n=count)
+    return [texts[text] for text in near]
 
 
-def _worth_comparing(wanted: str, names: Labels) -> list[int]:
-    """Positions of the names that share the most characters with `wanted` at both ends, in the order of the graph."""
+def _select_candidates(wanted: str, names: Labels) -> list[int]:
+    """Return the positions of the labels with the longest common prefix and suffix, in the order of the graph."""
     if len(names) <= _COMPARE_ALL:
         return list(range(len(names)))
-    text, offsets, sought = _as_codes(wanted, names)
+    text, offsets, sought = _encode(wanted, names)
     lengths = np.diff(offsets)
     alike = np.flatnonzero(np.abs(lengths - len(sought)) <= 2 + len(sought) // 3)
-    first, last = offsets[alike], offsets[alike + 1] - 1
-    shared = _run(text, first, lengths[alike], sought, 1) + _run(text, last, lengths[alike], sought[::-1], -1)
+    shared = _count_shared(text, offsets[alike], lengths[alike], sought, 1)
+    shared += _count_shared(text, offsets[alike + 1] - 1, lengths[alike], sought[::-1], -1)
     alike, shared = alike[shared > 0], shared[shared > 0]
-    if len(alike) > _COMPARE_AT_MOST:
+    if len(alike) > _MAX_COMPARED:
         distance = np.abs(lengths[alike] - len(sought))
-        alike = alike[np.argsort(distance - 2 * shared, kind="stable")[:_COMPARE_AT_MOST]]
+        alike = alike[np.argsort(distance - 2 * shared, kind="stable")[:_MAX_COMPARED]]
     return [int(position) for position in np.sort(alike)]
 
 
-def _as_codes(wanted: str, names: Labels) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.integer]]:
-    """All names in one array of character codes, where each begins and ends, and the codes of `wanted`."""
+def _encode(wanted: str, names: Labels) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.integer]]:
+    """Return the character codes of all labels in one array, their offsets, and the codes of `wanted`."""
     if isinstance(names, TextLabels):
         return names.blob, names.offsets, np.frombuffer(wanted.encode(errors="replace"), np.uint8)
-    texts = [_shown(name) for name in names]
+    texts = [_to_text(name) for name in names]
     offsets = np.zeros(len(texts) + 1, np.int64)
     np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
     codes, sought = (
@@ -83,28 +83,28 @@ def _as_codes(wanted: str, names: Labels) -> tuple[NDArray[np.integer], NDArray[
     return codes, offsets, sought
 
 
-def _run(
+def _count_shared(
     text: NDArray[np.integer],
     begins: NDArray[np.int64],
     lengths: NDArray[np.int64],
     sought: NDArray[np.integer],
     step: int,
 ) -> NDArray[np.int64]:
-    """How many characters in a row each name shares with `sought`, from one end; capitals are small letters here."""
+    """Return the length of the prefix (suffix for step -1) that each label shares with `sought`, ignoring case."""
     shared = np.zeros(len(begins), np.int64)
     alive = np.arange(len(begins))
-    for number, code in enumerate(_small(sought[:_LETTERS_AT_EACH_END])):
+    for number, code in enumerate(_to_lower(sought[:_MAX_SHARED])):
         alive = alive[lengths[alive] > number]
-        alive = alive[_small(text[begins[alive] + step * number]) == code]
+        alive = alive[_to_lower(text[begins[alive] + step * number]) == code]
         shared[alive] += 1
     return shared
 
 
-def _small(codes: NDArray[np.integer]) -> NDArray[np.integer]:
+def _to_lower(codes: NDArray[np.integer]) -> NDArray[np.integer]:
     return np.where((codes >= 65) & (codes <= 90), codes | 32, codes)
 
 
-def _holds(names: Labels, label: Hashable) -> bool:
+def _contains(names: Labels, label: Hashable) -> bool:
     try:
         names.index(label)
     except KeyError:
@@ -112,8 +112,8 @@ def _holds(names: Labels, label: Hashable) -> bool:
     return True
 
 
-def _shown(label: object) -> str:
+def _to_text(label: object) -> str:
     try:
         return str(label)
-    except (ValueError, RecursionError):  # an integer of thousands of digits, a tuple in a tuple in a tuple...
+    except (ValueError, RecursionError):  # an integer of thousands of digits, or a deeply nested tuple
         return ""

@@ -1,4 +1,4 @@
-"""Small graphs for examples and tests, whose gaps can be counted by eye."""
+"""Small graphs for examples and tests, whose gaps are easy to count."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curiograph.graph.graph import Graph
 
 
 def cycle(nodes: int = 6) -> Graph:
-    """A ring: one gap, once it is closed.
+    """A ring: one gap.
 
     >>> cycle(4)
     Graph(4 nodes, 4 edges, undirected)
@@ -20,7 +20,7 @@ def cycle(nodes: int = 6) -> Graph:
 
 
 def complete(nodes: int = 5) -> Graph:
-    """Everything joined to everything: no gaps, and as compressible as it gets.
+    """A complete graph: no gaps, and maximal compressibility.
 
     >>> complete(4)
     Graph(4 nodes, 6 edges, undirected)
@@ -29,7 +29,7 @@ def complete(nodes: int = 5) -> Graph:
 
 
 def grid(rows: int = 4, columns: int = 4) -> Graph:
-    """A lattice with nodes `(row, column)`: every square is a gap.
+    """A lattice with labels `(row, column)`: every square is a gap.
 
     >>> grid(2, 3).labels[:2]
     [(0, 0), (0, 1)]
@@ -41,7 +41,7 @@ def grid(rows: int = 4, columns: int = 4) -> Graph:
 
 
 def library() -> Graph:
-    """Twelve subjects and how they lead to each other: a graph with names, two gaps and a dense corner.
+    """Twelve related subjects: a graph with text labels, two gaps and a dense region.
 
     >>> library().neighbors("music")
     ['mathematics', 'physics', 'dance', 'poetry']
@@ -71,4 +71,4 @@ def library() -> Graph:
 
 
 TOYS = {"library": library, "grid": grid, "cycle": cycle, "complete": complete}
-"""By the name after `toy:` on the command line."""
+"""Toy graphs by the name after `toy:` on the command line."""

@@ -1,4 +1,4 @@
-"""What a random walk on a graph needs: who leads to a node, with what chance, and where a walk ends."""
+"""Transition probabilities of random walks on a graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import GraphError
-from curiograph.graph.csr import freeze_array
+from curiograph.graph.csr import concatenate_ranges, freeze_array
 
 if TYPE_CHECKING:
     from curiograph.graph.graph import Graph
@@ -21,24 +21,25 @@ UInt64 = NDArray[np.uint64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
 MAX_HUBS = 1024
-"""How many of the nodes that are reached most easily are remembered."""
+"""Number of nodes in `Transition.hubs`."""
 
 
 class SortedTransition(NamedTuple):
-    """Steps with nodes renumbered by the length of their rows, so that a processor guesses right where rows end."""
+    """A transition with nodes renumbered by the length of their rows, which avoids branch mispredictions."""
 
     rows: tuple[UInt64, UInt32, Float64 | None]
+    """Bounds, in-neighbors and weights."""
     share: Float64
+    """1 / strength of every node, 0 for dangling nodes."""
     order: Int64
-    """The node that each number stands for."""
+    """Original position of every node."""
 
 
 class Transition:
-    """Steps of a random walk: from u to v with chance P(u, v) = weight(u, v) / strength(u).
+    """Steps of a random walk: from u to v with probability P(u, v) = weight(u, v) / strength(u).
 
-    An edge of weight zero is never taken, and a node without any weight to leave by dangles, just as one without
-    edges. Rows hold in-neighbours; those of an undirected graph are its own rows, not a copy. Nothing is computed
-    before it is asked for.
+    A node is dangling if it has no out-edge of positive weight. Rows contain in-neighbors; those of an undirected graph
+    are its own rows, not a copy. Everything is computed on first use.
 
     >>> from curiograph.graph.graph import Graph
     >>> steps = Graph.from_edges([("a", "b", 3.0), ("a", "c", 1.0)], directed=True).transition
@@ -50,14 +51,14 @@ class Transition:
         self._indptr, self._indices, self._weights = graph.indptr, graph.indices, graph.weights
         self._directed = graph.directed
         self.pagerank_by_alpha: dict[float, Float64] = {}
-        """PageRank without a history by alpha, which rankers of a directed graph keep here."""
+        """PageRank without a history by alpha, cached here by the rankers of a directed graph."""
 
     @cached_property
     def strength(self) -> Float64:
-        """Sum of the weights that lead out of every node; its degree in a graph without weights."""
+        """Sum of the weights of the out-edges of every node; its degree in an unweighted graph."""
         degrees = np.diff(self._indptr)
         if self._weights is None:
-            return _fixed(degrees.astype(np.float64))
+            return _freeze(degrees.astype(np.float64))
         strength = np.zeros(len(degrees))
         some = np.flatnonzero(degrees)
         if len(some):
@@ -65,26 +66,26 @@ class Transition:
                 strength[some] = np.add.reduceat(self._weights, self._indptr[some])
         if not np.all(np.isfinite(strength)):
             raise GraphError("the weights of a node's edges add up to more than a number can hold; scale them down.")
-        return _fixed(strength)
+        return _freeze(strength)
 
     @cached_property
     def share(self) -> Float64:
-        """1 / strength, and 0 for nodes that dangle."""
+        """1 / strength of every node, 0 for dangling nodes."""
         strength = self.strength
         with np.errstate(over="ignore"):
             share = np.divide(1.0, strength, out=np.zeros(len(strength)), where=strength > 0)
         if not np.all(np.isfinite(share)):
             raise GraphError("the weights of a node's edges are too small to divide by their sum; scale them up.")
-        return _fixed(share)
+        return _freeze(share)
 
     def get_strength(self, nodes: NDArray[Any]) -> Float64:
-        """Strength of some nodes; without weights, no more of the graph is read."""
+        """Strength of some nodes; in an unweighted graph, only their rows are read."""
         if self._weights is not None:
             return np.asarray(self.strength[nodes])
         return np.asarray(self._indptr[nodes + 1] - self._indptr[nodes], np.float64)
 
     def get_share(self, nodes: NDArray[Any]) -> Float64:
-        """1 / strength of some nodes, and 0 for those that dangle."""
+        """1 / strength of some nodes, 0 for dangling nodes."""
         if self._weights is not None:
             return np.asarray(self.share[nodes])
         strength = self.get_strength(nodes)
@@ -97,12 +98,12 @@ class Transition:
 
     @cached_property
     def has_dangling(self) -> bool:
-        """Whether any node dangles."""
+        """Whether any node is dangling."""
         return not bool(np.all(self.strength > 0))
 
     @cached_property
     def rows(self) -> tuple[UInt64, UInt32, Float64 | None]:
-        """Bounds, in-neighbours and weights, unsigned as the kernels like them."""
+        """Bounds, in-neighbors and weights, unsigned as the kernels require."""
         indptr, indices, weights = self._indptr, self._indices, self._weights
         if self._directed:
             import scipy.sparse
@@ -111,12 +112,12 @@ class Transition:
             slots = scipy.sparse.csr_array((np.arange(len(indices)), indices, indptr), shape=(size, size)).T.tocsr()
             indptr, indices = slots.indptr.astype(np.int64), slots.indices.astype(np.int32, copy=False)
             weights = None if weights is None else weights[slots.data]
-        kept = None if weights is None else _fixed(weights)
-        return _fixed(indptr.view(np.uint64)), _fixed(indices.view(np.uint32)), kept
+        kept = None if weights is None else _freeze(weights)
+        return _freeze(indptr.view(np.uint64)), _freeze(indices.view(np.uint32)), kept
 
     @cached_property
     def sorted_by_length(self) -> SortedTransition:
-        """The same steps with nodes renumbered, those with the most in-neighbours first."""
+        """The transition with nodes renumbered, those with the most in-neighbors first."""
         indptr, indices, weights = self.rows
         lengths = np.diff(indptr).astype(np.int64)
         order = np.argsort(-lengths, kind="stable")
@@ -124,37 +125,37 @@ class Transition:
         place[order] = np.arange(len(order))
         bounds = np.concatenate([[0], np.cumsum(lengths[order])])
         first = indptr[:-1].astype(np.int64)[order]
-        slots = np.arange(bounds[-1]) + np.repeat(first - bounds[:-1], lengths[order])
-        kept = None if weights is None else _fixed(weights[slots])
-        rows = _fixed(bounds.astype(np.uint64)), _fixed(place[indices[slots]]), kept
-        return SortedTransition(rows, _fixed(self.share[order]), _fixed(order))
+        slots = concatenate_ranges(first, lengths[order])
+        kept = None if weights is None else _freeze(weights[slots])
+        rows = _freeze(bounds.astype(np.uint64)), _freeze(place[indices[slots]]), kept
+        return SortedTransition(rows, _freeze(self.share[order]), _freeze(order))
 
     @cached_property
     def middle(self) -> UInt64:
-        """Of every row, the first slot of a node after the row's own."""
-        return _fixed(kernels.pagerank.find_middles(*self.rows[:2]))
+        """First slot of a node after the row's own, for every row."""
+        return _freeze(kernels.pagerank.find_middles(*self.rows[:2]))
 
     @cached_property
     def max_in_probability(self) -> Float64:
-        """For every node v the largest P(u, v) over all u: no step leads to v with a higher chance."""
+        """The largest P(u, v) over all u, for every node v."""
         indptr, indices, weights = self.rows
         chances = self.share[indices] if weights is None else self.share[indices] * weights
         largest = np.zeros(len(indptr) - 1)
         some = np.flatnonzero(np.diff(indptr))
         if len(some):
             largest[some] = np.maximum.reduceat(chances, indptr[some].astype(np.int64))
-        return _fixed(largest)
+        return _freeze(largest)
 
     @cached_property
     def hubs(self) -> Int64:
-        """Nodes most easily reached, in order: of greatest strength; in a directed graph, of `largest_chance`."""
+        """Nodes of greatest strength, in descending order; in a directed graph, of greatest `max_in_probability`."""
         measure = self.max_in_probability if self._directed else self.strength
         count = min(MAX_HUBS, len(measure))
         some = np.argpartition(-measure, count - 1)[:count]
-        return _fixed(some[np.argsort(-measure[some], kind="stable")])
+        return _freeze(some[np.argsort(-measure[some], kind="stable")])
 
 
-def _fixed(array: Array) -> Array:
-    """The array, not to be written to."""
-    fixed: Array = freeze_array(array)
-    return fixed
+def _freeze(array: Array) -> Array:
+    """Return the array, read-only, with its type."""
+    frozen: Array = freeze_array(array)
+    return frozen

@@ -1,161 +1,170 @@
-"""Gaps as loops of nodes, to point at and to draw."""
+"""Represent gaps as loops of nodes."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
-from typing import Any
 
 import numpy as np
 
 from curiograph.arrays import Int32
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph
-from curiograph.growth.measure import by_opening, first_visits
+from curiograph.growth.visits import find_first_visits
 from curiograph.rewards.igt import GapTracker
 
 Loop = list[int]
-Neighbours = Mapping[int, Sequence[int]]
+"""Steps of a walk around a gap."""
+Adjacency = Mapping[int, Sequence[int]]
+"""Visited neighbors of every visited node."""
 
 
 def gap_loops(graph: Graph, walk: Sequence[Hashable]) -> list[list[Hashable]]:
-    """A short loop of labels around every 1-dimensional gap of `measure(graph, walk).gaps`, in the same order.
+    """Find a short loop around every 1-dimensional gap of `measure(graph, walk).gaps`, in the same order.
 
-    A loop begins with the node that opened the gap and runs through nodes visited before; its last node is linked to
-    its first. It shows the gap as it was opened. After every step, the loops of the gaps then open are independent and
-    as many as there are gaps: together a basis of H_1 of the visited subgraph over GF(2).
+    A loop shows a gap as it was opened: it starts with the node that opened the gap and continues through nodes visited
+    before; its last node is a neighbor of its first. After every step, the loops of the open gaps are a basis of H_1 of
+    the visited subgraph over GF(2).
 
+    Parameters
+    ----------
+    graph : Graph
+        The graph that was walked on.
+    walk : sequence of labels, or Walk
+        The visited nodes; revisits are skipped.
+
+    Returns
+    -------
+    list of lists of labels
+        One loop per gap.
+
+    Examples
+    --------
     >>> from curiograph.graph.toys import cycle
     >>> gap_loops(cycle(4), [0, 1, 2, 3])
     [[3, 2, 1, 0]]
     """
     as_graph(graph)
-    visits = first_visits(graph, getattr(walk, "nodes", walk))
-    found = sorted(_lives(graph, visits), key=lambda life: by_opening(life[1:]))
+    visits = find_first_visits(graph, walk)
+    found = list(_track_loops(graph, visits))
+    # the order of gaps: by opening, then by closing, open gaps last
+    found.sort(key=lambda item: (item[1], np.inf if item[2] is None else item[2]))
     return [[graph.label(int(visits[step])) for step in loop] for loop, _, _ in found]
 
 
-def _lives(graph: Graph, visits: Int32) -> Iterator[tuple[Loop, int, int | None]]:
-    """Of every gap a loop, as steps of the walk, the step that opened it and the step that closed it."""
+def _track_loops(graph: Graph, visits: Int32) -> Iterator[tuple[Loop, int, int | None]]:
+    """Yield a loop for every gap, with the step that opened it and the step that closed it."""
     tracker = GapTracker(GraphBatch.of([graph]), visits[None, :], np.zeros(1, np.int64))
-    visited: dict[int, list[int]] = {}
-    alive: dict[int, list[Loop]] = {}
-    for step, links in enumerate(_links(graph, visits)):
-        before = int(tracker.values()[0])
+    csr = graph.skeleton
+    step_of: dict[int, int] = {}
+    adjacency: dict[int, list[int]] = {}
+    open_loops: dict[int, list[Loop]] = {}
+    for step, v in enumerate(visits.tolist()):
+        neighbors = csr.indices[csr.indptr[v] : csr.indptr[v + 1]].tolist()
+        links = sorted(step_of[u] for u in neighbors if u in step_of)
+        num_gaps = int(tracker.values()[0])
         tracker.closed.clear()
         tracker.advance(visits[step : step + 1])
         closed = Counter(opened for rows in tracker.closed for _, opened, _ in rows.tolist())
         for opened, count in closed.items():
-            loops = alive.pop(opened)
-            left = _independent(loops, tracker, opened) if count < len(loops) else []
-            yield from ((loop, opened, step) for loop in loops if loop not in left)
-            if left:
-                alive[opened] = left
-        count = int(tracker.values()[0]) - before + closed.total()
-        if count:
-            alive[step] = list(islice(find_opened_loops(visited, links, step), count))
-        visited[step] = links
+            loops = open_loops.pop(opened)
+            remaining = _select_independent(loops, tracker, opened) if count < len(loops) else []
+            yield from ((loop, opened, step) for loop in loops if loop not in remaining)
+            if remaining:
+                open_loops[opened] = remaining
+        num_opened = int(tracker.values()[0]) - num_gaps + closed.total()
+        if num_opened:
+            open_loops[step] = list(islice(find_opened_loops(adjacency, links, step), num_opened))
+        step_of[v] = step
+        adjacency[step] = links
         for u in links:
-            visited[u].append(step)
-    yield from ((loop, opened, None) for opened, loops in alive.items() for loop in loops)
+            adjacency[u].append(step)
+    yield from ((loop, opened, None) for opened, loops in open_loops.items() for loop in loops)
 
 
-def _links(graph: Graph, visits: Int32) -> Iterator[list[int]]:
-    """For every step the earlier steps that its node is linked to."""
-    rows = graph.skeleton
-    place: dict[int, int] = {}
-    for step, v in enumerate(visits.tolist()):
-        around = rows.indices[rows.indptr[v] : rows.indptr[v + 1]].tolist()
-        yield sorted(place[u] for u in around if u in place)
-        place[v] = step
+def _select_independent(loops: list[Loop], tracker: GapTracker, opened: int) -> list[Loop]:
+    """Select loops opened at one step that are still independent of each other and of all older loops.
 
-
-def _independent(loops: list[Loop], tracker: GapTracker, opened: int) -> list[Loop]:
-    """Of loops opened at one step, as many as are still independent of each other and of all older ones.
-
-    By the elder rule a gap is told from older ones by the bits of its own step alone, and as many of these are left as
-    gaps of that step.
+    By the elder rule, the bits of their own step are sufficient to distinguish these gaps from older ones, and the
+    number of independent loops equals the number of open gaps of that step.
     """
-    bits = tracker.running_through(0, opened)
+    annotations = tracker.edge_annotations(0, opened)
     pivots: dict[int, int] = {}
-    left = []
+    selected = []
     for loop in loops:
-        rest = 0
+        bits = 0
         for a, b in pairwise([*loop, loop[0]]):
-            rest ^= bits.get((min(a, b), max(a, b)), 0)
-        while rest and rest.bit_length() in pivots:
-            rest ^= pivots[rest.bit_length()]
-        if rest:
-            pivots[rest.bit_length()] = rest
-            left.append(loop)
-    return left
+            bits ^= annotations.get((min(a, b), max(a, b)), 0)
+        while bits and bits.bit_length() in pivots:
+            bits ^= pivots[bits.bit_length()]
+        if bits:
+            pivots[bits.bit_length()] = bits
+            selected.append(loop)
+    return selected
 
 
-def find_opened_loops(visited: Neighbours, links: Sequence[int], v: int) -> Iterator[Loop]:
-    """A loop for each gap that `v` opens: from one part of its neighbourhood to another, the short way round.
+def find_opened_loops(adjacency: Adjacency, links: Sequence[int], v: int) -> Iterator[Loop]:
+    """Yield a loop for each gap that visiting `v` opens, shorter loops first.
 
-    `visited` holds the visited neighbours of every visited node, `links` those of `v`. Links that are connected among
-    themselves leave no gap; those that only a longer way through what was visited connects do. The parts grow together
-    (as in Kruskal's algorithm) along the shortest ways between them, and each way that joins two is a loop; short ones
-    come first.
+    `links` are the visited neighbors of `v`. Components of the subgraph that they induce are joined through the visited
+    subgraph along shortest paths, as in Kruskal's algorithm; every path that joins two components, closed by `v`, is a
+    loop.
     """
-    home = _parts(visited, links)
-    joined = {name: name for name in home.values()}
-    before: dict[int, int | None] = dict.fromkeys(home)
-    ring = list(home)
-    while ring and len(set(joined.values())) > 1:
-        ring, meetings = _spread(visited, ring, home, before)
-        for u, w in meetings:
-            one, other = joined[home[u]], joined[home[w]]
+    component = _find_components(adjacency, links)
+    merged = {name: name for name in component.values()}
+    parents: dict[int, int | None] = dict.fromkeys(component)
+    frontier = list(component)
+    while frontier and len(set(merged.values())) > 1:
+        frontier, contacts = _expand(adjacency, frontier, component, parents)
+        for u, w in contacts:
+            one, other = merged[component[u]], merged[component[w]]
             if one != other:
-                yield [v, *reversed(_back(before, u)), *_back(before, w)]
-                joined = {name: one if now == other else now for name, now in joined.items()}
+                yield [v, *reversed(_trace_path(parents, u)), *_trace_path(parents, w)]
+                merged = {name: one if now == other else now for name, now in merged.items()}
 
 
-def _parts(visited: Neighbours, links: Sequence[int]) -> dict[int, int]:
-    """Which of the links are connected among themselves: a number for each, the same for those that are."""
-    part: dict[int, int] = {}
-    linked = set(links)
-    for first in links:
-        todo = [] if first in part else [first]
-        while todo:
-            u = todo.pop()
-            if u not in part:
-                part[u] = first
-                todo += [w for w in visited[u] if w in linked]
-    return part
+def _find_components(adjacency: Adjacency, nodes: Sequence[int]) -> dict[int, int]:
+    """Return the component of each node in the subgraph induced by `nodes`, named by one of its nodes."""
+    component: dict[int, int] = {}
+    members = set(nodes)
+    for first in nodes:
+        stack = [] if first in component else [first]
+        while stack:
+            u = stack.pop()
+            if u not in component:
+                component[u] = first
+                stack += [w for w in adjacency[u] if w in members]
+    return component
 
 
-def _spread(
-    visited: Neighbours, ring: list[int], home: dict[int, int], before: dict[int, int | None]
+def _expand(
+    adjacency: Adjacency, frontier: list[int], component: dict[int, int], parents: dict[int, int | None]
 ) -> tuple[list[int], list[tuple[int, int]]]:
-    """Let all parts spread by a ring at once, so that every visited node belongs to the nearest.
+    """Expand all components by one step of breadth-first search; every reached node joins the nearest component.
 
-    Returns the next ring, and the edges over which territories meet: within the ring first, then from it to the next,
-    which makes the way one longer.
+    Returns the next frontier and the edges between different components: first those within the old frontier, then
+    those from it to the new one, whose paths are one edge longer.
     """
-    inside, beyond = set(ring), set[int]()
+    old, new = set(frontier), set[int]()
     near, far = [], []
-    for u in ring:
-        mine = home[u]
-        for w in visited[u]:
-            other = home.get(w)
-            if other is None:
-                home[w], before[w] = mine, u
-                beyond.add(w)
-            elif other != mine:
-                if w in beyond:
+    for u in frontier:
+        for w in adjacency[u]:
+            if w not in component:
+                component[w], parents[w] = component[u], u
+                new.add(w)
+            elif component[w] != component[u]:
+                if w in new:
                     far.append((u, w))
-                elif w < u and w in inside:
+                elif w < u and w in old:
                     near.append((u, w))
-    return sorted(beyond), near + far
+    return sorted(new), near + far
 
 
-def _back(before: Mapping[int, Any], u: int | None) -> Loop:
-    """The way from a node to the part that it was reached from."""
-    way = []
+def _trace_path(parents: Mapping[int, int | None], u: int | None) -> Loop:
+    """Return the path from a node back to the component that it was reached from."""
+    path = []
     while u is not None:
-        way.append(u)
-        u = before[u]
-    return way
+        path.append(u)
+        u = parents[u]
+    return path

@@ -1,6 +1,6 @@
-"""Numba functions on arrays: no objects, no input or output, no randomness but a passed-in seed.
+"""Numba functions on arrays: no objects, no input or output, no randomness except from a seed argument.
 
-Importing this package is free: each module below, and numba with it, is loaded when it is first used.
+Importing this package is cheap: each module, and numba with it, is imported on first use.
 
 >>> from curiograph import kernels
 >>> kernels.csr.has_edge.__name__

@@ -7,12 +7,12 @@ import numpy as np
 from curiograph.kernels.jit import kernel
 from curiograph.kernels.random import draw_uniform, mix_bits
 
-_TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered by chance
+_TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered at random
 
 
 @kernel
 def hash_node_sets(nodes, lengths):
-    """A hash of the set of nodes of every walk, whatever their order."""
+    """Hash the set of nodes of every walk, independently of their order."""
     out = np.zeros(nodes.shape[0], np.uint64)
     for i in range(nodes.shape[0]):
         for t in range(lengths[i]):
@@ -22,7 +22,7 @@ def hash_node_sets(nodes, lengths):
 
 @kernel
 def compute_sort_keys(groups, offsets, candidates, priorities, hashes, streams, lengths):
-    """What extensions are sorted by, and told apart by: (descending priority with ties by chance, state)."""
+    """Return the sort key (descending priority, ties at random) and the state hash of every extension."""
     order = np.empty(candidates.shape[0], np.float64)
     keys = np.empty(candidates.shape[0], np.uint64)
     for g in range(groups.shape[0] - 1):
@@ -39,10 +39,10 @@ def compute_sort_keys(groups, offsets, candidates, priorities, hashes, streams, 
 
 @kernel
 def select_extensions(groups, offsets, ranking, keys, width):
-    """The `width` best extensions in every group of walks, one for each state (visited set and last node).
+    """Select the `width` best extensions of every group of walks, one per state (visited set and last node).
 
-    `groups[g]:groups[g + 1]` are the walks that compete, and `ranking` lists their extensions, best first, group after
-    group. Returns the new bounds of the groups and the extensions kept.
+    The walks `groups[g]:groups[g + 1]` compete, and `ranking` lists their extensions, best first, group after group.
+    Return the new bounds of the groups and the selected extensions.
     """
     count = groups.shape[0] - 1
     bounds = np.zeros(count + 1, np.int64)
@@ -56,7 +56,7 @@ def select_extensions(groups, offsets, ranking, keys, width):
 
 @kernel
 def _take_best(ranking, first, last, keys, width, chosen, kept):
-    """Walk down the ranking, skip states seen already, stop at `width`."""
+    """Take extensions in the order of the ranking, skip states seen before, stop at `width`."""
     slots = 4
     while slots < 4 * min(width, last - first):
         slots *= 2

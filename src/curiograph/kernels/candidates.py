@@ -1,7 +1,7 @@
-"""Where a batch of walks can go next, and who goes where.
+"""Candidates for the next node of a batch of walks, and the choice of the best.
 
-A batch is `nodes` (walks x capacity, positions, -1 beyond the end) with `lengths`. Lists of candidates are flat: those
-of walk i stand at `offsets[i]:offsets[i + 1]`, in ascending order.
+A batch is `nodes` (walks x capacity, positions, -1 beyond the end) with `lengths`. Candidates are stored flat: those of
+walk i are at `offsets[i]:offsets[i + 1]`, in ascending order.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ ANYWHERE = 1
 
 @kernel
 def find_candidates(indptr, indices, nodes, lengths, low, high, fallback):
-    """Unvisited out-neighbours of each last node; where there are none, what `fallback` says.
+    """Return the unvisited out-neighbors of each last node; if there are none, the candidates of `fallback`.
 
-    `low[i]` and `high[i]` bound the nodes of the graph that walk i is on (a batch may span several graphs). A walk of
-    length 0 is not active and gets no candidates.
+    `low[i]` and `high[i]` bound the nodes of the graph of walk i (a batch may span several graphs). A walk of length 0
+    is inactive and has no candidates.
     """
     count = nodes.shape[0]
     offsets = np.zeros(count + 1, np.int64)
@@ -77,7 +77,7 @@ def _sort_unique(out, start, end):
 
 @kernel
 def select_best(offsets, nodes, scores, streams, steps):
-    """Index of the best candidate of each walk, ties uniformly at random from its stream; -1 where there is none."""
+    """Return the index of the best candidate of each walk, ties uniformly at random from its stream; -1 if none."""
     count = offsets.shape[0] - 1
     chosen = np.full(count, -1, np.int64)
     for i in range(count):

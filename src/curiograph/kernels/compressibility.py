@@ -4,13 +4,13 @@ With joint counts w (w_ij = 1 for an edge or self-loop) every clustering has the
 
     R = (sum_I f(p_I) - sum_IJ f(w_IJ)) / total,        f(x) = x log2 x,  p_I = sum_J w_IJ,
 
-and every w and p is a whole number, so f is a table. Greedy merging keeps, for every pair of clusters, the change in R
-that their merging would bring; one merge alters it only for pairs that both touch the merged cluster, by O(1) terms
-each. A whole curve takes O(n^3) additions.
+and every w and p is an integer, so f is a table. Greedy merging stores, for every pair of clusters, the change of R
+if they merge; one merge alters it only for pairs that both touch the merged cluster, by O(1) terms each. A whole curve
+takes O(n^3) additions.
 
-The table holds x * L(x) where L is a fixed-point log2 that is *additive* (L(ab) = L(a) + L(b), built from primes). Two
-merges that are equal on paper are then equal to the last bit, whatever the order of summation, so that "equal merges:
-the lowest pair" is well defined.
+The table contains x * L(x) where L is a fixed-point log2 that is *additive* (L(ab) = L(a) + L(b), built from primes).
+Two merges of mathematically equal cost are then equal to the last bit, in any order of summation, so that the rule
+"of equal merges, the pair with the lowest indices" is well defined.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from curiograph.kernels.jit import kernel
 
 @kernel
 def build_entropy_table(size, bits):
-    """f(x) = x log2(x) for x < size, in units of 2**-bits."""
+    """Return f(x) = x log2(x) for x < size, in units of 2**-bits."""
     log = np.zeros(size, np.int64)
     factor = np.zeros(size, np.int64)
     out = np.zeros(size, np.int64)
@@ -41,22 +41,22 @@ def build_entropy_table(size, bits):
 
 @kernel
 def allocate_workspace(n):
-    """Scratch for graphs of up to n nodes; the caller fills the first array, the counts."""
+    """Allocate the workspace for graphs of up to n nodes; the caller fills the first array, the counts."""
     return (
         np.empty((n, n), np.int32),  # counts between clusters
-        np.empty((n, n), np.int64),  # what merging two clusters adds to the rate
-        np.empty((3, n), np.int64),  # per cluster: its count, its lowest node, and a sum
-        np.empty((4, n), np.int64),  # per neighbour of a merged cluster: itself, its counts with both parts, its term
-        np.empty((n, (n + 63) // 64), np.uint64),  # neighbours as bits
+        np.empty((n, n), np.int64),  # change of the rate if two clusters merge
+        np.empty((3, n), np.int64),  # per cluster: its count, its lowest node, and a partial sum
+        np.empty((4, n), np.int64),  # per neighbor of a merged cluster: itself, its counts with both parts, its term
+        np.empty((n, (n + 63) // 64), np.uint64),  # neighbors as bits
     )
 
 
 @kernel
 def compute_curve(n, f, work, rates, merges):
-    """Greedy merging of the counts in `work[0][:n, :n]` (destroyed).
+    """Merge the clusters of the counts in `work[0][:n, :n]` (overwritten) greedily.
 
-    Fills `rates` (R times total, in table units; `rates[k]` after k merges) and `merges` (the two clusters joined, each
-    named by its lowest node, the lower first). Returns the total count.
+    Fill `rates` (R times total, in table units; `rates[k]` after k merges) and `merges` (the two merged clusters, each
+    named by its lowest node, the lower first). Return the total count.
     """
     w, cost, clusters, near, bits = work
     p, name, row = clusters[0], clusters[1], clusters[2]
@@ -71,21 +71,21 @@ def compute_curve(n, f, work, rates, merges):
         total += p[i]
         rate += f[p[i]]
     rates[0] = rate
-    _first_costs(n, f, w, p, cost, bits)
+    _compute_costs(n, f, w, p, cost, bits)
     for k in range(n - 1):
         m = n - k
-        a, b = _cheapest(m, name, cost)
+        a, b = _find_cheapest(m, name, cost)
         rate += cost[a, b]
         rates[k + 1] = rate
         merges[k, 0] = name[a]
         merges[k, 1] = name[b]
-        _merge(m, a, b, f, w, p, cost, near, row)
-        _move(m - 1, b, w, p, name, cost)
+        _merge_clusters(m, a, b, f, w, p, cost, near, row)
+        _move_last(m - 1, b, w, p, name, cost)
     return total
 
 
 @kernel
-def _first_costs(n, f, w, p, cost, bits):
+def _compute_costs(n, f, w, p, cost, bits):
     words = (n + 63) // 64
     for i in range(n):
         for b in range(words):
@@ -97,13 +97,13 @@ def _first_costs(n, f, w, p, cost, bits):
         for j in range(i + 1, n):
             common = 0
             for b in range(words):
-                common += _popcount(bits[i, b] & bits[j, b])
+                common += _count_bits(bits[i, b] & bits[j, b])
             cost[i, j] = f[p[i] + p[j]] - f[p[i]] - f[p[j]] - f[w[i, i] + w[j, j] + 2 * w[i, j]] - 2 * common * f[2]
             cost[j, i] = cost[i, j]
 
 
 @kernel
-def _popcount(x):
+def _count_bits(x):
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
     x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
@@ -111,8 +111,8 @@ def _popcount(x):
 
 
 @kernel
-def _cheapest(m, name, cost):
-    """The merge that lowers the rate most, lower name first; of equal ones the pair with the lowest names."""
+def _find_cheapest(m, name, cost):
+    """Return the pair whose merge lowers the rate most, lower name first; of equal ones the pair of lowest names."""
     least = cost[0, 1]
     for i in range(m - 1):
         for j in range(i + 1, m):
@@ -121,27 +121,27 @@ def _cheapest(m, name, cost):
     b = -1
     for i in range(m - 1):
         for j in range(i + 1, m):
-            if cost[i, j] == least and (a == -1 or _lower(name, i, j, a, b)):
+            if cost[i, j] == least and (a == -1 or _is_lower(name, i, j, a, b)):
                 a = i
                 b = j
     return (a, b) if name[a] < name[b] else (b, a)
 
 
 @kernel
-def _lower(name, i, j, a, b):
-    """Whether the pair (i, j) comes before (a, b) by the names of its clusters."""
+def _is_lower(name, i, j, a, b):
+    """Return whether the names of the pair (i, j) are lower than those of (a, b)."""
     first = min(name[i], name[j]) - min(name[a], name[b])
     return first < 0 or (first == 0 and max(name[i], name[j]) < max(name[a], name[b]))
 
 
 @kernel
-def _merge(m, a, b, f, w, p, cost, near, row):
-    """Join cluster b into a and bring the costs of all pairs up to date; b is left for `_move`."""
+def _merge_clusters(m, a, b, f, w, p, cost, near, row):
+    """Merge cluster b into a and update the costs of all pairs; `_move_last` then removes b."""
     who, x, y, term = near[0], near[1], near[2], near[3]
     touched = 0
     for i in range(m):
         row[i] = 0
-        who[touched] = i  # always written, kept only if it counts: a branch here would be mispredicted half the time
+        who[touched] = i  # written unconditionally: a branch here would be mispredicted half the time
         x[touched] = w[a, i]
         y[touched] = w[b, i]
         term[touched] = f[w[a, i] + w[b, i]] - f[w[a, i]] - f[w[b, i]]
@@ -162,7 +162,7 @@ def _merge(m, a, b, f, w, p, cost, near, row):
     for s in range(touched):
         i = who[s]
         z = x[s] + y[s]
-        for j in range(m):  # a term with w_ij = 0 vanishes by itself; only that with itself must be taken back
+        for j in range(m):  # terms with w_ij = 0 are zero; only the term j = i must be subtracted again
             row[j] += f[z + w[i, j]] - f[w[i, j]] - f[z]
         row[i] -= f[z + w[i, i]] - f[w[i, i]] - f[z]
     for j in range(m):
@@ -174,8 +174,8 @@ def _merge(m, a, b, f, w, p, cost, near, row):
 
 
 @kernel
-def _move(last, b, w, p, name, cost):
-    """Put the last cluster in the place of b, so that the clusters stay in one block."""
+def _move_last(last, b, w, p, name, cost):
+    """Move the last cluster to the index of b, so that the clusters stay contiguous."""
     if b == last:
         return
     p[b] = p[last]
@@ -190,8 +190,8 @@ def _move(last, b, w, p, name, cost):
 
 
 @kernel
-def _area(n, rates, total, unit):
-    """C = H - mean R, in bits."""
+def _compute_area(n, rates, total, unit):
+    """Return C = H - mean R, in bits."""
     above = 0.0
     for k in range(n):
         above += rates[0] - rates[k]
@@ -200,9 +200,9 @@ def _area(n, rates, total, unit):
 
 @kernel
 def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, candidates, f, unit):
-    """Compressibility, with self-loops, of S + v for every candidate v of every walk.
+    """Return the compressibility, with self-loops, of S + v for every candidate v of every walk.
 
-    Nodes are taken in ascending order, so the value depends on the set alone and not on the order of the walk.
+    Nodes are in ascending order, so the value depends on the set of nodes and not on the order of the walk.
     """
     most = nodes.shape[1] + 1
     work = allocate_workspace(most)
@@ -214,19 +214,19 @@ def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, 
         if offsets[i] == offsets[i + 1]:
             continue
         length = lengths[i]
-        walk = _ascending(nodes[i], length)
-        _induced(indptr, indices, walk, inner)
+        walk = _sort_walk(nodes[i], length)
+        _build_adjacency(indptr, indices, walk, inner)
         for c in range(offsets[i], offsets[i + 1]):
             v = candidates[c]
-            _fill(indptr, indices, walk, inner, v, work[0])
+            _insert_candidate(indptr, indices, walk, inner, v, work[0])
             total = compute_curve(length + 1, f, work, rates, merges)
-            out[c] = _area(length + 1, rates, total, unit)
+            out[c] = _compute_area(length + 1, rates, total, unit)
     return out
 
 
 @kernel
 def compute_walk_compressibility(indptr, indices, nodes, lengths, f, unit):
-    """Compressibility, with self-loops, of the subgraph of every walk."""
+    """Return the compressibility, with self-loops, of the subgraph of every walk."""
     most = nodes.shape[1]
     work = allocate_workspace(most)
     rates = np.empty(most, np.int64)
@@ -237,22 +237,22 @@ def compute_walk_compressibility(indptr, indices, nodes, lengths, f, unit):
         length = lengths[i]
         if length == 0:
             continue
-        walk = _ascending(nodes[i], length)
-        _induced(indptr, indices, walk, inner)
+        walk = _sort_walk(nodes[i], length)
+        _build_adjacency(indptr, indices, walk, inner)
         for s in range(length):
             for t in range(length):
                 work[0][s, t] = inner[s, t]
         total = compute_curve(length, f, work, rates, merges)
-        out[i] = _area(length, rates, total, unit)
+        out[i] = _compute_area(length, rates, total, unit)
     return out
 
 
 @kernel
 def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, f, unit, out):
-    """Compressibility, with self-loops, of every walk after each of its steps from `least` to `most` nodes, into `out`.
+    """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
 
-    Walk i stands at `offsets[i]:offsets[i + 1]` of `nodes`, as its values do in `out`. Its edges are looked up once: a
-    subgraph of fewer nodes is a part of that of the last step.
+    Walk i is `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`. Its edges are looked up
+    once, for the last step.
     """
     work = allocate_workspace(most)
     rates = np.empty(most, np.int64)
@@ -265,8 +265,8 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
         longest = min(most, offsets[i + 1] - begin)
         if longest < least:
             continue
-        walk = _ascending(nodes[begin:], longest)
-        _induced(indptr, indices, walk, inner)
+        walk = _sort_walk(nodes[begin:], longest)
+        _build_adjacency(indptr, indices, walk, inner)
         for s in range(longest):
             step[s] = 0
             while nodes[begin + step[s]] != walk[s]:
@@ -281,11 +281,11 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
                 for t in range(length):
                     work[0][s, t] = inner[kept[s], kept[t]]
             total = compute_curve(length, f, work, rates, merges)
-            out[begin + length - 1] = _area(length, rates, total, unit)
+            out[begin + length - 1] = _compute_area(length, rates, total, unit)
 
 
 @kernel
-def _ascending(nodes, length):
+def _sort_walk(nodes, length):
     out = np.empty(length, np.int32)
     for t in range(length):
         out[t] = nodes[t]
@@ -294,7 +294,7 @@ def _ascending(nodes, length):
 
 
 @kernel
-def _induced(indptr, indices, walk, inner):
+def _build_adjacency(indptr, indices, walk, inner):
     for s in range(walk.shape[0]):
         inner[s, s] = 1
         for t in range(s + 1, walk.shape[0]):
@@ -307,8 +307,8 @@ def _induced(indptr, indices, walk, inner):
 
 
 @kernel
-def _fill(indptr, indices, walk, inner, v, w):
-    """Counts of the walk with v put at its place in ascending order."""
+def _insert_candidate(indptr, indices, walk, inner, v, w):
+    """Write to w the counts of the walk with v inserted in ascending order."""
     length = walk.shape[0]
     place = 0
     while place < length and walk[place] < v:

@@ -1,6 +1,6 @@
-"""Look-ups in compressed sparse rows whose rows are sorted, a small hash map from node to position, and sorting.
+"""Edge lookup in sorted CSR rows, a small hash map from node to position, and sorting.
 
-Plain loops on purpose: numba takes seconds to compile numpy's own sorting and slicing.
+These are plain loops because numba takes seconds to compile numpy's sorting and slicing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from curiograph.kernels.jit import kernel
 
 @kernel
 def has_edge(indptr, indices, u, v):
-    """Whether row `u` holds `v`: bisection, then a look at all that are left, which has no branch to mispredict."""
+    """Return whether row `u` contains `v`: bisection, then a linear scan, which has no branch to mispredict."""
     low = indptr[u]
     high = indptr[u + 1]
     while high - low > 16:
@@ -29,7 +29,7 @@ def has_edge(indptr, indices, u, v):
 
 @kernel
 def get_map_size(capacity):
-    """Number of slots, a power of two, that keeps a map of `capacity` nodes at most half full."""
+    """Return the number of slots, a power of two, that keeps a map of `capacity` nodes at most half full."""
     size = 4
     while size < 2 * capacity:
         size *= 2
@@ -38,7 +38,7 @@ def get_map_size(capacity):
 
 @kernel
 def map_put(table, node, value):
-    """Store `value` under `node`; rows of `table` are (node, value), the node -1 where there is none."""
+    """Store `value` for `node`; rows of `table` are (node, value), with node -1 in empty slots."""
     mask = table.shape[0] - 1
     slot = (node * 0x9E3779B1) & mask
     while table[slot, 0] != -1 and table[slot, 0] != node:
@@ -49,7 +49,7 @@ def map_put(table, node, value):
 
 @kernel
 def map_get(table, node):
-    """The value stored under `node`, or -1."""
+    """Return the value stored for `node`, or -1."""
     mask = table.shape[0] - 1
     slot = (node * 0x9E3779B1) & mask
     while table[slot, 0] != -1:
@@ -61,14 +61,14 @@ def map_get(table, node):
 
 @kernel
 def map_clear(table):
-    """Empty a map."""
+    """Remove all entries of a map."""
     for slot in range(table.shape[0]):
         table[slot, 0] = -1
 
 
 @kernel
 def reserve(out, filled, more):
-    """`out`, or a larger copy of its filled part, with place for some more."""
+    """Return `out`, or a larger copy of its filled part if `more` entries do not fit."""
     if filled + more <= out.shape[0]:
         return out
     bigger = np.empty(2 * (filled + more), np.int32)
@@ -79,7 +79,7 @@ def reserve(out, filled, more):
 
 @kernel
 def sort_range(array, start, end):
-    """Sort `array[start:end]` in place (Shell's method)."""
+    """Sort `array[start:end]` in place (Shellsort)."""
     gap = 1
     while gap < (end - start) // 3:
         gap = 3 * gap + 1

@@ -1,25 +1,25 @@
-"""Information gaps by annotation: beta_1 of the clique complex of a walk's subgraph, kept exactly while it grows.
+"""Information gaps by annotation: beta_1 of the clique complex of a walk's subgraph, updated exactly while it grows.
 
-Every edge of the subgraph S carries a bit vector that says which independent gaps run through it (a basis of
-1-cocycles over GF(2)), so that the bits summed around any cycle name its homology class. A new node v sees only its
-link: the graph on its visited neighbours. Coning it off
+Every edge of the subgraph S has a bit vector of the independent gaps that run through it (a basis of 1-cocycles over
+GF(2)), so that the bits summed around any cycle identify its homology class. A new node v affects only its link: the
+graph on its visited neighbors. Coning off the link
 
 - opens a gap for every component of the link beyond the first in the same component of S, and
-- closes as many gaps as the sums around the link's cycles have rank.
+- closes as many gaps as the rank of the sums around the link's cycles.
 
-Of the gaps in such a sum the youngest dies and is folded into the others (the elder rule), which makes the pairs
-(opened, closed) those of the persistent homology of the node order.
+Of the gaps in such a sum the youngest is closed and folded into the others (the elder rule), so the pairs
+(opened, closed) are those of the persistent homology of the node order.
 
 The state of a batch of walks, a row per walk (`w` words of 64 gaps, local positions 0, 1, ... in order of visit):
 
     places   [B, H, 2]     hash map from node to local position
-    local    [B, T, 2]     per local node: the first entry of its list of neighbours, and the component of S it lies in
-    lists    [B, 2 E, 2]   entries of these lists: the neighbour, and the next entry; entry s belongs to edge s // 2
+    local    [B, T, 2]     per local node: the first entry of its list of neighbors, and its component of S
+    lists    [B, 2 E, 2]   entries of these lists: the neighbor, and the next entry; entry s belongs to edge s // 2
     marks    [B, E, w]     annotation of every edge
-    born     [B, 64 w]     step at which the gap in this bit was opened, -1 for a free bit
+    born     [B, 64 w]     step at which the gap of this bit was opened, -1 for a free bit
     counts   [B, 4]        nodes, edges, components and gaps so far
 
-The slow twin in the tests builds the whole complex and its boundary ranks.
+The reference implementation in the tests builds the whole complex and computes the ranks of its boundary matrices.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ COMPONENTS = 2
 GAPS = 3
 
 HEAD = 0
-PART = 1
+COMPONENT = 1
 TO = 0
 NEXT = 1
 
 
 @kernel
 def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, counts, offsets, candidates):
-    """beta_1 of S + v for every candidate v of every walk."""
+    """Return beta_1 of S + v for every candidate v of every walk."""
     out = np.empty(candidates.shape[0], np.float64)
-    mark, queue, sums, basis, pivot, group, link = _scratch(local.shape[1], marks.shape[2])
+    mark, queue, sums, basis, pivot, group, link = _allocate_scratch(local.shape[1], marks.shape[2])
     for i in range(offsets.shape[0] - 1):
         for c in range(offsets[i], offsets[i + 1]):
-            size = _link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
+            size = _find_link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
             opened, closed = _survey(
                 link, size, local[i], lists[i], marks[i], counts[i], mark, queue, sums, basis, pivot, group
             )
@@ -57,12 +57,12 @@ def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, co
 
 @kernel
 def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, born, counts):
-    """Let the state of every walk catch up with its first `lengths[i]` nodes.
+    """Update the state of every walk to its first `lengths[i]` nodes.
 
-    Returns the gaps closed, as rows (walk, step opened, step closed), and the number of edges and of bits for gaps that
-    there must be room for before it can go on; these are 0 when all walks have caught up.
+    Return the closed gaps, as rows (walk, step opened, step closed), and the numbers of edges and of gap bits that the
+    state needs room for before the update can continue; both are 0 when all walks are up to date.
     """
-    mark, queue, sums, basis, pivot, group, link = _scratch(local.shape[1], marks.shape[2])
+    mark, queue, sums, basis, pivot, group, link = _allocate_scratch(local.shape[1], marks.shape[2])
     pairs = [(0, np.int64(0), np.int64(0)) for _ in range(0)]
     edges = 0
     gaps = 0
@@ -70,7 +70,7 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
         while counts[i, NODES] < lengths[i]:
             step = counts[i, NODES]
             v = nodes[i, step]
-            size = _link(indptr, indices, v, nodes[i], places[i], step, link)
+            size = _find_link(indptr, indices, v, nodes[i], places[i], step, link)
             if counts[i, EDGES] + size > marks.shape[1] or counts[i, GAPS] + size > 64 * marks.shape[2]:
                 edges = max(edges, counts[i, EDGES] + size)
                 gaps = max(gaps, counts[i, GAPS] + size)
@@ -79,9 +79,9 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
                 link, size, local[i], lists[i], marks[i], counts[i], mark, queue, sums, basis, pivot, group
             )
             for r in range(closed):
-                youngest = _fold_youngest(basis, r, pivot, born[i])
-                _fold_edges(marks[i], counts[i, EDGES], basis[r], youngest)
-                _fold_sums(sums, link, size, basis[r], youngest)
+                youngest = _find_youngest(basis, r, pivot, born[i])
+                _fold_into_edges(marks[i], counts[i, EDGES], basis[r], youngest)
+                _fold_into_sums(sums, link, size, basis[r], youngest)
                 pairs.append((i, born[i, youngest], step))
                 born[i, youngest] = -1
             _attach(v, step, link, size, places[i], local[i], lists[i], marks[i], born[i], counts[i], sums, group)
@@ -93,7 +93,7 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
 
 
 @kernel
-def _scratch(nodes, words):
+def _allocate_scratch(nodes, words):
     return (
         np.zeros(nodes, np.int8),
         np.empty(nodes, np.int32),
@@ -106,8 +106,8 @@ def _scratch(nodes, words):
 
 
 @kernel
-def _link(indptr, indices, v, nodes, places, length, link):
-    """Local positions of the visited neighbours of v; walks the shorter of its row and the walk."""
+def _find_link(indptr, indices, v, nodes, places, length, link):
+    """Write the local positions of the visited neighbors of v to `link`; scan the shorter of its row and the walk."""
     size = 0
     if indptr[v + 1] - indptr[v] > 4 * length:
         for t in range(length):
@@ -125,10 +125,11 @@ def _link(indptr, indices, v, nodes, places, length, link):
 
 @kernel
 def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, pivot, group):
-    """Gaps that a node with this link opens and closes.
+    """Return the numbers of gaps that a node with this link opens and closes.
 
-    Leaves `basis` (the sums around the link's cycles, independent), `sums` (bits along the tree path from the root of a
-    node's component of the link) and `group` (that component's root) for `_attach`. `mark` comes and goes all zero.
+    Also set, for `_attach`, `basis` (independent sums around the link's cycles), `sums` (bits along the tree path from
+    the root of a node's component of the link) and `group` (that component's root). `mark` is all zero on entry and
+    on return.
     """
     if size == 0:
         return 0, 0
@@ -144,7 +145,7 @@ def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, p
         roots += 1
         mark[root] = 2
         group[root] = root
-        _zero(sums, root)
+        _clear_row(sums, root)
         queue[0] = root
         first, last = 0, 1
         while first < last:
@@ -158,56 +159,56 @@ def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, p
                     group[w] = root
                     queue[last] = w
                     last += 1
-                    _zero(sums, w)
+                    _clear_row(sums, w)
                     for b in range(words):
                         sums[w, b] = sums[u, b] ^ marks[slot >> 1, b]
                 elif mark[w] == 2 and w < u and rank < counts[GAPS]:
-                    rank = _reduce(sums, u, w, marks, slot >> 1, words, basis, pivot, rank)
+                    rank = _reduce_cycle(sums, u, w, marks, slot >> 1, words, basis, pivot, rank)
                 slot = lists[slot, NEXT]
     opened = roots - 1
     if counts[COMPONENTS] > 1 and roots > 1:
-        opened = roots - _distinct_parts(link, size, local, mark)
+        opened = roots - _count_components(link, size, local, mark)
     for k in range(size):
         mark[link[k]] = 0
     return opened, rank
 
 
 @kernel
-def _zero(table, row):
+def _clear_row(table, row):
     for b in range(table.shape[1]):
         table[row, b] = 0
 
 
 @kernel
-def _distinct_parts(link, size, local, mark):
-    """Number of components of S among the link; a part is named by a local node, whose mark 4 is set and cleared."""
+def _count_components(link, size, local, mark):
+    """Count the components of S in the link; a component is named by a local node, whose mark 4 is set and cleared."""
     distinct = 0
     for k in range(size):
-        p = local[link[k], PART]
+        p = local[link[k], COMPONENT]
         if mark[p] & 4 == 0:
             mark[p] |= 4
             distinct += 1
     for k in range(size):
-        mark[local[link[k], PART]] &= 3
+        mark[local[link[k], COMPONENT]] &= 3
     return distinct
 
 
 @kernel
-def _reduce(sums, u, w, marks, edge, words, basis, pivot, rank):
-    """Add the sum around the cycle through this edge to the basis if it is new; return the rank."""
+def _reduce_cycle(sums, u, w, marks, edge, words, basis, pivot, rank):
+    """Add the sum around the cycle through this edge to the basis if it is independent; return the rank."""
     for b in range(words):
         basis[rank, b] = sums[u, b] ^ sums[w, b] ^ marks[edge, b]
     _clear_pivots(basis, rank, words, pivot)
     for b in range(words):
         if basis[rank, b] != 0:
-            pivot[rank] = 64 * b + _lowest_bit(basis[rank, b])
+            pivot[rank] = 64 * b + _find_lowest_bit(basis[rank, b])
             return rank + 1
     return rank
 
 
 @kernel
 def _clear_pivots(basis, row, words, pivot):
-    """Add earlier rows of the basis to this one until it has none of their pivots."""
+    """Add earlier rows of the basis to this one until it contains none of their pivots."""
     for r in range(row):
         bit = pivot[r]
         if (basis[row, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1):
@@ -216,7 +217,7 @@ def _clear_pivots(basis, row, words, pivot):
 
 
 @kernel
-def _lowest_bit(x):
+def _find_lowest_bit(x):
     bit = 0
     while (x >> np.uint64(bit)) & np.uint64(1) == 0:
         bit += 1
@@ -224,10 +225,10 @@ def _lowest_bit(x):
 
 
 @kernel
-def _fold_youngest(basis, row, pivot, born):
-    """Clear the bits already closed from this sum and return its youngest bit, the gap that dies.
+def _find_youngest(basis, row, pivot, born):
+    """Clear the closed bits from this sum and return its youngest bit, the gap that is closed.
 
-    `pivot[:row]` holds the bits closed before, and is extended by this one.
+    `pivot[:row]` contains the bits closed before and is extended by this one.
     """
     words = basis.shape[1]
     _clear_pivots(basis, row, words, pivot)
@@ -235,7 +236,7 @@ def _fold_youngest(basis, row, pivot, born):
     for b in range(words):
         x = basis[row, b]
         while x != 0:
-            bit = 64 * b + _lowest_bit(x)
+            bit = 64 * b + _find_lowest_bit(x)
             x &= x - np.uint64(1)
             if youngest == -1 or born[bit] > born[youngest]:
                 youngest = bit
@@ -244,7 +245,7 @@ def _fold_youngest(basis, row, pivot, born):
 
 
 @kernel
-def _fold_edges(marks, edges, vector, bit):
+def _fold_into_edges(marks, edges, vector, bit):
     word = bit >> 6
     shift = np.uint64(bit & 63)
     for e in range(edges):
@@ -254,7 +255,7 @@ def _fold_edges(marks, edges, vector, bit):
 
 
 @kernel
-def _fold_sums(sums, link, size, vector, bit):
+def _fold_into_sums(sums, link, size, vector, bit):
     word = bit >> 6
     shift = np.uint64(bit & 63)
     for k in range(size):
@@ -266,23 +267,23 @@ def _fold_sums(sums, link, size, vector, bit):
 
 @kernel
 def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums, group):
-    """Put v and its edges into the state; a root of the link beyond the first in its part of S carries a new gap."""
+    """Add v and its edges to the state; a root of the link beyond the first in its component of S opens a gap."""
     map_put(places, v, step)
     local[step, HEAD] = -1
-    local[step, PART] = step if size == 0 else local[link[0], PART]
+    local[step, COMPONENT] = step if size == 0 else local[link[0], COMPONENT]
     counts[COMPONENTS] += size == 0
     free = 0
     for k in range(1, size):
         u = link[k]
         if group[u] != u:
             continue
-        if local[u, PART] == local[step, PART]:
+        if local[u, COMPONENT] == local[step, COMPONENT]:
             while born[free] != -1:
                 free += 1
             born[free] = step
             sums[u, free >> 6] |= np.uint64(1) << np.uint64(free & 63)
         else:
-            _unite(local, step, local[u, PART], local[step, PART])
+            _merge_components(local, step, local[u, COMPONENT], local[step, COMPONENT])
             counts[COMPONENTS] -= 1
     for k in range(size):
         u = link[k]
@@ -291,22 +292,22 @@ def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums
             marks[edge, b] = sums[u, b]
             if group[u] != u:
                 marks[edge, b] ^= sums[group[u], b]
-        _list(local, lists, step, u, 2 * edge)
-        _list(local, lists, u, step, 2 * edge + 1)
+        _add_neighbor(local, lists, step, u, 2 * edge)
+        _add_neighbor(local, lists, u, step, 2 * edge + 1)
         counts[EDGES] += 1
     counts[NODES] += 1
 
 
 @kernel
-def _list(local, lists, u, neighbour, slot):
-    """Put `neighbour` in front of the list of u."""
-    lists[slot, TO] = neighbour
+def _add_neighbor(local, lists, u, neighbor, slot):
+    """Insert `neighbor` at the front of the list of u."""
+    lists[slot, TO] = neighbor
     lists[slot, NEXT] = local[u, HEAD]
     local[u, HEAD] = slot
 
 
 @kernel
-def _unite(local, length, old, new):
+def _merge_components(local, length, old, new):
     for t in range(length):
-        if local[t, PART] == old:
-            local[t, PART] = new
+        if local[t, COMPONENT] == old:
+            local[t, COMPONENT] = new

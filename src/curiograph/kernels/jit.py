@@ -1,7 +1,7 @@
-"""How a kernel is compiled: lazily, without the interpreter lock, cached between runs.
+"""The `kernel` decorator: compile lazily, release the GIL, cache machine code between runs.
 
-numba keys its cache by the file that holds a function and so misses changes in the kernels it calls. Our cache folder
-carries a digest of all kernel sources instead, which also keeps it out of a read-only install.
+Numba keys its cache by the file that defines a function and misses changes in the kernels it calls. The name of our
+cache folder contains a hash of all kernel sources instead. The folder is outside the package, which may be read-only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Kernel = Callable[..., Any]
 
 
 def kernel(function: Kernel) -> Any:
-    """Compile `function` on its first call; later processes read the machine code from the cache."""
+    """Compile `function` on its first call; later processes load the machine code from the cache."""
     dispatcher: Any = numba.njit(nogil=True)(function)
     folder = get_cache_folder()
     if folder is None:
@@ -33,41 +33,41 @@ def kernel(function: Kernel) -> Any:
     try:
         dispatcher.enable_caching()
         dispatcher._cache = _Cache(dispatcher._cache)
-    except RuntimeError:  # no place to keep anything, as on a disk without room for one more file
-        _warn(folder)
+    except RuntimeError:  # numba finds no writable location, for example on a full disk
+        _warn_not_writable(folder)
     finally:
         config.CACHE_DIR = before
     return dispatcher
 
 
 class _Cache:
-    """numba's cache of one kernel, whose files may be damaged, and whose disk may be full: neither stops the work."""
+    """Numba's cache of one kernel, tolerant of corrupt files and of a full disk."""
 
-    def __init__(self, kept: Any) -> None:
-        self._kept = kept
+    def __init__(self, cache: Any) -> None:
+        self._cache = cache
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._kept, name)
+        return getattr(self._cache, name)
 
-    def load_overload(self, *what: Any) -> Any:
-        """Machine code from the cache; None where there is none, or none that can be read."""
+    def load_overload(self, *args: Any) -> Any:
+        """Load machine code from the cache; return None if it is missing or corrupt."""
         try:
-            return self._kept.load_overload(*what)
-        except Exception:  # garbage fails in as many ways as unpickling knows
+            return self._cache.load_overload(*args)
+        except Exception:  # unpickling a corrupt file can raise anything
             with suppress(Exception):
-                self._kept.flush()  # begin a new list, so that what is compiled now is kept
+                self._cache.flush()  # start a new index, so that the code compiled next is saved
             return None
 
-    def save_overload(self, *what: Any) -> None:
-        """Keep machine code, where that is possible."""
+    def save_overload(self, *args: Any) -> None:
+        """Save machine code; warn if the folder cannot be written."""
         try:
-            self._kept.save_overload(*what)
+            self._cache.save_overload(*args)
         except OSError:
-            _warn(Path(self._kept.cache_path).parent)
+            _warn_not_writable(Path(self._cache.cache_path).parent)
 
 
 @cache
-def _warn(folder: Path) -> None:
+def _warn_not_writable(folder: Path) -> None:
     warnings.warn(
         f"curiograph cannot write its kernel cache to {folder}: kernels compile again in every process "
         "(about 30 s). Set NUMBA_CACHE_DIR to a folder you can write.",
@@ -77,13 +77,17 @@ def _warn(folder: Path) -> None:
 
 @cache
 def get_cache_folder() -> Path | None:
-    """Folder of the compiled kernels, or None where nothing can be written: they then compile in every process."""
+    """Return the folder of the compiled kernels, or None if it cannot be written: every process then compiles them."""
     base = os.environ.get("NUMBA_CACHE_DIR")
     if not base:  # empty means unset
         base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "curiograph")
-    folder = Path(base) / f"kernels-{_digest()}"
-    if base.startswith("~"):  # of somebody without a home
-        _warn(folder)
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    digest.update(f"{numba.__version__} {sys.version_info[:3]} {platform.machine()}".encode())
+    folder = Path(base) / f"kernels-{digest.hexdigest()[:16]}"
+    if base.startswith("~"):  # the user has no home folder
+        _warn_not_writable(folder)
         return None
     try:
         fresh = not folder.exists()
@@ -92,7 +96,7 @@ def get_cache_folder() -> Path | None:
     except OSError:
         usable = False
     if not usable:
-        _warn(folder)
+        _warn_not_writable(folder)
         return None
     if fresh and not os.environ.get("CURIOGRAPH_QUIET"):
         print(
@@ -100,11 +104,3 @@ def get_cache_folder() -> Path | None:
             file=sys.stderr,
         )
     return folder
-
-
-def _digest() -> str:
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.read_bytes())
-    digest.update(f"{numba.__version__} {sys.version_info[:3]} {platform.machine()}".encode())
-    return digest.hexdigest()[:16]

@@ -1,8 +1,8 @@
-"""The part of the graph around a walk that the horizon agent reads, and the messages that run over it.
+"""The neighborhood of a walk that the horizon agent reads, and the message passing on it.
 
-The read part of walk i is a list of nodes: the walk in order of visit, then its candidates, then what lies around them
-in breadth-first order, up to a number of hops, of nodes, and of neighbours looked at per node. So the cost of a
-decision does not depend on the size of the graph. The lists have the form of `subgraphs`.
+The neighborhood of walk i is a list of nodes: the walk in order of visit, then its candidates, then the nodes around
+them in breadth-first order, up to a number of hops, of nodes, and of neighbors per node. The cost of a decision is
+therefore independent of the size of the graph. The lists have the format of `subgraphs`.
 """
 
 from __future__ import annotations
@@ -26,27 +26,26 @@ AGES = 8
 LINKED = 18
 NUM_FLAGS = 28
 
-_RECENT = 10  # last nodes of the walk that are told apart: by a flag of their own, and by one of their neighbours
-
-_SCALE = 0.1  # of counts of steps, so that a ten-node walk spans one unit
+_RECENT = 10  # number of last nodes of the walk that have a flag each, and a flag for their neighbors
+_SCALE = 0.1  # scale of step counts: a ten-node walk spans one unit
 
 
 @kernel
 def read_neighborhood(indptr, indices, nodes, lengths, offsets, candidates, ahead, hops, most, fan):
-    """The nodes read around every walk, the edges among them, and their flags.
+    """Read the nodes around every walk, the edges among them, and their flags.
 
     Parameters
     ----------
-    ahead : rewards still to come that the agent counts on, for each walk.
-    hops, most, fan : how far to read beyond walk and candidates, how many nodes, how many neighbours of each.
+    ahead : number of rewards still to come, for each walk.
+    hops, most, fan : limits beyond walk and candidates: distance, number of nodes, and neighbors read per node.
 
     Returns
     -------
-    bounds : the nodes of walk i stand at `bounds[i]:bounds[i + 1]` of the lists below.
-    places : stacked position of every node.
-    starts, links : neighbours of node k among the nodes read (places in the list): `links[starts[k]:starts[k + 1]]`.
-    loose : for every link, whether its ends have no neighbour in common among the last 64 nodes visited: if both are
-        tied to the walk, to visit one after the other closes a loop.
+    bounds : the nodes of walk i are `bounds[i]:bounds[i + 1]` of the lists below.
+    places : position of every node in the graph batch.
+    starts, links : neighbors of node k among the nodes read (indices of the list): `links[starts[k]:starts[k + 1]]`.
+    loose : for every link, whether its ends have no common neighbor among the last 64 visited nodes: if both ends are
+        linked to the walk, visiting one after the other closes a loop.
     flags : a row of `NUM_FLAGS` numbers for every node.
     """
     count = lengths.shape[0]
@@ -66,23 +65,25 @@ def read_neighborhood(indptr, indices, nodes, lengths, offsets, candidates, ahea
         bounds[i] = filled
         if offsets[i + 1] > offsets[i]:
             map_clear(table)
-            end = _seed(nodes[i], lengths[i], candidates, offsets[i], offsets[i + 1], table, places, filled)
-            end = _spread(indptr, indices, table, places, filled, end, hops, most, fan, lengths[i])
-            links, edges = _connect(indptr, indices, table, places, filled, end, starts, links, edges)
+            end = _add_walk(nodes[i], lengths[i], candidates, offsets[i], offsets[i + 1], table, places, filled)
+            end = _expand(indptr, indices, table, places, filled, end, hops, most, fan, lengths[i])
+            links, edges = _connect_nodes(indptr, indices, table, places, filled, end, starts, links, edges)
             filled = end
     bounds[count] = filled
     flags = np.zeros((filled, NUM_FLAGS), np.float32)
     for i in range(count):
         if bounds[i + 1] > bounds[i]:
-            _flag(starts, links, bounds[i], bounds[i + 1], lengths[i], offsets[i + 1] - offsets[i], ahead[i], flags)
-    loose = _loose_links(bounds, starts, links, lengths, edges)
+            _set_flags(
+                starts, links, bounds[i], bounds[i + 1], lengths[i], offsets[i + 1] - offsets[i], ahead[i], flags
+            )
+    loose = _find_loose_links(bounds, starts, links, lengths, edges)
     return bounds, places[:filled].copy(), starts[: filled + 1].copy(), links[:edges].copy(), loose, flags
 
 
 @kernel
-def _loose_links(bounds, starts, links, lengths, edges):
+def _find_loose_links(bounds, starts, links, lengths, edges):
     out = np.zeros(edges, np.bool_)
-    tied = np.zeros(starts.shape[0], np.uint64)  # a bit for each of the last 64 visited nodes that a node is linked to
+    tied = np.zeros(starts.shape[0], np.uint64)  # per node, a bit for each of the last 64 visited nodes it is linked to
     for i in range(lengths.shape[0]):
         visited_end = bounds[i] + lengths[i]
         for k in range(bounds[i], bounds[i + 1]):
@@ -97,8 +98,8 @@ def _loose_links(bounds, starts, links, lengths, edges):
 
 
 @kernel
-def _seed(walk, length, candidates, first, last, table, places, start):
-    """The walk and its candidates."""
+def _add_walk(walk, length, candidates, first, last, table, places, start):
+    """Add the walk and its candidates to the list of nodes."""
     end = start
     for t in range(length):
         places[end] = walk[t]
@@ -112,18 +113,18 @@ def _seed(walk, length, candidates, first, last, table, places, start):
 
 
 @kernel
-def _spread(indptr, indices, table, places, start, end, hops, most, fan, length):
-    """Read on around the candidates, then around the walk, hop after hop."""
+def _expand(indptr, indices, table, places, start, end, hops, most, fan, length):
+    """Add the nodes around the candidates, then those around the walk, hop by hop."""
     limit = end + most
-    level = start + length  # candidates first: what lies behind them matters most
+    level = start + length  # candidates first: the nodes beyond them matter most
     level_end = end
     for hop in range(hops):
         stop = end
         for k in range(level, level_end):
-            end = _read_row(indptr, indices, places[k], table, places, start, end, limit, fan)
+            end = _add_neighbors(indptr, indices, places[k], table, places, start, end, limit, fan)
         if hop == 0:
             for k in range(start, start + length):
-                end = _read_row(indptr, indices, places[k], table, places, start, end, limit, fan)
+                end = _add_neighbors(indptr, indices, places[k], table, places, start, end, limit, fan)
         if end == stop:
             break
         level, level_end = stop, end
@@ -131,7 +132,7 @@ def _spread(indptr, indices, table, places, start, end, hops, most, fan, length)
 
 
 @kernel
-def _read_row(indptr, indices, u, table, places, start, end, limit, fan):
+def _add_neighbors(indptr, indices, u, table, places, start, end, limit, fan):
     for slot in range(indptr[u], min(indptr[u + 1], indptr[u] + fan)):
         if end == limit:
             break
@@ -144,8 +145,8 @@ def _read_row(indptr, indices, u, table, places, start, end, limit, fan):
 
 
 @kernel
-def _connect(indptr, indices, table, places, start, end, starts, links, edges):
-    """Edges among the nodes read; the shorter of a node's row and the list is walked."""
+def _connect_nodes(indptr, indices, table, places, start, end, starts, links, edges):
+    """Write the edges among the nodes read; scan the shorter of a node's row and the list."""
     size = end - start
     for k in range(start, end):
         u = places[k]
@@ -167,8 +168,8 @@ def _connect(indptr, indices, table, places, start, end, starts, links, edges):
 
 
 @kernel
-def _flag(starts, links, first, last, length, candidates, ahead, flags):
-    """What the walk has to do with each node read."""
+def _set_flags(starts, links, first, last, length, candidates, ahead, flags):
+    """Set the flags of each node read: its relation to the walk."""
     joined = np.zeros((length, length), np.bool_)
     for t in range(length):
         for slot in range(starts[first + t], starts[first + t + 1]):
@@ -205,8 +206,11 @@ def _flag(starts, links, first, last, length, candidates, ahead, flags):
 
 @kernel
 def gather_messages(bounds, starts, links, loose, lengths, hidden, out):
-    """Every node's state beside three messages: the mean over its neighbours, the sum over those visited, and a
-    quarter of the sum over unvisited ones across a loose link. `out` has 4 d columns."""
+    """Write every node's state and three messages to `out`, which has 4 d columns.
+
+    The messages are the mean over its neighbors, the sum over visited neighbors, and a quarter of the sum over
+    unvisited neighbors across a loose link.
+    """
     width = hidden.shape[1]
     for i in range(lengths.shape[0]):
         visited_end = bounds[i] + lengths[i]
@@ -234,9 +238,9 @@ def gather_messages(bounds, starts, links, loose, lengths, hidden, out):
 
 @kernel
 def gather_gradients(bounds, starts, links, loose, lengths, gradient, out):
-    """Write the gradient of the states, from that of what `gather_messages` gave, into `out`.
+    """Backpropagate `gradient`, that of the output of `gather_messages`, to the states, into `out`.
 
-    Links go both ways and are loose from both sides, so what a node gave to its neighbours comes back from them.
+    Links and their looseness are symmetric, so a node receives the gradients of its own neighbors.
     """
     width = gradient.shape[1] // 4
     for i in range(lengths.shape[0]):
@@ -259,7 +263,7 @@ def gather_gradients(bounds, starts, links, loose, lengths, gradient, out):
 
 @kernel
 def compute_walk_mean(bounds, lengths, hidden):
-    """The mean state of the nodes of every walk; zeros for a walk around which nothing was read."""
+    """Return the mean state of the nodes of every walk; zeros for a walk without candidates."""
     out = np.zeros((lengths.shape[0], hidden.shape[1]), np.float32)
     for i in range(lengths.shape[0]):
         if bounds[i + 1] > bounds[i]:
@@ -273,7 +277,7 @@ def compute_walk_mean(bounds, lengths, hidden):
 
 @kernel
 def add_walk_relu(bounds, walks, values):
-    """Add to every node's row that of its walk, and make negative numbers zero, in place."""
+    """Add to every node's row the row of its walk and apply ReLU, in place."""
     for i in range(walks.shape[0]):
         for k in range(bounds[i], bounds[i + 1]):
             for j in range(values.shape[1]):

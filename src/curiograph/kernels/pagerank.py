@@ -1,9 +1,9 @@
 """PageRank of one history: solve y = q + alpha P^T y, P without the rows of dangling nodes.
 
-Rows hold in-neighbours. Positions come as unsigned numbers: numba then need not look for negative ones, which makes
-the loops that gather over neighbours three times faster. `share` is 1 / strength, 0 for a dangling node, so that
-P(u, v) = weight(u, v) * share[u] and z = y * share is what flows along an edge of weight 1. Graphs without weights
-pass an empty array for them.
+Rows contain in-neighbors. Positions are unsigned: numba then omits the test for negative indices, which makes the loops
+over neighbors three times faster. `share` is 1 / strength, 0 for a dangling node, so that
+P(u, v) = weight(u, v) * share[u] and z = y * share is the flow along an edge of weight 1. `weights` is None for an
+unweighted graph.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 
 from curiograph.kernels.jit import kernel
 
-WINDOW = 4  # sweeps that are combined: with fewer it takes more of them, with more each of them costs more
-RIDGE = 1e-14  # keeps the combination of nearly parallel changes from being all rounding
+WINDOW = 4  # number of sweeps that are combined: fewer need more sweeps, more cost more per sweep
+RIDGE = 1e-14  # regularizes the combination of nearly parallel changes
 
 
 @kernel
 def sum_inflow(indices, weights, first, last, z):
-    """What flows in over the slots from `first` up to `last`: short, so that the compiler puts it where it is used."""
+    """Sum the flow over the slots from `first` to `last`; short, so that the compiler inlines it."""
     total = 0.0
     if weights is None:
         for slot in range(first, last):
@@ -31,7 +31,7 @@ def sum_inflow(indices, weights, first, last, z):
 
 @kernel
 def sum_row_inflow(indices, weights, first, last, z):
-    """`sum_inflow` of a whole row, whose length makes four sums at a time worthwhile."""
+    """Sum the flow over a whole row, with four accumulators."""
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     a, b, c, d = 0.0, 0.0, 0.0, 0.0
     slot = first
@@ -54,7 +54,7 @@ def sum_row_inflow(indices, weights, first, last, z):
 
 @kernel
 def find_middles(indptr, indices):
-    """Of every row, the first slot of a node after the row's own."""
+    """Return for every row the first slot of a node after the row's own."""
     n = indptr.shape[0] - 1
     out = np.empty(n, np.uint64)
     for v in range(n):
@@ -72,7 +72,7 @@ def find_middles(indptr, indices):
 
 @kernel
 def compute_residual(indptr, indices, weights, share, alpha, q, y, out):
-    """`out` = q + alpha P^T y - y, and the sum of its absolute values."""
+    """Set `out` to q + alpha P^T y - y and return the sum of its absolute values."""
     n = indptr.shape[0] - 1
     z = y * share
     total = 0.0
@@ -84,7 +84,7 @@ def compute_residual(indptr, indices, weights, share, alpha, q, y, out):
 
 @kernel
 def compute_definition_residual(indptr, indices, weights, share, alpha, q, scores):
-    """Sum of |scores - (1 - alpha) q - alpha P^T scores|, dangling nodes going to q: the definition, term by term."""
+    """Return the sum of |scores - (1 - alpha) q - alpha P^T scores|, where dangling rows of P are q."""
     n = indptr.shape[0] - 1
     z = scores * share
     back = 1 - alpha
@@ -100,14 +100,15 @@ def compute_definition_residual(indptr, indices, weights, share, alpha, q, score
 
 @kernel
 def solve_conjugate_gradient(indptr, indices, weights, middle, share, strength, alpha, q, enough, most):
-    """y of an undirected graph, by conjugate gradients with symmetric Gauss-Seidel preconditioning.
+    """Solve for y on an undirected graph by conjugate gradients with symmetric Gauss-Seidel preconditioning.
 
     In z = y / strength the system is (D - alpha W) z = q, symmetric and positive. With L and U the parts of
     alpha D^-1 W before and after the diagonal, the preconditioned operator is, by Eisenstat's identity,
-    p -> t + g, t = (I - U)^-1 p, g = (I - L)^-1 (p - t): one reading of the edges per step, half of it backwards.
-    Inner products weigh nodes by strength. The start, y in proportion to strength, is where walks end up that never
-    start again: it takes the slowest part of the error away. Stops when the sum of |q + alpha P^T y - y| is about
-    `enough` (at most 1 + alpha times that).
+    p -> t + g, t = (I - U)^-1 p, g = (I - L)^-1 (p - t): one pass over the edges per step, half of it backwards.
+    Inner products weight nodes by strength. The initial y, proportional to strength, is the stationary distribution of
+    the walk without teleports, which removes the slowest component of the error. Stop when the sum of
+    |q + alpha P^T y - y| is about `enough` (at most 1 + alpha times that), or after `most` steps. Return y and the
+    number of steps.
     """
     n = indptr.shape[0] - 1
     end = np.uint64(n - 1)
@@ -135,7 +136,7 @@ def solve_conjugate_gradient(indptr, indices, weights, middle, share, strength, 
             g[v] = p[v] - t[v] + alpha * share[v] * sum_inflow(indices, weights, indptr[v], middle[v], g)
             along += strength[v] * p[v] * (t[v] + g[v])
         if not along > 0.0:
-            break  # nothing is left to gain in this precision
+            break  # no further progress at this precision
         rate = size / along
         before, size, total = size, 0.0, 0.0
         for v in range(n):
@@ -155,9 +156,10 @@ def solve_conjugate_gradient(indptr, indices, weights, middle, share, strength, 
 
 @kernel
 def solve_mixture(gram, count, ridge, out):
-    """Shares, adding up to 1, of `count` vectors that make their sum shortest; False where rounding leaves none.
+    """Write to `out` the weights, with sum 1, that minimize the norm of a combination of `count` vectors.
 
-    `gram` holds the vectors' inner products. They shrink from sweep to sweep, so each is brought to length 1 first.
+    `gram` contains the inner products of the vectors, which are normalized first because they shrink from sweep to
+    sweep. Return False if the system is numerically singular.
     """
     a = np.empty((count, count + 1))
     for i in range(count):
@@ -189,11 +191,11 @@ def solve_mixture(gram, count, ridge, out):
 
 @kernel
 def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known, most):
-    """y of any graph, by Gauss-Seidel sweeps, the last few combined so that their changes cancel (Anderson's method).
+    """Solve for y on any graph by Gauss-Seidel sweeps with Anderson acceleration over the last few sweeps.
 
-    Without combining, the part of the error that lies along the stationary walk would shrink slowest, by alpha^2 a
-    sweep. A sweep that changes y by f leaves |q + alpha P^T y - y| at most alpha |f|; stops when that is at most
-    `enough` times the sum of y, of which `known` is what earlier solutions have found.
+    Without acceleration, the component of the error along the stationary distribution shrinks slowest, by alpha^2 per
+    sweep. After a sweep that changes y by f, |q + alpha P^T y - y| is at most alpha |f|; stop when that is at most
+    `enough` times the sum of y plus `known`, the sum of earlier partial solutions. Return y and the number of sweeps.
     """
     n = indptr.shape[0] - 1
     x, z = np.zeros(n), np.zeros(n)
@@ -218,7 +220,7 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known,
             total += abs(value)
         if alpha * moved <= enough * (known + total) or steps == most:
             break
-        if not moved < 10 * least:  # an unlucky combination: begin again from this sweep
+        if not moved < 10 * least:  # the combination diverged: restart from this sweep
             count, place, a, b, c, d = 0, 0, restart_window(change, swept, place), 0.0, 0.0, 0.0
         least = min(least, moved)
         parts[0], parts[1], parts[2], parts[3] = a, b, c, d
@@ -235,7 +237,7 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known,
 
 @kernel
 def combine_sweeps(swept, share, parts, count, x, z):
-    """x = the mixture of the last sweeps."""
+    """Set x to the weighted sum of the last sweeps, and z to x * share."""
     for v in range(x.shape[0]):
         value = 0.0
         for i in range(count):
@@ -246,7 +248,7 @@ def combine_sweeps(swept, share, parts, count, x, z):
 
 @kernel
 def select_latest(parts, place):
-    """All shares zero but the one of `place`."""
+    """Set all weights to zero except that of `place`, which is 1."""
     for i in range(parts.shape[0]):
         parts[i] = 1.0 if i == place else 0.0
     return parts
@@ -254,7 +256,7 @@ def select_latest(parts, place):
 
 @kernel
 def restart_window(change, swept, place):
-    """Forget all sweeps but the one at `place`, which moves to the front; returns the square of its change."""
+    """Discard all sweeps except the one at `place`, move it to the front and return the square of its change."""
     square = 0.0
     for v in range(change.shape[0]):
         kept, moved = swept[v, place], change[v, place]

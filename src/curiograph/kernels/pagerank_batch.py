@@ -1,7 +1,7 @@
-"""PageRank of several histories side by side, in single precision: a column each, so that every row of the graph is
-read once for all of them and the inner loops run over neighbouring numbers.
+"""PageRank of several histories at once, in single precision.
 
-See `kernels.pagerank` for the method. What single precision leaves missing is solved for in another round.
+Every history is a column, so that each row of the graph is read once for all of them and the inner loops run over
+contiguous memory. See `kernels.pagerank` for the method. The caller refines the solution by solving for the residual.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ RIDGE = 1e-6
 
 @kernel
 def run_sweep(indptr, indices, weights, share, alpha, q, z, out, feed):
-    """`out` = q + alpha times what flows in from z; with `feed` z follows at once, as Gauss and Seidel have it.
+    """Set `out` to q + alpha times the inflow from z; with `feed`, update z row by row (Gauss-Seidel).
 
-    Inner loops are short and write one array each: the compiler does not vectorise others.
+    Inner loops are short and write one array each: the compiler vectorizes only such loops.
     """
     n, columns = q.shape
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -54,7 +54,7 @@ def run_sweep(indptr, indices, weights, share, alpha, q, z, out, feed):
 
 @kernel
 def record_change(x, swept, change, place, moved, total, products):
-    """Changes from x to the latest sweep, their sizes, and their inner products with those before."""
+    """Record the change from x to the latest sweep, its norm, and its inner products with earlier changes."""
     n, columns = x.shape
     f = np.empty(columns, x.dtype)
     moved[:] = 0
@@ -76,7 +76,7 @@ def record_change(x, swept, change, place, moved, total, products):
 
 @kernel
 def mix_sweeps(swept, share, parts, z):
-    """z of the mixture of the noted sweeps, each column with its own shares."""
+    """Set z to share times the weighted sum of the recorded sweeps, with the weights of each column."""
     n, columns = z.shape
     x = np.empty(columns, z.dtype)
     for v in range(n):
@@ -91,10 +91,10 @@ def mix_sweeps(swept, share, parts, z):
 
 @kernel
 def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, x, z, change, swept, enough, most):
-    """y of every column of q, into `x`: of two sweeps, the second is combined with those noted before it.
+    """Solve for y for every column of q, into `x`; every second sweep is combined with those recorded before.
 
-    Ends when a sweep changes no column by more than its share `enough` of the column's sum. The other arrays are room
-    to work in: n x columns, and WINDOW x n x columns.
+    Stop when a sweep changes no column by more than `enough` times the column's sum. Return the number of sweeps. The
+    other arrays are workspace: z is n x columns; change and swept are WINDOW x n x columns.
     """
     columns = q.shape[1]
     moved, total, gram = np.empty(columns, q.dtype), np.empty(columns, q.dtype), np.zeros((columns, WINDOW, WINDOW))
@@ -129,7 +129,7 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, x, z, change, 
 
 @kernel
 def compute_residuals(indptr, indices, weights, share, alpha, q, y, z, out):
-    """`out` = q + alpha P^T y - y, in double precision; its absolute sum and the sum of y, of every column."""
+    """Set `out` to q + alpha P^T y - y in double precision; return its absolute sum and the sum of y per column."""
     n, columns = y.shape
     missing, total = np.zeros(columns), np.zeros(columns)
     for v in range(n):
@@ -148,11 +148,11 @@ def compute_residuals(indptr, indices, weights, share, alpha, q, y, z, out):
 
 @kernel
 def normalize_scores(q, y, missing, scores):
-    """Rows of `scores` from columns of y, and the residual of each by the definition, from what is `missing` in y.
+    """Write the normalized columns of y to the rows of `scores` and return the residual of each by the definition.
 
-    With y' = y / sum(y), and what dangles going to q: y' - (1 - alpha + alpha dangling) q - alpha P^T y' is
-    (missing - sum(missing) q) / sum(y) up to the sign. A hair below zero that rounding left is cut off, and may add
-    twice its size to the residual.
+    `missing` is q + alpha P^T y - y. With y' = y / sum(y), and dangling nodes going to q,
+    y' - (1 - alpha + alpha dangling) q - alpha P^T y' equals (missing - sum(missing) q) / sum(y) up to the sign.
+    Negative rounding errors of y are set to zero, which adds at most twice their size to the residual.
     """
     n, columns = y.shape
     lack, total, residual = np.zeros(columns), np.zeros(columns), np.zeros(columns)

@@ -1,8 +1,8 @@
-"""PageRank near a history, without reading the rest of the graph: forward push on a hash map that grows as needed.
+"""PageRank near a history by forward push, without reading the rest of the graph.
 
-Touched nodes have a slot each, in order of discovery. A row of `state` holds what a push needs of one: the settled part
-of its score, what still waits to be spread from it, and its strength. Scores here are (1 - alpha) y, before what
-dangles is given back to q.
+Touched nodes have one slot each, in order of discovery, and a hash map from node to slot that grows as needed. A row of
+`state` contains the settled part of a node's score, the part waiting to be pushed, and the node's strength. Scores are
+(1 - alpha) y, before the mass of dangling nodes returns to q.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import numpy as np
 from curiograph.kernels.jit import kernel
 
 HELD, WAITING, STRENGTH = 0, 1, 2
-SHRINK = 0.25  # of the largest share that waits, what is left alone: less means more edges read between two looks
-FIRST_ROOM = 256
+SHRINK = 0.25  # nodes below this fraction of the largest waiting / strength are not pushed in a round
+INITIAL_CAPACITY = 256
 
 
 @kernel
 def find_slot(table, node):
-    """Where a node stands in the map, or would stand: the first place from its own that holds it or nothing."""
+    """Return the index of a node in the map, or of the empty entry where it belongs (linear probing)."""
     mask = table.shape[0] - 1
     place = (node * 0x9E3779B1) & mask
     while table[place, 0] != -1 and table[place, 0] != node:
@@ -28,7 +28,7 @@ def find_slot(table, node):
 
 @kernel
 def double_capacity(nodes, state):
-    """Nodes and state with twice the room, and a map of them that is a quarter full."""
+    """Return nodes and state with twice the capacity, and a map of them that is a quarter full."""
     count = nodes.shape[0]
     more_nodes, more_state = np.empty(2 * count, np.int32), np.zeros((2 * count, 3))
     table = np.full((4 * count, 2), -1, np.int32)
@@ -44,7 +44,7 @@ def double_capacity(nodes, state):
 
 @kernel
 def get_strength(indptr, strengths, v):
-    """Strength of a node: its degree where there are no weights."""
+    """Return the strength of a node: its degree if the graph is unweighted."""
     if strengths is None:
         return float(indptr[v + 1] - indptr[v])
     return strengths[v]
@@ -52,7 +52,7 @@ def get_strength(indptr, strengths, v):
 
 @kernel
 def find_best_slots(state, count, k, alpha, lows, best):
-    """The k slots of largest lower bound and these bounds, largest first; returns how many there are."""
+    """Find the k slots of largest lower bound, largest first, into `best` and `lows`; return their number."""
     found = 0
     for slot in range(count):
         low = state[slot, HELD] + (1 - alpha) * state[slot, WAITING]
@@ -71,10 +71,11 @@ def find_best_slots(state, count, k, alpha, lows, best):
 
 @kernel
 def settle_dangling(indptr, strengths, nodes, state, known, count, alpha):
-    """Read the strengths of new nodes and settle what waits where a walk ends; what waits now, and the largest share.
+    """Read the strengths of new nodes and settle the waiting mass of dangling nodes.
 
-    Strengths are read here, not when a node is found: reads that do not depend on each other overlap. The last value
-    says whether every touched node has been pushed, so that there are no others to find.
+    Return the total waiting mass, the largest waiting / strength, and whether every touched node has been pushed, so
+    that no other node can be reached. Strengths are read here and not when a node is found, because independent reads
+    overlap.
     """
     waiting, peak, closed = 0.0, 0.0, True
     for slot in range(known, count):
@@ -94,7 +95,7 @@ def settle_dangling(indptr, strengths, nodes, state, known, count, alpha):
 
 @kernel
 def bound_untouched(table, hubs, reach, strengths, indptr):
-    """The largest `reach` (strength without it) of a node that was not touched; hubs come in falling order of it."""
+    """Return the largest `reach` (without it, strength) of an untouched node; hubs are in descending order of it."""
     for i in range(hubs.shape[0]):
         if table[find_slot(table, hubs[i]), 0] == -1 or i == hubs.shape[0] - 1:
             return get_strength(indptr, strengths, hubs[i]) if reach is None else reach[hubs[i]]
@@ -103,14 +104,14 @@ def bound_untouched(table, hubs, reach, strengths, indptr):
 
 @kernel
 def push_scores(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, chances, k, tolerance, most):
-    """Push what waits, largest shares first, until the best k are certain or known well enough, or `most` edges read.
+    """Push waiting mass, largest first, until the best k are certain or accurate enough, or `most` edges were read.
 
-    What is missing from the lower bound of v is at most alpha * strength(v) * peak in an undirected graph, where peak
-    is the largest waiting / strength: walks there and back are equally likely, strengths aside. In any graph it is at
-    most alpha * reach(v) * waiting, reach the largest chance of a step to v.
+    The score of v exceeds its lower bound by at most alpha * strength(v) * peak in an undirected graph, where peak is
+    the largest waiting / strength, because the walk is reversible. In any graph it is at most
+    alpha * reach(v) * waiting, where reach(v) is the largest probability of a step to v.
     """
-    nodes, state = np.empty(FIRST_ROOM, np.int32), np.zeros((FIRST_ROOM, 3))
-    table = np.full((2 * FIRST_ROOM, 2), -1, np.int32)
+    nodes, state = np.empty(INITIAL_CAPACITY, np.int32), np.zeros((INITIAL_CAPACITY, 3))
+    table = np.full((2 * INITIAL_CAPACITY, 2), -1, np.int32)
     lows, best = np.zeros(k), np.zeros(k, np.int64)
     known, count, read, certain, found = 0, 0, 0, False, 0
     for i in range(seeds.shape[0]):
@@ -147,7 +148,7 @@ def push_scores(indptr, indices, weights, strengths, reach, hubs, alpha, seeds, 
             break
         for slot in range(known):
             amount, strength = state[slot, WAITING], state[slot, STRENGTH]
-            if strength == 0.0 or amount <= SHRINK * peak * strength:  # where a walk ends is settled, not pushed
+            if strength == 0.0 or amount <= SHRINK * peak * strength:  # dangling nodes are settled, not pushed
                 continue
             v = nodes[slot]
             first, end = indptr[v], indptr[v + 1]

@@ -1,4 +1,4 @@
-"""Counter-based random numbers: a hash of (stream, step, node), so results do not depend on batching or workers."""
+"""Counter-based random numbers: a hash of (stream, step, item), so results do not depend on batching or workers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from curiograph.kernels.jit import kernel
 
 @kernel
 def mix_bits(x):
-    """Scramble 64 bits (the finaliser of splitmix64)."""
+    """Mix 64 bits (the finalizer of splitmix64)."""
     x = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -18,7 +18,7 @@ def mix_bits(x):
 
 @kernel
 def draw_bits(stream, step, item):
-    """64 random bits for `item` at `step` of a stream."""
+    """Return 64 random bits for `item` at `step` of a stream."""
     return mix_bits(
         mix_bits(np.uint64(stream) ^ mix_bits(np.uint64(step)))
         ^ mix_bits(np.uint64(item) + np.uint64(0x632BE59BD9B4E019))
@@ -27,13 +27,13 @@ def draw_bits(stream, step, item):
 
 @kernel
 def draw_uniform(stream, step, item):
-    """A number in [0, 1) for `item` at `step` of a stream."""
+    """Return a uniform number in [0, 1) for `item` at `step` of a stream."""
     return (draw_bits(stream, step, item) >> np.uint64(11)) * 2.0**-53
 
 
 @kernel
 def make_streams(seed, task, count):
-    """`count` independent streams for one task of a seeded run; the first ones do not depend on how many there are."""
+    """Return `count` independent streams for one task of a seeded run; stream i does not depend on `count`."""
     out = np.empty(count, np.uint64)
     for i in range(count):
         out[i] = draw_bits(seed, task, i)
@@ -42,7 +42,7 @@ def make_streams(seed, task, count):
 
 @kernel
 def draw_uniforms(stream, step, items):
-    """A number in [0, 1) for each of `items`."""
+    """Return a uniform number in [0, 1) for each of `items`."""
     out = np.empty(items.shape[0], np.float64)
     for i in range(items.shape[0]):
         out[i] = draw_uniform(stream[i], step[i], items[i])
@@ -51,7 +51,7 @@ def draw_uniforms(stream, step, items):
 
 @kernel
 def branch_streams(stream, step, items):
-    """The stream of each path that goes on from another (its `stream`) to an item."""
+    """Return the stream of each branch from a parent `stream` to an item."""
     out = np.empty(items.shape[0], np.uint64)
     for i in range(items.shape[0]):
         out[i] = draw_bits(stream[i], step, items[i])

@@ -1,7 +1,7 @@
-"""The rank transition: the chance that a walker goes to each candidate, from the order of their scores alone.
+"""The rank transition: the probability that a walker moves to each candidate, given only the order of their scores.
 
-Candidate of rank r among n: (1 - p) p^(r - 1) / (1 - p^n). Candidates with equal scores stand in random order; what is
-computed here is the mean over that order, so each of them gets the mean of the chances of their ranks.
+A candidate of rank r among n has probability (1 - p) p^(r - 1) / (1 - p^n). Candidates with equal scores are in random
+order, so each of them gets the mean probability of their ranks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from curiograph.kernels.jit import kernel
 
 @kernel
 def compute_probabilities(offsets, scores, p_g):
-    """Chance of every candidate; those of walk i stand at `offsets[i]:offsets[i + 1]` and add up to 1."""
+    """Return the probability of every candidate; those of walk i, at `offsets[i]:offsets[i + 1]`, sum to 1."""
     chances = np.empty(scores.shape[0], np.float64)
     longest = 0
     for i in range(offsets.shape[0] - 1):
@@ -26,13 +26,13 @@ def compute_probabilities(offsets, scores, p_g):
         count = offsets[i + 1] - first
         for c in range(count):
             order[c] = first + c
-        _best_first(scores, order, count)
+        _sort_by_score(scores, order, count)
         c = 0
         while c < count:
             end = c + 1
             while end < count and scores[order[end]] == scores[order[c]]:
                 end += 1
-            share = (_below(c, count, p_g) - _below(end, count, p_g)) / (end - c)
+            share = (_sum_tail(c, count, p_g) - _sum_tail(end, count, p_g)) / (end - c)
             for tied in range(c, end):
                 chances[order[tied]] = share
             c = end
@@ -40,21 +40,21 @@ def compute_probabilities(offsets, scores, p_g):
 
 
 @kernel
-def _below(rank, count, p_g):
-    """Chance of a rank worse than `rank` of `count`."""
+def _sum_tail(rank, count, p_g):
+    """Return the probability of a rank worse than `rank` of `count`."""
     if rank == 0:
         return 1.0
     if rank == count or p_g == 0.0:
         return 0.0
     if p_g == 1.0:
         return (count - rank) / count
-    slope = math.log(p_g)  # expm1 keeps the digits where p_g is close to 1
+    slope = math.log(p_g)  # expm1 is accurate for p_g close to 1
     return math.exp(rank * slope) * math.expm1((count - rank) * slope) / math.expm1(count * slope)
 
 
 @kernel
-def _best_first(scores, order, count):
-    """Sort places by score, highest first (Shell's method)."""
+def _sort_by_score(scores, order, count):
+    """Sort `order[:count]` by score, highest first (Shellsort)."""
     gap = 1
     while gap < count // 3:
         gap = 3 * gap + 1

@@ -1,8 +1,8 @@
-"""Weighted walkers branch to all candidates; where that makes too many, few are drawn to stand for all.
+"""Branch weighted walkers to all their candidates and resample if there are too many.
 
-The draw is that of Fearnhead and Clifford (2003): with a threshold t such that min(weight / t, 1) adds up to the
-number wanted, walkers heavier than t all stay as they are, and of the lighter ones some stay, by systematic sampling,
-each with weight t. Expected weights are unchanged, the total weight is unchanged, and no other draw errs less.
+Resampling follows Fearnhead and Clifford (2003): with a threshold t such that the sum of min(weight / t, 1) is the
+wanted number, walkers heavier than t are kept unchanged, and the lighter ones are thinned by systematic sampling, each
+kept with weight t. This preserves expected weights and the total weight, with the least variance.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from curiograph.kernels.jit import kernel
 def branch_walkers(bounds, states, weights, offsets, chances, wanted, luck):
     """Branch the walkers of each group and keep about `wanted` of the branches.
 
-    Walkers of group g stand at `bounds[g]:bounds[g + 1]`: their state and their weight. `luck[g]` is a number in
-    [0, 1). Gives the bounds of the new groups, and of every new walker its candidate (a place in `chances`) and weight.
+    `states` and `weights` of the walkers of group g are at `bounds[g]:bounds[g + 1]`. `luck[g]` is uniform in [0, 1).
+    Return the bounds of the new groups, and for every new walker its candidate (an index of `chances`) and weight.
     """
     groups = bounds.shape[0] - 1
     new_bounds = np.zeros(groups + 1, np.int64)
     room = 0
     for g in range(groups):
-        room += min(_branches(bounds[g], bounds[g + 1], states, offsets, chances), wanted + 1)
+        room += min(_count_branches(bounds[g], bounds[g + 1], states, offsets, chances), wanted + 1)
     chosen = np.empty(room, np.int64)
     kept = np.empty(room, np.float64)
     filled = 0
     for g in range(groups):
-        threshold = _threshold(bounds[g], bounds[g + 1], states, weights, offsets, chances, wanted)
+        threshold = _find_threshold(bounds[g], bounds[g + 1], states, weights, offsets, chances, wanted)
         passed = luck[g]
         for k in range(bounds[g], bounds[g + 1]):
             for c in range(offsets[states[k]], offsets[states[k] + 1]):
@@ -41,7 +41,7 @@ def branch_walkers(bounds, states, weights, offsets, chances, wanted, luck):
                         continue
                     passed -= 1.0
                     weight = threshold
-                if filled < room:  # rounding may make one too many
+                if filled < room:  # rounding may produce one more than expected
                     chosen[filled] = c
                     kept[filled] = weight
                     filled += 1
@@ -50,7 +50,8 @@ def branch_walkers(bounds, states, weights, offsets, chances, wanted, luck):
 
 
 @kernel
-def _branches(first, last, states, offsets, chances):
+def _count_branches(first, last, states, offsets, chances):
+    """Count the candidates of positive probability of walkers `first:last`."""
     count = 0
     for k in range(first, last):
         for c in range(offsets[states[k]], offsets[states[k] + 1]):
@@ -59,9 +60,9 @@ def _branches(first, last, states, offsets, chances):
 
 
 @kernel
-def _threshold(first, last, states, weights, offsets, chances, wanted):
-    """The weight from which on walkers stay as they are; 0 where all may stay."""
-    if _branches(first, last, states, offsets, chances) <= wanted:
+def _find_threshold(first, last, states, weights, offsets, chances, wanted):
+    """Return the weight from which walkers are kept unchanged; 0 if all are kept."""
+    if _count_branches(first, last, states, offsets, chances) <= wanted:
         return 0.0
     threshold = np.inf
     known = -1
@@ -75,7 +76,7 @@ def _threshold(first, last, states, weights, offsets, chances, wanted):
                     heavy += 1
                 else:
                     light += weight
-        if heavy <= known or heavy >= wanted:  # rounding may lose some that are exactly at the threshold
+        if heavy <= known or heavy >= wanted:  # rounding may miss walkers exactly at the threshold
             return threshold
         threshold = light / (wanted - heavy)
         known = heavy

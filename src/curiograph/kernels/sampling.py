@@ -1,4 +1,4 @@
-"""Where random walkers go: to a candidate by its rank, or along an out-link by its weight."""
+"""Sample the next node of random walkers: a candidate by its rank, or an out-neighbor by the weight of its edge."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import numpy as np
 from curiograph.kernels.jit import kernel
 from curiograph.kernels.random import draw_bits, draw_uniform
 
-_MOVE = np.uint64(2**64 - 1)  # the item of the draw that moves a walker; items of the draws that break ties are nodes
+_MOVE = np.uint64(2**64 - 1)  # item of the draw that moves a walker; the draws that break ties use nodes as items
 
 
 @kernel
 def sample_by_rank(offsets, nodes, scores, streams, steps, p_g):
-    """Index of a candidate of each walk: rank r of n has the chance (1 - p_g) p_g^(r - 1) / (1 - p_g^n).
+    """Sample one candidate of each walk: rank r of n has probability (1 - p_g) p_g^(r - 1) / (1 - p_g^n).
 
-    The highest score ranks first, equal ones in random order from the walk's stream: with p_g = 0 the choice is that of
-    `walks.best`. -1 where there is no candidate.
+    The highest score has rank 1, equal scores are in random order from the walk's stream; with p_g = 0 the choice is
+    that of `candidates.select_best`. Return indices of candidates, -1 for a walk without candidates.
     """
     count = offsets.shape[0] - 1
     chosen = np.full(count, -1, np.int64)
@@ -33,13 +33,13 @@ def sample_by_rank(offsets, nodes, scores, streams, steps, p_g):
             order[c] = c
             luck[c] = draw_bits(streams[i], steps[i], nodes[first + c])
         place = sample_geometric(draw_uniform(streams[i], steps[i], _MOVE), p_g, size)
-        chosen[i] = first + _placed(scores, first, luck, order, size, place)
+        chosen[i] = first + _select_rank(scores, first, luck, order, size, place)
     return chosen
 
 
 @kernel
 def sample_geometric(luck, p_g, count):
-    """The place, 0 to count - 1, at which the cumulative chances of the rank transition pass `luck` from [0, 1)."""
+    """Return the rank, 0 to count - 1, at which the cumulative probability of the rank transition exceeds `luck`."""
     if p_g == 0.0:
         return 0
     if p_g == 1.0:
@@ -50,8 +50,8 @@ def sample_geometric(luck, p_g, count):
 
 
 @kernel
-def _placed(scores, first, luck, order, size, place):
-    """The entry of `order` that belongs at `place`, best first; partitions like quicksort, but only around `place`."""
+def _select_rank(scores, first, luck, order, size, place):
+    """Return the entry of `order` with rank `place`, best first (quickselect)."""
     low = 0
     high = size - 1
     while low < high:
@@ -59,9 +59,9 @@ def _placed(scores, first, luck, order, size, place):
         i = low
         j = high
         while i <= j:
-            while _before(scores, first, luck, order[i], pivot):
+            while _ranks_before(scores, first, luck, order[i], pivot):
                 i += 1
-            while _before(scores, first, luck, pivot, order[j]):
+            while _ranks_before(scores, first, luck, pivot, order[j]):
                 j -= 1
             if i <= j:
                 order[i], order[j] = order[j], order[i]
@@ -77,8 +77,8 @@ def _placed(scores, first, luck, order, size, place):
 
 
 @kernel
-def _before(scores, first, luck, a, b):
-    """Whether candidate `a` of a walk ranks before `b`."""
+def _ranks_before(scores, first, luck, a, b):
+    """Return whether candidate `a` of a walk ranks before `b`."""
     if scores[first + a] != scores[first + b]:
         return scores[first + a] > scores[first + b]
     return luck[a] > luck[b] or (luck[a] == luck[b] and a < b)
@@ -86,15 +86,15 @@ def _before(scores, first, luck, a, b):
 
 @kernel
 def sample_markov_walks(indptr, indices, weights, starts, streams, steps):
-    """Walks of up to `steps` nodes along out-links, each in proportion to its weight (all alike if there are none).
+    """Sample walks of up to `steps` nodes along out-edges, in proportion to their weights (uniform without weights).
 
-    Nodes may come again. A walk ends where no link, or none with a weight, leads on; -1 beyond.
+    Nodes may repeat. A walk ends at a node without out-edges of positive weight; -1 fills the rest of its row.
     """
     nodes = np.full((starts.shape[0], steps), -1, np.int32)
     for i in range(starts.shape[0]):
         nodes[i, 0] = starts[i]
         for t in range(1, steps):
-            slot = _link(indptr, weights, nodes[i, t - 1], draw_uniform(streams[i], t, _MOVE))
+            slot = _sample_edge(indptr, weights, nodes[i, t - 1], draw_uniform(streams[i], t, _MOVE))
             if slot < 0:
                 break
             nodes[i, t] = indices[slot]
@@ -102,8 +102,8 @@ def sample_markov_walks(indptr, indices, weights, starts, streams, steps):
 
 
 @kernel
-def _link(indptr, weights, u, luck):
-    """The slot of one of the links of `u`, or -1."""
+def _sample_edge(indptr, weights, u, luck):
+    """Sample the slot of an out-edge of `u`; return -1 if there is none."""
     first = indptr[u]
     end = indptr[u + 1]
     if weights.shape[0] == 0:
@@ -121,7 +121,7 @@ def _link(indptr, weights, u, luck):
     for slot in range(first, end):
         share = weights[slot] / largest
         if share > 0.0:
-            chosen = slot  # rounding may leave a crumb after the last one
+            chosen = slot  # rounding may leave a remainder after the last slot
             if left < share:
                 break
             left -= share

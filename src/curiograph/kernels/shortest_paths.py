@@ -1,4 +1,4 @@
-"""Shortest paths along out-links, counted in links."""
+"""Shortest path lengths along out-edges (breadth-first search)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from curiograph.kernels.jit import kernel
 
 @kernel
 def compute_distances(indptr, indices, walks, order):
-    """Links from the first node of each walk to each of its nodes; -1 where no path leads, and beyond the end.
+    """Return the distance from the first node of each walk to each of its nodes; -1 if unreachable or beyond the end.
 
-    `order` lists the walks with equal first nodes next to each other: these share a search, which goes no further than
-    to the last node that one of them visits.
+    `order` lists walks with the same first node consecutively: these share one search, which stops when all of their
+    nodes are found.
     """
     size = indptr.shape[0] - 1
     out = np.full(walks.shape, -1, np.int32)
-    wanted = np.full(size, -1, np.int64)  # the search that looks for a node, and the one that found it:
-    found = np.full(size, -1, np.int64)  # numbered, so that nothing is cleared between searches
+    wanted = np.full(size, -1, np.int64)  # number of the latest search that has the node as a target
+    found = np.full(size, -1, np.int64)  # number of the latest search that reached the node
     depth = np.empty(size, np.int32)
     queue = np.empty(size, np.int32)
     low = 0
@@ -26,7 +26,7 @@ def compute_distances(indptr, indices, walks, order):
         high = low + 1
         while high < order.shape[0] and walks[order[high], 0] == start:
             high += 1
-        targets = _mark(walks, order, low, high, wanted)
+        targets = _mark_targets(walks, order, low, high, wanted)
         _search(indptr, indices, start, low, targets, wanted, found, depth, queue)
         for place in range(low, high):
             walk = order[place]
@@ -39,8 +39,8 @@ def compute_distances(indptr, indices, walks, order):
 
 
 @kernel
-def _mark(walks, order, low, high, wanted):
-    """Mark the nodes of some walks as wanted by search number `low`; returns how many there are."""
+def _mark_targets(walks, order, low, high, wanted):
+    """Mark the nodes of walks `order[low:high]` as targets of search number `low`; return their number."""
     targets = 0
     for place in range(low, high):
         for t in range(walks.shape[1]):
@@ -53,7 +53,7 @@ def _mark(walks, order, low, high, wanted):
 
 @kernel
 def _search(indptr, indices, start, number, targets, wanted, found, depth, queue):
-    """Breadth first from `start`, until all targets are found or nothing is left."""
+    """Search breadth-first from `start` until all targets are found or the queue is empty."""
     found[start] = number
     depth[start] = 0
     queue[0] = start

@@ -1,8 +1,8 @@
-"""The subgraphs S + v of every candidate v, side by side, as lists of neighbours.
+"""The subgraphs S + v of every candidate v as one list of nodes, and the message passing of the GNN on them.
 
-Subgraph c stands at `bounds[c]:bounds[c + 1]` of the list of nodes: the walk in order of visit, then the candidate.
-`links[starts[k]:starts[k + 1]]` are the neighbours of node k, as places in that list. `surroundings.read` answers in
-the same form.
+Subgraph c has the nodes `bounds[c]:bounds[c + 1]` of the list: the walk in order of visit, then the candidate.
+`links[starts[k]:starts[k + 1]]` are the neighbors of node k, as indices of that list. The neighborhoods
+of `neighborhood` have the same format.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from curiograph.kernels.jit import kernel
 
 @kernel
 def build_subgraphs(indptr, indices, nodes, lengths, offsets, candidates):
-    """S + v of every candidate: `bounds`, the stacked position of every node, `starts` and `links`."""
+    """Return `bounds`, the position of every node in the graph batch, `starts` and `links` of all S + v."""
     count = candidates.shape[0]
     bounds = np.zeros(count + 1, np.int64)
     longest = 0
@@ -38,13 +38,25 @@ def build_subgraphs(indptr, indices, nodes, lengths, offsets, candidates):
                     joined[b, a] = joined[a, b]
         for c in range(offsets[i], offsets[i + 1]):
             links = reserve(links, edges, (length + 1) ** 2)
-            edges = _write(indptr, indices, nodes[i], length, candidates[c], joined, linked, bounds[c], places, starts,
-                           links, edges)  # fmt: skip
+            edges = _write_subgraph(
+                indptr,
+                indices,
+                nodes[i],
+                length,
+                candidates[c],
+                joined,
+                linked,
+                bounds[c],
+                places,
+                starts,
+                links,
+                edges,
+            )
     return bounds, places, starts, links[:edges].copy()
 
 
 @kernel
-def _write(indptr, indices, walk, length, v, joined, linked, first, places, starts, links, edges):
+def _write_subgraph(indptr, indices, walk, length, v, joined, linked, first, places, starts, links, edges):
     for a in range(length):
         linked[a] = has_edge(indptr, indices, v, walk[a])
     for a in range(length):
@@ -68,7 +80,7 @@ def _write(indptr, indices, walk, length, v, joined, linked, first, places, star
 
 @kernel
 def count_degrees_and_triangles(bounds, starts, links):
-    """Degree and number of triangles of every node inside its subgraph."""
+    """Return the degree and the number of triangles of every node inside its subgraph."""
     out = np.zeros((starts.shape[0] - 1, 2), np.float32)
     longest = 0
     for c in range(bounds.shape[0] - 1):
@@ -92,7 +104,7 @@ def count_degrees_and_triangles(bounds, starts, links):
 
 @kernel
 def build_features(table, places, inner, degree, triangles, logarithm):
-    """Of every node its row of `table`, and if asked for its degree and triangles inside, or their logarithms."""
+    """Return for every node its row of `table`, then its inner degree and triangles if requested, or their log1p."""
     wide = table.shape[1]
     out = np.empty((places.shape[0], wide + degree + triangles), np.float32)
     for k in range(places.shape[0]):
@@ -108,7 +120,7 @@ def build_features(table, places, inner, degree, triangles, logarithm):
 
 @kernel
 def gather_messages(starts, links, hidden, mean, out):
-    """Every node's state beside the mean (or the sum) over its neighbours. `out` has 2 d columns."""
+    """Write every node's state and the mean (or the sum) over its neighbors to `out`, which has 2 d columns."""
     width = hidden.shape[1]
     for k in range(hidden.shape[0]):
         for j in range(width):
@@ -126,7 +138,7 @@ def gather_messages(starts, links, hidden, mean, out):
 
 @kernel
 def add_bias_relu(values, bias):
-    """Add a bias to every row, and make negative numbers zero, in place."""
+    """Add a bias to every row and apply ReLU, in place."""
     for k in range(values.shape[0]):
         for j in range(values.shape[1]):
             values[k, j] = max(np.float32(0.0), values[k, j] + bias[j])
@@ -134,7 +146,7 @@ def add_bias_relu(values, bias):
 
 @kernel
 def sum_states(bounds, hidden):
-    """The sum of the states of every subgraph."""
+    """Return the sum of the states of every subgraph."""
     out = np.zeros((bounds.shape[0] - 1, hidden.shape[1]), np.float32)
     for c in range(bounds.shape[0] - 1):
         for k in range(bounds[c], bounds[c + 1]):
@@ -145,9 +157,9 @@ def sum_states(bounds, hidden):
 
 @kernel
 def gather_gradients(starts, links, gradient, mean, out):
-    """Write the gradient of the states, from that of what `gather_messages` gave, into `out`.
+    """Backpropagate `gradient`, that of the output of `gather_messages`, to the states, into `out`.
 
-    Links go both ways: what a node gave to its neighbours comes back from the same neighbours.
+    Links are symmetric, so a node receives the gradients of its own neighbors.
     """
     width = gradient.shape[1] // 2
     for k in range(gradient.shape[0]):

@@ -108,7 +108,7 @@ class _Tests:
         self, agent: AgentLike, reward: str, steps: int, episodes: Episodes, fallback: Fallback = "frontier"
     ) -> list[Rollouts]:
         """Walks on each set."""
-        return [Rollouts.of(agent, graphs, reward, steps, episodes, fallback, seed) for seed, graphs in self.sets]
+        return [Rollouts.create(agent, graphs, reward, steps, episodes, fallback, seed) for seed, graphs in self.sets]
 
     def pooled(self, parts: Sequence[Evaluation]) -> Evaluation:
         """All sets together; walks on the same graph stay together, since they are alike."""

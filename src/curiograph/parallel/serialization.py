@@ -10,6 +10,7 @@ import numpy as np
 
 from curiograph.errors import SettingError
 from curiograph.messages import get_type_name, quote_value
+from curiograph.tensors import pack_tensors, unpack_tensors
 
 Result = Mapping[str, Any]
 """Arrays and JSON values by name."""
@@ -23,19 +24,15 @@ def pack_result(result: Result) -> bytes:
     >>> unpack_result(pack_result({"scores": np.array([0.5, 1.0]), "walks": 3}))
     {'walks': 3, 'scores': array([0.5, 1. ])}
     """
-    from safetensors.numpy import save
-
-    arrays = {name: np.asarray(value, order="C") for name, value in result.items() if isinstance(value, np.ndarray)}
+    arrays = {name: value for name, value in result.items() if isinstance(value, np.ndarray)}
     plain = {name: value for name, value in result.items() if name not in arrays}
     arrays[_PLAIN] = np.frombuffer(json.dumps(plain).encode(), np.uint8)
-    return save(arrays)
+    return pack_tensors(arrays)
 
 
 def unpack_result(data: bytes) -> dict[str, Any]:
     """Return the result that `pack_result` turned into bytes."""
-    from safetensors.numpy import load
-
-    arrays = load(data)
+    arrays = unpack_tensors(data)
     plain: dict[str, Any] = json.loads(arrays.pop(_PLAIN).tobytes())
     return plain | {name: arrays[name] for name in sorted(arrays)}
 

@@ -1,7 +1,7 @@
-"""Pictures of graphs and plain arrays, so that every result can offer `.plot()`.
+"""Plots of graphs and plain arrays, used by the `plot` methods of all results.
 
-One colour per thing, everywhere: see `palette`. Lines also differ in dash or marker, gaps in being filled or open, so
-that figures survive a grey printer.
+Every reward, ranking and agent has one color everywhere; see `palette`. Lines also differ in dash or marker, and gaps
+in being filled or outlined, so that figures can be printed in gray.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What can only be done once axes have got their size; imported where matplotlib is known to be there."""
+"""Artist that calls a function before its axes are drawn; import it only where matplotlib is installed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from matplotlib.artist import Artist
 
 
 class DrawCallback(Artist):
-    """Draws nothing, but calls a function with the renderer whenever its axes are about to be drawn."""
+    """Call a function with the renderer whenever the axes are about to be drawn; draw nothing."""
 
-    def __init__(self, call: Callable[[Any], None]) -> None:
+    def __init__(self, callback: Callable[[Any], None]) -> None:
         super().__init__()
-        self._call = call
-        self.set_zorder(-1)  # before all others
+        self._callback = callback
+        self.set_zorder(-1)  # before all other artists
         self.set_in_layout(False)
 
     def draw(self, renderer: Any) -> None:
         """Call the function."""
-        self._call(renderer)
+        self._callback(renderer)

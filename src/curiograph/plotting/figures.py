@@ -1,4 +1,4 @@
-"""Figures without a window, and how they become files."""
+"""Create and save matplotlib figures without a window."""
 
 from __future__ import annotations
 
@@ -16,12 +16,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+def import_matplotlib(module: str) -> Any:
+    """Import a module of matplotlib, or raise an error that names the extra to install."""
+    return import_optional(f"matplotlib.{module}", "plot", "Pictures")
+
+
 def save_figure(axes: Axes, path: str | Path) -> None:
-    """Write the figure that holds `axes` to a .png, .svg or .pdf file, whole or not at all."""
-    kind = Path(path).suffix.lower().lstrip(".") or "png"
+    """Write the figure of `axes` to a .png, .svg or .pdf file, atomically."""
+    file_format = Path(path).suffix.lower().lstrip(".") or "png"
     buffer = io.BytesIO()
-    drawn: Any = axes.figure
-    drawn.savefig(buffer, format=kind, dpi=150, bbox_inches="tight")
+    figure: Any = axes.figure
+    figure.savefig(buffer, format=file_format, dpi=150, bbox_inches="tight")
     with open_atomic(path) as stream:
         stream.write(buffer.getvalue())
 
@@ -34,14 +39,11 @@ def create_figure(
     widths: Sequence[float] | None = None,
     heights: Sequence[float] | None = None,
 ) -> tuple[Figure, Any]:
-    """A new figure with its axes, made without a window; `widths` and `heights` are those of columns and rows, alike
-    without them."""
-    matplotlib = import_optional("matplotlib.figure", "plot", "Pictures")
-    made = matplotlib.Figure(figsize=(width, height), layout="constrained")
-    return made, made.subplots(rows, columns, width_ratios=widths, height_ratios=heights)
+    """Create a figure with its axes; `widths` and `heights` are the relative sizes of columns and rows."""
+    figure = import_matplotlib("figure").Figure(figsize=(width, height), layout="constrained")
+    return figure, figure.subplots(rows, columns, width_ratios=widths, height_ratios=heights)
 
 
 def set_integer_ticks(axis: Axis) -> None:
-    """Ticks at whole numbers only, be it one."""
-    ticks = import_optional("matplotlib.ticker", "plot", "Pictures").MaxNLocator(integer=True, min_n_ticks=1)
-    axis.set_major_locator(ticks)
+    """Place ticks at integers only, at least one."""
+    axis.set_major_locator(import_matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1))

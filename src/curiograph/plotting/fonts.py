@@ -1,4 +1,4 @@
-"""Fonts for names in any script, and what to do where none has a letter."""
+"""Fonts for labels in any script."""
 
 from __future__ import annotations
 
@@ -6,38 +6,37 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 
-from curiograph.optional import import_optional
+from curiograph.plotting.figures import import_matplotlib
 
 _FALLBACKS = (
     *("Noto Sans", "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Thai"),
     *("Noto Sans Devanagari", "WenQuanYi Zen Hei", "Droid Sans Fallback", "Arial Unicode MS", "Unifont"),
-)  # asked in turn where the first font lacks a letter
-_BOX = "\u25a1"
+)  # tried in order for letters that the first font lacks
+_MISSING = "\u25a1"
 
 
 @cache
 def list_font_families() -> tuple[str, ...]:
-    """Matplotlib's own font, then the fallbacks that are installed."""
-    manager = import_optional("matplotlib.font_manager", "plot", "Pictures")
-    installed = {font.name for font in manager.fontManager.ttflist}
+    """Return matplotlib's default font and the installed fallbacks."""
+    installed = {font.name for font in import_matplotlib("font_manager").fontManager.ttflist}
     return ("DejaVu Sans", *(name for name in _FALLBACKS if name in installed))
 
 
 @cache
-def _known() -> frozenset[int]:
-    """Letters that some family has."""
-    manager = import_optional("matplotlib.font_manager", "plot", "Pictures")
+def _list_letters() -> frozenset[int]:
+    """Return the code points of all letters that the font families contain."""
+    manager = import_matplotlib("font_manager")
     fonts = (manager.get_font(manager.findfont(name)) for name in list_font_families())
     return frozenset(letter for font in fonts for letter in font.get_charmap())
 
 
 def replace_missing_glyphs(texts: Sequence[str]) -> list[str]:
-    """The texts with a box for every letter that no font has; one warning for all of them.
+    """Replace letters that no font contains by a box, with one warning for all texts.
 
     >>> replace_missing_glyphs(["Zürich"])
     ['Zürich']
     """
-    missing = sorted({letter for text in texts for letter in text if ord(letter) not in _known()})
+    missing = sorted({letter for text in texts for letter in text if ord(letter) not in _list_letters()})
     if missing:
         count = f"{len(missing)} letters" if len(missing) > 1 else "1 letter"
         warnings.warn(
@@ -45,5 +44,5 @@ def replace_missing_glyphs(texts: Sequence[str]) -> list[str]:
             "does, such as Noto Sans CJK.",
             stacklevel=2,
         )
-    boxes = str.maketrans(dict.fromkeys(missing, _BOX))
+    boxes = str.maketrans(dict.fromkeys(missing, _MISSING))
     return [text.translate(boxes) for text in texts]

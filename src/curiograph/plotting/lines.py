@@ -1,4 +1,4 @@
-"""Lines and bars over plain arrays, told apart by colour and by dash or marker."""
+"""Plot lines and bars of plain arrays, distinguished by color and by dash or marker."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64
-from curiograph.optional import import_optional
-from curiograph.plotting.figures import create_figure
+from curiograph.plotting.figures import create_figure, import_matplotlib
 from curiograph.plotting.palette import COLORS, DASHES, MARKERS, get_color
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Float64, ax: Axes | None = None) -> Axes:
-    """A line for each column of `heights`, told apart by colour and dash, with bands of one standard error."""
+    """Plot a line for each column of `heights`, with a band of one standard error."""
     if ax is None:
         ax = create_figure(7.2, 4.4)[1]
     for column, label in enumerate(labels):
@@ -36,10 +35,10 @@ def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Flo
 def plot_bars(
     groups: Sequence[str], series: dict[str, tuple[list[float], list[float]]], ax: Axes, marks: dict[str, list[float]]
 ) -> Axes:
-    """Grouped bars: `series` maps a name to (heights, errors), `marks` a name to the points drawn on its bars."""
+    """Plot grouped bars: `series` maps a name to (heights, errors), `marks` a name to the points on its bars."""
     width = 0.8 / len(series)
-    for place, (name, (heights, errors)) in enumerate(series.items()):
-        x = np.arange(len(groups)) + (place - (len(series) - 1) / 2) * width
+    for number, (name, (heights, errors)) in enumerate(series.items()):
+        x = np.arange(len(groups)) + (number - (len(series) - 1) / 2) * width
         ax.bar(x, heights, width, yerr=errors, color=get_color(name), label=name, ecolor="#555555")
         if name in marks:
             ax.plot(x, marks[name], "D", color=COLORS["paper"], markersize=4, markeredgecolor="white", zorder=3)
@@ -49,17 +48,17 @@ def plot_bars(
 
 
 def plot_lines(x: Sequence[float], series: dict[str, tuple[list[float], list[float]]], ax: Axes) -> Axes:
-    """Lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
+    """Plot lines with bands of one standard error: `series` maps a name to (heights, errors); NaN leaves a gap."""
     for name, (heights, errors) in series.items():
-        colour = get_color(name)
-        ax.plot(x, heights, marker=MARKERS.get(name, "x"), markersize=5, color=colour, label=name)
+        color = get_color(name)
+        ax.plot(x, heights, marker=MARKERS.get(name, "x"), markersize=5, color=color, label=name)
         low, high = np.subtract(heights, errors), np.add(heights, errors)
-        ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+        ax.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
     return ax
 
 
 def plot_spread(labels: Sequence[str], values: Sequence[Sequence[float]], ax: Axes | None = None) -> Axes:
-    """A row for each label: a dot for every value, and their mean with one standard error."""
+    """Plot a row for each label: a dot for every value, and the mean with one standard error."""
     if ax is None:
         ax = create_figure(7.2, 0.8 + 0.4 * len(labels))[1]
     for row, several in enumerate(values):
@@ -75,29 +74,32 @@ def plot_spread(labels: Sequence[str], values: Sequence[Sequence[float]], ax: Ax
 
 def plot_panels(
     panels: Mapping[str, Mapping[str, tuple[Float64, Float64]]],
-    along: str,
-    colours: Mapping[str, str],
+    xlabel: str,
+    colors: Mapping[str, str],
     notes: Mapping[str, str],
 ) -> Figure:
-    """A panel for each title: lines over steps 0, 1, ... with bands of one standard error; a legend in the last cell.
+    """Plot a panel per title: lines over steps 0, 1, ... with bands of one standard error; a legend in the last cell.
 
-    `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colours`
-    gives the key of `COLORS` that it would like, and `notes` what the legend says of it.
+    `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colors` has
+    the preferred key of `COLORS`, and `notes` the text in the legend.
     """
     columns = 3
-    made, cells = create_figure(10.5, 5.6, columns=columns, rows=len(panels) // columns + 1)
-    styles = _line_styles(colours)
-    for place, (title, lines) in enumerate(panels.items()):
-        ax = cells.flat[place]
+    figure, cells = create_figure(10.5, 5.6, columns=columns, rows=len(panels) // columns + 1)
+    styles = _choose_line_styles(colors)
+    locator = import_matplotlib("ticker").MaxNLocator
+    for number, (title, lines) in enumerate(panels.items()):
+        ax = cells.flat[number]
         for name, (heights, errors) in lines.items():
-            _line_with_band(ax, name, heights, errors, *styles[name])
-        ax.set_title(f"({ascii_lowercase[place]}) {title}", fontsize=10, loc="left")
+            color, dash = styles[name]
+            x = np.arange(len(heights))
+            ax.plot(x, heights, color=color, linestyle=dash, linewidth=2, label=name, clip_on=False)
+            ax.fill_between(x, heights - errors, heights + errors, color=color, alpha=0.25, linewidth=0)
+        ax.set_title(f"({ascii_lowercase[number]}) {title}", fontsize=10, loc="left")
         ax.set_ylim(bottom=0)
-        whole = import_optional("matplotlib.ticker", "plot", "Pictures").MaxNLocator
-        ax.xaxis.set_major_locator(whole(integer=True, steps=[1, 2, 5, 10]))
+        ax.xaxis.set_major_locator(locator(integer=True, steps=[1, 2, 5, 10]))
         ax.spines[["top", "right"]].set_visible(False)
-        if place + columns >= len(panels):
-            ax.set_xlabel(along)
+        if number + columns >= len(panels):
+            ax.set_xlabel(xlabel)
     for cell in cells.flat[len(panels) :]:
         cell.set_axis_off()
     handles, names = cells.flat[0].get_legend_handles_labels()
@@ -105,31 +107,19 @@ def plot_panels(
     cells.flat[len(panels)].legend(
         handles, texts, loc="center", frameon=False, handlelength=4, labelspacing=1.0, title="bands: one standard error"
     )
-    return made
+    return figure
 
 
-def _line_with_band(ax: Axes, name: str, heights: Float64, errors: Float64, colour: str, dash: Any) -> None:
-    x = np.arange(len(heights))
-    ax.plot(x, heights, color=colour, linestyle=dash, linewidth=2, label=name, clip_on=False)
-    ax.fill_between(x, heights - errors, heights + errors, color=colour, alpha=0.25, linewidth=0)
-
-
-def _line_styles(wishes: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
-    """A colour and a dash for each name: those of its wish, or of the first part of that (igt-rg: igt), or any others
-    that no name before it has."""
-    spare = [colour for key, colour in COLORS.items() if key not in (*DASHES, "quiet", "ink")]
-    styles: dict[str, tuple[str, Any]] = {}
-    for place, (name, wish) in enumerate(wishes.items()):
-        likes = (wish, wish.partition("-")[0])
-        colours = [COLORS[key] for key in likes if key in COLORS] + spare
-        dashes = [DASHES[key] for key in likes if key in DASHES] + list(DASHES.values())
-        styles[name] = (
-            _free(colours, [colour for colour, _ in styles.values()], COLORS["quiet"]),
-            _free(dashes, [dash for _, dash in styles.values()], dashes[place % len(dashes)]),
-        )
-    return styles
-
-
-def _free(choices: Sequence[Any], taken: Sequence[Any], otherwise: Any) -> Any:
-    """The first choice that is not taken."""
-    return next((choice for choice in choices if choice not in taken), otherwise)
+def _choose_line_styles(preferences: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
+    """Choose a color and a dash for each name: those of its preferred key, or of the first part of that key (igt-rg:
+    igt), or any others that are still unused."""
+    spare = [color for key, color in COLORS.items() if key not in (*DASHES, "quiet", "ink")]
+    used_colors: list[str] = []
+    used_dashes: list[Any] = []
+    for number, key in enumerate(preferences.values()):
+        keys = (key, key.partition("-")[0])
+        colors = [COLORS[k] for k in keys if k in COLORS] + spare
+        dashes = [DASHES[k] for k in keys if k in DASHES] + list(DASHES.values())
+        used_colors.append(next((color for color in colors if color not in used_colors), COLORS["quiet"]))
+        used_dashes.append(next((dash for dash in dashes if dash not in used_dashes), dashes[number % len(dashes)]))
+    return dict(zip(preferences, zip(used_colors, used_dashes, strict=True), strict=True))

@@ -1,4 +1,4 @@
-"""Names beside nodes, where they hide neither each other nor the nodes, nor title and legend."""
+"""Place labels next to nodes without covering each other, nodes, title or legend."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Annotation
 
-_LETTERS, _TAIL = 20, 14  # of a name; longer ones are shortened, to their end at most
-_ALL = 30  # nodes up to which every name is written; beyond, only those that find room
-_TRIED = 200  # names that look for room at most, evenly over all nodes: bounds the time
+_MAX_LETTERS, _TAIL = 20, 14  # of a label and of its second part, if it is cut in the middle
+_MAX_ALL = 30  # nodes up to which every label is written; beyond, only those that find free space
+_MAX_TRIED = 200  # labels for which free space is searched, evenly over all nodes: limits the time
 _SIDES = [(1, 0), (0, 1), (0, -1), (-1, 0), (0.8, 0.8), (-0.8, 0.8), (0.8, -0.8), (-0.8, -0.8)]
 
 Offset = tuple[float, float]
 
 
-def short_names(labels: Sequence[Hashable]) -> list[str]:
-    """Labels as texts of bounded length: cut at the end, or in the middle where they would look alike.
+def shorten_labels(labels: Sequence[Hashable]) -> list[str]:
+    """Shorten labels to a maximum length: at the end, or in the middle if they would become equal.
 
-    >>> short_names(["rome", "history of the kings of rome", "history of the kings of france"])
+    >>> shorten_labels(["rome", "history of the kings of rome", "history of the kings of france"])
     ['rome', 'his... kings of rome', 'his...ings of france']
     """
-    whole = [" ".join(str(label).split()) for label in labels]
-    alike: dict[str, set[str]] = {}
-    for text in whole:
-        alike.setdefault(shorten_text(text, _LETTERS), set()).add(text)
-    return [_told_apart(text, alike[shorten_text(text, _LETTERS)]) for text in whole]
-
-
-def _told_apart(text: str, alike: set[str]) -> str:
-    """A text cut so that it shows where it begins to differ from others that begin like it."""
-    if len(alike) == 1:
-        return shorten_text(text, _LETTERS)
-    differ = next((place for place, letters in enumerate(zip(*alike, strict=False)) if len(set(letters)) > 1), 0)
-    word = text.rfind(" ", 0, differ + 1) + 1
-    start = max(3, min(word, len(text) - _TAIL))
-    return f"{text[:3]}...{text[start : start + _TAIL]}"
+    texts = [" ".join(str(label).split()) for label in labels]
+    groups: dict[str, set[str]] = {}
+    for text in texts:
+        groups.setdefault(shorten_text(text, _MAX_LETTERS), set()).add(text)
+    shortened = []
+    for text in texts:
+        short = shorten_text(text, _MAX_LETTERS)
+        if len(groups[short]) > 1:  # show the part where the texts differ
+            columns = enumerate(zip(*groups[short], strict=False))
+            differ = next((place for place, letters in columns if len(set(letters)) > 1), 0)
+            word = text.rfind(" ", 0, differ + 1) + 1
+            start = max(3, min(word, len(text) - _TAIL))
+            short = f"{text[:3]}...{text[start : start + _TAIL]}"
+        shortened.append(short)
+    return shortened
 
 
 class NodeLabels:
-    """Names of nodes at their places: found room once, whenever the axes have got their size."""
+    """Labels of nodes; their places are computed once, when the axes have their final size."""
 
     def __init__(
         self,
@@ -58,110 +58,104 @@ class NodeLabels:
         radius: float,
         size: float = 7.5,
     ) -> None:
-        self._tried = [round(place) for place in np.linspace(0, len(labels) - 1, min(len(labels), _TRIED))]
-        self._texts = replace_missing_glyphs(short_names([labels[node] for node in self._tried]))
+        self._tried = [round(node) for node in np.linspace(0, len(labels) - 1, min(len(labels), _MAX_TRIED))]
+        self._texts = replace_missing_glyphs(shorten_labels([labels[node] for node in self._tried]))
         self._places, self._links = places, links
         self._radius, self._size = radius, size
         self._frame: tuple[float, ...] = ()
         self._offsets: list[Offset | None] = []
 
     def write(self, ax: Axes, count: int | None = None) -> None:
-        """Write the first names, all without `count`; they move to their places when the axes are drawn."""
+        """Write the labels of the first `count` nodes, of all by default; they are placed when the axes are drawn."""
         from curiograph.plotting.draw_callback import DrawCallback
 
-        some = len(self._places) if count is None else count
-        every = [self._annotation(ax, text, node) for text, node in zip(self._texts, self._tried, strict=True)]
-        for name, node in zip(every, self._tried, strict=True):
-            name.set_visible(node < some)
-        ax.add_artist(DrawCallback(lambda renderer: self._move(ax, every, some, renderer)))
+        visible = len(self._places) if count is None else count
+        annotations = []
+        for text, node in zip(self._texts, self._tried, strict=True):
+            annotation = ax.annotate(
+                text,
+                (float(self._places[node, 0]), float(self._places[node, 1])),
+                xytext=(0, 0),
+                textcoords="offset points",
+                ha="center",
+                va="center",
+                fontsize=self._size,
+                fontfamily=list(list_font_families()),
+                color=COLORS["ink"],
+                zorder=6,
+                parse_math=False,
+                bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.4},
+            )
+            annotation.set_in_layout(False)  # labels do not change the size of the axes
+            annotation.set_visible(node < visible)
+            annotations.append(annotation)
+        ax.add_artist(DrawCallback(lambda renderer: self._move(ax, annotations, visible, renderer)))
 
-    def _annotation(self, ax: Axes, text: str, node: int) -> Annotation:
-        place = self._places[node]
-        written = ax.annotate(
-            text,
-            (float(place[0]), float(place[1])),
-            xytext=(0, 0),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=self._size,
-            fontfamily=list(list_font_families()),
-            color=COLORS["ink"],
-            zorder=6,
-            parse_math=False,
-            bbox={"facecolor": "white", "alpha": 0.6, "edgecolor": "none", "pad": 0.4},
-        )
-        written.set_in_layout(False)  # the axes keep their size wherever names go
-        return written
-
-    def _move(self, ax: Axes, every: Sequence[Annotation], count: int, renderer: Any) -> None:
+    def _move(self, ax: Axes, annotations: Sequence[Annotation], visible: int, renderer: Any) -> None:
         frame = ax.get_window_extent(renderer).bounds
         if frame != self._frame:
-            self._frame, self._offsets = frame, self._found(ax, every, renderer)
-        for node, name, offset in zip(self._tried, every, self._offsets, strict=True):
-            name.set_visible(offset is not None and node < count)
-            name.set_position(offset or (0, 0))
+            self._frame, self._offsets = frame, self._find_offsets(ax, annotations, renderer)
+        for node, annotation, offset in zip(self._tried, annotations, self._offsets, strict=True):
+            annotation.set_visible(offset is not None and node < visible)
+            annotation.set_position(offset or (0, 0))
 
-    def _found(self, ax: Axes, every: Sequence[Annotation], renderer: Any) -> list[Offset | None]:
-        """How far from its node the middle of every name goes, in points: the side with the most room, None if there
-        is none."""
+    def _find_offsets(self, ax: Axes, annotations: Sequence[Annotation], renderer: Any) -> list[Offset | None]:
+        """Return the offset of each label from its node in points, on the side with the most free space.
+
+        None if there is no free space.
+        """
         scale = 72 / ax.figure.dpi
         points = ax.transData.transform(self._places) * scale
-        frame = _box(ax, renderer, scale)
-        about = [part for part in (ax.title, ax.get_legend()) if part is not None and part.get_visible()]
+        frame = _get_box(ax, renderer, scale)
+        obstacles = [artist for artist in (ax.title, ax.get_legend()) if artist is not None and artist.get_visible()]
         nodes = np.hstack([points - self._radius, points + self._radius])
-        taken = np.vstack([nodes, *(_box(part, renderer, scale) for part in about)])
-        ways = [np.linspace(points[a], points[b], 33)[1:-1] for a, b in self._links]
-        crossed = np.concatenate([np.empty((0, 2)), *ways])
-        towards = _towards_links(points, self._links)
-        found: list[Offset | None] = []
-        for node, name in zip(self._tried, every, strict=True):
-            name.set_visible(True)
-            extent = name.get_window_extent(renderer)
+        taken = np.vstack([nodes, *(_get_box(artist, renderer, scale) for artist in obstacles)])
+        link_points = [np.linspace(points[a], points[b], 33)[1:-1] for a, b in self._links]
+        crossed = np.concatenate([np.empty((0, 2)), *link_points])
+        directions = _average_directions(points, self._links)
+        offsets: list[Offset | None] = []
+        for node, annotation in zip(self._tried, annotations, strict=True):
+            annotation.set_visible(True)
+            extent = annotation.get_window_extent(renderer)
             half = np.array([extent.width, extent.height]) * scale / 2
             shifts = [np.array(side) * (self._radius + 2.0 + half) for side in _SIDES]
             boxes = [np.hstack([points[node] + shift - half, points[node] + shift + half]) for shift in shifts]
-            covered = [_overlap(box, taken) + 2.0 * _outside(box, frame) for box in boxes]
+            covered = []
+            for box in boxes:
+                outside = float(np.prod(box[2:] - box[:2])) - _compute_overlap(box, frame[None])
+                covered.append(_compute_overlap(box, taken) + 2.0 * outside)
             cost = [
-                area + 3.0 * _inside(box, crossed) + 8.0 * float(np.dot(side, towards[node]))
+                area
+                + 3.0 * int(np.count_nonzero(np.all((crossed >= box[:2]) & (crossed <= box[2:]), axis=1)))
+                + 8.0 * float(np.dot(side, directions[node]))  # prefer the side opposite to the links
                 for area, box, side in zip(covered, boxes, _SIDES, strict=True)
             ]
             best = int(np.argmin(cost))
-            if len(points) > _ALL and covered[best] > 0:
-                found.append(None)
+            if len(points) > _MAX_ALL and covered[best] > 0:
+                offsets.append(None)
             else:
                 taken = np.vstack([taken, boxes[best]])
-                found.append((float(shifts[best][0]), float(shifts[best][1])))
-        return found
+                offsets.append((float(shifts[best][0]), float(shifts[best][1])))
+        return offsets
 
 
-def _box(part: Any, renderer: Any, scale: float) -> Any:
-    """Corners of what is drawn, in points."""
-    return np.asarray(part.get_window_extent(renderer).extents) * scale
+def _get_box(artist: Any, renderer: Any, scale: float) -> Any:
+    """Return the corners of an artist in points."""
+    return np.asarray(artist.get_window_extent(renderer).extents) * scale
 
 
-def _towards_links(points: Any, links: Sequence[tuple[int, int]]) -> Any:
-    """From every node the mean direction of its links: names go better to the other side."""
-    found = np.zeros_like(points)
+def _average_directions(points: Any, links: Sequence[tuple[int, int]]) -> Any:
+    """Return the mean direction of the links of every node."""
+    total = np.zeros_like(points)
     for a, b in links:
-        way = points[b] - points[a]
-        unit = way / max(float(np.hypot(*way)), 1e-9)
-        found[a] += unit
-        found[b] -= unit
-    return found / np.maximum(np.bincount(np.ravel(links).astype(int), minlength=len(points)), 1)[:, None]
+        difference = points[b] - points[a]
+        unit = difference / max(float(np.hypot(*difference)), 1e-9)
+        total[a] += unit
+        total[b] -= unit
+    return total / np.maximum(np.bincount(np.ravel(links).astype(int), minlength=len(points)), 1)[:, None]
 
 
-def _overlap(box: Any, others: Any) -> float:
-    """How much of a box others cover."""
+def _compute_overlap(box: Any, others: Any) -> float:
+    """Return the total area that a box shares with other boxes."""
     shared = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
     return float(np.maximum(shared, 0.0).prod(axis=1).sum())
-
-
-def _outside(box: Any, frame: Any) -> float:
-    """How much of a box lies outside a frame."""
-    return float(np.prod(box[2:] - box[:2])) - _overlap(box, frame[None])
-
-
-def _inside(box: Any, points: Any) -> int:
-    """How many points a box holds."""
-    return int(np.count_nonzero(np.all((points >= box[:2]) & (points <= box[2:]), axis=1)))

@@ -1,6 +1,6 @@
-"""One colour per thing, in every figure and on the page, from colours that the colour-blind can tell apart.
+"""Colors, dashes and markers of all figures and of the page, distinguishable with color vision deficiencies.
 
-Where two of the main five are alike in grey they still differ in dash and marker.
+Where two of the five main colors are similar in gray, their dashes and markers differ.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ COLORS = {
     "quiet": "#999999",
     "ink": "#333333",
 }
-"""Colours as CSS writes them: of rewards, rankings, people and agents; `quiet` for what stands back, `ink` for text."""
+"""Colors of rewards, rankings, people and agents in CSS notation; `quiet` for background elements, `ink` for text."""
 
 DASHES: dict[str, Any] = {
     "igt": "-",
@@ -36,7 +36,7 @@ DASHES: dict[str, Any] = {
     "human": (0, (6, 2, 1, 2)),
     "mixture": (0, (3, 1, 1, 1, 1, 1)),
 }
-"""How lines of the main five are dashed."""
+"""Line styles of the five main series."""
 
 MARKERS = {
     "igt": "o",
@@ -50,19 +50,19 @@ MARKERS = {
     "horizon": "o",
     "beam": "D",
 }
-"""Shapes of points."""
+"""Marker shapes."""
 
 
-_ALIKE = {"igt+cpt": "mixture"}  # names with another's colour
+_ALIASES = {"igt+cpt": "mixture"}  # names that use the color of another
 
 
-def get_color(name: str, otherwise: str = "quiet") -> str:
-    """The colour of a name, or of its first parts: without its width, its planner, its family.
+def get_color(name: str, default: str = "quiet") -> str:
+    """Return the color of a name, or of the name without its width, its planner or its family.
 
-    >>> get_color("igt-rg") == COLORS["igt"], get_color("nobody") == COLORS["quiet"]
+    >>> get_color("igt-rg") == COLORS["igt"], get_color("unknown") == COLORS["quiet"]
     (True, True)
     >>> get_color("beam:64") == COLORS["beam"], get_color("horizon+beam:8") == COLORS["horizon+beam"]
     (True, True)
     """
-    wishes = (re.split(ends, _ALIKE.get(name, name), maxsplit=1)[0] for ends in ("$", ":", "[:+]", "[:+-]"))
-    return next(COLORS[key] for key in (*wishes, otherwise) if key in COLORS)
+    prefixes = (re.split(end, _ALIASES.get(name, name), maxsplit=1)[0] for end in ("$", ":", "[:+]", "[:+-]"))
+    return next(COLORS[key] for key in (*prefixes, default) if key in COLORS)

@@ -1,4 +1,4 @@
-"""The rate-distortion curve of a graph."""
+"""Plot the rate-distortion curve of a graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def plot_rate_distortion(scale: Float64, upper: Float64, lower: Float64, ax: Axes | None = None) -> Axes:
-    """The curve, its lower bound, and the area above it, which is the compressibility."""
+    """Plot the curve, its lower bound, and the area above it, which is the compressibility."""
     if ax is None:
         ax = create_figure()[1]
     area = f"compressibility: {float((upper[0] - upper).mean()):.3g} bits"

@@ -1,4 +1,4 @@
-"""A walk on the subgraph it visited, with its gaps: filled where they were closed, outlined where they are open."""
+"""Plot a walk on the subgraph it visited, with closed gaps filled and open gaps outlined."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import numpy as np
 
 from curiograph.arrays import Int64
 from curiograph.graph.graph import Graph
-from curiograph.optional import import_optional
-from curiograph.plotting.figures import create_figure
+from curiograph.plotting.figures import create_figure, import_matplotlib
 from curiograph.plotting.fonts import list_font_families
 from curiograph.plotting.layout import compute_layout
 from curiograph.plotting.node_labels import NodeLabels
@@ -20,51 +19,58 @@ from curiograph.plotting.palette import COLORS
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_INSET = 0.1  # share of the way to its middle by which an outline stands back, so that neighbours stay apart
-_SHADES = (0.08, 0.72)  # of the first and the last node, from white to black
-_NUMBERED = 80  # nodes up to which the order is written on them
-_WIDE, _NARROW = 3.5, 1.8  # inches: below the first the legend is a column, below the second there is none
+_INSET = 0.1  # relative distance of an outline from its loop, which separates adjacent outlines
+_SHADES = (0.08, 0.72)  # gray levels of the first and the last node, from white to black
+_MAX_NUMBERED = 80  # nodes up to which the order of visit is written on them
+_WIDE, _NARROW = 3.5, 1.8  # inches: below the first the legend has one column, below the second there is none
 
 
 @dataclass(frozen=True)
 class DrawnGap:
-    """A gap to draw: a loop of labels, and how many nodes had been visited when it opened and closed."""
+    """A gap to draw."""
 
     loop: Sequence[Hashable]
+    """Labels of a loop around the gap."""
     opened_at: int
+    """Number of nodes visited when the gap opened."""
     closed_at: int | None
+    """Number of nodes visited when the gap closed; None if it stays open."""
 
     def is_open(self, step: int) -> bool:
-        """Whether it is open after so many nodes."""
+        """Return whether the gap is open after `step` nodes."""
         return self.opened_at <= step and (self.closed_at is None or self.closed_at > step)
 
     def is_closed(self, step: int) -> bool:
-        """Whether it has been closed after so many nodes."""
+        """Return whether the gap is closed after `step` nodes."""
         return self.closed_at is not None and self.closed_at <= step
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class DrawnWalk:
     """A walk to draw."""
 
     graph: Graph
+    """The graph that was walked on."""
     nodes: Sequence[Hashable]
-    """Labels, first visits only."""
+    """Labels of the visited nodes, first visits only."""
     moves: Sequence[tuple[int, int]]
-    """From where to where it went, as places in `nodes`; later ones are at or after earlier ones."""
+    """Moves of the walk, as pairs of indices into `nodes`."""
     gaps: Sequence[DrawnGap]
+    """Gaps of the walk."""
     beta1: Int64
-    """Gaps after every node."""
+    """Number of gaps after every node."""
     rewards: Sequence[float]
-    """One fewer than nodes, or none."""
+    """Rewards, one fewer than nodes; empty if unknown."""
     reward: str
+    """Name of the reward."""
     title: str
-    colour: str
-    """The key of `COLORS` that the path has."""
+    """Title of the plot."""
+    color: str
+    """Key of `COLORS` for the path."""
 
 
 def draw_walk(walk: DrawnWalk, ax: Axes | None = None) -> Axes:
-    """The visited subgraph with its gaps: numbers and shades give the order of visit, the path walked is drawn bold."""
+    """Plot the visited subgraph with its gaps; numbers and shades show the order of visit, the path is bold."""
     if ax is None:
         side = 6.0 if len(walk.nodes) <= 50 else 9.0
         ax = create_figure(side, side)[1]
@@ -75,7 +81,7 @@ def draw_walk(walk: DrawnWalk, ax: Axes | None = None) -> Axes:
 
 
 class WalkPicture:
-    """A walk laid out once on axes, to be drawn as it was after any number of nodes."""
+    """A walk with a fixed layout on axes, which can be drawn after any number of nodes."""
 
     def __init__(self, walk: DrawnWalk, ax: Axes) -> None:
         self.walk, self._ax = walk, ax
@@ -83,99 +89,90 @@ class WalkPicture:
         positions = visited.positions(walk.nodes)
         self.places = compute_layout(visited)[positions]
         """Coordinates in order of visit."""
-        self.links = [(a, b) for a, b in _linked(visited.skeleton, positions) if a < b]
+        self.links = [(a, b) for a, b in _list_links(visited.skeleton, positions) if a < b]
         """Edges of the visited subgraph as pairs of steps, the earlier first."""
-        self.arrows = _linked(visited, positions) if visited.directed else []
-        """Of a directed graph, its links as pairs of steps."""
+        self.arrows = _list_links(visited, positions) if visited.directed else []
+        """Edges of a directed graph as pairs of steps."""
         ways = set(self.arrows) or {*self.links, *((b, a) for a, b in self.links)}
         self._path = [move for move in walk.moves if move in ways]
         self._jumps = [move for move in walk.moves if move not in ways]
-        self._width, height = _inches(ax)
+        self._width, height = _get_inches(ax)
         self.scale = float(np.clip(min(self._width, height) / 4.2, 0.6, 1.0))
-        """Of letters and nodes: smaller on a small panel."""
-        crowd = min(1.0, (20 / len(walk.nodes)) ** 0.4)
-        self.diameter = self.scale * (max(6.5, 16 * crowd) if self._numbered else max(3.0, 12 * crowd))
-        """Of a node, in points: smaller where there are many."""
-        self._bold = 2.2 * self.diameter / 16 if self._numbered else 0.8
-        self._names = NodeLabels(walk.nodes, self.places, self.links, self.diameter / 2, max(5.5, 7.5 * self.scale))
-        faint = min(1.0, 14 / max(1, len(walk.gaps)))  # many gaps overlap
-        self._filled, self._outlined = max(0.04, 0.2 * faint), max(0.3, 0.9 * faint)
-        self._inch = 1.0  # of the page in coordinates
+        """Scale of letters and nodes, smaller on small axes."""
+        self._numbered = len(walk.nodes) <= _MAX_NUMBERED
+        density = min(1.0, (20 / len(walk.nodes)) ** 0.4)
+        self.diameter = self.scale * (max(6.5, 16 * density) if self._numbered else max(3.0, 12 * density))
+        """Diameter of a node in points, smaller for many nodes."""
+        self._line_width = 2.2 * self.diameter / 16 if self._numbered else 0.8
+        self._labels = NodeLabels(walk.nodes, self.places, self.links, self.diameter / 2, max(5.5, 7.5 * self.scale))
+        opacity = min(1.0, 14 / max(1, len(walk.gaps)))  # many gaps overlap
+        self._fill_alpha, self._outline_alpha = max(0.04, 0.2 * opacity), max(0.3, 0.9 * opacity)
+        entries = 3 + bool(self._jumps)
+        if self._width < _WIDE:
+            self._legend_columns = 0 if self._width < _NARROW else 1
+        else:
+            self._legend_columns = entries if entries < 4 or self._width >= 1.3 * _WIDE else 2
+        self._inch = 1.0  # in coordinates of the data
         ax.set_axis_off()
         self._fit()
 
-    @property
-    def _numbered(self) -> bool:
-        return len(self.walk.nodes) <= _NUMBERED
-
-    @property
-    def _legend_columns(self) -> int:
-        entries = 3 + bool(self._jumps)
-        if self._width < _WIDE:
-            return 0 if self._width < _NARROW else 1
-        return entries if entries < 4 or self._width >= 1.3 * _WIDE else 2
-
     def _fit(self, renderer: Any = None) -> None:
-        """Show the whole walk at the size that the axes have now, alike in both directions, and the legend below."""
-        wide, tall = _inches(self._ax, renderer)
-        left, below = (0.15 + 0.2 * self.scale), (self.diameter / 2 + 12 * self.scale) / 72
+        """Set the limits of the axes for their current size, with equal scales and room for the legend below."""
+        width, height = _get_inches(self._ax, renderer)
+        margin_x, margin_y = (0.15 + 0.2 * self.scale), (self.diameter / 2 + 12 * self.scale) / 72
         rows = np.ceil((3 + bool(self._jumps)) / self._legend_columns) if self._legend_columns else 0
         legend = float(rows * 9 * self.scale * 1.5 / 72)
-        across, up = np.maximum(np.abs(self.places).max(axis=0), 0.05)
-        room = max(wide - 2 * left, 0.3), max(tall - legend - 2 * below, 0.3)
-        self._inch = max(2 * across / room[0], 2 * up / room[1])
-        bottom = -self._inch * ((tall - legend) / 2 + legend)
-        limits = (-self._inch * wide / 2, self._inch * wide / 2), (bottom, bottom + self._inch * tall)
+        extent_x, extent_y = np.maximum(np.abs(self.places).max(axis=0), 0.05)
+        room = max(width - 2 * margin_x, 0.3), max(height - legend - 2 * margin_y, 0.3)
+        self._inch = max(2 * extent_x / room[0], 2 * extent_y / room[1])
+        bottom = -self._inch * ((height - legend) / 2 + legend)
+        limits = (-self._inch * width / 2, self._inch * width / 2), (bottom, bottom + self._inch * height)
         if not np.allclose([self._ax.get_xlim(), self._ax.get_ylim()], limits):
             self._ax.set(xlim=limits[0], ylim=limits[1])
 
     def draw(self, step: int) -> None:
-        """Draw what there is after `step` nodes."""
+        """Draw the walk after `step` nodes."""
         from curiograph.plotting.draw_callback import DrawCallback
 
         self._ax.add_artist(DrawCallback(self._fit))
         self._draw_gaps(step)
         self._draw_links(step)
         self._draw_nodes(step)
-        self._names.write(self._ax, step)
+        self._labels.write(self._ax, step)
         self._draw_legend(step)
 
     def _draw_gaps(self, step: int) -> None:
-        polygon = import_optional("matplotlib.patches", "plot", "Pictures").Polygon
-        at = dict(zip(self.walk.nodes, self.places, strict=True))
+        polygon = import_matplotlib("patches").Polygon
+        place_of = dict(zip(self.walk.nodes, self.places, strict=True))
         for gap in self.walk.gaps:
-            corners = np.array([at[label] for label in gap.loop])
+            corners = np.array([place_of[label] for label in gap.loop])
             if gap.is_closed(step):
-                self._ax.add_patch(polygon(corners, facecolor=COLORS["igt"], alpha=self._filled, zorder=1))
+                self._ax.add_patch(polygon(corners, facecolor=COLORS["igt"], alpha=self._fill_alpha, zorder=1))
             elif gap.is_open(step):
                 inner = corners + _INSET * (corners.mean(axis=0) - corners)
                 self._ax.add_patch(
-                    polygon(inner, fill=False, edgecolor=COLORS["igt"], alpha=self._outlined,
-                            linewidth=self._bold, joinstyle="round", zorder=2)
+                    polygon(inner, fill=False, edgecolor=COLORS["igt"], alpha=self._outline_alpha,
+                            linewidth=self._line_width, joinstyle="round", zorder=2)
                 )  # fmt: skip
 
     def _draw_links(self, step: int) -> None:
-        """All links, the path along them, jumps where there was none, and arrowheads on a directed graph."""
-        there, path, jumps, arrows = (
+        """Draw all edges, the path along edges, jumps between other nodes, and arrowheads on a directed graph."""
+        links, path, jumps, arrows = (
             [pair for pair in pairs if max(pair) < step] for pairs in (self.links, self._path, self._jumps, self.arrows)
         )
-        lines = import_optional("matplotlib.collections", "plot", "Pictures").LineCollection
-        colour = COLORS[self.walk.colour]
-        self._ax.add_collection(lines(self.places[there], color=COLORS["quiet"], linewidth=0.9, alpha=0.6, zorder=2))
-        self._ax.add_collection(lines(self.places[path], color=colour, linewidth=self._bold, zorder=3))
+        collections = import_matplotlib("collections")
+        lines, color = collections.LineCollection, COLORS[self.walk.color]
+        self._ax.add_collection(lines(self.places[links], color=COLORS["quiet"], linewidth=0.9, alpha=0.6, zorder=2))
+        self._ax.add_collection(lines(self.places[path], color=color, linewidth=self._line_width, zorder=3))
         self._ax.add_collection(
-            lines(self.places[jumps], color=colour, linewidth=self._bold / 1.6, linestyle=":", zorder=3)
+            lines(self.places[jumps], color=color, linewidth=self._line_width / 1.6, linestyle=":", zorder=3)
         )
         if self.arrows:
-            self._draw_heads(arrows, set(path))
-
-    def _draw_heads(self, arrows: Sequence[tuple[int, int]], path: set[tuple[int, int]]) -> None:
-        """An arrowhead past the middle of every link, so that a link both ways has two."""
-        polygons = import_optional("matplotlib.collections", "plot", "Pictures").PolyCollection
-        colours = [COLORS[self.walk.colour if pair in path else "quiet"] for pair in arrows]
-        long = 0.42 * self.diameter / 72 * self._inch
-        heads = [_head(self.places[a], self.places[b], long) for a, b in arrows]
-        self._ax.add_collection(polygons(heads, facecolors=colours, linewidths=0, zorder=3))
+            on_path = set(path)
+            colors = [color if pair in on_path else COLORS["quiet"] for pair in arrows]
+            size = 0.42 * self.diameter / 72 * self._inch
+            heads = [_compute_arrowhead(self.places[a], self.places[b], size) for a, b in arrows]
+            self._ax.add_collection(collections.PolyCollection(heads, facecolors=colors, linewidths=0, zorder=3))
 
     def _draw_nodes(self, step: int) -> None:
         low, high = _SHADES
@@ -192,38 +189,39 @@ class WalkPicture:
     def _draw_legend(self, step: int) -> None:
         if not self._legend_columns:
             return
-        patch = import_optional("matplotlib.patches", "plot", "Pictures").Patch
-        line = import_optional("matplotlib.lines", "plot", "Pictures").Line2D
-        still = sum(gap.is_open(step) for gap in self.walk.gaps)
-        closed = sum(gap.is_closed(step) for gap in self.walk.gaps)
-        gaps, path, bold = COLORS["igt"], COLORS[self.walk.colour], max(1.2, self._bold)
+        patch, line = import_matplotlib("patches").Patch, import_matplotlib("lines").Line2D
+        num_open = sum(gap.is_open(step) for gap in self.walk.gaps)
+        num_closed = sum(gap.is_closed(step) for gap in self.walk.gaps)
+        gaps, path, width = COLORS["igt"], COLORS[self.walk.color], max(1.2, self._line_width)
         handles: list[Any] = [
-            patch(fill=False, edgecolor=gaps, linewidth=bold, alpha=self._outlined, label=f"open gaps: {still}"),
-            patch(facecolor=gaps, alpha=self._filled, label=f"closed gaps: {closed}"),
-            line([], [], color=path, linewidth=bold, label="path walked"),
+            patch(
+                fill=False, edgecolor=gaps, linewidth=width, alpha=self._outline_alpha, label=f"open gaps: {num_open}"
+            ),
+            patch(facecolor=gaps, alpha=self._fill_alpha, label=f"closed gaps: {num_closed}"),
+            line([], [], color=path, linewidth=width, label="path walked"),
         ]
         if self._jumps:
-            handles.append(line([], [], color=path, linewidth=bold / 1.6, linestyle=":", label="jump, no link"))
+            handles.append(line([], [], color=path, linewidth=width / 1.6, linestyle=":", label="jump, no link"))
         self._ax.legend(handles=handles, loc="lower center", ncols=self._legend_columns, frameon=False,
                         fontsize=9 * self.scale, borderpad=0.1, labelspacing=0.3)  # fmt: skip
 
 
-def _linked(graph: Graph, positions: Any) -> list[tuple[int, int]]:
-    """Links as pairs of steps of a walk that visits all nodes, given by their positions."""
-    step = np.argsort(positions)
-    rows = step[np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))]
-    return list(zip(rows.tolist(), step[graph.indices].tolist(), strict=True))
+def _list_links(graph: Graph, positions: Any) -> list[tuple[int, int]]:
+    """Return the edges of a graph as pairs of steps of a walk that visits all nodes at these positions."""
+    step_of = np.argsort(positions)
+    rows = step_of[np.repeat(np.arange(graph.num_nodes), np.diff(graph.indptr))]
+    return list(zip(rows.tolist(), step_of[graph.indices].tolist(), strict=True))
 
 
-def _inches(ax: Axes, renderer: Any = None) -> tuple[float, float]:
-    """Width and height of axes as they stand."""
+def _get_inches(ax: Axes, renderer: Any = None) -> tuple[float, float]:
+    """Return the current width and height of axes."""
     box = ax.get_window_extent(renderer)
     return box.width / ax.figure.dpi, box.height / ax.figure.dpi
 
 
-def _head(start: Any, end: Any, long: float) -> Any:
-    """Corners of an arrowhead that points to the end of a link, past its middle."""
+def _compute_arrowhead(start: Any, end: Any, size: float) -> Any:
+    """Return the corners of an arrowhead past the middle of an edge, so that edges in both directions show two."""
     along = (end - start) / max(float(np.hypot(*(end - start))), 1e-9)
     across = np.array([-along[1], along[0]])
-    tip = start + 0.58 * (end - start) + along * long / 2
-    return [tip, tip - long * along + 0.4 * long * across, tip - long * along - 0.4 * long * across]
+    tip = start + 0.58 * (end - start) + along * size / 2
+    return [tip, tip - size * along + 0.4 * size * across, tip - size * along - 0.4 * size * across]

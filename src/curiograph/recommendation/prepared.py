@@ -24,7 +24,7 @@ from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.errors import FileFormatError, SettingError
 from curiograph.exploration.mdp import Candidates, Fallback, check_fallback
-from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
+from curiograph.files import PathLike, as_path, check_file, wrap_parse_errors
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
@@ -33,6 +33,7 @@ from curiograph.parallel.fingerprint import fingerprint, hash_values
 from curiograph.recommendation.ranker import Ranker
 from curiograph.recommendation.rankers import look_up_values
 from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.tensors import open_tensors, write_tensors
 from curiograph.validation import check_integer, check_seed, resolve_workers
 
 _VERSION = 1
@@ -227,11 +228,8 @@ def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
                 wanted = descriptions.get(name) or {"graph": next(iter(descriptions.values()))["graph"]}
                 _check_description(as_path(path), name, description, wanted)
                 descriptions[name], arrays[name] = description, group
-    from safetensors.numpy import save
-
     flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
-    with open_atomic(path) as stream:
-        stream.write(save(flat, metadata={_HEADER_KEY: json.dumps(descriptions, sort_keys=True)}))
+    write_tensors(path, flat, {_HEADER_KEY: json.dumps(descriptions, sort_keys=True)})
 
 
 def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> None:
@@ -251,16 +249,12 @@ def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
 
 def _read_file(path: Path) -> dict[str, tuple[dict[str, Any], Arrays]]:
     """Return the description and the arrays of every component in a file."""
-    from safetensors import safe_open
-
-    with wrap_parse_errors(path, "parts"), safe_open(path, framework="numpy") as file:
-        header = file.metadata() or {}
-        if _HEADER_KEY not in header:
+    with open_tensors(path, "parts file", _FIX) as file:
+        if _HEADER_KEY not in file.metadata:
             raise ValueError("its header does not describe parts")
-        descriptions = {str(name): dict(each) for name, each in json.loads(header[_HEADER_KEY]).items()}
+        descriptions = {str(name): dict(each) for name, each in json.loads(file.metadata[_HEADER_KEY]).items()}
         return {
-            name: (each, {kind: file.get_tensor(f"{name}.{kind}") for kind in _DTYPES})
-            for name, each in descriptions.items()
+            name: (each, {kind: file.read(f"{name}.{kind}") for kind in _DTYPES}) for name, each in descriptions.items()
         }
 
 

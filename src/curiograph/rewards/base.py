@@ -1,4 +1,4 @@
-"""What a reward is: a name, and a tracker that values many growing walks at once."""
+"""The reward contract: a name, and a tracker that computes the values of many growing walks at once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,24 @@ from curiograph.graph.batch import GraphBatch
 
 
 class Tracker(ABC):
-    """The values of a batch of walks, kept while they grow.
+    """Compute the values of a batch of walks incrementally while they grow.
 
-    `nodes` (walks x capacity, stacked positions) and `lengths` say where the walks are; a walk of length 0 is empty,
-    and the width of `nodes` is the most nodes a walk may reach.
+    Parameters
+    ----------
+    stack : GraphBatch
+        The graphs that the walks are on.
+    nodes : array of shape (walks, capacity)
+        Visited nodes in order of visit, as batch positions. The capacity is the maximum length of a walk.
+    lengths : array of shape (walks,)
+        Number of nodes visited so far; a walk of length 0 is empty.
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import cycle
+    >>> from curiograph.rewards.igt import GapTracker
+    >>> tracker = GapTracker(GraphBatch.of([cycle(4)]), np.array([[0, 1, 2, -1]]), np.array([3]))
+    >>> tracker.values(), tracker.candidate_values(np.array([0, 1]), np.array([3], np.int32))
+    (array([0.]), array([1.]))
     """
 
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
@@ -25,35 +39,43 @@ class Tracker(ABC):
 
     @abstractmethod
     def values(self) -> Float64:
-        """F(S) of every walk."""
+        """Return F(S) of every walk."""
 
     @abstractmethod
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
-        """F(S + v) for every candidate v; those of walk i stand at `offsets[i]:offsets[i + 1]`."""
+        """Return F(S + v) of every candidate v; walk i has the candidates `offsets[i]:offsets[i + 1]`."""
 
     def advance(self, new: Int32, parents: Int64 | None = None) -> None:
-        """Let walk i become walk `parents[i]` (itself if None) plus the node `new[i]` (unchanged for -1)."""
+        """Replace walk i by walk `parents[i]` (itself if None) followed by the node `new[i]` (unchanged for -1)."""
         if parents is not None:
             self._gather(parents)
         moving = np.flatnonzero(new >= 0)
         self.nodes[moving, self.lengths[moving]] = new[moving]
         self.lengths[moving] += 1
-        self._catch_up()
+        self._update()
 
     def _gather(self, parents: Int64) -> None:
+        """Replace walk i by a copy of walk `parents[i]`."""
         self.nodes, self.lengths = self.nodes[parents], self.lengths[parents]
 
-    def _catch_up(self) -> None:  # noqa: B027 - most rewards keep nothing
-        """Take new nodes into whatever is kept beside them."""
+    def _update(self) -> None:  # noqa: B027 - most rewards keep no state
+        """Add new nodes to the internal state of the reward."""
 
 
 @runtime_checkable
 class Reward(Protocol):
-    """F(S): igt, cpt, or a user's own. `as_reward` makes one from a name or from any callable of a subgraph."""
+    """A reward F(S): igt, cpt, or a custom one. `as_reward` creates one from a name or a callable of a subgraph.
+
+    Examples
+    --------
+    >>> from curiograph.rewards.registry import as_reward
+    >>> isinstance(as_reward("igt"), Reward)
+    True
+    """
 
     @property
     def name(self) -> str:
-        """What tables and files call it."""
+        """Name used in tables and files."""
 
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
-        """Start valuing these walks."""
+        """Create a tracker for these walks; the parameters are those of `Tracker`."""

@@ -17,7 +17,7 @@ from curiograph.rewards.base import Tracker
 
 
 class CompressibilityTracker(Tracker):
-    """Compressibility of a batch of walks.
+    """Compressibility of every walk of a batch.
 
     >>> from curiograph.graph.toys import complete
     >>> tracker = CompressibilityTracker(GraphBatch.of([complete(3)]), np.array([[0, 1, 2]]), np.array([3]))
@@ -41,34 +41,35 @@ class CompressibilityTracker(Tracker):
         return self.stack.skeleton.indptr, self.stack.skeleton.indices, nodes, self.lengths
 
     def _table(self, extra: int) -> tuple[Int64, float]:
-        """A table that holds the total count of the largest subgraph there can be."""
+        """Return an entropy table for the largest possible subgraph after `extra` more steps."""
         longest = int(self.lengths.max(initial=1)) + extra
-        return build_entropy_table(_most_counts(self.stack, longest))
+        return build_entropy_table(_bound_total_count(self.stack, longest))
 
 
-def growing_compressibility(stack: GraphBatch, nodes: Int32, offsets: Int64) -> Float64:
-    """Compressibility of walks after every step; walk i stands at `offsets[i]:offsets[i + 1]` of both arrays.
+def compute_step_compressibility(stack: GraphBatch, nodes: Int32, offsets: Int64) -> Float64:
+    """Compute the compressibility of walks after every step; walk i is `offsets[i]:offsets[i + 1]` of both arrays.
 
     >>> from curiograph.graph.toys import complete
-    >>> growing_compressibility(GraphBatch.of([complete(3)]), np.array([0, 1, 2], np.int32), np.array([0, 3])).round(4)
+    >>> triangle = GraphBatch.of([complete(3)])
+    >>> compute_step_compressibility(triangle, np.array([0, 1, 2], np.int32), np.array([0, 3])).round(4)
     array([0.    , 0.5   , 0.7505])
     """
     bits = np.empty(len(nodes))
     longest = int(np.diff(offsets).max(initial=0))
-    walks = freeze_array(nodes), freeze_array(offsets)  # one type, one compilation
-    rows = stack.skeleton
-    # a step has the table that it has in any other batch, so that its last bit is the same
-    for _, some in groupby(range(1, longest + 1), key=lambda length: _table_bits(_most_counts(stack, length))):
-        lengths = list(some)
-        table = build_entropy_table(_most_counts(stack, lengths[-1]))
+    walks = freeze_array(nodes), freeze_array(offsets)  # read-only arrays only: a single compilation of the kernel
+    csr = stack.skeleton
+    # the table depends on the length alone, so that results are bit-identical in every batch
+    for _, group in groupby(range(1, longest + 1), key=lambda length: _table_bits(_bound_total_count(stack, length))):
+        lengths = list(group)
+        table = build_entropy_table(_bound_total_count(stack, lengths[-1]))
         kernels.compressibility.compute_growth_compressibility(
-            rows.indptr, rows.indices, *walks, lengths[0], lengths[-1], *table, bits
+            csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], *table, bits
         )
     return bits
 
 
-def _most_counts(stack: GraphBatch, length: int) -> int:
-    """The total count of the largest subgraph that so many nodes can have."""
+def _bound_total_count(stack: GraphBatch, length: int) -> int:
+    """Return the largest total joint count that a subgraph of `length` nodes can have."""
     return min(length**2, length + len(stack.skeleton.indices))
 
 
@@ -83,7 +84,7 @@ class Compressibility:
 
 
 def build_entropy_table(total: int) -> tuple[Int64, float]:
-    """x log2 x for counts up to `total`, as whole numbers, and the bits that one unit is worth."""
+    """Return x log2 x for counts up to `total` as fixed-point integers, and the value of one unit in bits."""
     return _entropy_table(_table_bits(total))
 
 
@@ -91,10 +92,10 @@ def _table_bits(total: int) -> int:
     return max(6, int(total).bit_length())
 
 
-@lru_cache(maxsize=8)  # each is half of the next; a walk of 50 nodes needs seven
+@lru_cache(maxsize=8)  # a walk of 50 nodes needs seven tables, each twice as large as the one before
 def _entropy_table(size_bits: int) -> tuple[Int64, float]:
-    # sums stay below total * log2(total), four of them may add up, and 63 bits must hold that;
-    # a float gives log2 of a prime to 46 bits behind the point at best
+    # up to four sums below total * log2(total) are added in 63 bits;
+    # a float represents log2 of a prime to 46 fractional bits at best
     total = 2**size_bits
     bits = min(46, 60 - size_bits - size_bits.bit_length())
     table = kernels.compressibility.build_entropy_table(total + 1, bits)

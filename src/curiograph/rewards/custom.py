@@ -1,4 +1,4 @@
-"""A user's own callable as a reward."""
+"""Rewards defined by a user's callable."""
 
 from __future__ import annotations
 
@@ -22,8 +22,17 @@ Function = Callable[[Graph], float]
 
 @dataclass(frozen=True)
 class CallableReward:
-    """F(S) computed by a function of the visited subgraph (an undirected `Graph` with the labels of its nodes).
+    """Reward computed by a function of the visited subgraph.
 
+    Parameters
+    ----------
+    function : callable
+        Takes the visited subgraph, an undirected `Graph` with the labels of its nodes, and returns a finite number.
+    name : str
+        Name used in tables and files.
+
+    Examples
+    --------
     >>> density = CallableReward(lambda s: 2 * s.num_edges / (len(s) * (len(s) - 1)), name="density")
     >>> density.name
     'density'
@@ -34,26 +43,26 @@ class CallableReward:
 
     @property
     def fingerprint(self) -> Any:
-        """What the function says tells it from others, if it says so."""
+        """Value that identifies the function in saved runs: its attribute `fingerprint`, or None."""
         return getattr(self.function, "fingerprint", None)
 
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
         return _CallableTracker(self, stack, nodes, lengths)
 
     def value(self, subgraph: Graph) -> float:
-        """Call the function; anything but a finite number is an error that names the subgraph's nodes."""
+        """Call the function; raise `RewardError` with the subgraph's nodes if the result is not a finite number."""
         try:
             value: Any = self.function(subgraph)
         except Exception as error:
             raise RewardError(
-                f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_shown(subgraph)}: "
+                f"reward {self.name!r} raised {type(error).__name__} on the subgraph of {_format_nodes(subgraph)}: "
                 f"{shorten_text(error)}"
             ) from error
-        number = _number(value)
+        number = _as_float(value)
         if not math.isfinite(number):
             raise RewardError(
-                f"reward {self.name!r} returned {shorten_text(repr(value))} on the subgraph of {_shown(subgraph)}; "
-                "a reward must be a finite number."
+                f"reward {self.name!r} returned {shorten_text(repr(value))} on the subgraph of "
+                f"{_format_nodes(subgraph)}; a reward must be a finite number."
             )
         return number
 
@@ -65,27 +74,27 @@ class _CallableTracker(Tracker):
 
     def values(self) -> Float64:
         return np.asarray(
-            [self._value(self.nodes[i, :length]) if length else 0.0 for i, length in enumerate(self.lengths)]
+            [self._evaluate(self.nodes[i, :length]) if length else 0.0 for i, length in enumerate(self.lengths)]
         )
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         walks = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         return np.asarray(
             [
-                self._value(np.append(self.nodes[i, : self.lengths[i]], v))
+                self._evaluate(np.append(self.nodes[i, : self.lengths[i]], v))
                 for i, v in zip(walks, candidates, strict=True)
             ],
             np.float64,
         )
 
-    def _value(self, nodes: Int32) -> float:
-        graph, first = self.stack.split(int(nodes[0]))
-        shift = int(nodes[0]) - first
+    def _evaluate(self, nodes: Int32) -> float:
+        graph, position = self.stack.split(int(nodes[0]))
+        shift = int(nodes[0]) - position
         return self._reward.value(graph.skeleton.induced(np.sort(nodes) - shift))
 
 
-def _number(value: Any) -> float:
-    """`value` as a float; NaN for what is no number, text that spells one included."""
+def _as_float(value: Any) -> float:
+    """Convert `value` to a float; NaN for anything that is not a number, numeric text included."""
     if not isinstance(value, (numbers.Real, np.generic)) and np.shape(value) != ():
         return math.nan
     try:
@@ -94,6 +103,6 @@ def _number(value: Any) -> float:
         return math.nan
 
 
-def _shown(subgraph: Graph) -> str:
+def _format_nodes(subgraph: Graph) -> str:
     labels = [repr(label) for label in subgraph.labels[:5]]
     return ", ".join(labels) + (f" and {len(subgraph) - 5} more" if len(subgraph) > 5 else "")

@@ -15,7 +15,7 @@ from curiograph.rewards.base import Tracker
 
 
 class GapTracker(Tracker):
-    """Annotated subgraphs of a batch of walks; the arrays are those of `kernels.gaps`.
+    """Information gaps of every walk of a batch; the private arrays are those of `kernels.homology`.
 
     >>> from curiograph.graph.toys import cycle
     >>> tracker = GapTracker(GraphBatch.of([cycle(4)]), np.array([[0, 1, 2]]), np.array([3]))
@@ -34,42 +34,44 @@ class GapTracker(Tracker):
         self._counts = np.zeros((batch, 4), np.int64)
         self.closed: list[Int64] = []
         """Gaps closed since the walks last branched, as rows (walk, step opened, step closed)."""
-        self._catch_up()
+        self._update()
 
     def values(self) -> Float64:
         return self._counts[:, kernels.homology.GAPS].astype(np.float64)
 
-    def parts(self) -> Int64:
-        """beta_0: the number of components of every walk's subgraph."""
+    def component_counts(self) -> Int64:
+        """Return beta_0 of every walk: the number of components of its subgraph."""
         return self._counts[:, kernels.homology.COMPONENTS].copy()
 
-    def edges(self) -> Int64:
-        """Number of edges of every walk's subgraph."""
+    def edge_counts(self) -> Int64:
+        """Return the number of edges of every walk's subgraph."""
         return self._counts[:, kernels.homology.EDGES].copy()
 
     def open_gaps(self) -> Int64:
-        """Gaps still open, as rows (walk, step opened)."""
+        """Return the gaps that are still open, as rows (walk, step opened)."""
         walks, bits = np.nonzero(self._born >= 0)
         return np.column_stack([walks, self._born[walks, bits]])
 
-    def running_through(self, walk: int, opened: int) -> dict[tuple[int, int], int]:
-        """Edges of a walk's subgraph that open gaps of one step run through: a bit per gap, by the steps of their
-        ends, the earlier first."""
-        edges = self._counts[walk, kernels.homology.EDGES]
+    def edge_annotations(self, walk: int, opened: int) -> dict[tuple[int, int], int]:
+        """Return, per edge of a walk's subgraph, the bit set of the gaps opened at step `opened` that use the edge.
+
+        Edges are pairs of steps, the earlier first; edges that no such gap uses are left out.
+        """
+        num_edges = self._counts[walk, kernels.homology.EDGES]
         bits = np.flatnonzero(self._born[walk] == opened)
-        marks = self._marks[walk, :edges, bits >> 6] >> (bits & 63).astype(np.uint64)[:, None] & np.uint64(1)
-        found: dict[tuple[int, int], int] = {}
+        marks = self._marks[walk, :num_edges, bits >> 6] >> (bits & 63).astype(np.uint64)[:, None] & np.uint64(1)
+        annotations: dict[tuple[int, int], int] = {}
         for bit, edge in np.argwhere(marks).tolist():
             ends = self._lists[walk, 2 * edge, 0], self._lists[walk, 2 * edge + 1, 0]
             pair = int(min(ends)), int(max(ends))
-            found[pair] = found.get(pair, 0) | 1 << bit
-        return found
+            annotations[pair] = annotations.get(pair, 0) | 1 << bit
+        return annotations
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
-        rows = self.stack.skeleton
+        csr = self.stack.skeleton
         values: Float64 = kernels.homology.count_candidate_gaps(
-            rows.indptr,
-            rows.indices,
+            csr.indptr,
+            csr.indices,
             self.nodes,
             self._places,
             self._local,
@@ -83,17 +85,16 @@ class GapTracker(Tracker):
 
     def _gather(self, parents: Int64) -> None:
         super()._gather(parents)
-        self.closed.clear()  # its walk numbers would no longer hold
+        self.closed.clear()  # walk numbers change
         for name in ("_places", "_local", "_lists", "_marks", "_born", "_counts"):
             setattr(self, name, getattr(self, name)[parents])
 
-    def _catch_up(self) -> None:
-        rows = self.stack.skeleton
-        short = True
-        while short:
+    def _update(self) -> None:
+        csr = self.stack.skeleton
+        while True:
             closed, edges, gaps = kernels.homology.grow_walks(
-                rows.indptr,
-                rows.indices,
+                csr.indptr,
+                csr.indices,
                 self.nodes,
                 self.lengths,
                 self._places,
@@ -105,28 +106,25 @@ class GapTracker(Tracker):
             )
             if len(closed):
                 self.closed.append(closed)
-            short = edges > 0
-            if short:
-                self._make_room(edges, gaps)
-
-    def _make_room(self, edges: int, gaps: int) -> None:
-        """Widen what would overflow: edges, and bits for gaps."""
-        if edges > self._marks.shape[1]:
-            self._lists = _widened(self._lists, 1, 3 * edges, -1)
-            self._marks = _widened(self._marks, 1, 3 * edges // 2, 0)
-        if gaps > 64 * self._marks.shape[2]:
-            words = -(-gaps // 64) + self._marks.shape[2] // 2
-            self._marks = _widened(self._marks, 2, words, 0)
-            self._born = _widened(self._born, 1, 64 * words, -1)
+            if edges == 0:
+                return
+            # the kernel stopped before an overflow: enlarge the arrays of edges, or of bits for gaps, and continue
+            if edges > self._marks.shape[1]:
+                self._lists = _enlarge(self._lists, 1, 3 * edges, -1)
+                self._marks = _enlarge(self._marks, 1, 3 * edges // 2, 0)
+            if gaps > 64 * self._marks.shape[2]:
+                words = -(-gaps // 64) + self._marks.shape[2] // 2
+                self._marks = _enlarge(self._marks, 2, words, 0)
+                self._born = _enlarge(self._born, 1, 64 * words, -1)
 
 
-def _widened(array: NDArray[Any], axis: int, size: int, fill: int) -> NDArray[Any]:
-    """A copy of `array` with `size` places along `axis`, the new ones holding `fill`."""
+def _enlarge(array: NDArray[Any], axis: int, size: int, fill: int) -> NDArray[Any]:
+    """Return a copy of `array` with length `size` along `axis`, padded with `fill`."""
     shape = list(array.shape)
     shape[axis] = size
-    wide = np.full(shape, fill, array.dtype)
-    wide[tuple(slice(0, n) for n in array.shape)] = array
-    return wide
+    enlarged = np.full(shape, fill, array.dtype)
+    enlarged[tuple(slice(n) for n in array.shape)] = array
+    return enlarged
 
 
 @dataclass(frozen=True)

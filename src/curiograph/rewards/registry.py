@@ -1,4 +1,4 @@
-"""From what a user writes (`"igt"`, a function, an object) to a reward, and the contract that each must keep."""
+"""Look up rewards by name, wrap callables, and check that a reward fulfills the contract."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REWARDS: dict[str, Reward] = {"igt": InformationGaps(), "cpt": Compressibility()
 
 
 def as_reward(reward: RewardLike) -> Reward:
-    """The reward meant by a name, an object or a callable of a subgraph.
+    """Return the reward given by a name, a reward object or a callable of a subgraph.
 
     >>> as_reward("igt").name
     'igt'
@@ -47,11 +47,27 @@ def as_reward(reward: RewardLike) -> Reward:
 
 
 def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 0) -> None:
-    """Raise `RewardError` unless a reward keeps its contract: run this on your own.
+    """Check that a reward fulfills the contract; use this to test your own rewards.
 
-    On random sets of nodes of `graph` (a 4 x 4 grid by default) it must give finite numbers, the same for the same set
-    in any order of visit, the same again when asked twice, and the same for `S + v` as for S grown by v.
+    For random sets of nodes, the reward must return finite numbers, be deterministic, not depend on the order of
+    visit, and return the same value for a candidate S + v as for S after v was visited.
 
+    Parameters
+    ----------
+    reward : str, Reward or callable
+        The reward to check.
+    graph : Graph, optional
+        The graph to check it on; a 4 x 4 grid by default.
+    seed : int
+        Seed of the random sets of nodes.
+
+    Raises
+    ------
+    RewardError
+        If the contract is violated; the message describes how.
+
+    Examples
+    --------
     >>> check_reward("cpt")
     >>> check_reward(lambda subgraph: float("nan"))
     Traceback (most recent call last):
@@ -65,10 +81,11 @@ def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 
     for _ in range(20):
         size = int(rng.integers(1, min(12, graph.num_nodes)))
         nodes = rng.permutation(graph.num_nodes)[: size + 1].astype(np.int32)
-        _check_one(reward, stack, nodes, rng)
+        _check_nodes(reward, stack, nodes, rng)
 
 
-def _check_one(reward: Reward, stack: GraphBatch, nodes: Int32, rng: np.random.Generator) -> None:
+def _check_nodes(reward: Reward, stack: GraphBatch, nodes: Int32, rng: np.random.Generator) -> None:
+    """Check a reward on one walk, whose last node is first evaluated as a candidate."""
     size = len(nodes) - 1
     where = f"on the nodes at positions {nodes.tolist()}"
     row = nodes[None, :]
@@ -76,19 +93,26 @@ def _check_one(reward: Reward, stack: GraphBatch, nodes: Int32, rng: np.random.G
     tracker = reward.track(stack, row, np.array([size]))
     if not isinstance(tracker, Tracker):
         raise RewardError(f"reward {reward.name!r}: track returned {tracker!r}; it must return a Tracker.")
-    ahead = tracker.candidate_values(one, nodes[-1:])
-    again = tracker.candidate_values(one, nodes[-1:])
-    if np.shape(ahead) != (1,) or not np.all(np.isfinite(ahead)):
-        raise RewardError(f"reward {reward.name!r} gave {ahead!r} {where}; it must give a finite number per candidate.")
-    if not np.array_equal(ahead, again):
-        raise RewardError(f"reward {reward.name!r} gave {ahead[0]} and then {again[0]} {where}; it must not change.")
+    value = tracker.candidate_values(one, nodes[-1:])
+    repeated = tracker.candidate_values(one, nodes[-1:])
+    if np.shape(value) != (1,) or not np.all(np.isfinite(value)):
+        raise RewardError(
+            f"reward {reward.name!r} returned {value!r} {where}; it must return a finite number per candidate."
+        )
+    if not np.array_equal(value, repeated):
+        raise RewardError(
+            f"reward {reward.name!r} returned {value[0]} and then {repeated[0]} {where}; it must not change."
+        )
     tracker.advance(nodes[-1:])
     grown = tracker.values()
-    if not np.allclose(grown, ahead, rtol=1e-9, atol=1e-9):
-        raise RewardError(f"reward {reward.name!r} foresaw {ahead[0]} but gives {grown[0]} {where}; they must agree.")
+    if not np.allclose(grown, value, rtol=1e-9, atol=1e-9):
+        raise RewardError(
+            f"reward {reward.name!r} returned {value[0]} for a candidate but {grown[0]} after the step {where}; "
+            "they must agree."
+        )
     shuffled = reward.track(stack, rng.permuted(row, axis=1), np.array([size + 1])).values()
     if not np.allclose(shuffled, grown, rtol=1e-9, atol=1e-9):
         raise RewardError(
-            f"reward {reward.name!r} gives {grown[0]} in one order of visit and {shuffled[0]} in another {where}; "
+            f"reward {reward.name!r} returned {grown[0]} for one order of visit and {shuffled[0]} for another {where}; "
             "it must depend on the set of visited nodes alone."
         )

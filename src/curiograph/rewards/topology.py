@@ -1,4 +1,4 @@
-"""Betti numbers of the clique complex of a whole graph."""
+"""Betti numbers of the clique complex of a whole graph, and persistence in higher dimensions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,25 @@ from curiograph.validation import check_integer
 
 
 def betti(graph: Graph, dim: int = 1) -> int:
-    """Number of topological gaps of dimension `dim` in the clique complex of a graph, over GF(2).
+    """Compute a Betti number of the clique complex of a graph, over GF(2).
 
-    Dimensions 0 (components) and 1 (loops that no triangles fill) are computed here; 2 and above by gudhi
-    (`pip install curiograph[topology]`). Direction and weights are ignored.
+    Dimension 0 counts components, dimension 1 loops that are not filled by triangles. The direction and the weights
+    of edges are ignored.
 
+    Parameters
+    ----------
+    graph : Graph
+        The whole graph is measured.
+    dim : int
+        Dimension; 2 and above are computed by gudhi (`pip install curiograph[topology]`).
+
+    Returns
+    -------
+    int
+        Number of topological gaps of dimension `dim`.
+
+    Examples
+    --------
     >>> from curiograph.graph.toys import cycle, grid
     >>> betti(cycle(6)), betti(grid(3, 3)), betti(grid(3, 3), dim=0)
     (1, 4, 1)
@@ -31,15 +45,16 @@ def betti(graph: Graph, dim: int = 1) -> int:
         return len(compute_persistence(graph.skeleton, np.arange(graph.num_nodes), dim, whole=True)[dim])
     nodes = np.arange(graph.num_nodes, dtype=np.int32)[None, :]
     tracker = GapTracker(GraphBatch.of([graph]), nodes, np.array([graph.num_nodes]))
-    return int(tracker.parts()[0]) if dim == 0 else int(tracker.values()[0])
+    return int(tracker.component_counts()[0]) if dim == 0 else int(tracker.values()[0])
 
 
 def compute_persistence(
     graph: Graph, nodes: np.ndarray[Any, Any], max_dim: int, *, whole: bool = False
 ) -> dict[int, list[tuple[int, int | None]]]:
-    """Gaps of each dimension from 2 to `max_dim` of the node-order filtration, by gudhi.
+    """Compute the gaps of dimensions 2 to `max_dim` of the filtration by order of nodes, with gudhi.
 
-    Each is (step opened, step closed or None). With `whole` only those that never close, as Betti numbers count.
+    Each gap is (step opened, step closed or None). With `whole`, all nodes enter at once and only gaps that never
+    close are returned, as Betti numbers count them.
     """
     gudhi = import_optional("gudhi", "topology", "Betti numbers of dimension 2 and above")
     step = {int(node): t for t, node in enumerate(nodes)}
@@ -53,9 +68,9 @@ def compute_persistence(
                 tree.insert([s, t], filtration=0.0 if whole else t)
     tree.expansion(max_dim + 1)
     tree.compute_persistence(homology_coeff_field=2, persistence_dim_max=True)
-    return {dim: _lasting(tree.persistence_intervals_in_dimension(dim), whole) for dim in range(2, max_dim + 1)}
-
-
-def _lasting(pairs: Any, whole: bool) -> list[tuple[int, int | None]]:
-    gaps = [(int(opened), None if np.isinf(closed) else int(closed)) for opened, closed in pairs]
-    return [gap for gap in gaps if gap[0] != gap[1] and (gap[1] is None or not whole)]
+    gaps: dict[int, list[tuple[int, int | None]]] = {}
+    for dim in range(2, max_dim + 1):
+        intervals = tree.persistence_intervals_in_dimension(dim)
+        pairs = [(int(opened), None if np.isinf(closed) else int(closed)) for opened, closed in intervals]
+        gaps[dim] = [(a, b) for a, b in pairs if a != b and (b is None or not whole)]
+    return gaps

@@ -1,1 +1,1 @@
-"""The web face: a REST service, and a page on which people walk. Needs `pip install 'curiograph[web]'`."""
+"""REST service and web page. Needs `pip install 'curiograph[web]'`."""

@@ -1,12 +1,12 @@
-"""Recommendations in batches: what arrives while one batch is computed is answered together in the next.
+"""Batching of recommendations: requests that arrive while a batch is computed form the next batch.
 
-Many histories cost far less together than one after the other, and answers do not depend on who is answered together.
+Many histories cost far less together than one after the other, and the answers do not depend on the batch.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,126 +16,126 @@ from curiograph.centrality.history import History
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.config import Limits
-from curiograph.service.prepared import copy_if_full, find_prepared_nodes, prepare_nodes
+from curiograph.service.errors import BusyError, TimeLimitError
+from curiograph.service.prepared import PreparedRecommender, copy_if_full, prepare_nodes
 from curiograph.service.responses import encode_recommendations
 from curiograph.service.time_limits import StopCheck
 from curiograph.service.workers import WorkerPool
 
-_AT_ONCE = 32
-"""Histories answered together: beyond, PageRank gains nothing and those at the front wait for those at the back."""
+_BATCH_SIZE = 32
+"""Maximum number of histories of a batch: larger batches are not faster per history, and take longer."""
 
-Histories = Sequence[History]
 Answers = list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class RecommendQuery:
-    """What is the same for all histories of a batch."""
+    """The settings that all histories of a batch have in common."""
 
     recommender: Recommender
     k: int
     candidates: CandidateSet
     reasons: bool
-    known_by: Recommender | None = None
-    """Where answers come from what this one knows alone, and say what that is."""
 
-    def answer(self, histories: Histories) -> Answers:
-        """An answer for each history."""
-        tops = self.recommender.recommend_visited(histories, self.k, self.candidates)
-        used = [None if self.known_by is None else self._used(self.known_by, seen) for seen in histories]
-        return [encode_recommendations(top, self.reasons, nodes) for top, nodes in zip(tops, used, strict=True)]
+    def answer(self, histories: Sequence[History]) -> Answers:
+        """Return one answer per history."""
+        answers = []
+        for history, top in zip(
+            histories, self.recommender.recommend_visited(histories, self.k, self.candidates), strict=True
+        ):
+            used = None
+            if isinstance(self.recommender, PreparedRecommender):
+                used = [top.graph.label(node) for node in self.recommender.find_used_nodes(history)]
+            answers.append(encode_recommendations(top, self.reasons, used))
+        return answers
 
-    def _used(self, recommender: Recommender, seen: History) -> list[Hashable]:
-        return [recommender.graph.label(node) for node in find_prepared_nodes(recommender, seen.nodes.tolist())]
-
-    def prepare_and_answer(self, histories: Histories, most: int, check: StopCheck) -> Answers:
-        """An answer for each history, about whose nodes something is not known yet, and is kept up to a limit."""
-        made = copy_if_full(self.recommender, most)
-        prepare_nodes(made, (node for seen in histories for node in seen.nodes.tolist()), check)
-        return replace(self, recommender=made).answer(histories)
+    def prepare_and_answer(self, histories: Sequence[History], max_numbers: int, check: StopCheck) -> Answers:
+        """Prepare the nodes of the histories, then answer; keep what was prepared up to a limit."""
+        recommender = copy_if_full(self.recommender, max_numbers)
+        prepare_nodes(recommender, (node for history in histories for node in history.nodes.tolist()), check)
+        return replace(self, recommender=recommender).answer(histories)
 
 
 @dataclass(frozen=True, eq=False)
-class _Waiting:
-    question: RecommendQuery
-    histories: Histories
+class _Request:
+    query: RecommendQuery
+    histories: Sequence[History]
     future: asyncio.Future[Answers] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
 class Batcher:
-    """One thread that answers batch after batch. Used from the event loop alone.
+    """One thread that answers one batch after the other. Use it from the event loop only.
 
     Parameters
     ----------
-    limits : say how much is kept of what is learned on the way.
-    quick : has places for those who wait for a batch.
-    computing : has threads for what takes long.
+    limits : limits the number of waiting requests, their time, and what is kept of what was prepared while answering.
+    workers : pool that answers histories with nodes that are not prepared, which takes long.
     """
 
-    def __init__(self, limits: Limits, quick: WorkerPool, computing: WorkerPool) -> None:
-        self._limits, self._quick, self._computing = limits, quick, computing
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="batches")
-        self._waiting: list[_Waiting] = []
+    def __init__(self, limits: Limits, workers: WorkerPool) -> None:
+        self._limits, self._workers = limits, workers
+        self._executor = ThreadPoolExecutor(1, thread_name_prefix="batches")
+        self._waiting: list[_Request] = []
+        self._num_unanswered = 0
         self._running = False
 
-    async def answer(self, question: RecommendQuery, histories: Histories) -> Answers:
-        """The answers to some histories; those that nothing was prepared for are computed apart, as they take long."""
-        if not all(question.recommender.is_prepared(history) for history in histories):
-            return await self._computing.run_with_deadline(
-                partial(question.prepare_and_answer, histories, self._limits.parts)
+    async def answer(self, query: RecommendQuery, histories: Sequence[History]) -> Answers:
+        """Return one answer per history."""
+        if not all(query.recommender.is_prepared(history) for history in histories):
+            return await self._workers.run_with_deadline(
+                partial(query.prepare_and_answer, histories, self._limits.parts)
             )
-        self._quick.enter()
+        if self._num_unanswered >= self._limits.running:
+            raise BusyError(self._limits.running)
+        self._num_unanswered += 1
         try:
-            waiting = _Waiting(question, histories)
-            self._waiting.append(waiting)
-            self._go_on()
-            return await self._quick.within(waiting.future)
+            request = _Request(query, histories)
+            self._waiting.append(request)
+            self._start_batch()
+            return await asyncio.wait_for(request.future, self._limits.seconds)
+        except TimeoutError:
+            raise TimeLimitError(self._limits.seconds) from None
         finally:
-            self._quick.leave()
+            self._num_unanswered -= 1
 
-    def _go_on(self) -> None:
-        """Start the next batch, if none is running."""
+    def _start_batch(self) -> None:
+        """Start the next batch, unless one is running: waiting requests with the query of the first one."""
         if self._running or not self._waiting:
             return
-        batch, rest, count = [], [], 0
-        first = self._waiting[0].question
-        for waiting in self._waiting:
-            fits = count == 0 or count + len(waiting.histories) <= _AT_ONCE
-            if waiting.question == first and fits:
-                batch.append(waiting)
-                count += len(waiting.histories)
+        batch, rest, num_histories = [], [], 0
+        for request in self._waiting:
+            fits = num_histories == 0 or num_histories + len(request.histories) <= _BATCH_SIZE
+            if request.query == self._waiting[0].query and fits:
+                batch.append(request)
+                num_histories += len(request.histories)
             else:
-                rest.append(waiting)
+                rest.append(request)
         self._waiting, self._running = rest, True
-        task = asyncio.get_running_loop().run_in_executor(self._thread, _answered, batch)
-        task.add_done_callback(lambda done: self._hand_out(batch, done))
+        task = asyncio.get_running_loop().run_in_executor(self._executor, _answer_batch, batch)
+        task.add_done_callback(lambda done: self._finish_batch(batch, done.result()))
 
-    def _hand_out(self, batch: list[_Waiting], done: asyncio.Future[list[Answers | Exception]]) -> None:
+    def _finish_batch(self, batch: list[_Request], results: list[Answers | Exception]) -> None:
         self._running = False
-        self._go_on()
-        for waiting, answer in zip(batch, done.result(), strict=True):
-            if waiting.future.done():  # nobody waits any more
+        self._start_batch()
+        for request, result in zip(batch, results, strict=True):
+            if request.future.done():  # cancelled by the time limit
                 continue
-            if isinstance(answer, Exception):
-                waiting.future.set_exception(answer)
+            if isinstance(result, Exception):
+                request.future.set_exception(result)
             else:
-                waiting.future.set_result(answer)
+                request.future.set_result(result)
 
     def stop(self) -> None:
-        """Start nothing more."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        """Start no further batch."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
 
 
-def _answered(batch: list[_Waiting]) -> list[Answers | Exception]:
-    """The answers to a batch; where one history spoils it, to each alone."""
+def _answer_batch(batch: list[_Request]) -> list[Answers | Exception]:
+    """Answer a batch; if that fails, answer each request alone, so that only the bad one fails."""
     try:
-        answers = batch[0].question.answer([history for waiting in batch for history in waiting.histories])
+        answers = iter(batch[0].query.answer([history for request in batch for history in request.histories]))
     except Exception as error:
         if len(batch) == 1:
             return [error]
-        return [answer for waiting in batch for answer in _answered([waiting])]
-    split: list[Answers | Exception] = []
-    for waiting in batch:
-        split.append(answers[: len(waiting.histories)])
-        answers = answers[len(waiting.histories) :]
-    return split
+        return [result for request in batch for result in _answer_batch([request])]
+    return [[next(answers) for _ in request.histories] for request in batch]

@@ -13,8 +13,8 @@ from curiograph.rewards.registry import REWARDS
 from curiograph.service.config import Limits
 
 _BEAM = re.compile("beam(?::([0-9]{1,9}))?")
-_WIDTHS = {True: 8, False: 256}
-"""Of a beam without a number: guided or not."""
+_DEFAULT_WIDTH = 256
+_DEFAULT_GUIDED_WIDTH = 8
 _REWARDS = {
     "igt": "information gaps: loops of the visited subgraph that no triangles fill",
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
@@ -22,8 +22,8 @@ _REWARDS = {
 _TRAINED = {"paper": "gnn with the published setting", "horizon": "horizon"}
 
 
-def get_agent(text: str, limits: Limits) -> Agent:
-    """The agent that a client means; raises for any name that is not ours, whatever files there are.
+def get_agent(name: str, limits: Limits) -> Agent:
+    """Return the agent with this name; raise for any name that is not built-in or shipped, such as a path.
 
     >>> get_agent("beam:4", Limits()).name
     'beam:4'
@@ -31,52 +31,44 @@ def get_agent(text: str, limits: Limits) -> Agent:
     Traceback (most recent call last):
     curiograph.errors.UnknownNameError: there is no agent './agent.safetensors'; the agents are random, ...
     """
-    guide, plus, planner = text.rpartition("+")
+    agents = [*AGENTS, *shipped_agents()]
+    guide, plus, planner = name.rpartition("+")
     beam = _BEAM.fullmatch(planner)
-    known = guide in _plain_agents() if plus and beam else bool(beam) or text in _plain_agents()
-    if not known:
+    is_known = guide in agents if plus and beam else bool(beam) or name in agents
+    if not is_known:
         names = ", ".join([*AGENTS, "beam:WIDTH", *shipped_agents()])
-        raise UnknownNameError(f"there is no agent {quote_value(text)}; the agents are {names}, HORIZON+beam:WIDTH.")
-    width = int(beam[1] or _WIDTHS[bool(plus)]) if beam else 1
-    if width > limits.beam:
-        raise SettingError(
-            f"the beam is {width} wide; at most {limits.beam} is allowed here, as in beam:{limits.beam}."
-        )
-    return as_agent(text)
+        raise UnknownNameError(f"there is no agent {quote_value(name)}; the agents are {names}, HORIZON+beam:WIDTH.")
+    if beam:
+        width = int(beam[1] or (_DEFAULT_GUIDED_WIDTH if plus else _DEFAULT_WIDTH))
+        if width > limits.beam:
+            raise SettingError(
+                f"the beam is {width} wide; at most {limits.beam} is allowed here, as in beam:{limits.beam}."
+            )
+    return as_agent(name)
 
 
-def _plain_agents() -> list[str]:
-    return [*AGENTS, *shipped_agents()]
-
-
-def check_reward(text: str) -> str:
-    """The reward that a client means."""
-    if text not in REWARDS:
-        raise UnknownNameError(f"there is no reward {quote_value(text)}; the rewards are {', '.join(REWARDS)}.")
-    return text
+def check_reward(name: str) -> str:
+    """Return the name of a reward; raise if there is none with this name."""
+    if name not in REWARDS:
+        raise UnknownNameError(f"there is no reward {quote_value(name)}; the rewards are {', '.join(REWARDS)}.")
+    return name
 
 
 def describe_agents() -> dict[str, str]:
-    """What each agent does, in a line.
+    """Describe each agent in one line.
 
     >>> describe_agents()["igt-rg-horizon"]
     'horizon, trained for igt on rg graphs'
     """
-    built_in = {name: _first_line(made) for name, made in AGENTS.items()}
-    return built_in | {name: _about(name) for name in shipped_agents()}
+    descriptions = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
+    for name in shipped_agents():
+        reward, _, rest = name.partition("-")
+        family, _, kind = rest.partition("-")
+        graphs = "graphs of all families" if family == "all" else f"{family} graphs"
+        descriptions[name] = f"{_TRAINED.get(kind, 'gnn')}, trained for {reward} on {graphs}"
+    return descriptions
 
 
 def describe_rewards() -> dict[str, str]:
-    """What each reward is, in a line."""
+    """Describe each reward in one line."""
     return {name: _REWARDS[name] for name in REWARDS}
-
-
-def _first_line(thing: object) -> str:
-    return (thing.__doc__ or "").strip().partition("\n")[0]
-
-
-def _about(name: str) -> str:
-    reward, _, rest = name.partition("-")
-    family, _, kind = rest.partition("-")
-    graphs = "graphs of all families" if family == "all" else f"{family} graphs"
-    return f"{_TRAINED.get(kind, 'gnn')}, trained for {reward} on {graphs}"

@@ -1,15 +1,18 @@
-"""What one client may ask of a service, so that it stays quick for the others."""
+"""Limits on what one client may request, so that the service stays fast for the others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
+from curiograph.errors import SettingError
+from curiograph.service.errors import TooLargeError
 from curiograph.validation import check_integer
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Bounds on requests; whatever lies beyond is refused with the bound.
+    """Limits of requests; the error for a request beyond one of them gives the limit.
 
     >>> Limits(steps=0)
     Traceback (most recent call last):
@@ -17,34 +20,54 @@ class Limits:
     """
 
     upload_bytes: int = 16 * 2**20
-    """Size of an uploaded graph."""
+    """Maximum size of an uploaded graph."""
     body_bytes: int = 2 * 2**20
-    """Size of any other request."""
+    """Maximum size of any other request."""
     nodes: int = 200_000
-    """Nodes of an uploaded graph."""
+    """Maximum number of nodes of an uploaded graph."""
     edges: int = 2_000_000
-    """Edges of an uploaded graph."""
+    """Maximum number of edges of an uploaded graph."""
     uploads: int = 16
-    """Uploaded graphs kept; the one that was not used for longest makes room."""
+    """Uploaded graphs kept; a further upload replaces the least recently used one."""
     steps: int = 500
-    """Nodes of a walk."""
+    """Maximum number of nodes of a walk."""
     walks: int = 1_000
-    """Walks or histories in one request."""
+    """Maximum number of walks or histories in one request."""
     k: int = 1_000
-    """Nodes listed in one answer."""
+    """Maximum number of nodes listed in one response."""
     beam: int = 256
-    """Width of a beam."""
+    """Maximum width of a beam."""
     parts: int = 20_000_000
-    """Numbers kept for each graph of what recommendations found out on the way: a quarter of a gigabyte."""
+    """Numbers kept per graph that were prepared while answering requests: a quarter of a gigabyte."""
     running: int = 64
-    """Requests that compute or wait for it."""
+    """Maximum number of requests that compute or wait for a thread."""
     jobs: int = 2
-    """Jobs that run at once."""
+    """Jobs that run at the same time."""
     kept_jobs: int = 64
-    """Jobs waiting, running or finished that are remembered."""
+    """Waiting, running and finished jobs that are kept."""
     seconds: int = 30
-    """Time for the answer to a request."""
+    """Maximum time to answer a request."""
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            check_integer(each.name, getattr(self, each.name), 1, "a limit is a whole number, 1 or more")
+        for field in fields(self):
+            check_integer(field.name, getattr(self, field.name), 1, "a limit is a whole number, 1 or more")
+
+    def check_count(self, name: str, value: int, maximum: int) -> None:
+        """Raise if a number of a request exceeds its limit."""
+        if value > maximum:
+            raise SettingError(f"{name} is {value:,}; at most {maximum:,} is allowed here.")
+
+    def check_walks(self, walks: Sequence[Sequence[object]]) -> None:
+        """Raise if there are too many walks, or if one is too long."""
+        if len(walks) > self.walks:
+            raise TooLargeError(f"there are {len(walks):,} walks or histories; at most {self.walks:,} are allowed.")
+        longest = max(map(len, walks), default=0)
+        if longest > self.steps:
+            raise TooLargeError(f"a walk or history has {longest:,} entries; at most {self.steps:,} are allowed.")
+
+    def check_seconds(self, seconds: float, advice: str) -> None:
+        """Raise if work would take longer than the time limit, before it starts."""
+        if seconds > self.seconds:
+            raise SettingError(
+                f"this would take about {seconds:,.0f} s, and a request may take {self.seconds}; {advice}."
+            )

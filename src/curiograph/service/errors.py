@@ -1,27 +1,26 @@
-"""Everything that is not an answer, in one shape: `{"error": {"type": ..., "message": ...}}`."""
+"""Errors of the service, and handlers that answer every error as `{"error": {"type": ..., "message": ...}}`."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
-from curiograph.errors import CuriographError
+from curiograph.errors import CuriographError, UnknownNameError
 from curiograph.messages import shorten_text
-from curiograph.service.graph_store import TooLargeError, UnreadableGraphError
 
 RESERVED_PATHS = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json", "/healthz", "/readyz", "/metrics")
-"""Addresses at which programs ask, and nobody else answers: not the page, which would with HTML."""
-_LONGEST = 500
-"""Characters of a message: an error may quote what a client sent."""
-_MEANINGS = {
+"""Paths that are answered with JSON only; without them the page would answer unknown ones with HTML."""
+INTERNAL_ERROR = "something went wrong on the server; see its log."
+_MAX_MESSAGE = 500
+"""Maximum number of characters of a message: an error may quote what a client sent."""
+_HTTP_ERROR_TYPES = {
     400: "BadRequest",
     401: "TokenNeeded",
     404: "NotFound",
@@ -31,95 +30,124 @@ _MEANINGS = {
 }
 
 
-class ServiceError(HTTPException):
-    """A request that is not answered, for a reason that is not in the library's errors."""
+class ServiceError(CuriographError, HTTPException):
+    """A refused request; also an HTTPException, because FastAPI hides other exceptions raised while it reads a body."""
 
-    def __init__(self, status: int, kind: str, message: str, headers: dict[str, str] | None = None) -> None:
-        super().__init__(status, message, headers)
-        self.kind = kind
+    status: ClassVar[int]
+    error_type: ClassVar[str]
+    """Value of the JSON field `error.type`."""
 
+    def __init__(self, message: str, retry_after: int | None = None) -> None:
+        headers = None if retry_after is None else {"Retry-After": str(retry_after)}
+        HTTPException.__init__(self, self.status, message, headers)
 
-def not_found(message: str) -> ServiceError:
-    """There is no such graph or job."""
-    return ServiceError(404, "UnknownNameError", message)
-
-
-def too_large(message: str) -> ServiceError:
-    """More than the limits allow."""
-    return ServiceError(413, "TooLargeError", message)
+    def __str__(self) -> str:
+        return self.detail
 
 
-def busy(message: str, seconds: int = 1) -> ServiceError:
-    """Too much is under way."""
-    return ServiceError(429, "Busy", message, {"Retry-After": str(seconds)})
+class InvalidRequestError(ServiceError):
+    """A request that cannot be processed."""
+
+    status, error_type = 422, "InvalidRequest"
 
 
-def too_slow(seconds: int) -> ServiceError:
-    """An answer that would take longer than a request may."""
-    return ServiceError(
-        503,
-        "TooSlow",
-        f"the answer takes longer than {seconds} s, the limit of a request; ask for less, or start a job.",
-        {"Retry-After": str(seconds)},
-    )
+class NotFoundError(ServiceError, UnknownNameError):
+    """A graph or job that does not exist."""
+
+    status, error_type = 404, "UnknownNameError"
 
 
-def build_error_response(status: int, kind: str, message: str, headers: Any = None) -> JSONResponse:
-    """A refusal as a response."""
-    return JSONResponse({"error": {"type": kind, "message": _plain(message)}}, status, headers)
+class TooLargeError(ServiceError):
+    """A request or an upload that exceeds a limit."""
+
+    status, error_type = 413, "TooLargeError"
 
 
-def _plain(message: str) -> str:
-    return shorten_text(message.encode("utf-8", "replace").decode(), _LONGEST)
+class BusyError(ServiceError):
+    """Too many requests or jobs are in progress."""
+
+    status, error_type = 429, "Busy"
+
+    def __init__(self, count: int, unit: str = "requests", retry_after: int = 1) -> None:
+        super().__init__(f"{count} {unit} are in progress, the limit; try again later.", retry_after)
+
+
+class UnreadableGraphError(ServiceError):
+    """A graph of the server that cannot be read; only the log gives the reason, which may contain paths."""
+
+    status, error_type = 500, "UnreadableGraphError"
+
+
+class NotReadyError(ServiceError):
+    """The service is starting, stopping or overloaded."""
+
+    status, error_type = 503, "NotReady"
+
+
+class TimeLimitError(ServiceError):
+    """A request that takes longer than the time limit."""
+
+    status, error_type = 503, "TooSlow"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            f"the request takes longer than {seconds} s, the limit of a request; request less, or start a job.", seconds
+        )
+
+
+def build_error_response(
+    status: int, error_type: str, message: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """Build the JSON response of an error."""
+    text = shorten_text(message.encode("utf-8", "replace").decode(), _MAX_MESSAGE)
+    return JSONResponse({"error": {"type": error_type, "message": text}}, status, headers)
 
 
 class NotFoundEndpoint:
-    """Answers, after all routes, what none of them does: 405 where another method would be answered, otherwise 404."""
+    """Endpoint behind all routes: 405 if the path exists with another method, otherwise 404."""
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self._routes = routes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        near = [route for route in self._routes if route.matches(scope)[0] == Match.PARTIAL]
-        scope["route"] = near[0] if near else None
-        raise HTTPException(405 if near else 404)
+        matches = [route for route in self._routes if route.matches(scope)[0] == Match.PARTIAL]
+        scope["route"] = matches[0] if matches else None
+        if not matches:
+            raise HTTPException(404)
+        methods = {method for route in matches for method in route.methods or ()}
+        raise HTTPException(405, headers={"Allow": ", ".join(sorted(methods))})
 
 
 def add_error_handlers(app: FastAPI) -> None:
-    """Let an application answer every error in the one shape."""
-    app.add_exception_handler(CuriographError, _from_library)
-    app.add_exception_handler(RequestValidationError, _from_validation)
-    app.add_exception_handler(ValidationError, _from_validation)
-    app.add_exception_handler(HTTPException, _from_http)
-    app.add_exception_handler(Exception, _unexpected)
+    """Make an application answer every error in the same JSON format."""
 
+    async def handle_service_error(request: Request, error: Any) -> JSONResponse:
+        return build_error_response(error.status, error.error_type, str(error), error.headers)
 
-async def _from_library(request: Request, error: Any) -> JSONResponse:
-    status = {TooLargeError: 413, UnreadableGraphError: 500}.get(type(error), 422)
-    return build_error_response(status, type(error).__name__, str(error))
+    async def handle_library_error(request: Request, error: Any) -> JSONResponse:
+        return build_error_response(422, type(error).__name__, str(error))
 
+    async def handle_validation_error(request: Request, error: Any) -> JSONResponse:
+        problems = []
+        for problem in error.errors()[:3]:
+            field = ".".join(str(part) for part in problem["loc"] if part != "body") or "body"
+            if problem["type"] == "json_invalid":
+                problems.append(f"body: not valid JSON at character {problem['loc'][-1]} ({problem['ctx']['error']})")
+            elif problem["type"] == "model_attributes_type" and field == "body":
+                problems.append("body: not a JSON object; send one, with Content-Type: application/json")
+            else:
+                problems.append(f"{field}: {problem['msg'].removeprefix('Value error, ')}")
+        return build_error_response(422, "InvalidRequest", f"{'; '.join(problems)}.")
 
-async def _from_validation(request: Request, error: Any) -> JSONResponse:
-    said = "; ".join(f"{_place(each['loc'])}: {each['msg']}" for each in error.errors()[:3])
-    return build_error_response(422, "InvalidRequest", f"{said}.")
+    async def handle_http_error(request: Request, error: Any) -> JSONResponse:
+        error_type = _HTTP_ERROR_TYPES.get(error.status_code, "Refused")
+        return build_error_response(error.status_code, error_type, str(error.detail), error.headers)
 
+    async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
+        return build_error_response(500, "InternalError", INTERNAL_ERROR)
 
-def _place(location: tuple[Any, ...]) -> str:
-    return ".".join(str(part) for part in location if part != "body") or "body"
-
-
-async def _from_http(request: Request, error: Any) -> JSONResponse:
-    kind = error.kind if isinstance(error, ServiceError) else _MEANINGS.get(error.status_code, "Refused")
-    headers = _allowed(request) if error.status_code == 405 else error.headers
-    return build_error_response(error.status_code, kind, str(error.detail), headers)
-
-
-def _allowed(request: Request) -> dict[str, str]:
-    """All methods of an address, where several routes share it."""
-    route = request.scope.get("route")
-    methods = request.app.openapi()["paths"].get(getattr(route, "path", "")) or getattr(route, "methods", None) or ()
-    return {"Allow": ", ".join(sorted(method.upper() for method in methods))}
-
-
-async def _unexpected(request: Request, error: Exception) -> JSONResponse:
-    return build_error_response(500, "InternalError", "something went wrong on the server; its log says what.")
+    app.add_exception_handler(ServiceError, handle_service_error)
+    app.add_exception_handler(CuriographError, handle_library_error)
+    app.add_exception_handler(RequestValidationError, handle_validation_error)
+    app.add_exception_handler(HTTPException, handle_http_error)
+    app.add_exception_handler(Exception, handle_unexpected_error)

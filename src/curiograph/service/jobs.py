@@ -1,4 +1,4 @@
-"""Jobs: long work in the background, with progress, cancel and a memory for results."""
+"""Background jobs with progress, cancellation and kept results."""
 
 from __future__ import annotations
 
@@ -13,145 +13,143 @@ from typing import Any, Literal
 
 from curiograph.errors import CuriographError
 from curiograph.service.config import Limits
-from curiograph.service.errors import busy, not_found
+from curiograph.service.errors import INTERNAL_ERROR, BusyError, NotFoundError
 
 JobState = Literal["waiting", "running", "cancelling", "done", "failed", "cancelled"]
 ReportProgress = Callable[[int, int], None]
 Task = Callable[[ReportProgress], Any]
-"""Work says how far it has come by calling what it is given with (done, of), and stops where that raises."""
+"""Function of a job: it often calls its argument with (done, total), which raises if the job is cancelled."""
 
 _KEPT_SECONDS = 3600
-"""A result that nobody has removed is forgotten after that."""
-_GRACE = 2
-"""Seconds that running jobs have to stop in."""
+"""Time after which the result of a job is deleted."""
+_GRACE_SECONDS = 2
+"""Time that running jobs have to stop when the service stops."""
 _LOG = logging.getLogger("curiograph.service")
 
 
 class JobCancelled(Exception):  # noqa: N818 - not an error
-    """Raised inside a job that is to stop."""
+    """Raised inside a job that is cancelled."""
 
 
 @dataclass
 class Job:
-    """Work under way, or its result."""
+    """A job and, once it is done, its result."""
 
     id: str
     kind: str
     graph: str
     done: int = 0
+    """Finished units of work."""
     of: int = 0
-    """Units of work in all; zero before it is known, and more where more turns out to be needed."""
+    """Total units of work; 0 until it is known, and it may grow."""
     result: Any = None
     error: tuple[str, str] | None = None
-    """Type and message, where it failed."""
+    """Type and message of the error, if the job failed."""
     ended: float | None = None
-    """When, by the clock that only goes forward."""
+    """Time of the end, by the monotonic clock."""
     future: Future[None] = field(default_factory=Future, repr=False)
-    stopping: threading.Event = field(default_factory=threading.Event, repr=False)
-    _outcome: JobState = "cancelled"
+    cancel_requested: threading.Event = field(default_factory=threading.Event, repr=False)
+    _end_state: JobState = "cancelled"
 
     @property
     def state(self) -> JobState:
-        """How it ended or, where it has not, what it is at."""
+        """Current state."""
         if self.ended is not None:
-            return self._outcome
+            return self._end_state
         if not self.future.running():
             return "waiting"
-        return "cancelling" if self.stopping.is_set() else "running"
+        return "cancelling" if self.cancel_requested.is_set() else "running"
 
-    def step(self, done: int, of: int) -> None:
-        """Say how far the work has come; raises if it is to stop."""
+    def report(self, done: int, of: int) -> None:
+        """Record the progress; raise JobCancelled if the job is cancelled."""
         self.done, self.of = done, of
-        if self.stopping.is_set():
+        if self.cancel_requested.is_set():
             raise JobCancelled
 
-    def stop(self) -> None:
-        """Let the work stop at its next step; where it has not begun, that is at once."""
-        self.stopping.set()
+    def cancel(self) -> None:
+        """Stop the job at its next progress report, or at once if it has not started."""
+        self.cancel_requested.set()
         if self.future.cancel() and self.ended is None:
             self.end("cancelled")
 
-    def end(self, outcome: JobState) -> None:
-        """Note that nothing more happens."""
-        self._outcome, self.ended = outcome, time.monotonic()
+    def end(self, state: JobState) -> None:
+        """Record the end of the job."""
+        self._end_state, self.ended = state, time.monotonic()
 
 
 class JobQueue:
-    """The jobs of a service: a few run at once, the others wait their turn."""
+    """The jobs of a service: a few run at the same time, the others wait."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._threads = ThreadPoolExecutor(limits.jobs, thread_name_prefix="job")
+        self._executor = ThreadPoolExecutor(limits.jobs, thread_name_prefix="job")
         self._jobs: dict[str, Job] = {}
         self._lock = threading.Lock()
 
-    def start(self, kind: str, graph: str, work: Task) -> Job:
-        """Begin as soon as a thread is free."""
+    def start(self, kind: str, graph: str, task: Task) -> Job:
+        """Start a job as soon as a thread is free; raise BusyError if there are too many."""
         with self._lock:
-            self._make_room()
+            now = time.monotonic()
+            for old in list(self._jobs.values()):  # the oldest first
+                is_full = len(self._jobs) >= self._limits.kept_jobs
+                if old.ended is not None and (is_full or now - old.ended > _KEPT_SECONDS):
+                    del self._jobs[old.id]
+            if len(self._jobs) >= self._limits.kept_jobs:
+                raise BusyError(len(self._jobs), "jobs", retry_after=10)
             job = Job(secrets.token_hex(8), kind, graph)
-            job.future = self._threads.submit(self._run, job, work)
+            job.future = self._executor.submit(self._run, job, task)
             self._jobs[job.id] = job
         return job
 
-    def _make_room(self) -> None:
-        """Forget results that are old and, where there are too many, the oldest."""
-        now = time.monotonic()
-        for job in [job for job in self._jobs.values() if job.ended is not None]:
-            if len(self._jobs) >= self._limits.kept_jobs or now - (job.ended or now) > _KEPT_SECONDS:
-                del self._jobs[job.id]
-        if len(self._jobs) >= self._limits.kept_jobs:
-            raise busy(f"{len(self._jobs)} jobs are waiting or running, as many as there may be; try later.", 10)
-
-    def _run(self, job: Job, work: Task) -> None:
-        outcome: JobState = "failed"
+    def _run(self, job: Job, task: Task) -> None:
+        state: JobState = "failed"
         try:
-            job.step(0, 0)
-            job.result = work(job.step)
-            outcome = "done"
+            job.report(0, 0)
+            job.result = task(job.report)
+            state = "done"
         except JobCancelled:
-            outcome = "cancelled"
+            state = "cancelled"
         except CuriographError as error:
             job.error = (type(error).__name__, str(error))
         except Exception:
             _LOG.exception("job %s (%s on %s) failed", job.id, job.kind, job.graph)
-            job.error = ("InternalError", "something went wrong on the server; its log says what.")
+            job.error = ("InternalError", INTERNAL_ERROR)
         finally:
-            job.end(outcome)
+            job.end(state)
 
-    def job(self, name: str) -> Job:
-        """The job by that id."""
+    def get_job(self, job_id: str) -> Job:
+        """Return a job; raise NotFoundError if it does not exist."""
         with self._lock:
-            if name not in self._jobs:
-                raise not_found(
-                    "there is no such job; results are forgotten after an hour, or sooner where many are kept."
+            if job_id not in self._jobs:
+                raise NotFoundError(
+                    "there is no such job; results are deleted after an hour, or sooner if there are many jobs."
                 )
-            return self._jobs[name]
+            return self._jobs[job_id]
 
-    def all(self) -> list[Job]:
-        """All that are remembered, the oldest first."""
+    def list_jobs(self) -> list[Job]:
+        """List all jobs, the oldest first."""
         with self._lock:
             return list(self._jobs.values())
 
-    def cancel(self, name: str) -> Job:
-        """Stop a job; forget it if it has ended."""
-        job = self.job(name)
+    def cancel(self, job_id: str) -> Job:
+        """Cancel a job, or delete it if it has ended."""
+        job = self.get_job(job_id)
         if job.ended is None:
-            job.stop()
+            job.cancel()
         else:
             with self._lock:
-                self._jobs.pop(name, None)
+                self._jobs.pop(job_id, None)
         return job
 
     def cancel_all(self) -> None:
-        """Let all that waits or runs stop at its next step."""
-        for job in self.all():
-            job.stop()
+        """Cancel all jobs that wait or run."""
+        for job in self.list_jobs():
+            job.cancel()
 
     def stop(self) -> None:
-        """Cancel all, and give it a moment to stop: a thread in the middle of a long step cannot be stopped."""
+        """Cancel all jobs and wait briefly: a thread cannot be stopped between two progress reports."""
         self.cancel_all()
-        self._threads.shutdown(wait=False)
-        deadline = time.monotonic() + _GRACE
-        while time.monotonic() < deadline and any(job.ended is None for job in self.all()):
+        self._executor.shutdown(wait=False)
+        deadline = time.monotonic() + _GRACE_SECONDS
+        while time.monotonic() < deadline and any(job.ended is None for job in self.list_jobs()):
             time.sleep(0.01)

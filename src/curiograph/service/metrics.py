@@ -1,9 +1,9 @@
-"""What the service does, for Prometheus."""
+"""Metrics for Prometheus."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -13,43 +13,45 @@ from curiograph.service.graph_store import GraphStore
 from curiograph.service.jobs import JobQueue, JobState
 
 _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_METHODS = ("GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH")
 
 
 class Metrics:
-    """Counts and times of one service; a process may have several."""
+    """Counters and timers of one service, in a registry of its own."""
 
-    def __init__(self, shelf: GraphStore, jobs: JobQueue) -> None:
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
+    def __init__(self, graphs: GraphStore, jobs: JobQueue) -> None:
+        self._registry = registry = CollectorRegistry()
+        ProcessCollector(registry=registry)
         self._requests = Counter(
-            "curiograph_requests", "Requests answered.", ("method", "route", "status"), registry=self._registry
+            "curiograph_requests", "Requests answered.", ("method", "route", "status"), registry=registry
         )
         self._seconds = Histogram(
-            "curiograph_request_seconds", "Time to answer.", ("route",), registry=self._registry, buckets=_BUCKETS
+            "curiograph_request_seconds", "Time to answer.", ("route",), registry=registry, buckets=_BUCKETS
         )
-        self._jobs = Gauge("curiograph_jobs", "Jobs that are remembered.", ("state",), registry=self._registry)
-        self._gauge("curiograph_graphs", "Graphs on offer.", lambda: len(shelf.entries()))
-        self._counted = jobs
+        self._job_states = Gauge("curiograph_jobs", "Jobs kept.", ("state",), registry=registry)
+        Gauge("curiograph_graphs", "Graphs available.", registry=registry).set_function(
+            lambda: len(graphs.list_graphs())
+        )
+        self._jobs = jobs
 
-    def _gauge(self, name: str, about: str, value: Callable[[], float]) -> None:
-        Gauge(name, about, registry=self._registry).set_function(value)
-
-    def text(self) -> bytes:
-        """All of it in Prometheus' own format."""
-        states = [job.state for job in self._counted.all()]
+    def render(self) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
+        states = [job.state for job in self._jobs.list_jobs()]
         for state in get_args(JobState):
-            self._jobs.labels(state).set(states.count(state))
+            self._job_states.labels(state).set(states.count(state))
         return generate_latest(self._registry)
 
-    def note(self, method: str, route: str, status: int, seconds: float) -> None:
-        """One more request."""
+    def record_request(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request."""
         self._requests.labels(method, route, str(status)).inc()
         self._seconds.labels(route).observe(seconds)
 
 
 class MetricsMiddleware:
-    """Notes every request by the route that answered it, if that is one of `routes`: others, which the page makes for
-    every visitor, share a name, as do addresses that are none."""
+    """Record every request by its route: one of `routes`, "page" for other routes, "other" for unknown paths.
+
+    The page adds routes for every visitor, so that their number is not bounded.
+    """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, routes: Collection[str]) -> None:
         self._app, self._metrics, self._routes = app, metrics, {"/", *routes}
@@ -60,24 +62,17 @@ class MetricsMiddleware:
             return
         status, start = 500, time.perf_counter()
 
-        async def noting(message: Message) -> None:
+        async def send_and_record_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self._app(scope, receive, noting)
+            await self._app(scope, receive, send_and_record_status)
         finally:
             method = scope["method"] if scope["method"] in _METHODS else "other"
-            self._metrics.note(method, self._route(scope), status, time.perf_counter() - start)
-
-    def _route(self, scope: Scope) -> str:
-        route: Any = scope.get("route")
-        if route is None:
-            return "other"
-        path = str(getattr(route, "path", ""))
-        return path if path in self._routes else "page"
-
-
-_METHODS = ("GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH")
+            route: Any = scope.get("route")
+            path = str(getattr(route, "path", ""))
+            name = "other" if route is None else path if path in self._routes else "page"
+            self._metrics.record_request(method, name, status, time.perf_counter() - start)

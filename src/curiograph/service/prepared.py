@@ -1,4 +1,4 @@
-"""What a recommender knows: learn what is missing one node at a time, or answer from what there is."""
+"""Prepared nodes of a recommender: prepare missing ones one at a time, or recommend from those that are prepared."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from curiograph.arrays import Float64, Int32
+from curiograph.centrality.history import History
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.recommendation.prepared import CuriousRanker
@@ -19,57 +20,56 @@ from curiograph.service.time_limits import StopCheck
 
 
 def prepare_nodes(recommender: Recommender, nodes: Iterable[int], check: StopCheck) -> None:
-    """Find out what recommendations for these nodes (positions) need; `check` raises where that is to stop."""
+    """Prepare those of some nodes (positions) that are not prepared; call `check` before each."""
     graph = recommender.graph
     for node in dict.fromkeys(nodes):
-        for part in _curious(recommender):
-            if node not in part.kept.get(graph, {}):
+        for ranker in _get_curious_rankers(recommender):
+            if node not in ranker.kept.get(graph, {}):
                 check()
-                part.prepare(graph, [graph.label(node)])
+                ranker.prepare(graph, [graph.label(node)])
 
 
 def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[int]:
-    """Those of some nodes about which all walkers are known."""
-    kept = [part.kept.get(recommender.graph, {}) for part in _curious(recommender)]
-    return [node for node in nodes if all(node in parts for parts in kept)]
+    """Return those of some nodes that are prepared for all curious rankers."""
+    prepared = [ranker.kept.get(recommender.graph, {}) for ranker in _get_curious_rankers(recommender)]
+    return [node for node in nodes if all(node in parts for parts in prepared)]
 
 
-def copy_if_full(recommender: Recommender, most: int) -> Recommender:
-    """The recommender itself while there is room to keep what it learns, `most` numbers in all; otherwise one that
-    knows the same, learns for itself and is thrown away."""
+def copy_if_full(recommender: Recommender, max_numbers: int) -> Recommender:
+    """Return the recommender, or a copy to use once if it keeps `max_numbers` numbers or more already.
+
+    What is prepared in the copy does not use memory after the request.
+    """
     graph = recommender.graph
-    kept = [each for part in _curious(recommender) for each in part.kept.get(graph, {}).copy().values()]
-    if sum(len(part.nodes) for part in kept) < most:
+    rankers = _get_curious_rankers(recommender)
+    if sum(len(part.nodes) for ranker in rankers for part in ranker.kept.get(graph, {}).copy().values()) < max_numbers:
         return recommender
     copies = {
         name: replace(part, kept={graph: part.kept.get(graph, {}).copy()}) if isinstance(part, CuriousRanker) else part
         for name, part in recommender.ranker.parts().items()
     }
-    return _mixed(recommender, copies)
+    return Recommender(graph, _mix(recommender, copies))
 
 
-def restrict_to_prepared(recommender: Recommender) -> Recommender:
-    """A recommender that never lets walkers walk: it takes those nodes of a history about which all is known, and
-    PageRank alone where there are none."""
-    parts = {
-        name: _KnownRanker(recommender, part) if isinstance(part, CuriousRanker) else part
-        for name, part in recommender.ranker.parts().items()
-    }
-    return _mixed(recommender, parts)
+class PreparedRecommender(Recommender):
+    """A recommender that runs no simulation: it uses the prepared nodes of a history, and PageRank alone if none is."""
 
+    def __init__(self, recommender: Recommender) -> None:
+        parts = {
+            name: _PreparedRanker(recommender, part) if isinstance(part, CuriousRanker) else part
+            for name, part in recommender.ranker.parts().items()
+        }
+        super().__init__(recommender.graph, _mix(recommender, parts))
+        self._recommender = recommender
 
-def _mixed(recommender: Recommender, parts: Mapping[str, Ranker]) -> Recommender:
-    """A recommender with other parts, of the same weights."""
-    return Recommender(recommender.graph, MixtureRanker(parts, getattr(recommender.ranker, "weights", None)))
-
-
-def _curious(recommender: Recommender) -> list[CuriousRanker]:
-    return [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]
+    def find_used_nodes(self, history: History) -> list[int]:
+        """Return the prepared nodes of a history."""
+        return find_prepared_nodes(self._recommender, history.nodes.tolist())
 
 
 @dataclass(frozen=True, eq=False)
-class _KnownRanker(Ranker):
-    """Zero for a history about which nothing is known."""
+class _PreparedRanker(Ranker):
+    """Scores of a curious ranker from the prepared nodes of each history; zero if none is prepared."""
 
     recommender: Recommender
     ranker: CuriousRanker
@@ -80,18 +80,27 @@ class _KnownRanker(Ranker):
         return self.ranker.name
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return self._each(self.ranker.scores, graph, histories, candidates)
+        return self._apply(self.ranker.scores, graph, histories, candidates)
 
     def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return self._each(self.ranker.errors, graph, histories, candidates)
+        return self._apply(self.ranker.errors, graph, histories, candidates)
 
-    def _each(
-        self, ask: Callable[..., Float64], graph: Graph, histories: Sequence[Int32], candidates: Candidates
+    def _apply(
+        self, function: Callable[..., Float64], graph: Graph, histories: Sequence[Int32], candidates: Candidates
     ) -> Float64:
-        found = np.zeros(len(candidates.nodes))
-        for history, (a, b) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
-            known = find_prepared_nodes(self.recommender, history.tolist())
-            if known:
-                alone = Candidates(np.array([0, b - a]), candidates.nodes[a:b])
-                found[a:b] = ask(graph, [np.asarray(known, np.int32)], alone)
-        return found
+        values = np.zeros(len(candidates.nodes))
+        for history, (first, last) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
+            nodes = find_prepared_nodes(self.recommender, history.tolist())
+            if nodes:
+                own = Candidates(np.array([0, last - first]), candidates.nodes[first:last])
+                values[first:last] = function(graph, [np.asarray(nodes, np.int32)], own)
+        return values
+
+
+def _mix(recommender: Recommender, parts: Mapping[str, Ranker]) -> MixtureRanker:
+    """Mix other rankers with the weights of a recommender."""
+    return MixtureRanker(parts, getattr(recommender.ranker, "weights", None))
+
+
+def _get_curious_rankers(recommender: Recommender) -> list[CuriousRanker]:
+    return [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]

@@ -1,9 +1,9 @@
-"""What the library found, as plain values for JSON: labels as text or numbers, NaN as null."""
+"""Encode results of the library as JSON values: labels as text or numbers, NaN as null."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from curiograph.agents.explore import Walk
@@ -11,12 +11,12 @@ from curiograph.graph.graph import Graph
 from curiograph.growth.records import Growth
 from curiograph.recommendation.recommender import Recommendations
 from curiograph.service.jobs import Job
-from curiograph.service.labels import encode_label, encode_labels
+from curiograph.service.labels import JsonLabel, encode_label, encode_labels
 from curiograph.service.step_view import StepView
 
 
 def encode_number(value: float) -> float | None:
-    """A number, or null where it is none.
+    """Encode a number; None (null) if it is not finite.
 
     >>> encode_number(0.5), encode_number(float("nan"))
     (0.5, None)
@@ -24,13 +24,12 @@ def encode_number(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None
 
 
-def encode_numbers(values: Mapping[str, float]) -> dict[str, float | None]:
-    """Numbers by name."""
-    return {name: encode_number(value) for name, value in values.items()}
+def _encode_optional_label(label: Hashable | None) -> JsonLabel | None:
+    return None if label is None else encode_label(label)
 
 
 def encode_walk(walk: Walk) -> dict[str, Any]:
-    """A walk of an agent."""
+    """Encode the walk of an agent."""
     return {
         "agent": walk.agent,
         "reward": walk.reward,
@@ -42,79 +41,79 @@ def encode_walk(walk: Walk) -> dict[str, Any]:
 
 
 def encode_growth(growth: Growth) -> dict[str, Any]:
-    """What a walk grew."""
-    found = growth.to_dict()
-    gaps = [
-        gap | {"opened_by": encode_label(gap["opened_by"]), "closed_by": _shown_or_none(gap["closed_by"])}
-        for gap in found["gaps"]
-    ]
-    bits = [encode_number(each) for each in found["compressibility"]]
-    return found | {"node": encode_labels(found["node"]), "compressibility": bits, "gaps": gaps}
+    """Encode the growth of a walk."""
+    values = growth.to_dict()
+    return values | {
+        "node": encode_labels(values["node"]),
+        "compressibility": [encode_number(bits) for bits in values["compressibility"]],
+        "gaps": [
+            gap | {"opened_by": encode_label(gap["opened_by"]), "closed_by": _encode_optional_label(gap["closed_by"])}
+            for gap in values["gaps"]
+        ],
+    }
 
 
-def encode_step_view(seen: StepView) -> dict[str, Any]:
-    """What a walk sees before its next step."""
+def encode_step_view(view: StepView) -> dict[str, Any]:
+    """Encode the candidates of a walk and the choices of the agent and the motives."""
     return {
         "candidates": [
             {
                 "node": encode_label(node),
-                "values": {motive: encode_number(values[i]) for motive, values in seen.values.items()},
-                "score": None if seen.scores is None else encode_number(seen.scores[i]),
+                "values": {motive: encode_number(values[i]) for motive, values in view.values.items()},
+                "score": None if view.scores is None else encode_number(view.scores[i]),
             }
-            for i, node in enumerate(seen.nodes)
+            for i, node in enumerate(view.nodes)
         ],
-        "choice": _shown_or_none(seen.choice),
-        "best": {motive: encode_labels(seen.best(motive)) for motive in seen.values},
-        "igt": encode_number(seen.igt),
-        "cpt": encode_number(seen.cpt),
-        "on_the_way": seen.on_the_way,
+        "choice": _encode_optional_label(view.choice),
+        "best": {motive: encode_labels(view.find_best(motive)) for motive in view.values},
+        "igt": encode_number(view.igt),
+        "cpt": encode_number(view.cpt),
+        "on_the_way": view.on_the_way,
     }
 
 
-def encode_ranking(graph: Graph, found: Any, history: Sequence[Hashable] | None, k: int) -> dict[str, Any]:
-    """The best nodes by PageRank or curious PageRank."""
-    errors = getattr(found, "stderr", None)
-    ranking = [
-        {
-            "rank": place,
-            "node": encode_label(label),
-            "score": score,
-            "stderr": None if errors is None else encode_number(errors[graph.position(label)]),
-        }
-        for place, (label, score) in enumerate(found.top(k), start=1)
-    ]
+def encode_ranking(graph: Graph, result: Any, history: Sequence[Hashable] | None, k: int) -> dict[str, Any]:
+    """Encode the best nodes by PageRank or curious PageRank."""
+    errors = getattr(result, "stderr", None)
     return {
         "history": None if history is None else encode_labels(history),
-        "agent": getattr(found, "agent", None),
-        "alpha": found.alpha,
-        "converged": bool(getattr(found, "converged", True)),
-        "ranking": ranking,
+        "agent": getattr(result, "agent", None),
+        "alpha": result.alpha,
+        "converged": bool(getattr(result, "converged", True)),
+        "ranking": [
+            {
+                "rank": rank,
+                "node": encode_label(label),
+                "score": score,
+                "stderr": None if errors is None else encode_number(errors[graph.position(label)]),
+            }
+            for rank, (label, score) in enumerate(result.top(k), start=1)
+        ],
     }
 
 
-def encode_recommendations(
-    top: Recommendations, reasons: bool, used: Sequence[Hashable] | None = None
-) -> dict[str, Any]:
-    """What to visit next; with the nodes of the history that were used, where that is to be said."""
-    listed: list[dict[str, Any]] = [
+def encode_recommendations(top: Recommendations, reasons: bool, used: Sequence[Hashable] | None) -> dict[str, Any]:
+    """Encode recommendations, with the used nodes of the history if given."""
+    recommended: list[dict[str, Any]] = [
         {"node": encode_label(label), "score": score, "stderr": stderr}
         for (label, score), stderr in zip(top, top.stderr, strict=True)
     ]
-    for each, reason in zip(listed, top.reasons if reasons else [], strict=False):
-        each |= {
-            "ranks": dict(reason.ranks),
-            "candidates": reason.candidates,
-            "links": encode_labels(reason.links),
-            "opens": [encode_labels(loop) for loop in reason.opens],
-            "closes": encode_labels(reason.closes),
-            "compressibility": encode_number(reason.compressibility),
-        }
-    said = {} if used is None else {"used": encode_labels(used)}
-    return {"history": encode_labels(top.history), "candidates": top.candidates, "recommendations": listed} | said
+    if reasons:
+        for node, reason in zip(recommended, top.reasons, strict=True):
+            node |= {
+                "ranks": dict(reason.ranks),
+                "candidates": reason.candidates,
+                "links": encode_labels(reason.links),
+                "opens": [encode_labels(loop) for loop in reason.opens],
+                "closes": encode_labels(reason.closes),
+                "compressibility": encode_number(reason.compressibility),
+            }
+    answer = {"history": encode_labels(top.history), "candidates": top.candidates, "recommendations": recommended}
+    return answer if used is None else answer | {"used": encode_labels(used)}
 
 
 def encode_job(job: Job, with_result: bool = True) -> dict[str, Any]:
-    """How far a job has come, and its result."""
+    """Encode the progress and the result of a job."""
     return {
         "id": job.id,
         "kind": job.kind,
@@ -125,7 +124,3 @@ def encode_job(job: Job, with_result: bool = True) -> dict[str, Any]:
         "result": job.result if with_result else None,
         "error": None if job.error is None else {"type": job.error[0], "message": job.error[1]},
     }
-
-
-def _shown_or_none(label: Hashable | None) -> Any:
-    return None if label is None else encode_label(label)

@@ -1,60 +1,63 @@
-"""What requests and answers look like: the models behind the OpenAPI document."""
+"""Request and response models, which define the OpenAPI document."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, model_validator
 
+from curiograph.service.graph_store import GraphInfo
+from curiograph.service.jobs import JobState
 from curiograph.service.step_view import DEFAULT_AHEAD
 
 Label = Annotated[
     StrictStr | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
-    Field(
-        description="A node: text or a number. Where a graph's labels are numbers, text that looks like one will do."
-    ),
+    Field(description="Label of a node: text or a number. Numeric labels may also be given as text."),
 ]
 Walk = Annotated[list[Label], Field(min_length=1, description="Nodes in order of visit.")]
 Walks = Annotated[list[Walk], Field(min_length=1)]
-GraphId = Annotated[str, Field(max_length=200, description="Id of a graph, as `GET /api/v1/graphs` lists them.")]
-AgentName = Annotated[str, Field(max_length=200, description="As `GET /api/v1/agents` lists them, or `beam:WIDTH`.")]
+GraphId = Annotated[str, Field(max_length=200, description="Id of a graph, as listed by `GET /api/v1/graphs`.")]
+AgentName = Annotated[str, Field(max_length=200, description="As listed by `GET /api/v1/agents`, or `beam:WIDTH`.")]
 RewardName = Annotated[str, Field(max_length=200, description="`igt` or `cpt`.")]
-Seed = Annotated[int, Field(ge=0, lt=2**63, description="Same seed, same answer.")]
-Steps = Annotated[int, Field(ge=1, description="Nodes to visit, the start included.")]
-Count = Annotated[int, Field(ge=1, description="How many nodes to list.")]
-Alpha = Annotated[float, Field(ge=0, le=0.999, description="Chance to go on instead of teleporting.")]
-Greediness = Annotated[float, Field(ge=0, le=1, description="0: always the agent's best candidate; 1: any candidate.")]
+Seed = Annotated[int, Field(ge=0, lt=2**63, description="Random seed; the same seed gives the same response.")]
+Steps = Annotated[int, Field(ge=1, description="Number of nodes to visit, including the start.")]
+Count = Annotated[int, Field(ge=1, description="Maximum number of nodes to list.")]
+Alpha = Annotated[float, Field(ge=0, le=0.999, description="Probability to continue instead of teleporting.")]
+Greediness = Annotated[
+    float, Field(ge=0, le=1, description="0: always the best candidate of the agent; 1: a uniformly random candidate.")
+]
 
 
-class Asked(BaseModel):
-    """A request: nothing else than what it says, of the types that it says."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-def _example(**values: Any) -> ConfigDict:
-    return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [values]})
+def _config(**example: Any) -> ConfigDict:
+    """Configure a request model: strict types, no other fields, and an example for the OpenAPI document."""
+    return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [example]})
 
 
-class MeasureRequest(Asked):
+class MeasureRequest(BaseModel):
     """One walk, or several."""
 
-    model_config = _example(graph="toy:library", walk=["music", "physics", "chemistry"])
+    model_config = _config(graph="toy:library", walk=["music", "physics", "chemistry"])
     graph: GraphId
     walk: Walk | None = None
     walks: Walks | None = None
     compressibility: bool = True
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> MeasureRequest:
-        check_one("walk", self.walk, "walks", self.walks)
+    def _check_walks(self) -> Self:
+        if (self.walk is None) == (self.walks is None):
+            raise ValueError("give either walk or walks")
         return self
 
+    @property
+    def batch(self) -> list[list[Any]]:
+        """All walks of the request."""
+        return self.walks or [self.walk or []]
 
-class ExploreRequest(Asked):
+
+class ExploreRequest(BaseModel):
     """A whole walk by an agent."""
 
-    model_config = _example(graph="toy:library", agent="greedy", reward="igt", start="music", steps=8, seed=0)
+    model_config = _config(graph="toy:library", agent="greedy", reward="igt", start="music", steps=8, seed=0)
     graph: GraphId
     agent: AgentName = "greedy"
     reward: RewardName = "igt"
@@ -64,10 +67,10 @@ class ExploreRequest(Asked):
     seed: Seed = 0
 
 
-class LookRequest(Asked):
-    """One step: the walk so far, and who would go on."""
+class LookRequest(BaseModel):
+    """One step: the walk so far, and the agent that chooses the next node."""
 
-    model_config = _example(graph="toy:library", walk=["music", "physics"], agent="greedy", reward="igt", seed=0)
+    model_config = _config(graph="toy:library", walk=["music", "physics"], agent="greedy", reward="igt", seed=0)
     graph: GraphId
     walk: Walk
     agent: AgentName = "greedy"
@@ -78,10 +81,10 @@ class LookRequest(Asked):
     seed: Seed = 0
 
 
-class RankRequest(Asked):
-    """PageRank, or PageRank that an agent walks."""
+class RankRequest(BaseModel):
+    """PageRank, or curious PageRank by an agent."""
 
-    model_config = _example(graph="toy:library", history=["music", "logic"], agent="greedy", reward="igt", k=5)
+    model_config = _config(graph="toy:library", history=["music", "logic"], agent="greedy", reward="igt", k=5)
     graph: GraphId
     history: Walk | None = None
     agent: AgentName | None = None
@@ -92,10 +95,10 @@ class RankRequest(Asked):
     seed: Seed = 0
 
 
-class RecommendRequest(Asked):
-    """What to visit next, for one history or for several."""
+class RecommendRequest(BaseModel):
+    """Nodes to visit next, for one history or for several."""
 
-    model_config = _example(graph="toy:library", history=["music", "physics"], k=3, candidates="last", reasons=True)
+    model_config = _config(graph="toy:library", history=["music", "physics"], k=3, candidates="last", reasons=True)
     graph: GraphId
     history: Walk | None = None
     histories: Walks | None = None
@@ -105,44 +108,50 @@ class RecommendRequest(Asked):
     prepared_only: Annotated[
         bool,
         Field(
-            description="Let no walkers walk: answer at once from those nodes of a history that are prepared, and from "
-            "PageRank alone where none is. Otherwise what is missing is computed, which may take long."
+            description="Answer at once, without simulation: use the prepared nodes of a history, and PageRank alone "
+            "if none is prepared. Otherwise missing nodes are prepared first, which may take long."
         ),
     ] = False
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> RecommendRequest:
-        check_one("history", self.history, "histories", self.histories)
+    def _check_histories(self) -> Self:
+        if (self.history is None) == (self.histories is None):
+            raise ValueError("give either history or histories")
         return self
 
+    @property
+    def batch(self) -> list[list[Any]]:
+        """All histories of the request."""
+        return self.histories or [self.history or []]
 
-class PredictRequest(Asked):
-    """Where someone with this history goes next; with the choice that was made, how high it stands."""
 
-    model_config = _example(graph="toy:library", history=["music", "physics"], choice="mathematics", k=5)
+class PredictRequest(BaseModel):
+    """A history whose next node is predicted and, to see its percentile, the choice that was made."""
+
+    model_config = _config(graph="toy:library", history=["music", "physics"], choice="mathematics", k=5)
     graph: GraphId
     history: Walk
     choice: Label | None = None
     k: Count = 10
 
 
-class EvaluateJobRequest(Asked):
+class EvaluateJobRequest(BaseModel):
     """A job: returns of an agent over many walks."""
 
-    model_config = _example(kind="evaluate", graph="rg", agent="greedy", reward="igt", steps=10, episodes=50)
+    model_config = _config(kind="evaluate", graph="rg", agent="greedy", reward="igt", steps=10, episodes=50)
     kind: Literal["evaluate"]
     graph: GraphId
     agent: AgentName = "greedy"
     reward: RewardName = "igt"
     steps: Steps = 10
-    episodes: Annotated[int, Field(ge=1, description="Walks from random starts.")] = 100
+    episodes: Annotated[int, Field(ge=1, description="Number of walks from random starts.")] = 100
     seed: Seed = 0
 
 
-class MeasureJobRequest(Asked):
-    """A job: what many walks grew."""
+class MeasureJobRequest(BaseModel):
+    """A job: growth of many walks."""
 
-    model_config = _example(kind="measure", graph="toy:library", walks=[["music", "physics"], ["logic", "computing"]])
+    model_config = _config(kind="measure", graph="toy:library", walks=[["music", "physics"], ["logic", "computing"]])
     kind: Literal["measure"]
     graph: GraphId
     walks: Walks
@@ -151,14 +160,14 @@ class MeasureJobRequest(Asked):
 class RankJobRequest(RankRequest):
     """A job: curious PageRank that may take long."""
 
-    model_config = _example(kind="rank", graph="rg", history=[3, 7], agent="igt-rg-horizon", reward="igt", k=10)
+    model_config = _config(kind="rank", graph="rg", history=[3, 7], agent="igt-rg-horizon", reward="igt", k=10)
     kind: Literal["rank"]
 
 
-class PrepareJobRequest(Asked):
-    """A job: compute ahead what recommendations for these nodes need, or for all nodes."""
+class PrepareJobRequest(BaseModel):
+    """A job: prepare recommendations for some nodes, or for all."""
 
-    model_config = _example(kind="prepare", graph="toy:library")
+    model_config = _config(kind="prepare", graph="toy:library")
     kind: Literal["prepare"]
     graph: GraphId
     nodes: Walk | None = None
@@ -169,70 +178,53 @@ JobRequest = Annotated[
 ]
 
 
-def check_one(one: str, given: object, other: str, given_too: object) -> None:
-    """Raise unless exactly one of two things is given."""
-    if (given is None) == (given_too is None):
-        raise ValueError(f"give {one} or {other}, one of them")
-
-
 class ErrorDetail(BaseModel):
-    """Why there is no answer."""
+    """Type and message of an error."""
 
     type: str
     message: str
 
 
 class ErrorResponse(BaseModel):
-    """The shape of every answer that is not one."""
+    """The format of every error."""
 
     error: ErrorDetail
 
 
-class GraphEntry(BaseModel):
-    """A graph on offer; its size is null until it has been read."""
-
-    id: str
-    title: str
-    kind: Literal["built-in", "data set", "file", "upload"]
-    nodes: int | None
-    edges: int | None
-    directed: bool | None
-
-
 class GraphList(BaseModel):
-    """All graphs on offer."""
+    """All graphs."""
 
-    graphs: list[GraphEntry]
+    graphs: list[GraphInfo]
 
 
 class NodeList(BaseModel):
-    """Labels that match a search, the best match first."""
+    """Labels that match a search, the best match first, and the number of nodes of the graph."""
 
     nodes: list[Label]
     total: int
 
 
 class CatalogEntry(BaseModel):
-    """An agent or a reward, and what it is."""
+    """Name and description of an agent or a reward."""
 
     name: str
     about: str
 
 
 class AgentList(BaseModel):
-    """Agents that can be named."""
+    """All agents."""
 
     agents: list[CatalogEntry]
 
 
 class RewardList(BaseModel):
-    """Rewards that can be named."""
+    """All rewards."""
 
     rewards: list[CatalogEntry]
 
 
 class GapResponse(BaseModel):
-    """A gap: which node opened and which closed it, after how many visited nodes."""
+    """A gap: the nodes that opened and closed it, and the numbers of visited nodes at which they did."""
 
     dim: int
     opened_by: Label
@@ -243,7 +235,7 @@ class GapResponse(BaseModel):
 
 
 class GrowthResponse(BaseModel):
-    """What a walk grew, an entry per distinct node in order of first visit."""
+    """Growth of a walk, one entry per distinct node in order of first visit."""
 
     step: list[int]
     node: list[Label]
@@ -258,13 +250,13 @@ class GrowthResponse(BaseModel):
 
 
 class GrowthsResponse(BaseModel):
-    """What several walks grew."""
+    """Growth of several walks."""
 
     walks: list[GrowthResponse]
 
 
 class WalkResponse(BaseModel):
-    """A walk of an agent, with the reward after every step but the start."""
+    """A walk of an agent, with the reward after every step except the start."""
 
     agent: str
     reward: str
@@ -275,7 +267,7 @@ class WalkResponse(BaseModel):
 
 
 class LookCandidate(BaseModel):
-    """Where a walk may go, and what that is worth by each motive."""
+    """A candidate with its value for each motive and the score that the agent gives it."""
 
     node: Label
     values: dict[str, float | None]
@@ -283,20 +275,20 @@ class LookCandidate(BaseModel):
 
 
 class LookResponse(BaseModel):
-    """What a walk sees before its next step."""
+    """Candidates of a walk for its next step."""
 
     candidates: list[LookCandidate]
     choice: Label | None
-    """Where the agent goes."""
+    """Choice of the agent."""
     best: dict[str, list[Label]]
-    """What each motive would choose; several where they are equal."""
+    """Choice of each motive; several nodes if they are equal."""
     igt: float | None
     cpt: float | None
     on_the_way: bool
 
 
 class RankedNode(BaseModel):
-    """A node and its score."""
+    """A node with its rank and score."""
 
     rank: int
     node: Label
@@ -315,7 +307,7 @@ class RankResponse(BaseModel):
 
 
 class RecommendedNode(BaseModel):
-    """A node to visit next; what is below `stderr` is there where reasons were asked for."""
+    """A node to visit next; the fields after `stderr` are present if reasons were requested."""
 
     node: Label
     score: float
@@ -329,23 +321,23 @@ class RecommendedNode(BaseModel):
 
 
 class RecommendResponse(BaseModel):
-    """What to visit next, best first."""
+    """Nodes to visit next, best first."""
 
     history: list[Label]
     candidates: int
     recommendations: list[RecommendedNode]
     used: list[Label] | None = None
-    """With `prepared_only`: the nodes of the history that are prepared; PageRank counts all of it."""
+    """Prepared nodes of the history, with `prepared_only`; PageRank uses the whole history."""
 
 
 class RecommendManyResponse(BaseModel):
-    """What to visit next, by history."""
+    """Nodes to visit next, for each history."""
 
     users: list[RecommendResponse]
 
 
 class PredictedNode(BaseModel):
-    """A candidate: its share of the scores, and the share of the others that it beats."""
+    """A candidate with its share of the scores, and the share of the other candidates that it beats."""
 
     node: Label
     shares: dict[str, float | None]
@@ -353,7 +345,7 @@ class PredictedNode(BaseModel):
 
 
 class PredictResponse(BaseModel):
-    """The likeliest next nodes by the mixture, and how high the choice stands."""
+    """The likeliest next nodes by the mixture, and the choice that was made if given."""
 
     candidates: int
     ranking: list[PredictedNode]
@@ -366,21 +358,21 @@ class JobResponse(BaseModel):
     id: str
     kind: Literal["evaluate", "measure", "rank", "prepare"]
     graph: str
-    state: Literal["waiting", "running", "cancelling", "done", "failed", "cancelled"]
+    state: JobState
     done: int
     of: int
-    """Units of work in all; zero before it is known, and more where more turns out to be needed."""
+    """Total units of work; 0 until it is known, and it may grow."""
     result: dict[str, Any] | None
     error: ErrorDetail | None
 
 
 class JobList(BaseModel):
-    """All jobs that are remembered, without their results."""
+    """All jobs, without their results."""
 
     jobs: list[JobResponse]
 
 
 class HealthResponse(BaseModel):
-    """Whether the service is there."""
+    """Status of the service."""
 
     status: Literal["ok"]

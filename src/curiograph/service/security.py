@@ -1,6 +1,6 @@
-"""Who may come in, and how much they may bring: host, origin, token, size and time of a body; safe headers for all.
+"""Security middleware: host, origin, token and body-size checks; safe headers on every response.
 
-Plain ASGI, so that it stands before every route, the page's and its websocket's too.
+Plain ASGI, so that it also covers the page and its websocket.
 """
 
 from __future__ import annotations
@@ -17,18 +17,17 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from curiograph.service.config import Limits
-from curiograph.service.errors import build_error_response, too_large, too_slow
+from curiograph.service.errors import TimeLimitError, TooLargeError, build_error_response
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
-OPEN = ("/healthz", "/readyz")
-"""What a monitor may ask without the token."""
-API = "/api/"
-UPLOADS = "/api/v1/graphs"
-
+_PUBLIC_PATHS = ("/healthz", "/readyz")
+"""Paths that need no token, for monitoring."""
+_API_PREFIX = "/api/"
+_UPLOAD_PATH = "/api/v1/graphs"
 _COOKIE = "curiograph_token"
-_AROUND = 2**16
-"""Bytes that a multipart body may have around its file."""
-_SAFE = {
+_MULTIPART_OVERHEAD = 2**16
+"""Bytes that a multipart body may have in addition to its file."""
+_SAFE_HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "content-security-policy": "frame-ancestors 'none'",
@@ -37,79 +36,82 @@ _SAFE = {
 
 
 class SecurityMiddleware:
-    """Lets in who names this service as its host, comes from no other site and has the token, where there is one."""
+    """Refuse requests with an unknown host name, from another site, or without the token if the service has one."""
 
     def __init__(self, app: ASGIApp, token: str | None, hosts: Sequence[str] | None) -> None:
-        self._app, self._hosts = app, hosts
-        self._token = None if token is None else token.encode()
-        self._pass = None if token is None else hashlib.sha256(b"curiograph page " + token.encode()).hexdigest()
+        self._app, self._hosts, self._token = app, hosts, token
+        self._cookie = "" if token is None else hashlib.sha256(b"curiograph page " + token.encode()).hexdigest()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
-        answer = self._refusal(scope)
-        if answer is None:
-            await self._app(scope, receive, _with_headers(send))
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _SAFE_HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        response = self._check_request(scope)
+        if response is None:
+            await self._app(scope, receive, send_with_headers)
         elif scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
         else:
-            await answer(scope, receive, _with_headers(send))
+            await response(scope, receive, send_with_headers)
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        """What to answer instead of letting someone in; None where she may come in."""
+    def _check_request(self, scope: Scope) -> Response | None:
+        """Return None if the request is allowed, otherwise the response to send."""
         headers = Headers(scope=scope)
         host = headers.get("host", "")
-        if self._hosts is not None and _name(host) not in self._hosts:
-            return build_error_response(400, "UnknownHost", "this service does not answer under that host name.")
+        if self._hosts is not None and _strip_port(host) not in self._hosts:
+            return build_error_response(400, "UnknownHost", "this service is not available under that host name.")
         origin = headers.get("origin")
-        reads = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        if origin is not None and not reads and urlsplit(origin).netloc != host:
-            return build_error_response(403, "OtherOrigin", "requests from pages of other sites are not answered.")
-        if self._token is None or scope["path"] in OPEN or self._knows(headers):
+        is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        if origin is not None and not is_read and urlsplit(origin).netloc != host:
+            return build_error_response(403, "OtherOrigin", "requests from pages of other sites are refused.")
+        if self._token is None or scope["path"] in _PUBLIC_PATHS:
             return None
-        return self._with_pass(scope) or build_error_response(
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        if scheme.lower() == "bearer":
+            is_authorized = _is_equal(credentials.strip(), self._token)
+        else:
+            is_authorized = _is_equal(cookie_parser(headers.get("cookie", "")).get(_COOKIE, ""), self._cookie)
+        if is_authorized:
+            return None
+        return self._redirect_with_cookie(scope, self._token) or build_error_response(
             401,
             "TokenNeeded",
             "this service needs its token: send Authorization: Bearer TOKEN, or open the page with ?token=TOKEN.",
             {"WWW-Authenticate": "Bearer"},
         )
 
-    def _knows(self, headers: Headers) -> bool:
-        """Whether a request brings the token, or the pass that the page got for it."""
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        if kind.lower() == "bearer":
-            return self._is_token(given.strip())
-        cookies = cookie_parser(headers.get("cookie", ""))
-        return _same(cookies.get(_COOKIE, ""), self._pass or "")
-
-    def _is_token(self, given: str) -> bool:
-        return _same(given, (self._token or b"").decode())
-
-    def _with_pass(self, scope: Scope) -> Response | None:
-        """The page once more without the token in its address, and with a cookie that stands for it."""
-        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(API):
+    def _redirect_with_cookie(self, scope: Scope, token: str) -> Response | None:
+        """Redirect a page request with `?token=TOKEN` to the same page with a cookie; None for any other request."""
+        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(_API_PREFIX):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if not any(name == "token" and self._is_token(value) for name, value in query):
+        if not any(name == "token" and _is_equal(value, token) for name, value in query):
             return None
-        rest = urlencode([pair for pair in query if pair[0] != "token"])
-        path = "/" + scope["path"].lstrip("/\\")  # two slashes would lead to another host
-        answer = RedirectResponse(f"{path}?{rest}" if rest else path, 303)
+        other_parameters = urlencode([(name, value) for name, value in query if name != "token"])
+        path = "/" + scope["path"].lstrip("/\\")  # a path with two leading slashes would be another host
+        response = RedirectResponse(f"{path}?{other_parameters}" if other_parameters else path, 303)
         secure = scope.get("scheme") == "https"
-        answer.set_cookie(_COOKIE, self._pass or "", httponly=True, samesite="lax", secure=secure)
-        return answer
+        response.set_cookie(_COOKIE, self._cookie, httponly=True, samesite="lax", secure=secure)
+        return response
 
 
-def _same(given: str, wanted: str) -> bool:
-    """Whether two texts are equal, in a time that does not tell how much of them is."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+def _is_equal(given: str, expected: str) -> bool:
+    """Compare two strings in constant time."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
 
 
-def _name(host: str) -> str:
-    """The host without its port.
+def _strip_port(host: str) -> str:
+    """Return the host name without the port.
 
-    >>> _name("127.0.0.1:8000"), _name("[::1]:80"), _name("LOCALHOST")
+    >>> _strip_port("127.0.0.1:8000"), _strip_port("[::1]:80"), _strip_port("LOCALHOST")
     ('127.0.0.1', '::1', 'localhost')
     """
     if host.startswith("["):
@@ -117,19 +119,8 @@ def _name(host: str) -> str:
     return host.partition(":")[0].lower()
 
 
-def _with_headers(send: Send) -> Send:
-    async def sending(message: Message) -> None:
-        if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in _SAFE.items():
-                headers.setdefault(name, value)
-        await send(message)
-
-    return sending
-
-
 class BodyLimitMiddleware:
-    """Counts the bytes of a body as they come, whatever its header says, and gives up on one that takes too long."""
+    """Limit the size of a body, whatever its Content-Length header, and the time to receive it."""
 
     def __init__(self, app: ASGIApp, limits: Limits) -> None:
         self._app, self._limits = app, limits
@@ -138,24 +129,24 @@ class BodyLimitMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        asks = scope["path"].startswith(API) and scope["path"] != UPLOADS
-        most = self._limits.body_bytes if asks else self._limits.upload_bytes + _AROUND
+        is_query = scope["path"].startswith(_API_PREFIX) and scope["path"] != _UPLOAD_PATH
+        max_bytes = self._limits.body_bytes if is_query else self._limits.upload_bytes + _MULTIPART_OVERHEAD
         deadline = asyncio.get_running_loop().time() + self._limits.seconds
-        count, more = 0, True
+        num_bytes, has_more = 0, True
 
-        async def counted() -> Message:
-            nonlocal count, more
-            if not more:  # what comes after the body is that the client has gone
+        async def receive_limited() -> Message:
+            nonlocal num_bytes, has_more
+            if not has_more:  # only the disconnect message follows the body
                 return await receive()
             try:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
             except TimeoutError:
-                raise too_slow(self._limits.seconds) from None
-            count += len(message.get("body", b""))
-            more = bool(message.get("more_body", False))
-            if count > most:
-                raise too_large(f"the request has more than {most:,} bytes, as many as are taken.")
+                raise TimeLimitError(self._limits.seconds) from None
+            num_bytes += len(message.get("body", b""))
+            has_more = bool(message.get("more_body", False))
+            if num_bytes > max_bytes:
+                raise TooLargeError(f"the request has more than {max_bytes:,} bytes, the limit.")
             return message
 
-        await self._app(scope, counted, send)
+        await self._app(scope, receive_limited, send)

@@ -1,4 +1,4 @@
-"""Run the service: a socket of our own, uvicorn on it, and an end that lets running requests finish."""
+"""Run the service with uvicorn until a signal; running requests finish before it ends."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from curiograph.errors import SettingError
 from curiograph.service.security import LOOPBACK_HOSTS
 from curiograph.service.state import Service
 
-_CONNECTIONS = 1000
-"""Open at once; further ones are told to come back. Each needs a file, of which a process usually has 1024."""
-_WAITING = 128
-"""Connections that may wait to be accepted."""
+_MAX_CONNECTIONS = 1000
+"""Maximum number of open connections; each needs a file descriptor, and a process usually has 1024."""
+_BACKLOG = 128
+"""Maximum number of connections that wait to be accepted."""
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address.
+    """Return whether only this machine can reach an address.
 
     >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
     (True, True, False)
@@ -41,64 +41,64 @@ def is_loopback(host: str) -> bool:
 
 
 def open_socket(host: str, port: int) -> socket.socket:
-    """A socket that takes connections; raises in one sentence where the address cannot be had."""
+    """Open a socket that accepts connections; raise SettingError if the address cannot be used."""
     try:
         family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family, kind)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
-        found.listen(_WAITING)
+        opened = socket.socket(family, kind)
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        opened.bind(address)
+        opened.listen(_BACKLOG)
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SettingError(
-            f"cannot serve on {host}, port {port} ({reason}); choose another --port, or 0 for any that is free."
+            f"cannot serve on {host}, port {port} ({reason}); choose another --port, or 0 for a free one."
         ) from None
-    return found
+    return opened
 
 
 def format_url(bound: socket.socket) -> str:
-    """Where a browser finds the service."""
+    """Format the URL of the service."""
     host, port = bound.getsockname()[:2]
     if bound.family == socket.AF_INET6:
         host = f"[{host}]"
     return f"http://{host}:{port}"
 
 
-def run_server(app: FastAPI, bound: socket.socket, ready: Callable[[], None]) -> None:
-    """Serve until a signal comes; `ready` is called once the service has warmed up."""
-    warnings.simplefilter("ignore")  # answers say what the library warns of
+def run_server(app: FastAPI, bound: socket.socket, on_ready: Callable[[], None]) -> None:
+    """Serve until a signal; call `on_ready` once the service is ready."""
+    warnings.simplefilter("ignore")  # responses contain what the library warns about
     config = uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_CONNECTIONS,
+        limit_concurrency=_MAX_CONNECTIONS,
         timeout_graceful_shutdown=app.state.service.limits.seconds,
         lifespan="on",
     )
-    server = _Server(config, app.state.service, ready)
+    server = _Server(config, app.state.service, on_ready)
     server.run(sockets=[bound])
     if server.failure is not None:
         raise server.failure
-    if app.state.service.busy:  # a thread cannot be stopped, and nobody waits for it any more
+    if app.state.service.busy:  # a thread cannot be stopped, and its result is not needed
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(0)
 
 
 class _Server(uvicorn.Server):
-    """uvicorn, ending with exit code 0 and without jobs left behind."""
+    """A uvicorn server that reports when the service is ready, cancels its jobs at the end and exits with code 0."""
 
-    def __init__(self, config: uvicorn.Config, service: Service, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, service: Service, on_ready: Callable[[], None]) -> None:
         super().__init__(config)
-        self._service, self._ready = service, ready
-        self._announcing: asyncio.Task[None] | None = None
+        self._service, self._on_ready = service, on_ready
+        self._announcement: asyncio.Task[None] | None = None
         self.failure: Exception | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._announcing = asyncio.create_task(self._announce())
+        self._announcement = asyncio.create_task(self._announce())
 
     async def _announce(self) -> None:
         try:
@@ -109,11 +109,11 @@ class _Server(uvicorn.Server):
             self.failure, self.should_exit = error, True
             return
         gc.collect()
-        gc.freeze()  # what is there now stays: no need to look through it again and again
-        self._ready()
+        gc.freeze()  # objects that stay need no further garbage collection
+        self._on_ready()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """The first signal ends in good order, the second at once; neither is raised again."""
+        """End gracefully at the first signal, at once at the second; neither is raised again."""
         self.force_exit = self.should_exit
         self.should_exit = True
 

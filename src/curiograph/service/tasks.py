@@ -1,4 +1,4 @@
-"""What jobs do, in small steps, so that they can say how far they are and stop when told."""
+"""Tasks of background jobs, in small steps that report progress and can be cancelled."""
 
 from __future__ import annotations
 
@@ -32,62 +32,64 @@ from curiograph.service.time_limits import CancellableAgent, CancellableReward, 
 
 _LOG = logging.getLogger("curiograph.service")
 
-_EPISODES = 8
-"""Walks that are taken together; a planner takes one at a time."""
-_WALKS = 16
-"""Walks that are measured together at most,"""
-_LONG = 5 * 10**8
-"""and their nodes to the fourth power in all, which is a quarter of a second of compressibility."""
-_GAPS = 80
-"""How much faster gaps are counted on a dense graph."""
-_NODES = 4
-_SECONDS = 60
-"""Between two writings of a file of parts."""
+_EPISODE_BATCH = 8
+"""Episodes that run together; planners run one at a time."""
+_MAX_CHUNK_WALKS = 16
+"""Maximum number of walks that are measured together."""
+_MAX_CHUNK_WORK = 5 * 10**8
+"""Maximum sum of walk lengths to the fourth power that are measured together: a quarter of a second."""
+_GAPS_SPEEDUP = 80
+"""How many times faster walks are measured without compressibility, on a dense graph."""
+_PREPARE_BATCH = 4
+"""Nodes that are prepared between two progress reports."""
+_SAVE_SECONDS = 60
+"""Seconds between two writes of the file of prepared nodes."""
 _TAIL = 1e-3
-"""Share of visits after which walkers of curious PageRank stop."""
+"""Share of the visits after which the walkers of curious PageRank stop."""
 
 
 def evaluate_agent(
-    graph: Graph, agent: Agent, reward: str, steps: int, episodes: int, seed: int, step: ReportProgress
+    graph: Graph, agent: Agent, reward: str, steps: int, episodes: int, seed: int, report: ReportProgress
 ) -> dict[str, Any]:
-    """Returns of an agent over many walks, those of `cg.evaluate`: walks do not depend on how they are batched."""
+    """Evaluate an agent as `cg.evaluate` does; walks do not depend on how they are batched."""
     starts = draw_starts(list_starts(graph, "frontier"), episodes, seed)
     returns: list[Float64] = []
-    at_once = 1 if isinstance(agent, BeamAgent) else _EPISODES
-    watched = CancellableReward.of(reward, lambda: step(at_once * len(returns), episodes))
-    whole, short = begin([graph], [starts], watched, steps, seed=seed), 0
-    for first in range(0, episodes, at_once):
-        ended = agent.run(whole.rows(np.arange(first, min(first + at_once, episodes))))
-        returns.append(ended.returns)
-        short += int(np.count_nonzero(ended.lengths < steps))
-    step(episodes, episodes)
-    found = Evaluation(agent.name, whole.reward.name, steps, [np.concatenate(returns)], short)
+    batch_size = 1 if isinstance(agent, BeamAgent) else _EPISODE_BATCH
+    cancellable = CancellableReward.from_name(reward, lambda: report(batch_size * len(returns), episodes))
+    exploration = begin([graph], [starts], cancellable, steps, seed=seed)
+    ended_early = 0
+    for first in range(0, episodes, batch_size):
+        finished = agent.run(exploration.rows(np.arange(first, min(first + batch_size, episodes))))
+        returns.append(finished.returns)
+        ended_early += int(np.count_nonzero(finished.lengths < steps))
+    report(episodes, episodes)
+    result = Evaluation(agent.name, exploration.reward.name, steps, [np.concatenate(returns)], ended_early)
     return {
-        "agent": found.agent,
-        "reward": found.reward,
+        "agent": result.agent,
+        "reward": result.reward,
         "steps": steps,
         "episodes": episodes,
-        "mean": encode_number(found.mean),
-        "sem": encode_number(found.sem),
-        "ended_early": short,
+        "mean": encode_number(result.mean),
+        "sem": encode_number(result.sem),
+        "ended_early": ended_early,
     }
 
 
-def measure_walks(graph: Graph, walks: Sequence[list[Hashable]], step: ReportProgress) -> dict[str, Any]:
-    """What many walks grew."""
-    grown: list[dict[str, Any]] = []
-    growths = measure_in_chunks(graph, walks, True, lambda: step(len(grown), len(walks)))
-    grown.extend(encode_growth(growth) for growth in growths)
-    step(len(walks), len(walks))
-    return {"walks": grown}
+def measure_walks(graph: Graph, walks: Sequence[list[Hashable]], report: ReportProgress) -> dict[str, Any]:
+    """Measure many walks."""
+    encoded: list[dict[str, Any]] = []
+    growths = measure_in_chunks(graph, walks, True, lambda: report(len(encoded), len(walks)))
+    encoded.extend(encode_growth(growth) for growth in growths)
+    report(len(walks), len(walks))
+    return {"walks": encoded}
 
 
 def measure_in_chunks(
     graph: Graph, walks: Sequence[list[Hashable]], compressibility: bool, check: StopCheck
 ) -> Iterator[Growth]:
-    """What walks grew, a few at a time; `check` raises where that is to stop."""
-    sizes = np.asarray([len(walk) for walk in walks]) ** 4 // (1 if compressibility else _GAPS)
-    for first, last in split_by_size(np.maximum(sizes, _LONG // _WALKS), _LONG):
+    """Measure a few walks at a time; call `check` before each chunk."""
+    costs = np.asarray([len(walk) for walk in walks]) ** 4 // (1 if compressibility else _GAPS_SPEEDUP)
+    for first, last in split_by_size(np.maximum(costs, _MAX_CHUNK_WORK // _MAX_CHUNK_WALKS), _MAX_CHUNK_WORK):
         check()
         yield from measure(graph, list(walks[first:last]), compressibility=compressibility, workers=1)
 
@@ -98,66 +100,69 @@ def rank_nodes(
     history: Sequence[Hashable] | None,
     settings: dict[str, Any],
     k: int,
-    step: ReportProgress,
+    report: ReportProgress,
 ) -> dict[str, Any]:
-    """Curious PageRank; how far its walkers have come is how far it has come."""
-    walkers = _Walkers(step, next(each for each in count(1) if settings["alpha"] ** each <= _TAIL))
-    watched = {"reward": CancellableReward.of(settings["reward"], walkers.check)}
-    found = curious_pagerank(graph, CancellableAgent(agent, walkers.see), history=history, **settings | watched)
-    step(walkers.of, walkers.of)
-    return encode_ranking(graph, found, history, k)
+    """Rank nodes by curious PageRank; the progress is that of its walkers."""
+    progress = _WalkerProgress(report, next(steps for steps in count(1) if settings["alpha"] ** steps <= _TAIL))
+    reward = CancellableReward.from_name(settings["reward"], progress.report_steps)
+    cancellable = CancellableAgent(agent, progress.observe)
+    result = curious_pagerank(graph, cancellable, history=history, **settings | {"reward": reward})
+    report(progress.total, progress.total)
+    return encode_ranking(graph, result, history, k)
 
 
 @dataclass
-class _Walkers:
-    """How far the walkers of curious PageRank have come: where they are not enough, more begin at the start again."""
+class _WalkerProgress:
+    """Progress of the walkers of curious PageRank, which start in several rounds if one is not precise enough."""
 
-    step: ReportProgress
-    most: int
-    """Steps that walkers take."""
-    begun: int = 1
+    report: ReportProgress
+    steps: int
+    """Steps of each round."""
+    rounds: int = 1
+    """Rounds that have started."""
     length: int = 0
+    """Current length of the walks of this round."""
 
     @property
-    def of(self) -> int:
-        """Steps of all that have begun."""
-        return self.begun * self.most
+    def total(self) -> int:
+        """Steps of all rounds that have started."""
+        return self.rounds * self.steps
 
-    def see(self, exploration: Exploration) -> None:
-        """Note where they are, all at the same step; raises if they are to stop."""
+    def observe(self, exploration: Exploration) -> None:
+        """Record the length of the walks, all of them equal; raise if the job is cancelled."""
         length = int(exploration.lengths[0])
-        self.begun += length < self.length
+        self.rounds += length < self.length
         self.length = length
-        self.check()
+        self.report_steps()
 
-    def check(self) -> None:
-        """Raise if they are to stop."""
-        self.step(self.of - self.most + min(self.length, self.most), self.of)
+    def report_steps(self) -> None:
+        """Report the progress; raise if the job is cancelled."""
+        self.report(self.total - self.steps + min(self.length, self.steps), self.total)
 
 
 def prepare_recommendations(
-    recommender: Recommender, nodes: Sequence[Hashable] | None, step: ReportProgress, file: Path | None = None
+    recommender: Recommender, nodes: Sequence[Hashable] | None, report: ReportProgress, file: Path | None = None
 ) -> dict[str, Any]:
-    """Compute what recommendations need ahead of time; what is done so far is kept in a file every minute."""
+    """Prepare recommendations for some nodes, or for all; write what is prepared to a file every minute."""
     labels = recommender.graph.labels if nodes is None else list(nodes)
-    written = time.monotonic()
-    for first in range(0, len(labels), _NODES):
-        some = labels[first : first + _NODES]
-        prepare_nodes(recommender, recommender.graph.positions(some).tolist(), partial(step, first, len(labels)))
-        recommender.prepare(some)
-        if file is not None and time.monotonic() - written > _SECONDS:
+    last_saved = time.monotonic()
+    for first in range(0, len(labels), _PREPARE_BATCH):
+        batch = labels[first : first + _PREPARE_BATCH]
+        prepare_nodes(recommender, recommender.graph.positions(batch).tolist(), partial(report, first, len(labels)))
+        recommender.prepare(batch)
+        if file is not None and time.monotonic() - last_saved > _SAVE_SECONDS:
             _save(recommender, file)
-            written = time.monotonic()
+            last_saved = time.monotonic()
     if file is not None:
         _save(recommender, file)
-    step(len(labels), len(labels))
+    report(len(labels), len(labels))
     return {"nodes": len(labels), "known": recommender.num_prepared}
 
 
 def _save(recommender: Recommender, file: Path) -> None:
-    """Keep what is prepared; where that cannot be, the log alone says why, since clients can read what a job says."""
+    """Save what is prepared; clients can read the errors of a job, so only the log has the path."""
     try:
         recommender.save(file)
     except (CuriographError, OSError) as error:
-        _LOG.error("what was prepared cannot be kept: %s", error)
-        raise SettingError("what was prepared cannot be kept; the server's log says why.") from None
+        _LOG.error("prepared recommendations cannot be saved: %s", error)
+        raise SettingError("prepared recommendations cannot be saved; see the log of the server.") from None

@@ -1,4 +1,4 @@
-"""How long work takes: an estimate before it begins, and a look, again and again, at whether it is to go on."""
+"""Time limits: cost estimates, and rewards and agents that check often whether to stop."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from curiograph.rewards.base import Reward, Tracker
 from curiograph.rewards.registry import as_reward
 
 StopCheck = Callable[[], None]
-"""Returns if work is to go on, and raises otherwise."""
+"""Function that raises if the work is to stop."""
 
 _SECONDS = {"igt": 2.5e-11, "cpt": 2e-9}
-"""To value one candidate, for each visited node cubed: measured on graphs in which every other link is there."""
-_PIECE = 0.25
-"""Seconds of work between two looks at whether to go on."""
+"""Seconds to evaluate one candidate, divided by the cube of the visited nodes; measured on graphs of density 0.5."""
+_CHECK_INTERVAL = 0.25
+"""Seconds of work between two checks."""
 
 
 def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, visited: int = 1) -> float:
-    """About how long an agent takes from `visited` nodes to `steps`; 0 for igt, which is slow on dense graphs alone.
+    """Estimate the time of an agent to extend a walk of `visited` nodes to `steps`.
+
+    The estimate is 0 for igt, which is slow on dense graphs only.
 
     >>> from curiograph.graph.toys import complete
     >>> round(estimate_explore_seconds(complete(600), GreedyAgent(), "cpt", 500))
@@ -37,21 +39,21 @@ def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int
     if reward != "cpt":
         return 0.0
     lengths = np.arange(visited, min(steps, graph.num_nodes), dtype=np.float64)
-    valued = np.ones(len(lengths))
+    num_evaluated = np.ones(len(lengths))
     if isinstance(agent, (GreedyAgent, BeamAgent)):
-        unvisited = float(graph.degrees.mean()) * (1 - lengths / graph.num_nodes)
-        valued = getattr(agent, "width", 1) * np.maximum(1, unvisited)
-    return float(np.sum(_SECONDS["cpt"] * valued * lengths**3))
+        unvisited_neighbors = float(graph.degrees.mean()) * (1 - lengths / graph.num_nodes)
+        num_evaluated = getattr(agent, "width", 1) * np.maximum(1, unvisited_neighbors)
+    return float(np.sum(_SECONDS["cpt"] * num_evaluated * lengths**3))
 
 
 def estimate_step_seconds(graph: Graph, agent: Agent, reward: str, visited: int, ahead: int) -> float:
-    """About how long an agent takes to choose its next node after `visited` ones; planners plan so many ahead."""
+    """Estimate the time of an agent to choose the next node; planners plan `ahead` nodes."""
     steps = visited + (ahead if isinstance(agent, BeamAgent) else 1)
     return estimate_explore_seconds(graph, agent, reward, steps, visited)
 
 
 def estimate_measure_seconds(lengths: Iterable[int]) -> float:
-    """About how long it takes to compute the compressibility of walks of so many nodes, after every step.
+    """Estimate the time to compute the compressibility of walks of these lengths, after every step.
 
     >>> round(estimate_measure_seconds([500]))
     31
@@ -61,11 +63,11 @@ def estimate_measure_seconds(lengths: Iterable[int]) -> float:
 
 @dataclass(frozen=True)
 class CancellableReward:
-    """A reward with the same values that looks, before every piece of work, whether to go on.
+    """A reward with the same values that calls `check` before every piece of work.
 
     All agents need rewards at every step, so this stops any of them, planners too.
 
-    >>> CancellableReward.of("igt", lambda: None).name
+    >>> CancellableReward.from_name("igt", lambda: None).name
     'igt'
     """
 
@@ -73,21 +75,21 @@ class CancellableReward:
     check: StopCheck
 
     @classmethod
-    def of(cls, name: str, check: StopCheck) -> CancellableReward:
-        """The reward by that name, watched."""
+    def from_name(cls, name: str, check: StopCheck) -> CancellableReward:
+        """Make the reward with this name cancellable."""
         return cls(as_reward(name), check)
 
     @property
     def name(self) -> str:
-        """That of the reward."""
+        """Name of the reward."""
         return self.reward.name
 
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
-        """Start valuing these walks."""
-        return _WatchedTracker(self.reward.track(stack, nodes, lengths), self.check, _SECONDS[self.name])
+        """Track the values of walks."""
+        return _CancellableTracker(self.reward.track(stack, nodes, lengths), self.check, _SECONDS[self.name])
 
 
-class _WatchedTracker(Tracker):
+class _CancellableTracker(Tracker):
     def __init__(self, tracker: Tracker, check: StopCheck, seconds: float) -> None:
         self._tracker, self._check, self._seconds = tracker, check, seconds
 
@@ -97,11 +99,11 @@ class _WatchedTracker(Tracker):
 
     def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
         values = np.empty(len(candidates))
-        cubes = np.repeat(self._tracker.lengths, np.diff(offsets)) ** 3
-        for first, last in split_by_size(cubes, int(_PIECE / self._seconds)):
+        costs = np.repeat(self._tracker.lengths, np.diff(offsets)) ** 3
+        for first, last in split_by_size(costs, int(_CHECK_INTERVAL / self._seconds)):
             self._check()
-            piece = np.clip(offsets, first, last) - first
-            values[first:last] = self._tracker.candidate_values(piece, candidates[first:last])
+            chunk = np.clip(offsets, first, last) - first
+            values[first:last] = self._tracker.candidate_values(chunk, candidates[first:last])
         return values
 
     def advance(self, new: Int32, parents: Int64 | None = None) -> None:
@@ -111,7 +113,7 @@ class _WatchedTracker(Tracker):
 
 @dataclass(frozen=True)
 class CancellableAgent(Agent):
-    """An agent with the same scores that looks, whenever it is asked, whether to go on."""
+    """An agent with the same scores that calls `check` before every step."""
 
     agent: Agent
     check: Callable[[Exploration], None]

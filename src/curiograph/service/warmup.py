@@ -1,4 +1,4 @@
-"""Touch, before the service says that it is ready, every kernel that its requests use."""
+"""Warm-up: compile or load every kernel that requests use, before the service is ready."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from curiograph.service.step_view import view_step
 _WALK = ["music", "physics", "chemistry"]
 
 
-def warm_up(shelf: GraphStore) -> None:
-    """Compile the kernels, or load what was compiled; then read the graph that the page shows first.
+def warm_up(graphs: GraphStore) -> None:
+    """Compile the kernels, or load the compiled ones; then read the graph that the page shows first.
 
     >>> warm_up(GraphStore())
     """
@@ -26,5 +26,5 @@ def warm_up(shelf: GraphStore) -> None:
     gap_loops(graph, _WALK)
     pagerank(graph, history=_WALK)
     recommend(graph, [_WALK, _WALK[:1]], 3)[0].to_dict()
-    shelf.remove(shelf.add("links.csv", b"a,b\nb,c\n").id)
-    shelf.graph(shelf.first)
+    graphs.remove_upload(graphs.add_upload("links.csv", b"a,b\nb,c\n").id)
+    graphs.open(graphs.default_id)

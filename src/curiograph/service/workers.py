@@ -1,4 +1,4 @@
-"""Threads that compute for requests, so that the event loop never waits: bounded in number, in waiting and in time."""
+"""Thread pools that compute for requests, so that the event loop is never blocked."""
 
 from __future__ import annotations
 
@@ -11,84 +11,70 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from curiograph.service.config import Limits
-from curiograph.service.errors import busy, too_slow
+from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.time_limits import StopCheck
 from curiograph.validation import resolve_workers
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class WorkerPool:
-    """A few threads, and places for those who wait for one.
+    """A few threads, with a limited number of requests that run or wait, and a limited time for each.
 
-    A thread cannot be stopped from outside: a request that takes too long is answered in time, and its place is free
-    again once the thread has come to its end. Long work is watched (`run_watched`), and ends soon after its deadline.
+    A thread cannot be stopped from outside: the request is answered when its time is over, and its slot is free again
+    when the thread has finished. `run_with_deadline` is for long work that stops itself soon after the deadline.
     """
 
     def __init__(self, limits: Limits, threads: int | None = None, name: str = "computing") -> None:
         self._limits = limits
-        self._places = threading.BoundedSemaphore(limits.running)
+        self._slots = threading.BoundedSemaphore(limits.running)
         self._deadlines: dict[Future[Any], float] = {}
-        self._count = threads or resolve_workers(None) + 1
-        self._threads = ThreadPoolExecutor(self._count, thread_name_prefix=name)
+        self.num_threads = threads or resolve_workers(None) + 1
+        self._executor = ThreadPoolExecutor(self.num_threads, thread_name_prefix=name)
 
-    async def run(self, function: Callable[..., Answer], *arguments: object) -> Answer:
-        """What a function returns, computed in a thread."""
-        self.enter()
-        future = self._threads.submit(function, *arguments)
-        self._deadlines[future] = time.monotonic() + self._limits.seconds
-        future.add_done_callback(self._done)
-        return await self.within(asyncio.wrap_future(future))
+    async def run(self, function: Callable[..., Result], *arguments: object) -> Result:
+        """Call a function in a thread and return its result."""
+        if not self._slots.acquire(blocking=False):
+            raise BusyError(self._limits.running)
+        future = self._submit(time.monotonic() + self._limits.seconds, function, *arguments)
+        future.add_done_callback(lambda _: self._slots.release())
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
+        except TimeoutError:
+            raise TimeLimitError(self._limits.seconds) from None
 
-    async def run_with_deadline(self, function: Callable[[StopCheck], Answer]) -> Answer:
-        """What a function returns that calls, again and again, what it is given, which raises after the deadline."""
+    async def run_with_deadline(self, function: Callable[[StopCheck], Result]) -> Result:
+        """Call a function in a thread; its argument is a function to call often, which raises after the deadline."""
         deadline = time.monotonic() + self._limits.seconds
 
         def check() -> None:
             if time.monotonic() > deadline:
-                raise too_slow(self._limits.seconds)
+                raise TimeLimitError(self._limits.seconds)
 
         return await self.run(function, check)
 
-    def _done(self, future: Future[Any]) -> None:
-        self._deadlines.pop(future, None)
-        self.leave()
+    async def run_unbounded(self, function: Callable[[], object]) -> None:
+        """Call a function of the service itself in a thread, without a slot or a time limit."""
+        await asyncio.wrap_future(self._submit(math.inf, function))
+
+    def _submit(self, deadline: float, function: Callable[..., Result], *arguments: object) -> Future[Result]:
+        future = self._executor.submit(function, *arguments)
+        self._deadlines[future] = deadline
+        future.add_done_callback(lambda done: self._deadlines.pop(done, None))
+        return future
 
     @property
     def busy(self) -> bool:
-        """Whether a thread still computes for a request."""
+        """Whether a thread is computing, or work is waiting for one."""
         return len(self._deadlines) > 0
 
     @property
     def overloaded(self) -> bool:
-        """Whether all threads are at work that nobody waits for any more."""
+        """Whether all threads run work whose time is over."""
         now = time.monotonic()
         late = [future for future, deadline in self._deadlines.copy().items() if deadline < now and future.running()]
-        return len(late) >= self._count
-
-    async def run_unbounded(self, function: Callable[[], object]) -> None:
-        """Run a function of the service's own in a thread, however long it takes."""
-        future = self._threads.submit(function)
-        self._deadlines[future] = math.inf
-        future.add_done_callback(lambda done: self._deadlines.pop(done, None))
-        await asyncio.wrap_future(future)
-
-    def enter(self) -> None:
-        """Take a place among those who compute or wait; raises if all are taken."""
-        if not self._places.acquire(blocking=False):
-            raise busy(f"{self._limits.running} requests are under way, as many as there may be; try again soon.")
-
-    def leave(self) -> None:
-        """Give the place back."""
-        self._places.release()
-
-    async def within(self, answer: asyncio.Future[Answer]) -> Answer:
-        """An answer, if it comes in time."""
-        try:
-            return await asyncio.wait_for(answer, self._limits.seconds)
-        except TimeoutError:
-            raise too_slow(self._limits.seconds) from None
+        return len(late) >= self.num_threads
 
     def stop(self) -> None:
-        """Start nothing more."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Start no further work."""
+        self._executor.shutdown(wait=False, cancel_futures=True)

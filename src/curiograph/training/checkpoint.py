@@ -13,15 +13,17 @@ from numpy.typing import NDArray
 
 from curiograph.agents.pretrained import TrainedAgent, load_agent
 from curiograph.errors import FileFormatError, SettingError
-from curiograph.files import open_atomic
 from curiograph.graph.splits import Split
 from curiograph.hashing import hash_chunks
 from curiograph.messages import quote_value, shorten_text
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.rewards.base import Reward
+from curiograph.tensors import open_tensors, write_tensors
 from curiograph.training.config import TrainingSettings
 
 RUN_FILE = "run.json"
+
+_FIX = "delete it to train from the start"
 
 State = dict[str, NDArray[Any]]
 """Arrays of a learner's state by name."""
@@ -123,22 +125,15 @@ def _flatten_settings(description: Any) -> dict[str, Any]:
 
 def save_checkpoint(path: Path, state: State, progress: dict[str, Any]) -> None:
     """Write a checkpoint atomically: arrays as safetensors, with `progress` in the header."""
-    from safetensors.numpy import save
-
-    arrays = {name: np.asarray(array, order="C") for name, array in state.items()}
-    header = progress | {"sha256": _hash_arrays(arrays)}
-    with open_atomic(path) as stream:
-        stream.write(save(arrays, metadata={"curiograph": json.dumps(header)}))
+    header = progress | {"sha256": _hash_arrays(state)}
+    write_tensors(path, state, {"curiograph": json.dumps(header)})
 
 
 def load_checkpoint(path: Path) -> tuple[State, dict[str, Any]]:
     """Read the arrays and the progress of a checkpoint; raise FileFormatError if it is damaged."""
-    from safetensors import SafetensorError, safe_open
-
-    try:
-        with safe_open(str(path), framework="numpy") as file:
-            progress = json.loads((file.metadata() or {})["curiograph"])
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+    with open_tensors(path, "checkpoint", _FIX) as file:
+        progress = json.loads(file.metadata["curiograph"])
+        arrays = file.read_all()
         if not isinstance(progress, dict):
             raise ValueError("its header is not a JSON object")
         for name, types in _PROGRESS_TYPES.items():
@@ -147,16 +142,12 @@ def load_checkpoint(path: Path) -> tuple[State, dict[str, Any]]:
                 raise ValueError(f"its header has no valid {name}")
         if progress.pop("sha256", None) not in (None, _hash_arrays(arrays)):  # older checkpoints have no checksum
             raise ValueError("it is damaged: its checksum does not match")
-    except (SafetensorError, OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise make_checkpoint_error(path, error) from None
     return arrays, progress
 
 
 def make_checkpoint_error(path: Path, error: Exception) -> FileFormatError:
     """Return an error that explains why a checkpoint cannot be used and what to do."""
-    return FileFormatError(
-        f"{path}: is not a usable checkpoint ({shorten_text(error, 120)}); delete it to train from the start."
-    )
+    return FileFormatError(f"{path}: is not a usable checkpoint ({shorten_text(error, 120)}); {_FIX}.")
 
 
 def check_state(state: State, expected: State, capacity: int, num_graphs: int, num_nodes: int) -> None:

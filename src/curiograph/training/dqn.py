@@ -8,10 +8,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from curiograph import kernels
 from curiograph.agents.gnn import GnnAgent, Subgraphs
 from curiograph.arrays import Float64, Int64
-from curiograph.exploration.mdp import Exploration
+from curiograph.exploration.mdp import Exploration, find_candidates
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
 from curiograph.training.config import DqnSettings
@@ -130,19 +129,16 @@ class DqnLearner(Learner):
         stack, nodes, lengths = self.exploration.stack, rows["nodes"], rows["counted"]
         active = np.where(lengths < s.walk_nodes, lengths, 0)
         graph = np.searchsorted(stack.starts, nodes[:, 0], side="right") - 1
-        low, high = stack.starts[graph], stack.starts[graph + 1]
-        offsets, candidates = kernels.candidates.find_candidates(
-            stack.out.indptr, stack.out.indices, nodes, active, low, high, kernels.candidates.FRONTIER
-        )
+        candidates = find_candidates(stack, graph, nodes, active)
         targets: Float64 = rows["gained"].copy()
-        counts = np.diff(offsets)
+        counts = candidates.counts
         ongoing = np.flatnonzero(counts > 0)
         if len(ongoing) == 0:
             return targets
-        values = self._target_agent.values(stack, nodes, active, offsets, candidates)
-        first = offsets[:-1][ongoing]
+        values = self._target_agent.values(stack, nodes, active, candidates.offsets, candidates.nodes)
+        first = candidates.offsets[:-1][ongoing]
         if s.double:
-            online = self._online_agent.values(stack, nodes, active, offsets, candidates)
+            online = self._online_agent.values(stack, nodes, active, candidates.offsets, candidates.nodes)
             highest = np.maximum.reduceat(online, first)
             values = np.where(online == np.repeat(highest, counts[ongoing]), values, -np.inf)
         best = np.maximum.reduceat(values, first).astype(np.float64)

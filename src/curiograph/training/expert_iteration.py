@@ -116,7 +116,7 @@ class ExpertIterationLearner(Learner):
         ahead = s.shape.ahead(walks.lengths, walks.steps)
         depth = int(ahead[sample.counts > 0].max(initial=1))
         # Walks that can continue are equally long; the planner sees no further than the network will.
-        limited = replace(walks, steps=int(walks.lengths.max() + depth), _kept=[])
+        limited = replace(walks, steps=int(walks.lengths.max() + depth))
         limited.__dict__["candidates"] = sample  # evaluate only these
         width = 4 * s.beam if depth > 6 else s.beam if depth > 4 else max(1, s.beam // 4)
         values = BeamAgent(width).scores(limited)

@@ -77,7 +77,6 @@ class Learner(ABC):
             nodes=nodes,
             lengths=np.ones(count, np.int64),
             rewards=np.full((count, steps - 1), np.nan),
-            _kept=[],
         )
 
     def draw(self, purpose: str, count: int) -> Float64:
@@ -144,7 +143,6 @@ class Learner(ABC):
             rewards=state["walks.rewards"],
             graph_of=state["walks.graphs"],
             streams=state["walks.streams"],
-            _kept=[],
         )
         for name, network in self.get_networks().items():
             weights = _select_prefix(state, f"{name}.")

@@ -114,7 +114,7 @@ ONE = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 2
         (SOME, {"motives": []}, cg.SettingError, "no motives to compare"),
         (SOME, {"motives": ["igt", "igt"]}, cg.SettingError, "two motives are called 'igt'"),
         (SOME, {"agents": ["gready"]}, cg.UnknownNameError, "there is no agent 'gready'"),
-        (SOME, {"agents": [NanAgent()]}, cg.AgentError, "agent 'lost' gave NaN for candidate 0"),
+        (SOME, {"agents": [NanAgent()]}, cg.AgentError, "agent 'lost' returned NaN for candidate 0"),
         (SOME, {"reward": "joy"}, cg.UnknownNameError, "there is no reward 'joy'"),
         (SOME, {"folds": 1}, cg.SettingError, "folds is 1"),
         (SOME, {"burn_in": 0}, cg.SettingError, "burn_in is 0"),

@@ -1,4 +1,4 @@
-"""GML, read through networkx."""
+"""Read and write GML; read through networkx."""
 
 from __future__ import annotations
 
@@ -13,55 +13,40 @@ from curiograph.graph.graph import Graph
 
 
 def read_gml(path: Path, directed: bool | None = None) -> Graph:
-    """Read a GML file; nodes are called by their `label`, or by their `id` where none has a label."""
+    """Read a GML file; the label of a node is its `label`, or its `id` if no node has a `label`."""
     import networkx
 
     lines = read_text(path, "GML").replace("\r\n", "\n").split("\n")
     with wrap_parse_errors(path, "GML"):
-        return from_networkx(_labelled(networkx.parse_gml(lines, label="id")))
+        graph = networkx.parse_gml(lines, label="id")
+        nodes: dict[Any, Any] = {}
+        missing = None
+        for node, label in graph.nodes(data="label"):
+            if label is None:
+                missing = node if missing is None else missing
+            elif nodes.setdefault(label, node) != node:
+                raise GraphError(f"the nodes {nodes[label]!r} and {node!r} have the same label {label!r}")
+        if nodes and missing is not None:
+            raise GraphError(f"node {missing!r} has no label but others do; give every node a label or none")
+        return from_networkx(networkx.relabel_nodes(graph, {node: label for label, node in nodes.items()}))
 
 
 def write_gml(graph: Graph, path: PathLike) -> None:
-    """Write a GML file; whole numbers among the labels stay numbers."""
-    get_text_labels(graph, "GML")
+    """Write a GML file; unlike networkx, keep integer labels as integers."""
+    get_text_labels(graph, "GML")  # raises for labels that GML cannot store
     source, target, weights = get_edge_arrays(graph)
     with open_atomic(path) as stream:
         stream.write(f"graph [\n  directed {int(graph.directed)}\n".encode())
         for number, label in enumerate(graph.names):
-            stream.write(f"  node [\n    id {number}\n    label {_quoted(label)}\n  ]\n".encode())
+            if label in ("()", "[]"):  # networkx reads these two as an empty tuple and an empty list
+                raise GraphError(f"the label {label!r} would not be read back from GML; save the graph as .npz.")
+            escaped = re.sub('[^ -~]|[&"]', lambda match: f"&#{ord(match[0])};", str(label))
+            text = escaped if isinstance(label, int) else f'"{escaped}"'
+            stream.write(f"  node [\n    id {number}\n    label {text}\n  ]\n".encode())
         for number, (u, v) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
-            weight = "" if weights is None else f"    weight {_real(float(weights[number]))}\n"
+            weight = ""
+            if weights is not None:  # GML requires a decimal point before an exponent
+                value = re.sub(r"^(\d+)(e|$)", r"\1.0\2", repr(float(weights[number])))
+                weight = f"    weight {value}\n"
             stream.write(f"  edge [\n    source {u}\n    target {v}\n{weight}  ]\n".encode())
         stream.write(b"]\n")
-
-
-def _labelled(graph: Any) -> Any:
-    """The graph with its nodes called by their labels."""
-    import networkx
-
-    labels = dict(graph.nodes(data="label"))
-    missing = [node for node, label in labels.items() if label is None]
-    if len(missing) == len(labels):
-        return graph
-    if missing:
-        raise GraphError(f"node {missing[0]!r} has no label but others do; give every node a label or none")
-    seen: dict[Any, Any] = {}
-    for node, label in labels.items():
-        if seen.setdefault(label, node) != node:
-            raise GraphError(f"the nodes {seen[label]!r} and {node!r} have the same label {label!r}")
-    return networkx.relabel_nodes(graph, labels)
-
-
-def _quoted(label: Any) -> str:
-    if isinstance(label, int):
-        return str(label)
-    if label in ("()", "[]"):  # networkx reads these two as an empty tuple and an empty list
-        raise GraphError(f"the label {label!r} would not be read back from GML; save the graph as .npz.")
-    escaped = re.sub('[^ -~]|[&"]', lambda match: f"&#{ord(match[0])};", label)
-    return f'"{escaped}"'
-
-
-def _real(value: float) -> str:
-    """A number with a decimal point, without which GML has no exponent."""
-    mantissa, mark, exponent = repr(value).partition("e")
-    return (mantissa if "." in mantissa else f"{mantissa}.0") + mark + exponent

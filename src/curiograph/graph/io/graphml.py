@@ -1,4 +1,4 @@
-"""GraphML, read through networkx; anything that is not plain GraphML is refused with a reason."""
+"""Read and write GraphML through networkx, after a check that the XML is safe to parse."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import re
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat
-from xml.sax.saxutils import quoteattr
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, open_atomic, read_bytes, wrap_parse_errors
-from curiograph.graph.convert import from_networkx, get_edge_arrays, get_text_labels
+from curiograph.graph.convert import from_networkx, get_text_labels, to_networkx
 from curiograph.graph.graph import Graph
+from curiograph.graph.labels import ListLabels
 from curiograph.messages import shorten_text
 
-_LONGEST_TAG = 2**20
+_MAX_TAG = 2**20
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -23,10 +23,15 @@ def read_graphml(path: Path, directed: bool | None = None) -> Graph:
     """Read a GraphML file; node ids become text labels, the edge attribute `weight` is kept."""
     import networkx
 
+    def check_id(value: str | None) -> str:
+        if value is None:
+            raise ValueError("a node without id, or an edge without source or target")
+        return value
+
     data = read_bytes(path, "GraphML")
     _check_xml(data, path)
     with wrap_parse_errors(path, "GraphML"):
-        graph = networkx.read_graphml(io.BytesIO(data), node_type=_identifier)
+        graph = networkx.read_graphml(io.BytesIO(data), node_type=check_id)
         default = graph.graph.get("edge_default", {}).get("weight")
         if default is not None:
             for _, _, attributes in graph.edges(data=True):
@@ -35,69 +40,47 @@ def read_graphml(path: Path, directed: bool | None = None) -> Graph:
 
 
 def write_graphml(graph: Graph, path: PathLike) -> None:
-    """Write a GraphML file; numbers among the labels become text."""
+    """Write a GraphML file; integer labels become text."""
+    import networkx
+
     ids = get_text_labels(graph, "GraphML")
     for name in ids:
         if _NOT_XML.search(name):
             raise GraphError(f"the label {name!r} holds a character that XML cannot hold; save the graph as .npz.")
-    quoted = [quoteattr(name) for name in ids]
-    source, target, weights = get_edge_arrays(graph)
+    renamed = Graph(graph.indptr, graph.indices, graph.weights, directed=graph.directed, names=ListLabels(ids))
     with open_atomic(path) as stream:
-
-        def write(line: str) -> None:
-            stream.write(f"{line}\n".encode())
-
-        write('<?xml version="1.0" encoding="UTF-8"?>')
-        write('<graphml xmlns="http://graphml.graphdrawing.org/xmlns">')
-        if weights is not None:
-            write('  <key id="weight" for="edge" attr.name="weight" attr.type="double"/>')
-        write(f'  <graph edgedefault="{"directed" if graph.directed else "undirected"}">')
-        for name in quoted:
-            write(f"    <node id={name}/>")
-        for number, (u, v) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
-            ends = f"source={quoted[u]} target={quoted[v]}"
-            if weights is None:
-                write(f"    <edge {ends}/>")
-            else:
-                write(f'    <edge {ends}><data key="weight">{float(weights[number])!r}</data></edge>')
-        write("  </graph>")
-        write("</graphml>")
-
-
-def _identifier(value: str | None) -> str:
-    if value is None:
-        raise ValueError("a node without id, or an edge without source or target")
-    return value
+        networkx.write_graphml_xml(to_networkx(renamed), stream)
 
 
 def _check_xml(data: bytes, path: Path) -> None:
-    """Refuse malformed XML, any document type (its entities can grow to gigabytes) and tags longer than 1 MiB.
+    """Raise for malformed XML, any document type (its entities can expand to gigabytes) and tags longer than 1 MiB.
 
-    The parser is asked, not the bytes searched, because a declaration can hide in another encoding and a tag may hold
-    a quoted `>`. It reads an unfinished tag again with every piece of the file, so a long one takes quadratic time.
+    The parser decides, not a search in the bytes, because a declaration can be in another encoding and a tag may
+    contain a quoted `>`. The parser reads an unfinished tag again with every chunk, so a long tag takes quadratic time.
     """
 
-    def refuse(*_: Any) -> None:
+    def reject_doctype(*_: Any) -> None:
         raise FileFormatError(
             f"{path}, line {parser.CurrentLineNumber}: has a document type declaration (<!DOCTYPE), which graphs do "
             "not need and which can be used to attack a reader; remove it."
         )
 
     parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.EntityDeclHandler = refuse
-    if hasattr(parser, "SetReparseDeferralEnabled"):  # newer parsers would wait with a tag until it doubled
+    parser.StartDoctypeDeclHandler = reject_doctype
+    parser.EntityDeclHandler = reject_doctype
+    if hasattr(parser, "SetReparseDeferralEnabled"):  # newer parsers would defer an unfinished tag
         parser.SetReparseDeferralEnabled(False)
     try:
-        for end in range(_LONGEST_TAG, len(data), _LONGEST_TAG):
-            parser.Parse(data[end - _LONGEST_TAG : end], False)
-            if end - parser.CurrentByteIndex > _LONGEST_TAG:
+        for end in range(_MAX_TAG, len(data), _MAX_TAG):
+            parser.Parse(data[end - _MAX_TAG : end], False)
+            if end - parser.CurrentByteIndex > _MAX_TAG:
                 line = parser.CurrentLineNumber
                 raise FileFormatError(f"{path}, line {line}: has a tag or comment longer than 1 MiB; shorten it.")
-        parser.Parse(data[(len(data) - 1) // _LONGEST_TAG * _LONGEST_TAG :], True)
+        parser.Parse(data[(len(data) - 1) // _MAX_TAG * _MAX_TAG :], True)
     except (expat.ExpatError, ValueError, LookupError) as error:
         if isinstance(error, FileFormatError):
             raise
         raise FileFormatError(
-            f"{path}, line {parser.ErrorLineNumber}: is not valid XML ({shorten_text(error)}); the file may be cut short."
+            f"{path}, line {parser.ErrorLineNumber}: is not valid XML ({shorten_text(error)}); the file may be "
+            "truncated."
         ) from None

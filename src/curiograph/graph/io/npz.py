@@ -1,8 +1,8 @@
-"""curiograph's own `.npz`: an uncompressed zip of arrays, opened by memory map, never holding a pickle.
+"""The `.npz` format of curiograph: an uncompressed zip of arrays, opened as a memory map, without pickles.
 
-Members: `meta` (JSON), `indptr`, `indices`, `weights` if there are any, and for the names nothing (a range), `values`
-(whole numbers), `blob`, `offsets`, `hashes` and `order` (text), or `json` (anything else that JSON can hold). The file
-of a directed graph also holds its skeleton, `skeleton_indptr` and `skeleton_indices`, which takes seconds to make anew.
+Members: `meta` (JSON), `indptr`, `indices`, `weights` if there are any, and for the labels nothing (a range), `values`
+(integers), `blob`, `offsets`, `hashes` and `order` (text), or `json` (any other labels that JSON can encode). The file
+of a directed graph also contains its skeleton, `skeleton_indptr` and `skeleton_indices`, which takes seconds to build.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ FORMAT = "curiograph graph"
 VERSION = 1
 
 _ALIGNMENT = 64
-_PADDING = 0xD935  # the id that Android's zipalign gives to bytes that only fill
+_PADDING = 0xD935  # header id of padding bytes, as in zipalign of Android
 _LOCAL_HEADER = 30
 _ZIP64_EXTRA = 20
-_MOST_HEADER = 10_000
-_AT_ONCE = 2**22  # entries checked together: bounds the memory
-_ROWS_AT_ONCE = 2**20
-_NAMES_COMPARED = 100_000  # names up to which it is looked for one that stands twice: beyond, that takes seconds
+_MAX_HEADER = 10_000
+_CHUNK = 2**22  # entries checked together: bounds the memory
+_CHUNK_ROWS = 2**20
+_MAX_COMPARED = 100_000  # number of labels up to which duplicates are searched: beyond, that takes seconds
 
 
 # ---- writing ------------------------------------------------------------------------------------------------------
 
 
 def write_npz(graph: Graph, path: PathLike) -> None:
-    """Write a graph so that `read_graph` opens it by memory map; the file appears whole or not at all.
+    """Write a graph atomically, so that `read_graph` opens it as a memory map.
 
     >>> import tempfile, curiograph.graph.io.npz as npz
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +54,7 @@ def write_npz(graph: Graph, path: PathLike) -> None:
     """
     if as_path(path).suffix.lower() != ".npz":
         raise GraphError(f"cannot save to {path}: the name must end in .npz.")
-    kind, names = _name_arrays(graph.names)
+    kind, labels = _encode_labels(graph.names)
     meta = {
         "format": FORMAT,
         "version": VERSION,
@@ -67,7 +67,7 @@ def write_npz(graph: Graph, path: PathLike) -> None:
         "meta": _json_array(meta),
         "indptr": graph.indptr,
         "indices": graph.indices,
-        **names,
+        **labels,
     }
     if graph.weights is not None:
         members["weights"] = graph.weights
@@ -79,7 +79,8 @@ def write_npz(graph: Graph, path: PathLike) -> None:
             _write_member(archive, stream, f"{name}.npy", array)
 
 
-def _name_arrays(names: Labels) -> tuple[str, dict[str, NDArray[Any]]]:
+def _encode_labels(names: Labels) -> tuple[str, dict[str, NDArray[Any]]]:
+    """Return the kind of the labels and the arrays that store them."""
     if isinstance(names, RangeLabels):
         return "range", {}
     if isinstance(names, IntegerLabels):
@@ -104,7 +105,7 @@ def _encodable(label: str) -> bool:
 
 
 def _to_json(label: Hashable) -> Any:
-    """A label with its exact type: a tuple is an object with one key, all else is what JSON has itself."""
+    """Encode a label with its exact type: a tuple as an object with one key, others as JSON values."""
     kind = type(label)
     try:
         if kind is tuple:
@@ -126,7 +127,7 @@ def _from_json(value: Any) -> Hashable:
         return tuple(_from_json(part) for part in value["tuple"])
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
-    raise ValueError(f"{value!r} is no label")
+    raise ValueError(f"{value!r} is not a label")
 
 
 def _json_array(value: Any) -> NDArray[np.uint8]:
@@ -134,13 +135,13 @@ def _json_array(value: Any) -> NDArray[np.uint8]:
 
 
 def _write_member(archive: zipfile.ZipFile, stream: BinaryIO, name: str, array: NDArray[Any]) -> None:
-    """Add an array, its data at a multiple of 64 bytes: kernels need numbers at multiples of their size."""
-    info = zipfile.ZipInfo(name)  # dated 1980, so that equal graphs give equal files
-    info.file_size = array.nbytes + _MOST_HEADER
+    """Add an array whose data begin at a multiple of 64 bytes: kernels need aligned arrays."""
+    info = zipfile.ZipInfo(name)  # with a constant date, so that equal graphs give equal files
+    info.file_size = array.nbytes + _MAX_HEADER
     zip64 = array.nbytes > 2**30
     begin = stream.tell() + _LOCAL_HEADER + len(name) + _ZIP64_EXTRA * zip64
     fill = -begin % _ALIGNMENT
-    if 0 < fill < 4:  # a field of the header takes 4 bytes itself
+    if 0 < fill < 4:  # the header of the padding takes 4 bytes
         fill += _ALIGNMENT
     if fill:
         info.extra = struct.pack("<HH", _PADDING, fill - 4) + bytes(fill - 4)
@@ -152,11 +153,11 @@ def _write_member(archive: zipfile.ZipFile, stream: BinaryIO, name: str, array: 
 
 
 def read_npz(path: Path, directed: bool | None = None) -> Graph:
-    """Open a graph that `write_npz` wrote; arrays stay in the file and are read as they are used."""
+    """Open a graph written by `write_npz` as a memory map."""
     check_file(path)
     try:
         with open(path, "rb") as stream:
-            return _open(_Members(stream))
+            return _build_graph(_Members(stream))
     except _UnusableError as error:
         raise FileFormatError(f"{path}: {error}.") from None
     except OSError as error:
@@ -164,11 +165,11 @@ def read_npz(path: Path, directed: bool | None = None) -> Graph:
 
 
 class _UnusableError(Exception):
-    """What is wrong with the file, for the one place that knows its name."""
+    """The file is not valid; `read_npz` adds its name to the message."""
 
 
 class _Members:
-    """The arrays in an uncompressed zip, as views of one memory map."""
+    """The arrays of an uncompressed zip, as views of one memory map."""
 
     def __init__(self, stream: BinaryIO) -> None:
         if stream.read(4) != b"PK\x03\x04":
@@ -176,16 +177,16 @@ class _Members:
         try:
             with zipfile.ZipFile(stream) as archive:
                 self._infos = {info.filename: info for info in archive.infolist()}
-        # the directory of a damaged or hostile zip makes zipfile stumble in many ways
+        # exceptions of zipfile for a corrupt or hostile directory
         except (zipfile.BadZipFile, NotImplementedError, struct.error, ValueError, OverflowError, EOFError) as error:
-            raise _UnusableError(f"is a broken .npz ({shorten_text(error)}); it may be cut short") from None
+            raise _UnusableError(f"is a broken .npz ({shorten_text(error)}); it may be truncated") from None
         self._bytes = np.memmap(stream, np.uint8, "r").view(np.ndarray)
 
     def __contains__(self, name: str) -> bool:
         return f"{name}.npy" in self._infos
 
     def get(self, name: str, dtype: Any) -> NDArray[Any]:
-        """The one-dimensional array `name`, after checks of its place, size, type and checksum."""
+        """Return the one-dimensional array `name` after checks of its position, size, type and checksum."""
         info = self._infos.get(f"{name}.npy")
         if info is None:
             found = ", ".join(sorted(self._infos)) or "nothing"
@@ -195,81 +196,77 @@ class _Members:
             )
         if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.compress_size != info.file_size:
             raise _UnusableError(f"holds the member {name!r} compressed or encrypted, which curiograph never does")
-        member = self._member(info)
+        member = self._get_bytes(info)
         if zlib.crc32(memoryview(member)) != info.CRC:  # type: ignore[arg-type]
             raise _UnusableError(f"is damaged: the checksum of {name!r} does not match")
-        shape, stated, length = _npy_header(member, name)
+        shape, stated, length = _read_npy_header(member, name)
         expected = np.dtype(dtype)
         if stated != expected or len(shape) != 1:
             raise _UnusableError(f"holds {name!r} as {stated} of shape {shape}; expected one dimension of {expected}")
         if type(shape[0]) is not int or shape[0] < 0 or shape[0] * expected.itemsize != len(member) - length:
             raise _UnusableError(
-                f"says that {name!r} has shape {quote_value(shape)}, which its {len(member) - length} bytes are not"
+                f"states that {name!r} has shape {quote_value(shape)}, but it has {len(member) - length} bytes"
             )
         array: NDArray[Any] = member[length:].view(expected)
-        return array if array.flags.aligned else array.copy()  # a zip tool may have moved it
+        return array if array.flags.aligned else array.copy()  # rewritten by another zip tool
 
-    def _member(self, info: zipfile.ZipInfo) -> NDArray[np.uint8]:
+    def _get_bytes(self, info: zipfile.ZipInfo) -> NDArray[np.uint8]:
         header = self._bytes[info.header_offset : info.header_offset + _LOCAL_HEADER].tobytes()
         if len(header) < _LOCAL_HEADER or not header.startswith(b"PK\x03\x04"):
-            raise _UnusableError("is a broken .npz (a member is not where the directory says)")
+            raise _UnusableError("is a broken .npz (a member is not at the position in the directory)")
         name_length, extra_length = struct.unpack("<HH", header[26:30])
         begin = info.header_offset + _LOCAL_HEADER + name_length + extra_length
         if begin + info.file_size > len(self._bytes):
-            raise _UnusableError("is a broken .npz (a member reaches beyond its end); it may be cut short")
+            raise _UnusableError("is a broken .npz (a member extends beyond the end); it may be truncated")
         return self._bytes[begin : begin + info.file_size]
 
 
-def _npy_header(member: NDArray[np.uint8], name: str) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    stream = io.BytesIO(member[: _MOST_HEADER + 16].tobytes())
+def _read_npy_header(member: NDArray[np.uint8], name: str) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    stream = io.BytesIO(member[: _MAX_HEADER + 16].tobytes())
     try:
         if npy.read_magic(stream) != (1, 0):
             raise ValueError("not version 1.0 of the format")
-        shape, fortran, dtype = npy.read_array_header_1_0(stream, max_header_size=_MOST_HEADER)
-    except Exception as error:  # the header is a Python literal: a hostile one fails in as many ways as Python knows
+        shape, fortran, dtype = npy.read_array_header_1_0(stream, max_header_size=_MAX_HEADER)
+    except Exception as error:  # the header is a Python literal: a hostile one can raise anything
         raise _UnusableError(f"holds {name!r} with a malformed header ({shorten_text(error)})") from None
     if fortran and len(shape) > 1:
         raise _UnusableError(f"holds {name!r} in column order, which curiograph never does")
     return shape, dtype, stream.tell()
 
 
-def _open(members: _Members) -> Graph:
-    meta = _meta(members)
+def _build_graph(members: _Members) -> Graph:
+    meta = _read_meta(members)
     indptr = members.get("indptr", np.int64)
     indices = members.get("indices", np.int32)
     weights = members.get("weights", np.float64) if meta["weighted"] else None
     _check_rows(indptr, indices, directed=meta["directed"])
-    if weights is not None:
-        _check_weights(weights, len(indices))
-    names = _names(members, meta["names"], len(indptr) - 1)
+    if weights is not None and len(weights) != len(indices):
+        raise _UnusableError(f"holds {len(weights)} weights for {len(indices)} edge ends")
+    if weights is not None and len(weights) and not (weights.min() >= 0 and weights.max() < np.inf):  # NaN fails both
+        raise _UnusableError("has a weight that is not a finite number, zero or above")
+    names = _read_labels(members, meta["names"], len(indptr) - 1)
     if len(names) != len(indptr) - 1:
         raise _UnusableError(f"holds {len(names)} names for {len(indptr) - 1} nodes")
-    self_loops, parallel_edges = meta["cleaning"]
+    skeleton = None
+    if meta["directed"] and ("skeleton_indptr" in members or "skeleton_indices" in members):  # not in older files
+        rows = members.get("skeleton_indptr", np.int64), members.get("skeleton_indices", np.int32)
+        _check_rows(*rows, directed=False)
+        if len(rows[0]) != len(indptr) or not len(indices) <= len(rows[1]) <= 2 * len(indices):
+            raise _UnusableError("has a skeleton that does not fit its edges ('skeleton_indptr', 'skeleton_indices')")
+        skeleton = Graph(*rows, names=names)
     return Graph(
         indptr,
         indices,
         weights,
         directed=meta["directed"],
         names=names,
-        cleaning=Cleaning(self_loops, parallel_edges),
-        skeleton=_skeleton(members, len(indices), names) if meta["directed"] else None,
+        cleaning=Cleaning(*meta["cleaning"]),
+        skeleton=skeleton,
     )
 
 
-def _skeleton(members: _Members, edges: int, names: Labels) -> Graph | None:
-    """The undirected graph underneath, or None in a file of an older curiograph."""
-    if "skeleton_indptr" not in members and "skeleton_indices" not in members:
-        return None
-    indptr = members.get("skeleton_indptr", np.int64)
-    indices = members.get("skeleton_indices", np.int32)
-    _check_rows(indptr, indices, directed=False)
-    if len(indptr) - 1 != len(names) or not edges <= len(indices) <= 2 * edges:
-        raise _UnusableError("has a skeleton that does not fit its edges ('skeleton_indptr', 'skeleton_indices')")
-    return Graph(indptr, indices, names=names)
-
-
-def _meta(members: _Members) -> dict[str, Any]:
-    meta = _parsed(members, "meta")
+def _read_meta(members: _Members) -> dict[str, Any]:
+    meta = _read_json(members, "meta")
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise _UnusableError("was not written by curiograph")
     if meta.get("version") != VERSION:
@@ -290,7 +287,7 @@ def _meta(members: _Members) -> dict[str, Any]:
     return meta
 
 
-def _parsed(members: _Members, name: str) -> Any:
+def _read_json(members: _Members, name: str) -> Any:
     try:
         return json.loads(members.get(name, np.uint8).tobytes())
     except (ValueError, RecursionError) as error:
@@ -298,7 +295,7 @@ def _parsed(members: _Members, name: str) -> Any:
 
 
 def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, directed: bool) -> None:
-    """Kernels do not check bounds and bisect rows: every index must be a node, every row sorted without repeats."""
+    """Check that every index is a node and every row is sorted without repeats: kernels rely on it."""
     size, entries = len(indptr) - 1, len(indices)
     if size < 0 or size > 2**31 - 1 or indptr[0] != 0 or indptr[-1] != entries or np.any(indptr[1:] < indptr[:-1]):
         raise _UnusableError("has rows that do not fit together ('indptr')")
@@ -306,23 +303,18 @@ def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, direct
         raise _UnusableError("is undirected but holds an odd number of edge ends")
     if entries == 0:
         return
-    for first in range(0, entries, _AT_ONCE):
-        part = indices[first : first + _AT_ONCE + 1]  # the first of the next part too
+    for first in range(0, entries, _CHUNK):
+        part = indices[first : first + _CHUNK + 1]  # with the first entry of the next chunk
         if part.min() < 0 or part.max() >= size:
             raise _UnusableError(f"has an edge to a node that does not exist; nodes are 0 to {size - 1}")
         rising = part[1:] > part[:-1]
         low, high = np.searchsorted(indptr, [first + 1, first + len(part)])
-        rising[indptr[low:high] - first - 1] = True  # where a row begins, it may begin anew
+        rising[indptr[low:high] - first - 1] = True  # the first entry of a row may be lower than the one before
         if not rising.all():
             raise _UnusableError("has rows that are not sorted ('indices')")
-    _check_ends(indptr, indices, directed)
-
-
-def _check_ends(indptr: NDArray[np.int64], indices: NDArray[np.int32], directed: bool) -> None:
-    """No node is its own neighbour; undirected, as many edges arrive at a node as leave it."""
-    arriving = np.zeros(len(indptr) - 1, np.int64)
-    for first in range(0, len(arriving), _ROWS_AT_ONCE):
-        bounds = indptr[first : first + _ROWS_AT_ONCE + 1]
+    arriving = np.zeros(size, np.int64)  # undirected: as many edges arrive at a node as leave it
+    for first in range(0, size, _CHUNK_ROWS):
+        bounds = indptr[first : first + _CHUNK_ROWS + 1]
         ends = indices[bounds[0] : bounds[-1]]
         if np.any(np.repeat(np.arange(first, first + len(bounds) - 1, dtype=np.int32), np.diff(bounds)) == ends):
             raise _UnusableError("has an edge from a node to itself, which curiograph never writes")
@@ -334,14 +326,7 @@ def _check_ends(indptr: NDArray[np.int64], indices: NDArray[np.int32], directed:
         raise _UnusableError("is undirected but has an edge in one direction only")
 
 
-def _check_weights(weights: NDArray[np.float64], entries: int) -> None:
-    if len(weights) != entries:
-        raise _UnusableError(f"holds {len(weights)} weights for {entries} edge ends")
-    if entries and not (weights.min() >= 0 and weights.max() < np.inf):  # NaN fails both
-        raise _UnusableError("has a weight that is not a finite number, zero or above")
-
-
-def _names(members: _Members, kind: str, size: int) -> Labels:
+def _read_labels(members: _Members, kind: str, size: int) -> Labels:
     if kind == "range":
         return RangeLabels(size)
     if kind == "integers":
@@ -350,7 +335,7 @@ def _names(members: _Members, kind: str, size: int) -> Labels:
             raise _UnusableError("holds a label twice")
         return IntegerLabels(values)
     if kind == "json":
-        values = _parsed(members, "json")
+        values = _read_json(members, "json")
         try:
             labels = [_from_json(value) for value in values]
             distinct = len(set(labels)) == len(labels)
@@ -359,10 +344,10 @@ def _names(members: _Members, kind: str, size: int) -> Labels:
         if not distinct:
             raise _UnusableError("holds a label twice")
         return ListLabels(labels)
-    return _text_names(members)
+    return _read_text_labels(members)
 
 
-def _text_names(members: _Members) -> TextLabels:
+def _read_text_labels(members: _Members) -> TextLabels:
     blob = members.get("blob", np.uint8)
     offsets = members.get("offsets", np.int64)
     hashes = members.get("hashes", np.uint64)
@@ -377,18 +362,18 @@ def _text_names(members: _Members) -> TextLabels:
     if len(blob) and blob.max() > 127:
         _check_utf8(blob, offsets)
     names = TextLabels(blob, offsets, hashes, order)
-    if count <= _NAMES_COMPARED and len(set(names)) < count:
+    if count <= _MAX_COMPARED and len(set(names)) < count:
         raise _UnusableError("holds a label twice")
     return names
 
 
 def _check_utf8(blob: NDArray[np.uint8], offsets: NDArray[np.int64]) -> None:
-    """Names are sound if their blob is and none begins within a character."""
+    """Check that the blob is UTF-8 and that no label begins within a character."""
     begins = offsets[:-1][offsets[:-1] < len(blob)]
     decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        for first in range(0, len(blob), _AT_ONCE):
-            decoder.decode(blob[first : first + _AT_ONCE].tobytes())
+        for first in range(0, len(blob), _CHUNK):
+            decoder.decode(blob[first : first + _CHUNK].tobytes())
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         raise _UnusableError("has names that are not UTF-8") from None

@@ -1,4 +1,4 @@
-"""Read a graph from a file; the ending says what it is."""
+"""Read a graph from a file of any supported format."""
 
 from __future__ import annotations
 
@@ -22,32 +22,41 @@ _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     ".npz": read_npz,
 }
 EXTENSIONS = tuple(_READERS)
-"""Of the files that `read_graph` reads."""
+"""File extensions that `read_graph` supports."""
 
 
 def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
-    """Read a graph.
+    """Read a graph; the file extension determines the format.
 
     Parameters
     ----------
-    path : an edge list (`.tsv`: tabs, `.csv`: commas, `.txt`, `.edges`, `.edgelist`: blanks), `.graphml`, `.gml`,
+    path : an edge list (`.tsv`: tabs, `.csv`: commas, `.txt`, `.edges`, `.edgelist`: whitespace), `.graphml`, `.gml`,
         node-link `.json`, or curiograph's own `.npz`.
-    directed : by default what the file says; edge lists, which do not say, are undirected. A value that contradicts
-        the file is an error.
+    directed : by default as stated in the file; edge lists, which do not state it, are undirected. A value that
+        contradicts the file is an error.
 
-    Edge lists have one edge a line: two names and perhaps a weight. Blank lines, comments and a header such as
-    `source target` are skipped. Every line that starts with `#` is a comment, so a name that starts with `#` needs
-    quotes in a `.csv`, or another format. If all names are whole numbers, labels are numbers, otherwise text.
-    Self-loops are dropped and parallel edges merged; `cleaning` of the graph counts both.
-
-    Opening an `.npz` reads the file once, to check it, but copies nothing: the arrays stay in the file, so that
-    processes share them, and the file must not be changed in place while the graph is used. `.graphml`, `.gml` and
-    `.json` are read whole, at most 256 MiB.
+    Returns
+    -------
+    Graph
+        Self-loops are dropped and parallel edges merged; `cleaning` counts both.
 
     Raises
     ------
-    FileFormatError : for a file that is missing, malformed or not what its ending says; names the line where it can.
+    FileFormatError
+        If the file is missing, malformed or not of the format of its extension; names the line if possible.
 
+    Notes
+    -----
+    Edge lists have one edge per line: two names and optionally a weight. Blank lines, comments and a header such as
+    `source target` are skipped. Every line that starts with `#` is a comment, so a name that starts with `#` needs
+    quotes in a `.csv`, or another format. Labels are integers if all names are integers, otherwise text.
+
+    An `.npz` is read once, to check it, but not copied: the arrays are memory-mapped, so that processes share them, and
+    the file must not be changed in place while the graph is used. `.graphml`, `.gml` and `.json` files are limited to
+    256 MiB.
+
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "links.tsv"
@@ -60,13 +69,13 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         known = ", ".join(_READERS)
-        check_file(path)  # a wrong name or a folder is the likelier mistake
-        raise FileFormatError(f"{path}: the ending {path.suffix!r} is not known; known endings are {known}.")
+        check_file(path)  # a wrong name or a folder is the more likely mistake
+        raise FileFormatError(f"{path}: the extension {path.suffix!r} is not known; known extensions are {known}.")
     graph = reader(path, directed)
     if directed is not None and graph.directed != directed:
-        says = "directed" if graph.directed else "undirected"
+        stated = "directed" if graph.directed else "undirected"
         raise FileFormatError(
-            f"{path}: the file says that the graph is {says}, but directed={directed} was given; leave directed out to "
-            "take the graph as it is."
+            f"{path}: the graph in the file is {stated}, but directed={directed} was given; omit directed to read the "
+            "graph as it is."
         )
     return graph

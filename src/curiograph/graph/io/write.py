@@ -1,4 +1,4 @@
-"""Write a graph to a file; the ending says what it is."""
+"""Write a graph to a file of any supported format."""
 
 from __future__ import annotations
 
@@ -23,21 +23,27 @@ _WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
 
 
 def write_graph(graph: Graph, path: PathLike) -> None:
-    """Write a graph so that `read_graph` reads it back; the file appears whole or not at all.
+    """Write a graph atomically in the format of the file extension, so that `read_graph` reads it back.
 
-    What each ending keeps of the labels:
+    Parameters
+    ----------
+    graph : the graph.
+    path : the file to write. Its extension determines which labels are kept:
 
-    - `.npz`: text, numbers, True, False, None and tuples of them, with their exact types;
-    - `.json`: the same, but no infinite numbers;
-    - `.gml`: text and whole numbers;
-    - `.graphml`: text; whole numbers come back as text, because ids are text there;
-    - edge lists (`.tsv`, `.csv`, `.txt`, `.edges`, `.edgelist`): whole numbers if all labels are, otherwise text. They
-      keep neither nodes without edges, which is an error, nor the order of nodes.
+        - `.npz`: text, numbers, True, False, None and tuples of them, with their exact types;
+        - `.json`: the same, except infinite numbers;
+        - `.gml`: text and integers;
+        - `.graphml`: text; integers are read back as text, because ids are text in GraphML;
+        - edge lists (`.tsv`, `.csv`, `.txt`, `.edges`, `.edgelist`): integers if all labels are integers, otherwise
+          text. They keep neither nodes without edges, which raise an error, nor the order of nodes.
 
     Raises
     ------
-    GraphError : for a label that the format cannot hold, or a place that cannot be written.
+    GraphError
+        If the format cannot store a label, or the file cannot be written.
 
+    Examples
+    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_graph(Graph.from_edges([("a", "b")]), folder + "/g.csv")
@@ -48,5 +54,7 @@ def write_graph(graph: Graph, path: PathLike) -> None:
     suffix = path.suffix.lower()
     writer = _WRITERS.get(suffix)
     if writer is None:
-        raise GraphError(f"cannot write {path}: the ending {suffix!r} is not known; use one of {', '.join(_WRITERS)}.")
+        raise GraphError(
+            f"cannot write {path}: the extension {suffix!r} is not known; use one of {', '.join(_WRITERS)}."
+        )
     writer(graph, path)

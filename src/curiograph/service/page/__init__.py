@@ -1,1 +1,1 @@
-"""The page at `/`: walk yourself, or watch an agent walk, and see what grows."""
+"""The web page at `/`: build a walk yourself or let an agent build it, and see its gaps and compressibility grow."""

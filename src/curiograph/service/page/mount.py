@@ -1,4 +1,4 @@
-"""Put the page on a service."""
+"""Mount the page on a service."""
 
 from __future__ import annotations
 
@@ -18,9 +18,13 @@ def add_page(app: FastAPI) -> None:
     service: Service = app.state.service
 
     @ui.page("/", title="curiograph", response_timeout=2 * service.limits.seconds)
-    async def page(request: Request) -> None:
+    async def open_page(request: Request) -> None:
         if service.status == "warming up":
-            _wait(service)
+            ui.label(
+                "curiograph is starting: the first time, it compiles its kernels for this machine (half a minute)."
+            )
+            ui.spinner(size="lg")
+            ui.timer(0.5, lambda: None if service.status == "warming up" else ui.navigate.reload())
         else:
             await Page(service).open(request)
 
@@ -31,13 +35,6 @@ def add_page(app: FastAPI) -> None:
         dark=None,
         language="en-US",
         show_welcome_message=False,
-        tailwind=False,  # we bring our few classes; it would compile them in the browser at every visit
+        tailwind=False,  # `style.CSS` has the few classes in use; Tailwind would compile in the browser at every visit
         gzip_middleware_factory=partial(GZipMiddleware, minimum_size=1_000, compresslevel=3),
     )
-
-
-def _wait(service: Service) -> None:
-    """Something to read until the service is ready."""
-    ui.label("curiograph is getting ready: the first time, it compiles its kernels for this machine (half a minute).")
-    ui.spinner(size="lg")
-    ui.timer(0.5, lambda: None if service.status == "warming up" else ui.navigate.reload())

@@ -1,4 +1,4 @@
-"""The panels beside the picture: candidates, gaps, how your walk compares, recommendations."""
+"""The panels beside the picture: candidates, gaps, comparison with agents, recommendations."""
 
 from __future__ import annotations
 
@@ -14,204 +14,215 @@ from curiograph.recommendation.recommender import Recommendations, compute_ranks
 from curiograph.service.labels import encode_label
 from curiograph.service.page.walk_session import AgentReturns, WalkSession
 
-_NAMES = {"igt": "information gaps", "cpt": "compressibility", "pagerank": "PageRank", "degree": "most links"}
-_ROWS = 10
-_LETTERS = 48
-"""Of a name; the table has the whole one as a hint."""
-_LONGEST = 60
-"""Gaps listed; beyond, the newest."""
-_SIGNED = "value => value === null ? '' : (value > 0 ? '+' : '') + value"
-_GO = """<q-td :props="props" :title="props.row.name"><q-btn flat dense no-caps align="left" :label="props.row.short"
-  :aria-label="'go to ' + props.row.name" @click="$parent.$emit('go', [props.row.id, props.row.at])" /></q-td>"""
+_MOTIVES = {"igt": "information gaps", "cpt": "compressibility", "pagerank": "PageRank", "degree": "most links"}
+_TABLE_ROWS = 10
+_MAX_LABEL = 48
+"""Maximum number of characters of a label; the table shows the whole label as a tooltip."""
+_MAX_GAPS = 60
+"""Maximum number of gaps listed, the newest ones."""
+_END_OF_WALK = "There are no candidates left."
+_FORMAT_SIGNED_JS = "value => value === null ? '' : (value > 0 ? '+' : '') + value"
+_CANDIDATE_CELL = """<q-td :props="props" :title="props.row.name"><q-btn flat dense no-caps align="left"
+  :label="props.row.short" :aria-label="'go to ' + props.row.name"
+  @click="$parent.$emit('go', [props.row.id, props.row.at])" /></q-td>"""
 
 
-def _column(name: str, label: str, **more: Any) -> dict[str, Any]:
+def shorten_label(node: Hashable) -> str:
+    """Shorten a label so that it fits on the page."""
+    return shorten_text(str(encode_label(node)), _MAX_LABEL)
+
+
+def describe_last_step(session: WalkSession) -> str:
+    """Describe the effect of the last step in one sentence."""
+    step, count = session.steps[-1], len(session.steps)
+    if count == 1:
+        return f"Start: {shorten_label(step.node)}. Press Step, or choose a candidate yourself."
+    gaps = session.growth.gaps
+    num_opened = sum(gap.opened_at == count for gap in gaps)
+    num_closed = sum(gap.closed_at == count for gap in gaps)
+    effects = [
+        f"{number} gap{'s' if number > 1 else ''} {verb}"
+        for number, verb in ((num_opened, "opened"), (num_closed, "closed"))
+        if number
+    ]
+    effect = ", ".join(effects) or "no gap opened or closed"
+    end = "" if session.view.nodes else f" {_END_OF_WALK}"
+    return f"{count}. {shorten_label(step.node)}, chosen by {step.by}: {effect}.{end}"
+
+
+def describe_choices(session: WalkSession) -> list[str]:
+    """Describe the choices of the agent and of each motive, one line each."""
+    view = session.view
+    if not view.nodes:
+        return [_END_OF_WALK]
+    lines = [] if view.on_the_way else ["A dead end: the candidates are neighbors of all visited nodes."]
+    lines.append(f"{session.agent}, for {session.reward}: {shorten_label(view.choice)}")
+    for motive in view.values:
+        best = view.find_best(motive)
+        ties = f", or {len(best) - 1} equal ones" if len(best) > 1 else ""
+        lines.append(f"{_MOTIVES[motive]}: {shorten_label(best[0])}{ties}")
+    if "cpt" not in view.values:
+        lines.append("compressibility: not available, the walk is too long to compute it for all candidates at once")
+    return lines
+
+
+def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
+    """Build one table row per candidate, the highest reward first; gaps and bits are changes."""
+    view = session.view
+    ranks = compute_ranks(view.values["pagerank"], np.arange(len(view.nodes))).tolist()
+    best = {motive: set(view.find_best(motive)) for motive in ("igt", "cpt") if motive in view.values}
+    rows: list[dict[str, Any]] = []
+    for i, node in enumerate(view.nodes):
+        bits = view.values["cpt"][i] - view.cpt if "cpt" in view.values else math.nan
+        choosers = [session.agent] if node == view.choice else []
+        choosers += [motive for motive, nodes in best.items() if node in nodes and len(nodes) <= _TABLE_ROWS]
+        rows.append(
+            {
+                "id": i,
+                "at": len(session.steps),
+                "name": str(encode_label(node)),
+                "short": shorten_label(node),
+                "gaps": int(view.values["igt"][i] - view.igt),
+                "bits": None if math.isnan(bits) else round(float(bits), 3) + 0.0,
+                "pagerank": ranks[i],
+                "links": int(view.values["degree"][i]),
+                "chosen_by": ", ".join(choosers),
+            }
+        )
+    values = view.values.get(session.reward, view.values["igt"])
+    choice = str(encode_label(view.choice))
+    rows.sort(key=lambda row: (row["name"] != choice, -values[int(row["id"])], row["pagerank"]))
+    return rows
+
+
+def _build_column(name: str, label: str, **more: Any) -> dict[str, Any]:
     return {"name": name, "label": label, "field": name, "sortable": True, "align": "right", **more}
 
 
 class CandidatesPanel:
-    """Where the walk may go, what that is worth, and what each motive would choose."""
+    """The candidates with their values, and the choices of the agent and of each motive."""
 
-    def __init__(self, go: Callable[[int, int], Any]) -> None:
-        self.choices = ui.column().classes("gap-0 cg-small").props('aria-label="what each motive would choose"')
+    def __init__(self, on_choose: Callable[[int, int], Any]) -> None:
+        self.choices = ui.column().classes("gap-0 cg-small").props('aria-label="choices of the agent and the motives"')
         columns = [
-            _column("name", "candidate", align="left"),
-            _column("gaps", "gaps", **{":format": _SIGNED}),
-            _column("bits", "bits", **{":format": _SIGNED}),
-            _column("pagerank", "PageRank"),
-            _column("links", "links"),
-            _column("wanted", "chosen by", align="left"),
+            _build_column("name", "candidate", align="left"),
+            _build_column("gaps", "gaps", **{":format": _FORMAT_SIGNED_JS}),
+            _build_column("bits", "bits", **{":format": _FORMAT_SIGNED_JS}),
+            _build_column("pagerank", "PageRank"),
+            _build_column("links", "links"),
+            _build_column("chosen_by", "chosen by", align="left"),
         ]
-        self.table = ui.table(columns=columns, rows=[], row_key="id", pagination=_ROWS).classes(
-            "w-full cg-table cg-candidates"
-        )
+        self.table = ui.table(columns=columns, rows=[], row_key="id", pagination=_TABLE_ROWS)
+        self.table.classes("w-full cg-table cg-candidates")
         self.table.props('dense flat wrap-cells binary-state-sort aria-label="candidates" :rows-per-page-options=[10]')
-        self.table.add_slot("body-cell-name", _GO)
-        self.table.on("go", lambda event: go(int(event.args[0]), int(event.args[1])))
+        self.table.add_slot("body-cell-name", _CANDIDATE_CELL)
+        self.table.on("go", lambda event: on_choose(int(event.args[0]), int(event.args[1])))
 
-    def show(self, walking: WalkSession) -> None:
-        """Fill the panel."""
+    def show(self, session: WalkSession) -> None:
+        """Show the candidates of a walk."""
         self.choices.clear()
         with self.choices:
-            for line in describe_choices(walking):
+            for line in describe_choices(session):
                 ui.label(line)
-        self.table.rows = build_candidate_rows(walking)
-
-
-def shorten_label(node: Hashable) -> str:
-    """A name that fits."""
-    return shorten_text(str(encode_label(node)), _LETTERS)
-
-
-def describe_last_step(walking: WalkSession) -> str:
-    """What the last step did, in a sentence."""
-    taken, steps = walking.taken[-1], len(walking.taken)
-    if steps == 1:
-        return f"Start: {shorten_label(taken.node)}. Step, or choose a candidate yourself."
-    growth = walking.growth
-    opened = sum(gap.opened_at == steps for gap in growth.gaps)
-    closed = sum(gap.closed_at == steps for gap in growth.gaps)
-    events = [
-        f"{count} gap{'s' if count > 1 else ''} {what}"
-        for count, what in ((opened, "opened"), (closed, "closed"))
-        if count
-    ]
-    end = " There is nowhere left to go." if not walking.seen.nodes else ""
-    happened = ", ".join(events) or "no gap opened or closed"
-    return f"{steps}. {shorten_label(taken.node)}, chosen by {taken.by}: {happened}.{end}"
-
-
-def describe_choices(walking: WalkSession) -> list[str]:
-    """What the agent and each motive would choose, a line each."""
-    seen = walking.seen
-    if not seen.nodes:
-        return ["There is nowhere left to go."]
-    lines = [] if seen.on_the_way else ["A dead end: the candidates are neighbours of all that was visited."]
-    lines.append(f"{walking.agent}, for {walking.reward}: {shorten_label(seen.choice)}")
-    for motive in seen.values:
-        best = seen.best(motive)
-        others = f", or {len(best) - 1} as good" if len(best) > 1 else ""
-        lines.append(f"{_NAMES[motive]}: {shorten_label(best[0])}{others}")
-    if "cpt" not in seen.values:
-        lines.append("compressibility: left out, the walk is too long to compute it for all candidates at once")
-    return lines
-
-
-def build_candidate_rows(walking: WalkSession) -> list[dict[str, Any]]:
-    """A row for each candidate, the one with the highest reward first; gaps and bits are changes."""
-    seen = walking.seen
-    ranks = compute_ranks(seen.values["pagerank"], np.arange(len(seen.nodes))).tolist()
-    best = {motive: set(seen.best(motive)) for motive in ("igt", "cpt") if motive in seen.values}
-    rows: list[dict[str, Any]] = []
-    for i, node in enumerate(seen.nodes):
-        bits = seen.values["cpt"][i] - seen.cpt if "cpt" in seen.values else None
-        wanted = [motive for motive, nodes in best.items() if node in nodes and len(nodes) <= _ROWS]
-        rows.append(
-            {
-                "id": i,
-                "at": len(walking.taken),
-                "name": str(encode_label(node)),
-                "short": shorten_label(node),
-                "gaps": int(seen.values["igt"][i] - seen.igt),
-                "bits": None if bits is None or math.isnan(bits) else round(float(bits), 3) + 0.0,
-                "pagerank": ranks[i],
-                "links": int(seen.values["degree"][i]),
-                "wanted": ", ".join([*([walking.agent] if node == seen.choice else []), *wanted]),
-            }
-        )
-    value = seen.values.get(walking.reward, seen.values["igt"])
-    rows.sort(key=lambda row: (row["name"] != str(encode_label(seen.choice)), -value[int(row["id"])], row["pagerank"]))
-    return rows
+        self.table.rows = build_candidate_rows(session)
 
 
 class GapsPanel:
-    """Every gap that lived, the newest first, as a loop."""
+    """All gaps, the newest first, each with a loop around it."""
 
     def __init__(self) -> None:
         self.box = ui.column().classes("w-full gap-1 cg-small")
 
-    def show(self, walking: WalkSession) -> None:
-        """Fill the panel."""
+    def show(self, session: WalkSession) -> None:
+        """Show the gaps of a walk."""
         self.box.clear()
-        loops = walking.loops
         with self.box:
-            open_now = sum(gap.closed_at is None for gap, _ in loops)
-            ui.label(f"{open_now} open, {len(loops) - open_now} closed").classes("text-weight-bold")
-            for gap, loop in reversed(loops[-_LONGEST:]):
-                ends = f"closed at {gap.closed_at} by {shorten_label(gap.closed_by)}" if gap.closed_at else "open"
+            num_open = sum(gap.closed_at is None for gap, _ in session.loops)
+            ui.label(f"{num_open} open, {len(session.loops) - num_open} closed").classes("text-weight-bold")
+            for gap, loop in reversed(session.loops[-_MAX_GAPS:]):
                 around = " - ".join(shorten_label(node) for node in [*loop, loop[0]])
-                state = "cg-igt" if gap.closed_at is None else ""
-                ui.label(f"{'○' if gap.closed_at is None else '●'} step {gap.opened_at}: {around}; {ends}").classes(
-                    state
-                )
+                if gap.closed_at is None:
+                    ui.label(f"○ step {gap.opened_at}: {around}; open").classes("cg-igt")
+                else:
+                    end = f"closed at {gap.closed_at} by {shorten_label(gap.closed_by)}"
+                    ui.label(f"● step {gap.opened_at}: {around}; {end}")
 
 
 class ComparisonPanel:
-    """How your choices stand by each motive, and what agents collect from the same start."""
+    """The mean percentile of the visitor's choices by motive, and the returns of agents from the same start."""
 
     def __init__(self) -> None:
         self.box = ui.column().classes("w-full gap-2")
 
-    def show(self, walking: WalkSession, rivals: list[AgentReturns]) -> None:
-        """Fill the panel."""
+    def show(self, session: WalkSession, agents: list[AgentReturns]) -> None:
+        """Show the comparison."""
         self.box.clear()
-        agreement = walking.agreement()
+        agreement = session.compute_agreement()
         with self.box:
             ui.label("Your choices").classes("text-weight-bold")
             if agreement:
                 closest = max(agreement, key=lambda motive: agreement[motive])
-                ui.label(f"Closest to {_NAMES[closest]}.")
-                rows = [{"motive": _NAMES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()]
-                columns = [_column("motive", "motive", align="left"), _column("share", "mean place, 100 % is best")]
-                ui.table(columns=columns, rows=rows, row_key="motive").props("dense flat").classes("w-full cg-table")
+                ui.label(f"Closest to {_MOTIVES[closest]}.")
+                self._add_table(
+                    [
+                        _build_column("motive", "motive", align="left"),
+                        _build_column("share", "mean percentile, 100 % is best"),
+                    ],
+                    [{"motive": _MOTIVES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()],
+                )
             else:
-                ui.label("Choose a candidate yourself, and see here which motive your choices are closest to.")
-            ui.label(f"What {len(walking.taken)} nodes from the same start collect").classes("text-weight-bold")
-            if rivals:
-                igt, cpt = walking.returns()
-                _returns([("this walk", igt, cpt), *((_called(rival), rival.igt, rival.cpt) for rival in rivals)])
+                ui.label("Choose a candidate yourself to see which motive your choices are closest to.")
+            ui.label(f"Returns of {len(session.steps)} nodes from the same start").classes("text-weight-bold")
+            if agents:
+                igt, cpt = session.compute_returns()
+                returns = [("this walk", igt, cpt)]
+                for each in agents:
+                    name = each.agent if each.agent == "random" else f"{each.agent}, for {each.reward}"
+                    returns.append((name, each.igt, each.cpt))
+                self._add_table(
+                    [
+                        _build_column("walk", "walk", align="left"),
+                        _build_column("igt", "sum of gaps"),
+                        _build_column("cpt", "sum of bits"),
+                    ],
+                    [{"walk": name, "igt": int(igt), "cpt": round(cpt, 2)} for name, igt, cpt in returns],
+                )
             else:
-                ui.label("Walk on: agents are compared over 2 to 40 nodes.")
+                ui.label("Agents are compared on walks of 2 to 40 nodes.")
 
-
-def _called(rival: AgentReturns) -> str:
-    return rival.agent if rival.agent == "random" else f"{rival.agent}, for {rival.reward}"
-
-
-def _returns(collected: list[tuple[str, float, float]]) -> None:
-    rows = [{"who": who, "igt": int(igt), "cpt": round(cpt, 2)} for who, igt, cpt in collected]
-    columns = [_column("who", "who", align="left"), _column("igt", "gaps, summed"), _column("cpt", "bits, summed")]
-    ui.table(columns=columns, rows=rows, row_key="who").props("dense flat").classes("w-full cg-table")
+    def _add_table(self, columns: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
+        table = ui.table(columns=columns, rows=rows, row_key=columns[0]["name"])
+        table.props("dense flat").classes("w-full cg-table")
 
 
 class RecommendationsPanel:
-    """What to visit next, and why."""
+    """Recommended nodes with reasons."""
 
-    def __init__(self, go: Callable[[Hashable], Any], among: Callable[[], Any]) -> None:
-        self.among = ui.radio({"last": "linked from here", "all": "anywhere"}, value="last", on_change=among)
-        self.among.props('dense inline aria-label="recommend what is"').classes("cg-small")
+    def __init__(self, on_choose: Callable[[Hashable], Any], on_change: Callable[[], Any]) -> None:
+        self.candidates = ui.radio({"last": "linked from here", "all": "anywhere"}, value="last", on_change=on_change)
+        self.candidates.props('dense inline aria-label="recommend nodes"').classes("cg-small")
         self.box = ui.column().classes("w-full gap-2")
-        self._go = go
+        self._on_choose = on_choose
 
-    def wait(self) -> None:
-        """Say that it is being computed."""
+    def show_spinner(self) -> None:
+        """Show that recommendations are being computed."""
         self.box.clear()
         with self.box, ui.row().classes("items-center"):
             ui.spinner(size="sm")
-            ui.label("walkers are on their way …")
+            ui.label("computing recommendations …")
 
-    def show(self, walking: WalkSession, top: Recommendations) -> None:
-        """Fill the panel."""
+    def show(self, session: WalkSession, top: Recommendations) -> None:
+        """Show recommendations."""
         self.box.clear()
         with self.box:
             if not top:
                 ui.label("There is nothing left to recommend.")
-            for place, ((node, _), reason) in enumerate(zip(top, top.reasons, strict=True), start=1):
+            for rank, ((node, _), reason) in enumerate(zip(top, top.reasons, strict=True), start=1):
                 with ui.column().classes("cg-reason gap-0"):
-                    title = f"{place}. {shorten_label(node)}"
-                    if node in walking.seen.nodes:
-                        go = ui.button(title, on_click=lambda node=node: self._go(node))
-                        go.props("flat dense no-caps align=left")
+                    title = f"{rank}. {shorten_label(node)}"
+                    if node in session.view.nodes:
+                        button = ui.button(title, on_click=lambda node=node: self._on_choose(node))
+                        button.props("flat dense no-caps align=left")
                     else:
                         ui.label(f"{title} (not linked from here)").classes("text-weight-medium")
                     ui.label(str(reason)).classes("cg-small")

@@ -1,4 +1,4 @@
-"""How the page looks: one grid that becomes one column on a phone, and the colours of all our figures."""
+"""Style of the page: a grid that becomes one column on a phone, and the colors of all figures."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from curiograph.plotting import COLORS
 
 
 def get_color(name: str, dark: bool) -> str:
-    """The colour of a thing, lighter where the page is dark.
+    """Return the color of a reward or chooser; a lighter one in dark mode.
 
     >>> get_color("human", dark=True)
     '#b57696'
     """
-    colour = COLORS[name]
+    color = COLORS[name]
     if not dark:
-        return colour
-    mixed = (round(0.62 * int(colour[i : i + 2], 16) + 0.38 * 255) for i in (1, 3, 5))
-    return "#" + "".join(f"{part:02x}" for part in mixed)
+        return color
+    lighter = (round(0.62 * int(color[i : i + 2], 16) + 0.38 * 255) for i in (1, 3, 5))
+    return "#" + "".join(f"{channel:02x}" for channel in lighter)
 
 
-_MAIN = ("igt", "cpt", "pagerank", "human", "mixture", "quiet")
+_CSS_COLORS = ("igt", "cpt", "pagerank", "human", "mixture", "quiet")
 
 CSS = (
     "".join(
-        f"{where} {{" + "".join(f"--{name}: {get_color(name, dark)};" for name in _MAIN) + "}\n"
-        for where, dark in ((":root", False), (".body--dark", True))
+        f"{selector} {{" + "".join(f"--{name}: {get_color(name, dark)};" for name in _CSS_COLORS) + "}\n"
+        for selector, dark in ((":root", False), (".body--dark", True))
     )
     + """
 .w-full { width: 100%; } .items-center { align-items: center; } .justify-between { justify-content: space-between; }
@@ -69,10 +69,7 @@ CSS = (
   .cg-table td:first-child { min-width: 5.5rem; }
   .cg-walk { order: 1; } .cg-choose { order: 2; } .cg-side { order: 3; } .cg-curve { order: 4; }
   .cg-candidates :is(td, th):is(:nth-child(4), :nth-child(5)) { display: none; }
-  .w-full { width: 100%; } .items-center { align-items: center; } .justify-between { justify-content: space-between; }
-.items-baseline { align-items: baseline; }
-.gap-0 { gap: 0; } .gap-1 { gap: 0.25rem; } .gap-2 { gap: 0.5rem; } .gap-3 { gap: 0.75rem; }
-.nicegui-content { padding: 0.4rem; }
+  .nicegui-content { padding: 0.4rem; }
 }
 """
 )

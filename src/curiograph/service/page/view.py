@@ -1,4 +1,4 @@
-"""The page itself: controls, picture, panels, and what happens when someone uses them."""
+"""The page of one visitor: controls, pictures and panels, and the handlers of their events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from curiograph.graph.io.read import EXTENSIONS
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommender import Recommendations
 from curiograph.rewards.registry import REWARDS
-from curiograph.service.errors import ServiceError
+from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
 from curiograph.service.page.charts import build_growth_options, build_subgraph_options, get_theme
@@ -33,397 +33,392 @@ from curiograph.service.prepared import copy_if_full, prepare_nodes
 from curiograph.service.state import Service
 from curiograph.service.time_limits import StopCheck
 
-_PAUSE = 0.8
-"""Seconds between the steps of a walk that plays."""
-_PATIENCE = 10.0
+_PLAY_INTERVAL = 0.8
+"""Seconds between two steps while the walk plays."""
+_BROWSER_TIMEOUT = 10.0
 """Seconds to wait for an answer of the browser."""
-_SUGGESTED = 8
-_RECOMMENDED = 5
-_LEGEND = ("◆ start", "■ you", "● agent", "━ the way", "▢ loop: open gap", "▨ filled loop: closed gap")
+_RELOAD_SECONDS = 3.0
+"""Seconds after which a page that could not be opened is reloaded."""
+_NUM_SUGGESTIONS = 8
+_NUM_RECOMMENDATIONS = 5
+_LEGEND = ("◆ start", "■ you", "● agent", "━ the walk", "▢ loop: open gap", "▨ filled loop: closed gap")
 
 
 class Page:
-    """One visitor's page."""
+    """The page of one visitor."""
+
+    session: WalkSession
 
     def __init__(self, service: Service) -> None:
-        self.shelf, self.limits = service.shelf, service.limits
-        self._compute, self._quick = service.computing.run, service.quick.run
-        self._watched = service.computing.run_with_deadline
+        self.service, self.graphs, self.limits = service, service.graphs, service.limits
         self.dark = False
-        self._busy = asyncio.Lock()
-        self._filling = self._stale = False
+        self._lock = asyncio.Lock()  # held while the walk changes
+        self._is_updating_tab = self._is_tab_stale = False
 
     async def open(self, request: Request) -> None:
-        """Build the page for an address, then find out whether the visitor likes it dark."""
-        bad = ""
+        """Build the page for a link, then ask the browser for dark mode."""
+        problem = ""
         try:
-            self.walking = await self._compute(open_link, request.query_params, self.shelf, self.limits)
-        except ServiceError as error:
-            _come_back(_sentence(error))
+            self.session = await self.service.workers.run(open_link, request.query_params, self.graphs, self.limits)
+        except (BusyError, TimeLimitError) as error:
+            ui.label(str(error))
+            ui.timer(_RELOAD_SECONDS, ui.navigate.reload, once=True)
             return
         except CuriographError as error:
-            bad = _sentence(error)
-            self.walking = await asyncio.to_thread(open_link, QueryParams(), self.shelf, self.limits)
+            problem = str(error)
+            self.session = await asyncio.to_thread(open_link, QueryParams(), self.graphs, self.limits)
         self._build()
-        self._show(*await asyncio.to_thread(_drawn, self.walking, self.dark))
+        await self._refresh()
         client = ui.context.client
         with suppress(ClientConnectionTimeout):
-            await client.connected(timeout=_PATIENCE)
-        if not client.has_socket_connection:  # nobody looks: a program that only fetched the page
+            await client.connected(timeout=_BROWSER_TIMEOUT)
+        if not client.has_socket_connection:  # a program that fetched the page without running its scripts
             return
-        if bad:
-            _complain(bad)
-        if await ui.run_javascript(KEY_LISTENER_JS, timeout=_PATIENCE):
+        if problem:
+            _notify(problem)
+        if await ui.run_javascript(KEY_LISTENER_JS, timeout=_BROWSER_TIMEOUT):
             await self._set_dark(True)
 
-    # -- building ----------------------------------------------------------------------------------------------------
+    # -- build the page ----------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
         ui.add_css(CSS)
         ui.colors(primary=get_color("igt", self.dark))
-        ui.on("cg-key", lambda event: self._key(str(event.args)))
-        self.timer = ui.timer(_PAUSE, self._play_on, active=False)
-        self.mode = ui.dark_mode(None)
-        self._header()
+        ui.on("cg-key", lambda event: self._handle_key(str(event.args)))
+        self.timer = ui.timer(_PLAY_INTERVAL, self._play_step, active=False)
+        self.dark_mode = ui.dark_mode(None)
+        self._build_header()
         with ui.element("main").classes("cg-grid"):
             with ui.element("section").classes("cg-column").props('aria-label="controls"'):
-                self._controls()
+                self._build_controls()
             with ui.element("section").classes("cg-column cg-middle").props('aria-label="the walk"'):
-                self._pictures()
+                self._build_pictures()
             with ui.element("section").classes("cg-column cg-side cg-card").props('aria-label="panels"'):
-                self._panels()
-        self._help()
+                self._build_panels()
+        with ui.dialog() as self.shortcuts, ui.card():
+            ui.label("Keyboard shortcuts").classes("text-h6")
+            for key, effect in SHORTCUTS:
+                ui.label(f"{key}: {effect}")
 
-    def _header(self) -> None:
+    def _build_header(self) -> None:
         with ui.row().classes("w-full items-center justify-between gap-2"):
             with ui.row().classes("items-baseline gap-3"):
                 ui.label("curiograph").classes("text-h5").props("role=heading aria-level=1")
-                ui.label("walk a graph, and see what curiosity grows").classes("cg-small")
+                ui.label("walk a graph and watch knowledge gaps open and close").classes("cg-small")
             with ui.row().classes("gap-1"):
-                _icon("share", "share this walk", self._share)
-                _icon("data_object", "download the walk", self._download_walk)
-                _icon("image", "download the picture", self._download_picture)
-                _icon("dark_mode", "light or dark", self._switch_dark)
-                _icon("keyboard", "keys", lambda: self.keys.open())
+                for icon, description, handler in (
+                    ("share", "share this walk", self._share),
+                    ("data_object", "download the walk", self._download_walk),
+                    ("image", "download the picture", self._download_picture),
+                    ("dark_mode", "light or dark", self._switch_dark),
+                    ("keyboard", "keyboard shortcuts", lambda: self.shortcuts.open()),
+                ):
+                    button = ui.button(icon=icon, on_click=handler)
+                    with button.props(f'flat round dense aria-label="{description}"'):
+                        ui.tooltip(description)
 
-    def _controls(self) -> None:
+    def _build_controls(self) -> None:
         with ui.column().classes("cg-card cg-choose gap-2"):
             self.graph = ui.select(
-                self._graphs(), value=self.walking.graph_id, label="graph", on_change=self._pick_graph
+                self._list_titles(), value=self.session.graph_id, label="graph", on_change=self._select_graph
             )
             self.graph.classes("w-full").props("dense")
             self.upload = ui.upload(
-                on_upload=self._uploaded,
-                on_rejected=self._rejected,
+                on_upload=self._add_upload,
+                on_rejected=self._reject_upload,
                 max_file_size=self.limits.upload_bytes,
                 auto_upload=True,
                 label="or drop an edge list",
             )
             self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(EXTENSIONS)}"')
-            self.directed = ui.checkbox("its links have a direction").props("dense").classes("cg-small")
-            self.search = ui.input(label="start at", on_change=self._suggest).classes("w-full")
+            self.directed = ui.checkbox("its links are directed").props("dense").classes("cg-small")
+            self.search = ui.input(label="start at", on_change=self._suggest_starts).classes("w-full")
             self.search.props('dense clearable debounce=150 autocomplete=off aria-label="search a start"')
             self.search.on("keydown.enter", self._start_at_first)
             self.suggestions = ui.element("div").classes("cg-suggestions").props('aria-label="matching nodes"')
         with ui.column().classes("cg-card cg-walk gap-2"):
-            self.agent = ui.select(list(PAGE_AGENTS), value=self.walking.agent, label="agent", on_change=self._change)
+            self.agent = ui.select(
+                list(PAGE_AGENTS), value=self.session.agent, label="agent", on_change=self._change_agent
+            )
             self.agent.classes("w-full").props("dense")
             names = {"igt": "gaps (igt)", "cpt": "bits (cpt)"}
-            self.reward = ui.radio({name: names[name] for name in REWARDS}, value=self.walking.reward)
-            self.reward.props('dense inline aria-label="reward"').on_value_change(self._change)
+            self.reward = ui.radio({name: names[name] for name in REWARDS}, value=self.session.reward)
+            self.reward.props('dense inline aria-label="reward"').on_value_change(self._change_agent)
             with ui.element("div").classes("cg-keys w-full"):
-                ui.button("Step", icon="skip_next", on_click=self._step).props("no-caps dense")
-                self.play = ui.button("Play", icon="play_arrow", on_click=self._play).props("no-caps dense")
+                ui.button("Step", icon="skip_next", on_click=self._advance).props("no-caps dense")
+                self.play = ui.button("Play", icon="play_arrow", on_click=self._toggle_play).props("no-caps dense")
                 ui.button("Undo", icon="undo", on_click=self._undo).props("outline no-caps dense")
                 ui.button("Restart", icon="replay", on_click=self._restart).props("outline no-caps dense")
             self.status = ui.label().classes("cg-status").props("role=status aria-live=polite")
 
-    def _pictures(self) -> None:
+    def _build_pictures(self) -> None:
         with ui.column().classes("cg-card gap-1"):
-            self.picture = ui.echart(build_subgraph_options(self.walking, self.dark), on_point_click=self._clicked)
+            self.picture = ui.echart(
+                build_subgraph_options(self.session, self.dark), on_point_click=self._handle_picture_click
+            )
             self.picture.classes("cg-picture")
             with ui.element("div").classes("cg-legend"):
-                for part in _LEGEND:
-                    ui.label(part)
+                for entry in _LEGEND:
+                    ui.label(entry)
         with ui.column().classes("cg-card cg-curve gap-0"):
-            self.curve = ui.echart(build_growth_options(self.walking, self.dark)).classes("cg-growth")
+            self.curve = ui.echart(build_growth_options(self.session, self.dark)).classes("cg-growth")
 
-    def _panels(self) -> None:
-        with ui.tabs(on_change=self._fill_tab).props("dense no-caps inline-label mobile-arrows") as self.tabs:
+    def _build_panels(self) -> None:
+        with ui.tabs(on_change=self._update_tab).props("dense no-caps inline-label mobile-arrows") as self.tabs:
             for name in ("candidates", "gaps", "compare", "recommend"):
                 ui.tab(name)
         with ui.tab_panels(self.tabs, value="candidates", animated=False).classes("w-full"):
             with ui.tab_panel("candidates").classes("q-pa-none"):
-                self.candidates = panels.CandidatesPanel(self._take_row)
+                self.candidates = panels.CandidatesPanel(self._visit_row)
             with ui.tab_panel("gaps").classes("q-pa-none"):
                 self.gaps = panels.GapsPanel()
             with ui.tab_panel("compare").classes("q-pa-none"):
                 self.comparison = panels.ComparisonPanel()
             with ui.tab_panel("recommend").classes("q-pa-none"):
-                self.recommendations = panels.RecommendationsPanel(self._take, self._fill_tab)
+                self.recommendations = panels.RecommendationsPanel(self._visit, self._update_tab)
 
-    def _help(self) -> None:
-        with ui.dialog() as self.keys, ui.card():
-            ui.label("Keys").classes("text-h6")
-            for key, meaning in SHORTCUTS:
-                ui.label(f"{key}: {meaning}")
+    def _list_titles(self) -> dict[str, str]:
+        return {info.id: info.title for info in self.graphs.list_graphs()}
 
-    def _graphs(self) -> dict[str, str]:
-        return {entry.id: entry.title for entry in self.shelf.entries()}
-
-    # -- showing -----------------------------------------------------------------------------------------------------
+    # -- show the walk -----------------------------------------------------------------------------------------------
 
     async def _refresh(self) -> None:
-        """Show the walk as it is now; while nothing else changes it."""
-        self._show(*await asyncio.to_thread(_drawn, self.walking, self.dark))
+        """Show the current walk; the caller holds the lock, except when the page opens."""
+        session, dark = self.session, self.dark
 
-    def _show(self, picture: dict[str, Any], curve: dict[str, Any]) -> None:
+        def build_pictures() -> tuple[dict[str, Any], dict[str, Any]]:
+            return build_subgraph_options(session, dark), build_growth_options(session, dark)
+
+        picture, curve = await asyncio.to_thread(build_pictures)
         self.picture.options.update(picture)
         self.curve.options.update(curve)
-        self.candidates.show(self.walking)
-        self.gaps.show(self.walking)
-        self.status.text = panels.describe_last_step(self.walking)
+        self.candidates.show(session)
+        self.gaps.show(session)
+        self.status.text = panels.describe_last_step(session)
 
-    async def _fill_tab(self) -> None:
-        """Fill the panel that is looked at, if it takes time to compute; steps taken meanwhile are caught up with."""
-        self._stale = True
-        if self._filling:
+    async def _update_tab(self) -> None:
+        """Update the visible panel if it needs a computation; repeat if the walk changes in the meantime."""
+        self._is_tab_stale = True
+        if self._is_updating_tab:
             return
-        self._filling = True
+        self._is_updating_tab = True
         try:
-            while self._stale:
-                self._stale = False
+            while self._is_tab_stale:
+                self._is_tab_stale = False
                 await self._compute_tab()
-        except (CuriographError, ServiceError) as error:
-            _complain(_sentence(error))
+        except CuriographError as error:
+            _notify(str(error))
         finally:
-            self._filling = False
+            self._is_updating_tab = False
 
     async def _compute_tab(self) -> None:
-        walking, count = self.walking, len(self.walking.taken)
-        if self.tabs.value == "compare":
-            rivals = await self._compute(walking.rivals)
-            if self._still(walking, count):
-                self.comparison.show(walking, rivals)
-        elif self.tabs.value == "recommend":
-            self.recommendations.wait()
-            ask = partial(self._recommended, walking, self.recommendations.among.value)
-            top = await self._watched(ask)
-            if self._still(walking, count):
-                self.recommendations.show(walking, top)
+        session, count = self.session, len(self.session.steps)
 
-    def _recommended(self, walking: WalkSession, among: CandidateSet, check: StopCheck) -> Recommendations:
-        """Learn what walkers have not found out yet, node by node, and recommend."""
-        made = copy_if_full(self.shelf.recommender(walking.graph_id), self.limits.parts)
-        prepare_nodes(made, walking.graph.positions(walking.nodes).tolist(), check)
-        top: Recommendations = made.recommend(walking.nodes, _RECOMMENDED, candidates=among)
+        def is_unchanged() -> bool:
+            return session is self.session and count == len(session.steps)
+
+        if self.tabs.value == "compare":
+            agents = await self.service.workers.run(session.compare_agents)
+            if is_unchanged():
+                self.comparison.show(session, agents)
+        elif self.tabs.value == "recommend":
+            self.recommendations.show_spinner()
+            recommend = partial(self._recommend, session, self.recommendations.candidates.value)
+            top = await self.service.workers.run_with_deadline(recommend)
+            if is_unchanged():
+                self.recommendations.show(session, top)
+
+    def _recommend(self, session: WalkSession, candidates: CandidateSet, check: StopCheck) -> Recommendations:
+        """Prepare the nodes of the walk one at a time, then recommend."""
+        recommender = copy_if_full(self.graphs.open(session.graph_id).recommender, self.limits.parts)
+        prepare_nodes(recommender, session.graph.positions(session.nodes).tolist(), check)
+        top: Recommendations = recommender.recommend(session.nodes, _NUM_RECOMMENDATIONS, candidates=candidates)
         _ = top.reasons  # computed here, in a thread
         return top
 
-    def _still(self, walking: WalkSession, count: int) -> bool:
-        """Whether the walk has not gone on while something was computed for it."""
-        return walking is self.walking and count == len(walking.taken)
-
     async def _set_dark(self, dark: bool) -> None:
         self.dark = dark
-        self.mode.value = dark
+        self.dark_mode.value = dark
         ui.colors(primary=get_color("igt", dark))
-        async with self._busy:
+        async with self._lock:
             await self._refresh()
 
     async def _switch_dark(self) -> None:
         ui.run_javascript(f"localStorage.setItem('curiograph-dark', '{str(not self.dark).lower()}')")
         await self._set_dark(not self.dark)
 
-    # -- walking -----------------------------------------------------------------------------------------------------
+    # -- change the walk ---------------------------------------------------------------------------------------------
 
-    async def _do(self, act: Callable[..., Any], *arguments: Any, at: int | None = None) -> bool:
-        """Do something to the walk in a thread, one thing after the other, and show it; say what is wrong if it is.
+    async def _run(self, function: Callable[..., Any], *arguments: Any, at: int | None = None) -> bool:
+        """Call a function that changes the walk in a thread, then show the walk; show the message of an error.
 
-        What was meant for a walk of `at` nodes is left alone once it has gone on: a second click, say.
+        Nothing happens if `at` is given and the walk does not have `at` nodes: a second click, for example.
         """
-        async with self._busy:
-            if at is not None and at != len(self.walking.taken):
+        async with self._lock:
+            if at is not None and at != len(self.session.steps):
                 return False
             try:
-                await self._compute(act, *arguments)
-            except (CuriographError, ServiceError) as error:
+                await self.service.workers.run(function, *arguments)
+            except CuriographError as error:
                 self._pause()
-                _complain(_sentence(error))
+                _notify(str(error))
                 return False
-            ui.navigate.history.replace(build_link(self.walking))
+            ui.navigate.history.replace(build_link(self.session))
             await self._refresh()
-        await self._fill_tab()
+        await self._update_tab()
         return True
 
-    def _may_go_on(self) -> bool:
-        if len(self.walking.taken) < self.limits.steps:
+    def _can_advance(self) -> bool:
+        if len(self.session.steps) < self.limits.steps:
             return True
         self._pause()
-        _complain(f"A walk here has at most {self.limits.steps} nodes.")
+        _notify(f"A walk here has at most {self.limits.steps} nodes.")
         return False
 
-    async def _step(self) -> None:
-        if self._may_go_on():
-            await self._do(self.walking.step)
+    async def _advance(self) -> None:
+        if self._can_advance():
+            await self._run(self.session.advance)
 
-    async def _take(self, node: Hashable) -> None:
+    async def _visit(self, node: Hashable) -> None:
         self._pause()
-        if self._may_go_on():
-            await self._do(self.walking.take, node, at=len(self.walking.taken))
+        if self._can_advance():
+            await self._run(self.session.visit, node, at=len(self.session.steps))
 
-    async def _take_row(self, row: int, at: int) -> None:
-        """Go to a candidate of the walk as it was with `at` nodes."""
-        if at == len(self.walking.taken) and 0 <= row < len(self.walking.seen.nodes):
-            await self._take(self.walking.seen.nodes[row])
+    async def _visit_row(self, row: int, at: int) -> None:
+        """Visit a candidate of the walk when it had `at` nodes."""
+        if at == len(self.session.steps) and 0 <= row < len(self.session.view.nodes):
+            await self._visit(self.session.view.nodes[row])
 
-    async def _clicked(self, event: events.EChartPointClickEventArguments) -> None:
+    async def _handle_picture_click(self, event: events.EChartPointClickEventArguments) -> None:
         data: Any = event.data
-        clicked = re.fullmatch(r"c(\d+)-(\d+)", str(data.get("id", ""))) if isinstance(data, dict) else None
-        if clicked is not None:
-            await self._take_row(int(clicked[2]), int(clicked[1]))
+        match = re.fullmatch(r"c(\d+)-(\d+)", str(data.get("id", ""))) if isinstance(data, dict) else None
+        if match is not None:
+            await self._visit_row(int(match[2]), int(match[1]))
 
     async def _undo(self) -> None:
         self._pause()
-        await self._do(self.walking.undo)
+        await self._run(self.session.undo)
 
     async def _restart(self) -> None:
         self._pause()
-        await self._do(self.walking.restart, self.walking.nodes[0])
+        await self._run(self.session.restart, self.session.nodes[0])
 
-    async def _change(self) -> None:
-        wish = (self.agent.value, self.reward.value)
-        if wish != (self.walking.agent, self.walking.reward) and not await self._do(self.walking.change, *wish):
-            self.agent.value, self.reward.value = self.walking.agent, self.walking.reward
+    async def _change_agent(self) -> None:
+        session, selected = self.session, (self.agent.value, self.reward.value)
+        if selected != (session.agent, session.reward) and not await self._run(session.set_agent, *selected):
+            self.agent.value, self.reward.value = self.session.agent, self.session.reward
 
-    def _play(self) -> None:
+    def _toggle_play(self) -> None:
         self.timer.active = not self.timer.active
         self.play.text, self.play.icon = ("Pause", "pause") if self.timer.active else ("Play", "play_arrow")
 
     def _pause(self) -> None:
         if self.timer.active:
-            self._play()
+            self._toggle_play()
 
-    async def _play_on(self) -> None:
-        if not self._busy.locked():
-            await self._step()
-            if not self.walking.seen.nodes:
+    async def _play_step(self) -> None:
+        if not self._lock.locked():
+            await self._advance()
+            if not self.session.view.nodes:
                 self._pause()
 
-    async def _key(self, name: str) -> None:
-        if name in ("ArrowRight", "n"):
-            await self._step()
-        elif name in ("ArrowLeft", "u"):
+    async def _handle_key(self, key: str) -> None:
+        if key in ("ArrowRight", "n"):
+            await self._advance()
+        elif key in ("ArrowLeft", "u"):
             await self._undo()
-        elif name == "p":
-            self._play()
-        elif name == "r":
+        elif key == "p":
+            self._toggle_play()
+        elif key == "r":
             await self._restart()
-        elif name == "/":
+        elif key == "/":
             self.search.run_method("focus")
-        elif name == "?":
-            self.keys.open()
-        elif name.isdecimal() and 1 <= int(name) <= len(self.candidates.table.rows):
-            row = self.candidates.table.rows[int(name) - 1]
-            await self._take_row(row["id"], row["at"])
+        elif key == "?":
+            self.shortcuts.open()
+        elif key.isdecimal() and 1 <= int(key) <= len(self.candidates.table.rows):
+            row = self.candidates.table.rows[int(key) - 1]
+            await self._visit_row(row["id"], row["at"])
 
-    # -- another graph or start --------------------------------------------------------------------------------------
+    # -- choose a graph or a start -----------------------------------------------------------------------------------
 
-    async def _pick_graph(self) -> None:
+    async def _select_graph(self) -> None:
         graph_id = self.graph.value
-        if graph_id == self.walking.graph_id:
+        if graph_id == self.session.graph_id:
             return
         self._pause()
         self.search.value = ""
 
-        def begin() -> None:
-            graph = self.shelf.graph(graph_id)
-            self.walking = WalkSession(graph_id, graph, choose_start(graph), self.agent.value, self.reward.value)
+        def start_session() -> None:
+            graph = self.graphs.open(graph_id).graph
+            self.session = WalkSession(graph_id, graph, choose_start(graph), self.agent.value, self.reward.value)
 
-        if not await self._do(begin):
-            self.graph.value = self.walking.graph_id
+        if not await self._run(start_session):
+            self.graph.value = self.session.graph_id
 
-    async def _uploaded(self, event: events.UploadEventArguments) -> None:
+    async def _add_upload(self, event: events.UploadEventArguments) -> None:
         self.upload.reset()
         content = await event.file.read()
         try:
-            shelved = await self._compute(self.shelf.add, event.file.name, content, self.directed.value)
-        except (CuriographError, ServiceError) as error:
-            _complain(_sentence(error))
+            info = await self.service.workers.run(self.graphs.add_upload, event.file.name, content, self.directed.value)
+        except CuriographError as error:
+            _notify(str(error))
             return
-        self.graph.set_options(self._graphs(), value=shelved.id)
+        self.graph.set_options(self._list_titles(), value=info.id)
 
-    def _rejected(self) -> None:
-        most = self.limits.upload_bytes // 2**20
-        _complain(f"The page takes {', '.join(EXTENSIONS)} of at most {most} MB.")
+    def _reject_upload(self) -> None:
+        megabytes = self.limits.upload_bytes // 2**20
+        _notify(f"Upload a file of at most {megabytes} MB with one of these extensions: {', '.join(EXTENSIONS)}.")
 
-    async def _suggest(self) -> None:
-        found = await self._found(_SUGGESTED)
+    async def _suggest_starts(self) -> None:
+        labels = await self._search_labels(_NUM_SUGGESTIONS)
         self.suggestions.clear()
         with self.suggestions:
-            for each in found:
-                choose = ui.button(panels.shorten_label(each), on_click=lambda each=each: self._start_at(each))
-                choose.props("flat dense no-caps align=left")
-            if self.search.value and not found:
-                ui.label("no node has that in its name").classes("cg-small")
+            for label in labels:
+                button = ui.button(panels.shorten_label(label), on_click=lambda label=label: self._start_at(label))
+                button.props("flat dense no-caps align=left")
+            if self.search.value and not labels:
+                ui.label("no label contains this text").classes("cg-small")
 
-    async def _found(self, most: int) -> list[JsonLabel]:
-        """Nodes with the text that is searched for in their names."""
-        text, graph_id = self.search.value or "", self.walking.graph_id
-        return await self._quick(lambda: self.shelf.labels(graph_id).search(text, most)) if text else []
+    async def _search_labels(self, limit: int) -> list[JsonLabel]:
+        """Search the labels that contain the text of the search field."""
+        text, graph_id = self.search.value or "", self.session.graph_id
+        if not text:
+            return []
+        return await self.service.quick_workers.run(lambda: self.graphs.open(graph_id).labels.search(text, limit))
 
     async def _start_at_first(self) -> None:
-        for first in await self._found(1):
-            await self._start_at(first)
+        for label in await self._search_labels(1):
+            await self._start_at(label)
 
-    async def _start_at(self, found: JsonLabel) -> None:
+    async def _start_at(self, label: JsonLabel) -> None:
         self._pause()
-        walking = self.walking
-        if await self._do(lambda: walking.restart(self.shelf.labels(walking.graph_id).label(found))):
+        session = self.session
+        if await self._run(lambda: session.restart(self.graphs.open(session.graph_id).labels.label(label))):
             self.search.value = ""
 
-    # -- taking away -------------------------------------------------------------------------------------------------
+    # -- share and download ------------------------------------------------------------------------------------------
 
     async def _share(self) -> None:
-        here = await ui.run_javascript("location.origin", timeout=_PATIENCE) + build_link(self.walking)
+        link = await ui.run_javascript("location.origin", timeout=_BROWSER_TIMEOUT) + build_link(self.session)
+        uploads = [info.id for info in self.graphs.list_graphs() if info.kind == "upload"]
         with ui.dialog(value=True), ui.card().classes("w-full"):
-            ui.label("Whoever opens this address sees this walk:")
-            if self.walking.graph_id in (entry.id for entry in self.shelf.entries() if entry.kind == "upload"):
-                ui.label("The graph is an upload: it is there only as long as this service runs.").classes("cg-small")
-            ui.input("address", value=here).props("readonly").classes("w-full")
-            ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(here))
+            ui.label("This link opens the same walk:")
+            if self.session.graph_id in uploads:
+                ui.label("The graph is an upload: it is available only while this service runs.").classes("cg-small")
+            ui.input("address", value=link).props("readonly").classes("w-full")
+            ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(link))
 
     async def _download_walk(self) -> None:
-        document = await asyncio.to_thread(self.walking.to_dict)
+        document = await asyncio.to_thread(self.session.to_dict)
         text = json.dumps(document, indent=2, ensure_ascii=False, default=str, allow_nan=False)
         ui.download.content(text, "walk.json", "application/json")
 
     async def _download_picture(self) -> None:
-        wish = {"type": "png", "pixelRatio": 2, "backgroundColor": get_theme(self.dark)["paper"]}
-        drawn = await self.picture.run_chart_method("getDataURL", wish, timeout=_PATIENCE)
-        ui.download.content(base64.b64decode(drawn.partition(",")[2]), "walk.png", "image/png")
+        options = {"type": "png", "pixelRatio": 2, "backgroundColor": get_theme(self.dark)["paper"]}
+        data_url = await self.picture.run_chart_method("getDataURL", options, timeout=_BROWSER_TIMEOUT)
+        ui.download.content(base64.b64decode(data_url.partition(",")[2]), "walk.png", "image/png")
 
 
-def _sentence(error: CuriographError | ServiceError) -> str:
-    return str(error.detail) if isinstance(error, ServiceError) else str(error)
-
-
-def _complain(sentence: str) -> None:
-    ui.notify(sentence, type="negative", multi_line=True, timeout=10_000, close_button="OK")
-
-
-def _icon(icon: str, meaning: str, act: Callable[..., Any]) -> ui.button:
-    button = ui.button(icon=icon, on_click=act).props(f'flat round dense aria-label="{meaning}"')
-    with button:
-        ui.tooltip(meaning)
-    return button
-
-
-def _drawn(walking: WalkSession, dark: bool) -> tuple[dict[str, Any], dict[str, Any]]:
-    return build_subgraph_options(walking, dark), build_growth_options(walking, dark)
-
-
-def _come_back(sentence: str) -> None:
-    """Say that there was no time for this visitor, and try again."""
-    ui.label(sentence)
-    ui.timer(3.0, ui.navigate.reload, once=True)
+def _notify(message: str) -> None:
+    """Show an error message."""
+    ui.notify(message, type="negative", multi_line=True, timeout=10_000, close_button="OK")

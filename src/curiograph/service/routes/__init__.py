@@ -1,1 +1,1 @@
-"""The addresses that the service answers, by what they are about."""
+"""Routes of the REST service."""

@@ -1,4 +1,4 @@
-"""`/healthz`, `/readyz` and `/metrics`: for whoever runs the service."""
+"""`/healthz`, `/readyz` and `/metrics`: monitoring."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
-from curiograph.service.errors import ServiceError
+from curiograph.service.errors import NotReadyError
 from curiograph.service.schemas import HealthResponse
 from curiograph.service.state import ServiceDependency
 
@@ -15,20 +15,20 @@ router = APIRouter(tags=["status"])
 
 
 @router.get("/healthz", response_model=HealthResponse)
-async def health() -> Any:
-    """Whether the process answers at all."""
+async def check_health() -> Any:
+    """Check whether the process responds."""
     return {"status": "ok"}
 
 
 @router.get("/readyz", response_model=HealthResponse)
-async def ready(service: ServiceDependency) -> Any:
-    """Whether requests should be sent here: not while it warms up, stops or is at nothing but what took too long."""
+async def check_readiness(service: ServiceDependency) -> Any:
+    """Check whether requests should be sent here: not while the service warms up, stops or is overloaded."""
     if service.status != "ok":
-        raise ServiceError(503, "NotReady", f"the service is {service.status}.", {"Retry-After": "1"})
+        raise NotReadyError(f"the service is {service.status}.", retry_after=1)
     return {"status": "ok"}
 
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
-async def metrics(service: ServiceDependency) -> Response:
-    """Requests, times, jobs, graphs and memory, for Prometheus."""
-    return Response(service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+async def get_metrics(service: ServiceDependency) -> Response:
+    """Get request counts and times, jobs, graphs and memory in the format of Prometheus."""
+    return Response(service.metrics.render(), media_type=CONTENT_TYPE_LATEST)

@@ -1,4 +1,4 @@
-"""`/api/v1/measure`, `/explore` and `/look`: walks, whole or step by step."""
+"""`/api/v1/measure`, `/explore` and `/look`: whole walks and single steps."""
 
 from __future__ import annotations
 
@@ -31,59 +31,72 @@ from curiograph.service.time_limits import (
 
 router = APIRouter(prefix="/api/v1", tags=["walks"])
 
-_WAY_OUT = "ask for fewer steps, another agent or igt, or start a job"
+_ADVICE = "request fewer steps, another agent or igt, or start a job"
 
 
 @router.post("/measure", response_model=GrowthResponse | GrowthsResponse)
-async def measure_walks(asked: MeasureRequest, service: ServiceDependency) -> Any:
-    """What a walk grew, or several did: gaps opened and closed, components, compressibility, after every step."""
-    walks: list[Any] = [asked.walk] if asked.walks is None else asked.walks
-    service.check_walks(walks)
-    if asked.compressibility:
-        seconds = estimate_measure_seconds(len(set(walk)) for walk in walks)
-        service.check_seconds(seconds, "ask for shorter walks or without compressibility, or start a job")
-    opened = await service.opened(asked.graph)
+async def measure_growth(request: MeasureRequest, service: ServiceDependency) -> Any:
+    """Measure the growth of one walk or of several: gaps, components and compressibility after every step."""
+    service.limits.check_walks(request.batch)
+    if request.compressibility:
+        seconds = estimate_measure_seconds(len(set(walk)) for walk in request.batch)
+        service.limits.check_seconds(seconds, "request shorter walks or no compressibility, or start a job")
+    opened = await service.open_graph(request.graph)
 
-    def grown(check: StopCheck) -> Any:
-        labels = [opened.labels.walk(walk) for walk in walks]
-        found = [encode_growth(each) for each in measure_in_chunks(opened.graph, labels, asked.compressibility, check)]
-        return found[0] if asked.walks is None else {"walks": found}
+    def compute(check: StopCheck) -> Any:
+        walks = [opened.labels.walk(walk) for walk in request.batch]
+        growths = measure_in_chunks(opened.graph, walks, request.compressibility, check)
+        encoded = [encode_growth(growth) for growth in growths]
+        return encoded[0] if request.walks is None else {"walks": encoded}
 
-    return await service.computing.run_with_deadline(grown)
+    return await service.workers.run_with_deadline(compute)
 
 
 @router.post("/explore", response_model=WalkResponse)
-async def explore_graph(asked: ExploreRequest, service: ServiceDependency) -> Any:
-    """A whole walk by an agent."""
-    steps = service.check_count("steps", asked.steps, service.limits.steps)
-    opened = await service.opened(asked.graph)
+async def explore_graph(request: ExploreRequest, service: ServiceDependency) -> Any:
+    """Explore a graph: a whole walk by an agent."""
+    limits = service.limits
+    limits.check_count("steps", request.steps, limits.steps)
+    opened = await service.open_graph(request.graph)
 
-    def walked(check: StopCheck) -> Any:
-        agent, reward = get_agent(asked.agent, service.limits), check_reward(asked.reward)
-        start = None if asked.start is None else opened.labels.label(asked.start)
-        service.check_seconds(estimate_explore_seconds(opened.graph, agent, reward, steps), _WAY_OUT)
-        settings: Any = {"fallback": asked.fallback, "seed": asked.seed}
-        return encode_walk(explore(opened.graph, agent, CancellableReward.of(reward, check), start, steps, **settings))
+    def compute(check: StopCheck) -> Any:
+        agent, reward = get_agent(request.agent, limits), check_reward(request.reward)
+        start = None if request.start is None else opened.labels.label(request.start)
+        limits.check_seconds(estimate_explore_seconds(opened.graph, agent, reward, request.steps), _ADVICE)
+        walk = explore(
+            opened.graph,
+            agent,
+            CancellableReward.from_name(reward, check),
+            start,
+            request.steps,
+            fallback=request.fallback,
+            seed=request.seed,
+        )
+        return encode_walk(walk)
 
-    return await service.computing.run_with_deadline(walked)
+    return await service.workers.run_with_deadline(compute)
 
 
 @router.post("/look", response_model=LookResponse)
-async def look_around(asked: LookRequest, service: ServiceDependency) -> Any:
-    """One step of a walk: its candidates with their values, and what the agent and each motive would choose.
+async def look(request: LookRequest, service: ServiceDependency) -> Any:
+    """List the candidates of a walk with their values, and the choices of the agent and of each motive.
 
-    Nothing is remembered: add the chosen node to the walk and look again. At the same seed, an agent that does not
-    look ahead takes the steps that it takes in `explore`.
+    The service keeps no state: append the chosen node to the walk and call this again. With the same seed, an agent
+    that does not look ahead takes the same steps as in `explore`.
     """
-    service.check_walks([asked.walk])
-    ahead = service.check_count("ahead", asked.ahead, service.limits.steps)
-    opened = await service.opened(asked.graph)
+    limits = service.limits
+    limits.check_walks([request.walk])
+    limits.check_count("ahead", request.ahead, limits.steps)
+    opened = await service.open_graph(request.graph)
 
-    def looked(check: StopCheck) -> Any:
-        agent, reward = get_agent(asked.agent, service.limits), check_reward(asked.reward)
-        walk = opened.labels.walk(asked.walk)
-        service.check_seconds(estimate_step_seconds(opened.graph, agent, reward, len(walk), ahead), _WAY_OUT)
-        valued = CancellableReward.of(reward, check)
-        return encode_step_view(view_step(opened.graph, walk, agent, valued, ahead=ahead, seed=asked.seed))
+    def compute(check: StopCheck) -> Any:
+        agent, reward = get_agent(request.agent, limits), check_reward(request.reward)
+        walk = opened.labels.walk(request.walk)
+        seconds = estimate_step_seconds(opened.graph, agent, reward, len(walk), request.ahead)
+        limits.check_seconds(seconds, _ADVICE)
+        cancellable = CancellableReward.from_name(reward, check)
+        return encode_step_view(
+            view_step(opened.graph, walk, agent, cancellable, ahead=request.ahead, seed=request.seed)
+        )
 
-    return await service.computing.run_with_deadline(looked)
+    return await service.workers.run_with_deadline(compute)

@@ -1,0 +1,211 @@
+"""Names of agents, wrapped objects, and cg.check_agent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.agents.beam import BeamAgent
+from curiograph.agents.registry import AGENTS, as_agent
+from curiograph.graph.toys import grid, library
+
+BASELINES = ("random", "max-degree", "min-degree", "greedy")
+
+ALL_AGENTS = (*BASELINES, "beam", "beam:3")
+
+
+def test_names():
+    assert [as_agent(name).name for name in AGENTS] == list(AGENTS)
+    assert as_agent("beam:64").name == "beam:64"
+    assert as_agent("beam:256").name == "beam"
+
+
+@pytest.mark.parametrize(
+    ("agent", "error", "words"),
+    [
+        ("gready", cg.UnknownNameError, "'gready'.*random, max-degree, min-degree, greedy, horizon, beam"),
+        ("greedy:3", cg.UnknownNameError, "'greedy:3'"),
+        ("", cg.UnknownNameError, "no agent ''"),
+        (None, cg.UnknownNameError, "None is not an agent"),
+        (42, cg.UnknownNameError, "42 is not an agent"),
+        ("beam:0", cg.SettingError, "beam width is 0"),
+        ("beam:-5", cg.SettingError, "beam width is -5"),
+        ("beam:wide", cg.SettingError, "beam width is 'wide'"),
+        ("beam:", cg.SettingError, "beam width is ''"),
+        ("beam:2.5", cg.SettingError, "beam width is '2.5'"),
+    ],
+)
+def test_bad_agents(agent, error, words):
+    with pytest.raises(error, match=words):
+        cg.explore(library(), agent, "igt", "music", 3)
+    with pytest.raises(error, match=words):
+        cg.evaluate(agent, [library()])
+    with pytest.raises(error, match=words):
+        cg.check_agent(agent)
+
+
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+@pytest.mark.parametrize("agent", ALL_AGENTS)
+def test_check_agent_accepts_builtin_agents(agent, reward):
+    assert cg.check_agent(agent, reward=reward) is None
+
+
+def test_check_agent_on_a_directed_graph_with_dead_ends():
+    graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (2, 3), (4, 5)], directed=True)
+    for agent in ALL_AGENTS:
+        assert cg.check_agent(agent, graph) is None
+
+
+class LowestPosition:
+    """A custom agent that does not inherit from Agent."""
+
+    def scores(self, exploration: cg.Exploration) -> list[float]:
+        return (-exploration.candidates.nodes).tolist()
+
+
+def test_custom_object():
+    assert cg.check_agent(LowestPosition()) is None
+    walk = cg.explore(grid(3, 3), LowestPosition(), "igt", (1, 1), 3)
+    assert walk.agent == "LowestPosition"
+    assert walk.nodes == [(1, 1), (0, 1), (0, 0)]
+
+
+class WrongShape(LowestPosition):
+    def scores(self, exploration):
+        return np.zeros(len(exploration.candidates.nodes) + 1)
+
+
+class OneNumber(LowestPosition):
+    def scores(self, exploration):
+        return 1.0
+
+
+class NotANumber(LowestPosition):
+    def scores(self, exploration):
+        return np.full(len(exploration.candidates.nodes), np.nan)
+
+
+class Words(LowestPosition):
+    def scores(self, exploration):
+        return ["good"] * len(exploration.candidates.nodes)
+
+
+class NonDeterministic(LowestPosition):
+    calls = 0
+
+    def scores(self, exploration):
+        self.calls += 1
+        return self.calls * np.arange(len(exploration.candidates.nodes), dtype=float)
+
+
+class DependsOnBatch(LowestPosition):
+    def scores(self, exploration):
+        nodes = exploration.candidates.nodes.astype(float)
+        return nodes - nodes.mean()
+
+
+class WritesNodes(LowestPosition):
+    def scores(self, exploration):
+        exploration.nodes[:, 0] = 0
+        return np.zeros(len(exploration.candidates.nodes))
+
+
+class WritesRewards(LowestPosition):
+    def scores(self, exploration):
+        exploration.rewards[:] = 99.0
+        return np.zeros(len(exploration.candidates.nodes))
+
+
+class WritesCandidates(LowestPosition):
+    def scores(self, exploration):
+        exploration.candidates.nodes[:] = 0
+        return np.zeros(len(exploration.candidates.nodes))
+
+
+@pytest.mark.parametrize(
+    ("agent", "words"),
+    [
+        (WrongShape, r"WrongShape.*shape \(\d+,\); the shape must be"),
+        (OneNumber, r"OneNumber.*shape \(\)"),
+        (NotANumber, "NotANumber.*NaN"),
+        (Words, "Words.*one number per candidate"),
+        (NonDeterministic, "NonDeterministic.*not deterministic"),
+        (DependsOnBatch, "DependsOnBatch.*alone"),
+        (WritesNodes, "WritesNodes.*must not modify the exploration"),
+        (WritesRewards, "WritesRewards.*must not modify the exploration"),
+        (WritesCandidates, "WritesCandidates.*must not modify the exploration"),
+    ],
+)
+def test_check_agent_rejects(agent, words):
+    with pytest.raises(cg.AgentError, match=words):
+        cg.check_agent(agent())
+
+
+@pytest.mark.parametrize("agent", [WrongShape, OneNumber, NotANumber, Words])
+def test_malformed_scores_raise(agent):
+    """Both for a plain object and for a subclass of Agent."""
+
+    class Inherits(agent, cg.Agent):
+        name = "inherits"
+
+    for made in (agent(), Inherits()):
+        with pytest.raises(cg.AgentError):
+            cg.explore(library(), made, "igt", "music", 4)
+        with pytest.raises(cg.AgentError):
+            cg.evaluate(made, library(), "igt", 4, 3)
+
+
+class StopsEarly(cg.Agent):
+    name = "quitter"
+
+    def scores(self, exploration):
+        return np.zeros(len(exploration.candidates.nodes))
+
+    def run(self, exploration):
+        return exploration
+
+
+class VisitsTwice(StopsEarly):
+    name = "circler"
+
+    def run(self, exploration):
+        ended = super(StopsEarly, self).run(exploration)
+        ended.nodes[:, 2] = ended.nodes[:, 0]
+        return ended
+
+
+@pytest.mark.parametrize(("agent", "words"), [(StopsEarly, "stops before"), (VisitsTwice, "visits a node twice")])
+def test_check_agent_rejects_bad_runs(agent, words):
+    with pytest.raises(cg.AgentError, match=words):
+        cg.check_agent(agent())
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "rg", {"a": 1}, [None], cg.toys.cycle(4).to_networkx()])
+def test_non_graphs_raise_everywhere(wrong):
+    calls = [
+        lambda: cg.explore(wrong),
+        lambda: cg.evaluate("greedy", wrong),
+        lambda: cg.measure(wrong, [0]),
+        lambda: cg.betti(wrong),
+        lambda: cg.compressibility(wrong),
+        lambda: cg.begin(wrong, [[0]], "igt", 3),
+        lambda: cg.check_reward("igt", wrong or 0),
+        lambda: cg.check_agent("greedy", wrong or 0),
+    ]
+    for call in calls:
+        with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
+            call()
+
+
+def test_messages_for_common_mistakes():
+    graph = cg.toys.cycle(5)
+    with pytest.raises(cg.SettingError, match=r"sets\.test"):
+        cg.evaluate("greedy", cg.generate_split("ws", nodes=10, train=1, val=1, test=1))
+    with pytest.raises(cg.UnknownNameError, match=r"make one: BeamAgent\(\)"):
+        cg.explore(graph, BeamAgent)
+    with pytest.raises(cg.WalkError, match=r"graph\.position\(label\)"):
+        cg.begin([graph], [["a"]], "igt", 3)
+    for seed in (-1, None, 1.5, True, 2**64):
+        with pytest.raises(cg.SettingError, match="seed is"):
+            cg.explore(graph, seed=seed)

@@ -1,0 +1,162 @@
+"""Beam search against exhaustive search."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.agents.beam import BeamAgent
+from curiograph.graph.generators import FAMILIES
+from curiograph.graph.toys import complete, cycle, library
+from oracles import reference
+from oracles.reference import random_graph
+
+FALLBACKS = ("frontier", "anywhere")
+
+
+def explore_silently(*args, **settings) -> cg.Walk:
+    """Call explore without the warning of an early end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return cg.explore(*args, **settings)
+
+
+def visited(batch: cg.Exploration, walk: int) -> list[int]:
+    return batch.nodes[walk, : batch.lengths[walk]].tolist()
+
+
+@pytest.mark.parametrize("fallback", FALLBACKS)
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(("reward", "discount"), [("igt", 1.0), ("igt", 0.6), ("cpt", 1.0), ("cpt", 0.8)])
+def test_a_wide_beam_finds_the_best_walk(reward, discount, directed, fallback):
+    rng = np.random.default_rng(6)
+    for _ in range(4):
+        graph = random_graph(rng, 8, 0.3, directed=directed)
+        start = int(rng.choice(np.flatnonzero(graph.degrees)))
+        walk = explore_silently(graph, BeamAgent(10**6, discount), reward, start, 6, fallback=fallback)
+        found = reference.walk_return(graph, walk.nodes, reward, discount)
+        assert found == pytest.approx(reference.best_return(graph, start, 6, reward, fallback, discount), abs=1e-9)
+
+
+def test_a_wide_beam_finds_the_best_walk_on_a_larger_graph():
+    graph = cg.generate("rg", nodes=20, seed=5)
+    best = reference.best_return(graph, 0, 7, "igt")
+    assert cg.explore(graph, "beam:100000", "igt", 0, 7).total == best
+    assert best > cg.explore(graph, "greedy", "igt", 0, 7).total
+
+
+def test_beam_scores_are_the_best_returns_through_each_candidate():
+    graph = random_graph(np.random.default_rng(1), 8, 0.4)
+    batch = cg.begin([graph], [[0, 1]], "igt", 5)
+    scores = BeamAgent(10**5, discount=0.7).scores(batch)
+    for walk, v, score in zip(batch.candidates.walks, batch.candidates.nodes, scores, strict=True):
+        best = max(
+            reference.walk_return(graph, path, "igt", 0.7)
+            for path in reference.all_walks(graph, visited(batch, walk)[0], 5, "frontier")
+            if path[1] == v
+        )
+        assert score == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_wider_beams_have_higher_returns(family, reward):
+    graphs = [cg.generate(family, nodes=30, seed=seed) for seed in range(4)]
+    greedy, narrow, wide = (
+        cg.evaluate(agent, graphs, reward, 8, "all").mean for agent in ("greedy", "beam:4", "beam:64")
+    )
+    assert greedy <= wide
+    assert narrow <= wide + 1e-9
+
+
+def test_beam_keeps_one_walk_for_each_set_and_last_node():
+    """In a clique of 7 there are 6 * 5 * 4 walks of 4 nodes from a start, two for each set and last node."""
+    sizes = []
+
+    def count(subgraph: cg.Graph) -> float:
+        sizes.append(len(subgraph))
+        return 0.0
+
+    cg.explore(complete(7), BeamAgent(10**4), count, 0, 5)
+    assert sizes.count(4) == 6 * 5 * 4
+    assert sizes.count(5) == 6 * 5 * 4 // 2 * 3  # each state kept has 3 candidates
+
+
+def test_deduplication_keeps_the_better_order():
+    """Of two orders of one set, the one that closes the ring earlier has the higher return and is kept."""
+    graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (2, 4), (4, 5)])
+    walk = cg.explore(graph, "beam", "igt", 0, 6)
+    assert walk.total == reference.best_return(graph, 0, 6, "igt")
+
+
+def test_beam_of_width_one():
+    assert len(cg.explore(library(), "beam:1", "igt", "music", 8)) == 8
+
+
+def test_discount_prefers_early_rewards():
+    """A short path to a small reward, or a long path to a large one."""
+
+    def prize(subgraph: cg.Graph) -> float:
+        return 1.0 if "near" in subgraph else 10.0 * ("far" in subgraph)
+
+    graph = cg.Graph.from_edges(
+        [("start", "near"), ("near", "x"), ("x", "y"), ("start", "a"), ("a", "b"), ("b", "far")]
+    )
+    assert cg.explore(graph, BeamAgent(64, 1.0), prize, "start", 4).nodes[1] == "a"
+    assert cg.explore(graph, BeamAgent(64, 0.1), prize, "start", 4).nodes[1] == "near"
+
+
+def test_negative_rewards():
+    """Walks run to their end even if every reward is negative."""
+    walk = cg.explore(cycle(5), "beam", lambda s: -float(s.num_edges), 0, 5)
+    assert walk.rewards == [-1.0, -2.0, -3.0, -5.0]
+
+
+def test_beam_does_not_depend_on_the_batch():
+    """Ties are broken by the walk's own random stream, also next to walks of other lengths."""
+    graph = cg.generate("ws", nodes=40, seed=2)
+    batch = cg.begin([graph], [list(range(8))], "igt", 9, seed=5)
+    choices = np.where(np.arange(8) % 2, batch.candidates.offsets[:-1], -1)
+    agent = BeamAgent(3)
+    for mixed in (batch, batch.step(choices)):
+        together = agent.run(mixed)
+        for i in range(8):
+            assert visited(agent.run(mixed.rows(np.array([i]))), 0) == visited(together, i)
+
+
+def test_beam_does_not_depend_on_the_batch_size(monkeypatch):
+    graph = cg.generate("rg", nodes=25, seed=0)
+    whole = cg.evaluate("beam:8", graph, "igt", 6, "all")
+    monkeypatch.setattr("curiograph.agents.beam._BATCH_WALKS", 24)
+    parts = cg.evaluate("beam:8", graph, "igt", 6, "all")
+    assert whole.returns[0].tolist() == parts.returns[0].tolist()
+
+
+def test_huge_width_allocates_no_memory():
+    assert cg.explore(cycle(6), BeamAgent(10**12), "igt", 0, 6).total == 1.0
+
+
+def test_beam_does_not_modify_the_exploration():
+    batch = cg.begin([library()], [[0, 1]], "cpt", 6)
+    before = batch.nodes.copy()
+    agent = BeamAgent(8)
+    first = agent.scores(batch)
+    agent.run(batch)
+    assert np.array_equal(agent.scores(batch), first)
+    assert np.array_equal(batch.nodes, before)
+    assert batch.lengths.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("discount", [0, -0.5, 1.5, float("nan")])
+def test_bad_discount(discount):
+    with pytest.raises(cg.SettingError, match="discount is"):
+        BeamAgent(8, discount)
+
+
+@pytest.mark.parametrize("width", [0, -1, 2.5, "8", None])
+def test_bad_width(width):
+    with pytest.raises(cg.SettingError, match="beam width is"):
+        BeamAgent(width)

@@ -1,0 +1,107 @@
+"""Heuristic agents, and the validity of the walks of all agents without weights."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.agents.registry import as_agent
+from curiograph.graph.toys import complete
+from oracles import reference
+from oracles.reference import random_graph
+
+FALLBACKS = ("frontier", "anywhere")
+
+BASELINES = ("random", "max-degree", "min-degree", "greedy")
+
+ALL_AGENTS = (*BASELINES, "beam", "beam:3")
+
+
+def explore_silently(*args, **settings) -> cg.Walk:
+    """Call explore without the warning of an early end."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        return cg.explore(*args, **settings)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize(("agent", "sign"), [("max-degree", 1), ("min-degree", -1)])
+def test_degree_agents_score_by_degree_in_the_whole_graph(agent, sign, directed):
+    graph = random_graph(np.random.default_rng(0), 15, 0.3, directed=directed)
+    batch = cg.begin([graph], [np.flatnonzero(graph.degrees)], "igt", 5)
+    neighbors = (reference.adjacency(graph) > 0).sum(axis=1)
+    assert as_agent(agent).scores(batch).tolist() == (sign * neighbors[batch.candidates.nodes]).tolist()
+
+
+def test_degree_agents_on_a_known_graph():
+    """From the middle of a path with a hub at one end and a leaf at the other."""
+    graph = cg.Graph.from_edges([("leaf", "middle"), ("middle", "hub"), ("hub", "a"), ("hub", "b")])
+    assert cg.explore(graph, "max-degree", start="middle", steps=2).nodes == ["middle", "hub"]
+    assert cg.explore(graph, "min-degree", start="middle", steps=2).nodes == ["middle", "leaf"]
+
+
+def test_random_chooses_uniformly():
+    batch = cg.begin([complete(6)], [[0] * 3000], "igt", 2, seed=1)
+    chosen = as_agent("random").run(batch).nodes[:, 1]
+    counts = np.bincount(chosen, minlength=6)[1:]
+    assert ((counts - 600) ** 2 / 600).sum() < 18.5  # 4 degrees of freedom, 0.1 %
+
+
+@pytest.mark.parametrize("fallback", FALLBACKS)
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+def test_greedy_takes_the_highest_reward(reward, fallback):
+    rng = np.random.default_rng(2)
+    for _ in range(6):
+        graph = random_graph(rng, 10, 0.3, directed=bool(rng.integers(2)))
+        start = int(np.flatnonzero(graph.degrees)[0])
+        walk = explore_silently(graph, "greedy", reward, start, 6, fallback=fallback)
+        for t in range(1, len(walk)):
+            before = walk.nodes[:t]
+            values = {
+                v: reference.REWARDS[reward](graph, [*before, v]) for v in reference.candidates(graph, before, fallback)
+            }
+            assert values[walk.nodes[t]] == pytest.approx(max(values.values()), abs=1e-9)
+            assert walk.rewards[t - 1] == pytest.approx(values[walk.nodes[t]], abs=1e-9)
+
+
+def test_greedy_breaks_ties_at_random():
+    """In a clique all candidates have equal values; the last bits of a float must not decide."""
+
+    def noisy(subgraph: cg.Graph) -> float:
+        return 1.0 + 1e-13 * subgraph.labels[-1]
+
+    for reward in ("igt", "cpt", noisy):
+        seconds = {cg.explore(complete(8), "greedy", reward, 0, 4, seed=seed).nodes[1] for seed in range(60)}
+        assert seconds == set(range(1, 8))
+
+
+@pytest.mark.parametrize("fallback", FALLBACKS)
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+@pytest.mark.parametrize("agent", ALL_AGENTS)
+def test_walks_are_valid_and_rewards_correct(agent, reward, fallback):
+    rng = np.random.default_rng(4)
+    for directed in (True, False):
+        graph = random_graph(rng, 12, 0.2, directed=directed)
+        start = int(np.flatnonzero(graph.degrees)[-1])
+        walk = explore_silently(graph, agent, reward, start, 7, fallback=fallback, seed=2)
+        assert walk.nodes[0] == start
+        assert len(set(walk.nodes)) == len(walk) <= 7
+        for t in range(1, len(walk)):
+            assert walk.nodes[t] in reference.candidates(graph, walk.nodes[:t], fallback)
+        if len(walk) < 7:
+            assert walk.ended_early
+            assert not reference.candidates(graph, walk.nodes, fallback)
+        expected = [reference.REWARDS[reward](graph, walk.nodes[:t]) for t in range(2, len(walk) + 1)]
+        assert walk.rewards == pytest.approx(expected, abs=1e-9)
+        assert walk.total == pytest.approx(sum(expected))
+
+
+@pytest.mark.parametrize("agent", ALL_AGENTS)
+def test_same_seed_same_walk(agent):
+    graph = cg.generate("ws", nodes=30, seed=0)
+    walks = [cg.explore(graph, agent, "cpt", None, 8, seed=seed).to_dict() for seed in (1, 1, 2, 3)]
+    assert walks[0] == walks[1]
+    assert walks[0] != walks[2] or walks[0] != walks[3]

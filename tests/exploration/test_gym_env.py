@@ -1,0 +1,339 @@
+"""The Gymnasium environment: Gymnasium's own checks, and equality with the MDP."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from typing import Any
+
+import cloudpickle
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import curiograph as cg
+from curiograph.exploration.gym_env import ExplorationEnv
+from curiograph.exploration.gym_registration import ENV_ID, register
+from curiograph.graph.toys import cycle, grid, library
+
+register()
+pytestmark = pytest.mark.filterwarnings("error")
+
+ONE_WAY = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("b", "d"), ("a", "e")], directed=True)
+STAR = cg.Graph.from_edges([(0, 1), (0, 2), (0, 3)])
+SEVERAL = [library(), grid(3, 3), ONE_WAY]
+
+
+def edges(subgraph: cg.Graph) -> float:
+    """A user's reward; at module level so that it can be pickled."""
+    return subgraph.num_edges
+
+
+def rollout(env: gymnasium.Env, seed: int, episodes: int = 3) -> list[Any]:
+    """Return all results of some masked random episodes."""
+    rng = np.random.default_rng(seed)
+    seen: list[Any] = [env.reset(seed=seed)]
+    for _ in range(episodes):
+        terminated = False
+        while not terminated:
+            seen.append(env.step(rng.choice(np.flatnonzero(seen[-1][-1]["action_mask"]))))
+            terminated = seen[-1][2]
+        seen.append(env.reset())
+    return seen
+
+
+# ---- gymnasium's contract -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reward", ["igt", "cpt", edges])
+@pytest.mark.parametrize("graph", [grid(3, 3), ONE_WAY, SEVERAL], ids=["one", "directed", "several"])
+def test_check_env(graph: Any, reward: Any) -> None:
+    assert check_env(gymnasium.make(ENV_ID, graph=graph, reward=reward, steps=5).unwrapped) is None
+
+
+@pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
+def test_check_env_at_dead_ends(fallback: str) -> None:
+    assert check_env(gymnasium.make(ENV_ID, graph=STAR, steps=4, fallback=fallback).unwrapped) is None
+
+
+def test_every_observation_is_in_its_space() -> None:
+    env = ExplorationEnv(SEVERAL, steps=6)
+    assert env.action_space == gymnasium.spaces.Discrete(12)
+    for result in rollout(env, seed=0, episodes=20):
+        assert result[0] in env.observation_space
+        np.testing.assert_array_equal(result[0]["action_mask"], result[-1]["action_mask"])
+
+
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+def test_same_seed_same_bytes(reward: str) -> None:
+    first, second = (rollout(ExplorationEnv(SEVERAL, reward, 6), seed=3) for _ in range(2))
+    assert pickle.dumps(first) == pickle.dumps(second)
+    assert pickle.dumps(first) != pickle.dumps(rollout(ExplorationEnv(SEVERAL, reward, 6), seed=4))
+
+
+@pytest.mark.parametrize("mode", ["sync", "async"])
+def test_vector_environment_equals_single_environments(mode: str) -> None:
+    kwargs: dict[str, Any] = {"graph": [library(), ONE_WAY], "reward": "igt", "steps": 4}
+    envs = gymnasium.make_vec(ENV_ID, num_envs=2, vectorization_mode=mode, **kwargs)
+    alone = [ExplorationEnv(**kwargs) for _ in range(2)]
+    try:
+        observation, info = envs.reset(seed=5)
+        expected = [env.reset(seed=5 + i) for i, env in enumerate(alone)]
+        over = np.zeros(2, bool)
+        for _ in range(12):
+            assert info["node"].tolist() == [e[-1]["node"] for e in expected]
+            for key in observation:
+                np.testing.assert_array_equal(observation[key], [e[0][key] for e in expected])
+            actions = np.array([int(np.argmax(mask)) for mask in observation["action_mask"]])
+            observation, rewards, terminated, _, info = envs.step(actions)
+            # gymnasium spends one action on the reset after an end
+            expected = [env.reset() if end else env.step(a) for env, a, end in zip(alone, actions, over, strict=True)]
+            assert rewards.tolist() == [0.0 if len(e) == 2 else e[1] for e in expected]
+            over = terminated
+    finally:
+        envs.close()
+
+
+@pytest.mark.parametrize("library_used", [pickle, cloudpickle])
+def test_pickled_episode_continues_identically(library_used: Any) -> None:
+    env = gymnasium.make(ENV_ID, graph=SEVERAL, reward=edges, steps=6)
+    env.reset(seed=2)
+    env.step(int(np.argmax(env.unwrapped.action_masks())))
+    copy = library_used.loads(library_used.dumps(env))
+    for original, restored in zip(rollout_on(env), rollout_on(copy), strict=True):
+        assert pickle.dumps(original) == pickle.dumps(restored)
+
+
+def rollout_on(env: gymnasium.Env) -> list[Any]:
+    """Run the rest of the episode, always to the first candidate, and reset once more."""
+    seen: list[Any] = []
+    while not (seen and seen[-1][2]):
+        seen.append(env.step(int(np.argmax(env.unwrapped.action_masks()))))
+    return [*seen, env.reset()]
+
+
+# ---- the episode is that of the core --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reward", ["igt", "cpt", edges])
+@pytest.mark.parametrize("graph", [library(), grid(4, 4), ONE_WAY], ids=["library", "grid", "directed"])
+def test_rewards_equal_those_of_explore(graph: cg.Graph, reward: Any) -> None:
+    start = graph.label(0)
+    walk = cg.explore(graph, "greedy", reward, start=start, steps=4, seed=1)
+    env = ExplorationEnv(graph, reward, 4)
+    env.reset(options={"start": start})
+    results = [env.step(graph.position(node)) for node in walk.nodes[1:]]
+    assert [r[1] for r in results] == walk.rewards
+    assert [r[2] for r in results] == [False, False, True]
+    assert [r[4]["value"] for r in results] == walk.rewards
+    assert env.walk == walk.nodes
+    assert sum(r[1] for r in results) == walk.total
+
+
+def test_mean_over_all_starts_is_that_of_evaluate() -> None:
+    # on a ring every walk is one of two mirror images, so that any policy earns the same
+    env = ExplorationEnv(cycle(6), "igt", 6)
+    totals = []
+    for start in range(6):
+        _, info = env.reset(options={"start": start})
+        total, terminated = 0.0, False
+        while not terminated:
+            _, reward, terminated, _, info = env.step(int(np.argmax(info["action_mask"])))
+            total += reward
+        totals.append(total)
+    assert np.mean(totals) == cg.evaluate("greedy", cycle(6), "igt", 6, episodes="all").mean
+
+
+def test_observation_describes_the_walk() -> None:
+    env = ExplorationEnv([cycle(4), cycle(6)], steps=4)
+    env.reset(options={"graph": 0, "start": 1})
+    observation, _, _, _, info = env.step(2)
+    assert observation["visited"].tolist() == [0, 1, 2, 0, 0, 0]
+    assert observation["action_mask"].tolist() == [0, 0, 0, 1, 0, 0]
+    assert env.action_masks().tolist() == [False, False, False, True, False, False]
+    assert (observation["last"], observation["graph"]) == (2, 0)
+    assert (info["node"], info["graph"], info["value"], info["illegal_action"]) == (2, 0, 0.0, False)
+    assert env.candidates == [3]
+
+
+def test_steps_beyond_the_graph_end_with_its_last_node() -> None:
+    env = ExplorationEnv(cycle(4), steps=10**12)
+    env.reset(options={"start": 0})
+    assert [env.step(v)[2] for v in (1, 2, 3)] == [False, False, True]
+
+
+def test_edges_are_walked_forwards_only_but_count_in_both_directions() -> None:
+    env = ExplorationEnv(ONE_WAY, edges, 3)
+    env.reset(options={"start": "c"})
+    assert env.candidates == ["a"]
+    env.step(ONE_WAY.position("a"))
+    assert env.step(ONE_WAY.position("b"))[1] == 3.0
+
+
+def test_dead_end_continues_from_the_frontier() -> None:
+    env = ExplorationEnv(STAR, steps=4)
+    env.reset(options={"start": 1})
+    env.step(0)
+    env.step(2)
+    assert env.candidates == [3]
+
+
+def test_dead_end_continues_anywhere() -> None:
+    graph = cg.Graph.from_edges([(0, 1)], nodes=[0, 1, 2, 3])
+    env = ExplorationEnv(graph, steps=4, fallback="anywhere")
+    env.reset(options={"start": 2})
+    assert env.candidates == [0, 1, 3]
+
+
+def test_no_candidates_end_the_episode() -> None:
+    env = ExplorationEnv(cg.Graph.from_edges([(0, 1), (2, 3)]), steps=4)
+    env.reset(options={"start": 0})
+    observation, _, terminated, truncated, _ = env.step(1)
+    assert (terminated, truncated, observation["action_mask"].tolist()) == (True, False, [0, 0, 0, 0])
+
+
+# ---- starts ---------------------------------------------------------------------------------------------------------
+
+
+def test_starts_and_graphs_are_drawn_from_all_valid_ones() -> None:
+    env = ExplorationEnv([ONE_WAY, cycle(3)], steps=3)
+    env.reset(seed=0)
+    drawn = {(info["graph"], info["node"]) for _, info in (env.reset() for _ in range(200))}
+    assert drawn == {(0, "a"), (0, "b"), (0, "c"), (1, 0), (1, 1), (1, 2)}
+
+
+def test_reward_is_not_computed_at_the_start() -> None:
+    env = ExplorationEnv(cycle(4), lambda s: 2 * s.num_edges / (len(s) * (len(s) - 1)), 3)
+    _, info = env.reset(options={"start": 0})
+    assert info["value"] == 0.0
+    assert env.step(1)[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"start": "musik"}, cg.UnknownNodeError, "music"),
+        ({"graph": 2}, cg.SettingError, "0 to 1"),
+        ({"graph": -1}, cg.SettingError, "-1"),
+        ({"graph": "first"}, cg.SettingError, "'first'"),
+        ({"begin": 3}, cg.SettingError, "start and graph"),
+        ({"graph": 1, "start": "d"}, cg.WalkError, "no out-neighbors"),
+    ],
+)
+def test_bad_options(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    env = ExplorationEnv([library(), ONE_WAY])
+    with pytest.raises(error, match=message):
+        env.reset(options={"graph": 0} | options)
+
+
+# ---- illegal actions and bad input ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("action", [0, 2, 4, -1, 10**9, 1.5, None, "1", np.array([1])])
+def test_illegal_action_ends_the_episode(action: Any) -> None:
+    env = ExplorationEnv(cycle(4), steps=4)
+    before, _ = env.reset(options={"start": 0})
+    after, reward, terminated, truncated, info = env.step(action)
+    assert (reward, terminated, truncated, info["illegal_action"]) == (0.0, True, False, True)
+    assert after["visited"].tolist() == before["visited"].tolist()
+    with pytest.raises(cg.WalkError, match="call reset"):
+        env.step(1)
+    assert env.reset()[1]["illegal_action"] is False
+
+
+@pytest.mark.parametrize("action", [1, True, np.int32(1), np.array(1)])
+def test_any_integer_type_is_an_action(action: Any) -> None:
+    env = ExplorationEnv(cycle(4), steps=4)
+    env.reset(options={"start": 0})
+    assert env.step(action)[4]["node"] == 1
+
+
+def test_step_needs_an_episode() -> None:
+    env = ExplorationEnv(cycle(3), steps=2)
+    for use in (lambda: env.step(0), env.action_masks, lambda: env.candidates):
+        with pytest.raises(cg.WalkError, match="call reset"):
+            use()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        gymnasium.make(ENV_ID, graph=cycle(3)).step(0)
+    env.reset(options={"start": 0})
+    assert env.step(1)[2]
+    with pytest.raises(cg.WalkError, match="over"):
+        env.step(2)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "error", "message"),
+    [
+        ({"graph": []}, cg.SettingError, "no graphs"),
+        ({"graph": "links.tsv"}, cg.GraphError, "str"),
+        ({"graph": [cycle(3), None]}, cg.GraphError, "NoneType"),
+        ({"graph": cycle(3).to_networkx()}, cg.GraphError, "from_networkx"),
+        ({"graph": cg.Graph.from_edges([], nodes=[1, 2])}, cg.GraphError, "no edges"),
+        ({"reward": "itg"}, cg.UnknownNameError, "igt, cpt"),
+        ({"fallback": "nowhere"}, cg.UnknownNameError, "frontier, anywhere"),
+        ({"steps": 1}, cg.SettingError, "2 nodes or more"),
+        ({"steps": 2.5}, cg.SettingError, "2.5"),
+        ({"render_mode": "human"}, cg.UnknownNameError, "ansi, rgb_array"),
+    ],
+)
+def test_bad_settings(kwargs: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ExplorationEnv(**{"graph": cycle(3)} | kwargs)
+
+
+# ---- pictures -------------------------------------------------------------------------------------------------------
+
+
+def test_ansi_is_one_line() -> None:
+    env = gymnasium.make(ENV_ID, graph=cycle(4), steps=4, render_mode="ansi")
+    env.reset(options={"start": 0})
+    env.step(1)
+    assert env.render() == "igt 0 after 2 of 4 nodes: 0 -> 1; next: 2"
+    env.step(2)
+    env.step(3)
+    assert env.render() == "igt 1 after 4 of 4 nodes: 0 -> 1 -> 2 -> 3; next: nowhere"
+
+
+@pytest.mark.parametrize("graph", [library(), ONE_WAY, cycle(600)], ids=["named", "directed", "large"])
+def test_image_changes_only_with_the_walk(graph: cg.Graph) -> None:
+    env = gymnasium.make(ENV_ID, graph=graph, steps=3, render_mode="rgb_array")
+    env.reset(seed=0)
+    before = env.render()
+    assert (before.shape, before.dtype) == ((480, 480, 3), np.uint8)
+    np.testing.assert_array_equal(before, env.render())
+    env.step(int(np.argmax(env.unwrapped.action_masks())))
+    assert not np.array_equal(before, env.render())
+
+
+def test_render_without_a_mode_warns() -> None:
+    env = ExplorationEnv(cycle(3))
+    env.reset(seed=0)
+    with pytest.warns(UserWarning, match="render_mode"):
+        assert env.render() is None
+
+
+# ---- registration ---------------------------------------------------------------------------------------------------
+
+IMPORT_SCRIPT = """
+import importlib.util, sys
+from curiograph.exploration.gym_registration import ENV_ID, register_when_imported
+{before}
+register_when_imported()
+register_when_imported()
+assert importlib.util.find_spec("gymnasium") is not None
+assert {before!r} or "gymnasium" not in sys.modules
+finders = len(sys.meta_path)
+import gymnasium
+assert {before!r} or len(sys.meta_path) == finders - 1
+assert gymnasium.spec(ENV_ID).entry_point.endswith(":ExplorationEnv")
+assert "numba" not in sys.modules, "gymnasium must not become slow to import"
+"""
+
+
+@pytest.mark.parametrize("before", ["", "import gymnasium"])
+def test_id_is_registered_in_any_import_order(before: str) -> None:
+    script = IMPORT_SCRIPT.format(before=before)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,314 @@
+"""Contents of plots."""
+
+from __future__ import annotations
+
+import warnings
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+import curiograph as cg
+from curiograph.graph.toys import complete, cycle, library
+from curiograph.plotting import COLORS, create_figure, plot_panels
+from curiograph.plotting.layout import compute_layout
+from curiograph.training.logging import save_curves
+
+
+def drawn_texts(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def walk_on(graph: cg.Graph, nodes: list) -> cg.Walk:
+    growth = cg.measure(graph, nodes)
+    return cg.Walk(nodes, growth.beta1[1:].tolist(), "somebody", "igt", len(nodes), graph)
+
+
+@pytest.fixture(scope="module")
+def filled_and_open() -> cg.Walk:
+    """A walk with a closed and an open gap."""
+    squares = [
+        *zip("abcd", "bcda", strict=True),
+        *(("m", label) for label in "abcd"),
+        *zip("duvwd", "uvwdu", strict=True),
+    ]
+    return walk_on(cg.Graph.from_edges(squares), [*"abcdm", *"uvw"])
+
+
+# ---- walks ----------------------------------------------------------------------------------------------------------
+
+
+def test_closed_gaps_are_filled_and_open_ones_outlined(filled_and_open):
+    ax = filled_and_open.plot()
+    gaps = filled_and_open.growth.gaps
+    filled = [patch for patch in ax.patches if patch.get_fill()]
+    outlined = [patch for patch in ax.patches if not patch.get_fill()]
+    assert len(filled) == sum(gap.closed_at is not None for gap in gaps) == 1
+    assert len(outlined) == sum(gap.closed_at is None for gap in gaps) == 1
+    assert to_hex(filled[0].get_facecolor()).upper() == COLORS["igt"]
+    assert to_hex(outlined[0].get_edgecolor()).upper() == COLORS["igt"]
+    at = dict(zip(filled_and_open.nodes, ax.collections[-1].get_offsets(), strict=True))
+    assert sorted(filled[0].get_xy()[:-1].tolist()) == sorted(at[label].tolist() for label in "abcd")
+
+
+def test_order_labels_path_and_title(filled_and_open):
+    ax = filled_and_open.plot()
+    texts = drawn_texts(ax)
+    assert {str(number) for number in range(1, 9)} | set("abcdmuvw") == set(texts)
+    links, path, jumps, nodes = ax.collections
+    assert len(links.get_segments()) == 12
+    assert len(path.get_segments()) == 6
+    assert len(jumps.get_segments()) == 1  # from m nothing leads to u
+    assert np.all(np.diff(nodes.get_array()) > 0)
+    assert ax.get_title() == f"somebody looking for igt: return {filled_and_open.total:g}"
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["open gaps: 1", "closed gaps: 1", "path walked", "jump, no link"]
+
+
+def test_long_labels_are_shortened_and_do_not_overlap():
+    names = [f"a very long name of node number {number}" for number in range(12)]
+    graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
+    ax = walk_on(graph, names).plot()
+    ax.figure.draw_without_rendering()
+    written = [text for text in ax.texts if text.get_text().startswith("a v")]
+    assert len({text.get_text() for text in written}) == 12
+    assert all(len(text.get_text()) <= 20 for text in written)
+    boxes = [text.get_window_extent() for text in written]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_labels_with_dollar_signs_are_not_parsed():
+    """A dollar sign starts a formula in matplotlib; drawing would raise for one that is malformed."""
+    names = ["a$^$", "$_b$", "c$", "d"]
+    graph = cg.Graph.from_edges(list(zip(names, [*names[1:], names[0]], strict=True)))
+    top = cg.recommend(graph, names[:1], k=2)
+    eta = cg.pagerank(graph, history=names[:1])
+    for ax in (walk_on(graph, names).plot(), top.plot(), eta.plot()):
+        ax.figure.draw_without_rendering()
+        texts = [text for axes in ax.figure.axes for text in (*axes.texts, *axes.get_yticklabels())]
+        with_dollar = [text for text in texts if "$" in text.get_text()]
+        assert with_dollar
+        assert not any(text.get_parse_math() for text in with_dollar)
+
+
+def test_long_walk_shows_only_labels_with_free_space():
+    graph = cg.generate("ws", nodes=160, seed=0)
+    walk = cg.explore(graph, "random", "igt", 0, 120, seed=0)
+    ax = walk.plot()
+    ax.figure.draw_without_rendering()
+    assert 0 < sum(text.get_visible() for text in ax.texts) < len(walk) == len(ax.texts)  # and no numbers
+    assert len(ax.patches) == len(cg.gap_loops(graph, walk))
+    assert "return 1,189" in ax.get_title()
+    shown = ax.get_legend().legend_handles[0]
+    assert {patch.get_alpha() for patch in ax.patches if not patch.get_fill()} == {shown.get_alpha()}
+
+
+def test_revisits_and_jumps():
+    """A walk with revisits and one move against the direction of an edge."""
+    graph = cg.Graph.from_edges([("a", "b"), ("b", "a"), ("b", "c"), ("d", "c")], directed=True)
+    entries = ["a", "b", "a", "b", "c", "d"]
+    ax = cg.plot_walk(graph, entries)
+    links, path, jumps, heads, nodes = ax.collections
+    assert len(nodes.get_offsets()) == 4
+    at = dict(zip("abcd", nodes.get_offsets().tolist(), strict=True))
+    assert {tuple(sorted(map(tuple, line))) for line in path.get_segments()} == {
+        tuple(sorted((tuple(at[a]), tuple(at[b])))) for a, b in ("ab", "bc")
+    }
+    assert jumps.get_segments()[0].tolist() == [at["c"], at["d"]]
+    assert len(links.get_segments()) == 3
+    assert len(heads.get_paths()) == 4  # two where a link leads both ways
+    assert to_hex(path.get_color()).upper() == COLORS["human"]
+    by_agent = cg.Walk(entries, [0.0, 0, 1, 2, 3], "somebody", "igt", 6, graph).plot()
+    assert to_hex(by_agent.collections[1].get_color()).upper() == COLORS["ink"]
+    assert len(by_agent.collections[-1].get_offsets()) == 4
+
+
+@pytest.mark.parametrize(("nodes", "rewards"), [([0, 1, 2], [0.0]), ([0], [0.0]), ([], [])])
+def test_walk_requires_a_reward_per_step(nodes, rewards):
+    with pytest.raises(cg.WalkError, match=r"reward|empty"):
+        cg.Walk(nodes, rewards, "somebody", "igt", 3, cycle(4))
+
+
+def test_on_small_panels_everything_stays_inside():
+    made, panels = create_figure(9, 3, columns=3)
+    walk = cg.explore(library(), "beam", "igt", "music", 10, seed=0)
+    for panel in panels:
+        walk.plot(panel)
+        panel.set_title("set afterwards")
+    made.draw_without_rendering()
+    for panel in panels:
+        frame, legend = panel.get_window_extent(), panel.get_legend().get_window_extent()
+        assert frame.width / made.dpi > 1.8
+        assert frame.x0 <= legend.x0 < legend.x1 <= frame.x1
+        names = [text for text in panel.texts if not text.get_text().isdigit()]
+        assert len(names) == 10
+        for name in names:
+            assert not name.get_window_extent().overlaps(legend)
+            assert not name.get_window_extent().overlaps(panel.title.get_window_extent())
+        where = panel.transData.transform(panel.collections[-1].get_offsets())
+        assert (np.abs(where - [frame.x0 + frame.width / 2, frame.y0 + frame.height / 2]) < frame.size / 2 - 3).all()
+        assert where[:, 1].min() > legend.y1
+    assert walk.plot(create_figure(1.5, 1.5)[1]).get_legend() is None
+
+
+def test_missing_glyphs_become_boxes_with_one_warning():
+    unheard = [chr(0x13000 + number) for number in range(4)]  # hieroglyphs
+    walk = walk_on(cg.Graph.from_edges(list(pairwise(unheard))), unheard)
+    with pytest.warns(UserWarning, match="no installed font has 4 letters") as told:
+        ax = walk.plot()
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ax.figure.draw_without_rendering()
+    assert drawn_texts(ax).count("\u25a1") == 4
+
+
+def test_layout_of_many_nodes():
+    graph = cg.generate("ws", nodes=1500, seed=0)
+    places = compute_layout(graph)
+    rows = np.repeat(np.arange(1500), graph.degrees)
+    linked = np.linalg.norm(places[rows] - places[graph.indices], axis=1).mean()
+    apart = np.linalg.norm(places - np.roll(places, 700, axis=0), axis=1).mean()
+    assert linked < apart / 5
+    assert np.array_equal(places, compute_layout(graph))
+
+
+def test_walk_of_one_node_and_given_axes():
+    ax = create_figure()[1]
+    ax.text(0, 0, "mine")
+    assert walk_on(cycle(4), [2]).plot(ax) is ax
+    assert drawn_texts(ax) == ["mine", "1", "2"]
+    assert not ax.patches
+
+
+def test_layout_places_neighbors_close_and_separates_nodes():
+    for graph in (cg.generate("rg", nodes=60, seed=0), complete(8), cg.Graph.from_edges([(0, 1), (2, 3)])):
+        places = compute_layout(graph)
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(graph.num_nodes, 1)]
+        assert apart.min() > 0.01
+        assert np.abs(places).max() == pytest.approx(1)
+        assert np.array_equal(places, compute_layout(graph))
+    grid = cg.toys.grid(5, 5)
+    places = compute_layout(grid)
+    rows = np.repeat(np.arange(25), grid.degrees)
+    linked = np.linalg.norm(places[rows] - places[grid.indices], axis=1)
+    assert linked.max() < 1.5 * linked.min()
+
+
+def test_layout_separates_components():
+    rings = [(i, (i + 1) % 8) for i in range(8)] + [(10 + i, 10 + (i + 1) % 6) for i in range(6)]
+    graph = cg.Graph.from_edges(rings)
+    places = compute_layout(graph)
+    one, other = (places[graph.positions(some)] for some in (range(8), range(10, 16)))
+    between = np.linalg.norm(one[:, None] - other[None], axis=2).min()
+    assert between > np.linalg.norm(one - np.roll(one, 1, axis=0), axis=1).max()
+
+
+# ---- growth and curves ----------------------------------------------------------------------------------------------
+
+
+def test_growth_colors_and_dashes(filled_and_open):
+    growth = filled_and_open.growth
+    ax = growth.plot()
+    upper, lives, right = ax.figure.axes
+    (gaps,), (bits,) = upper.lines, right.lines
+    assert list(gaps.get_ydata()) == [*growth.beta1.tolist(), growth.beta1[-1]]  # the last step has a width
+    np.testing.assert_array_equal(bits.get_ydata(), growth.compressibility)
+    assert (gaps.get_color(), bits.get_color()) == (COLORS["igt"], COLORS["cpt"])
+    assert (gaps.get_linestyle(), bits.get_linestyle()) == ("-", "--")
+    assert (upper.get_xlabel(), upper.get_ylabel()) == ("nodes visited", "information gaps")
+    assert "compressibility" in right.get_ylabel()
+    bars = [tuple(line.get_xdata()) for line in lives.lines if len(line.get_xdata()) == 2]
+    assert bars == [(gap.opened_at, gap.closed_at or len(growth) + 0.5) for gap in growth.gaps]
+    crosses = [line.get_xdata()[0] for line in lives.lines if line.get_marker() == "x" and len(line.get_xdata())]
+    assert crosses == [gap.closed_at for gap in growth.gaps if gap.closed_at]
+    assert [text.get_text() for text in lives.get_legend().get_texts()] == ["opens", "closes"]
+
+
+@pytest.mark.parametrize("nodes", [[0], [0, 1], [0, 1, 2, 3]])
+def test_growth_of_few_nodes_is_visible(nodes):
+    ax = cg.measure(cycle(4), nodes).plot()
+    ax.figure.draw_without_rendering()
+    assert ax.get_xlim() == (0.5, len(nodes) + 0.5)
+    (gaps,) = ax.lines
+    assert np.ptp(gaps.get_xdata()) >= 0.5
+    assert ax.get_ylim()[0] < 0  # a line at nothing is seen
+    for axis in (ax.xaxis, ax.yaxis):
+        assert all(tick == round(tick) for tick in axis.get_majorticklocs())
+
+
+def test_rate_distortion_shows_both_bounds_and_the_area():
+    found = cg.rate_distortion(library())
+    ax = found.plot()
+    upper, lower = ax.lines
+    assert upper.get_ydata().tolist() == found.upper.tolist()
+    assert lower.get_ydata().tolist() == found.lower.tolist()
+    assert upper.get_color() == COLORS["cpt"]
+    assert f"compressibility: {found.compressibility:.3g} bits" in [t.get_text() for t in ax.get_legend().get_texts()]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("scale of description", "information rate (bits)")
+
+
+def test_training_curves(tmp_path, monkeypatch):
+    kept = []
+    monkeypatch.setattr("curiograph.training.logging.save_figure", lambda ax, path: kept.append(ax.figure))
+    reports = [
+        {"step": 10, "loss": None, "return": None, "validation": 1.0},
+        {"step": 20, "loss": 0.5, "return": 1.5, "validation": 3.0},
+        {"step": 30, "loss": 0.25, "return": 2.0, "validation": 2.0},
+    ]
+    save_curves(reports, tmp_path / "curves.png", "igt-rg")
+    left, right = kept[0].axes
+    assert list(left.lines[0].get_ydata()[1:]) == [0.5, 0.25]
+    training, validation, best = right.lines
+    assert list(validation.get_ydata()) == [1.0, 3.0, 2.0]
+    assert training.get_linestyle() != validation.get_linestyle()
+    assert (list(best.get_xdata()), best.get_label()) == ([20], "best: 3.00")
+    assert (left.get_ylabel(), right.get_ylabel(), right.get_xlabel()) == ("loss", "mean return", "steps of training")
+
+
+# ---- rankings -------------------------------------------------------------------------------------------------------
+
+
+def test_ranking_bars():
+    plain = cg.pagerank(library(), history=["music"])
+    led = cg.curious_pagerank(library(), "greedy", history=["music"])
+    for found, color, title in ((plain, "pagerank", "PageRank, alpha 0.85"), (led, "greedy", "by greedy, alpha 0.85")):
+        ax = found.plot()
+        assert [bar.get_width() for bar in ax.patches] == [score for _, score in found.top(10)]
+        assert [text.get_text() for text in ax.get_yticklabels()] == [label for label, _ in found.top(10)]
+        assert {to_hex(bar.get_facecolor()).upper() for bar in ax.patches} == {COLORS[color]}
+        assert ax.get_title().endswith(title)
+
+
+def test_recommendations_with_ranks_by_component():
+    top = cg.recommend(library(), ["music", "physics"], k=6)
+    ax, beside = top.plot().figure.axes
+    assert {"music", "physics", *(label for label, _ in top)} <= set(drawn_texts(ax))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["visited", "recommended, best first"]
+    assert [tick.get_text() for tick in beside.get_xticklabels()] == ["by mixture", "by pagerank", "by igt", "by cpt"]
+    assert [line.get_label() for line in beside.lines] == [label for label, _ in top]
+    numbers = [int(text) for text in drawn_texts(beside)]
+    assert numbers[:6] == [1, 2, 3, 4, 5, 6]
+    for column, name in enumerate(["pagerank", "igt", "cpt"], start=1):
+        ranks = [reason.ranks[name] for reason in top.reasons]
+        assert numbers[6 * column : 6 * column + 6] == ranks
+        heights = [line.get_ydata()[column] for line in beside.lines]
+        assert sorted(heights) == [1, 2, 3, 4, 5, 6]
+        assert [rank for _, rank in sorted(zip(heights, ranks, strict=True))] == sorted(ranks)
+        assert to_hex(beside.collections[column].get_facecolor()[0]).upper() == COLORS[name]
+
+
+def test_recommendations_of_one_component():
+    assert len(cg.recommend(library(), ["music"], k=3, ranker="pagerank").plot().figure.axes) == 1
+
+
+def test_panel_line_styles():
+    line = (np.arange(3.0), np.zeros(3))
+    wishes = {"second": "cpt-rg", "first": "igt", "again": "igt", "people": "human"}
+    drawn = plot_panels({"panel": dict.fromkeys(wishes, line)}, "steps", wishes, dict.fromkeys(wishes, "note"))
+    second, first, again, people = ((line.get_color(), line._dash_pattern) for line in drawn.axes[0].lines)
+    assert (second[0], first[0], people[0]) == (COLORS["cpt"], COLORS["igt"], COLORS["human"])
+    assert first[1] == (0, None)
+    assert len({str(dash) for _, dash in (second, first, again, people)}) == 4
+    assert again[0] not in (second[0], first[0])

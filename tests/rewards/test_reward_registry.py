@@ -1,0 +1,167 @@
+"""Names of rewards, callables as rewards, and cg.check_reward."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.graph.toys import cycle, library
+from curiograph.rewards.cpt import Compressibility
+from curiograph.rewards.igt import InformationGaps
+from curiograph.rewards.registry import REWARDS, as_reward
+
+
+def edges_of(subgraph: cg.Graph) -> int:
+    return subgraph.num_edges
+
+
+def test_names():
+    assert set(REWARDS) == {"igt", "cpt"}
+    assert isinstance(as_reward("igt"), InformationGaps)
+    assert isinstance(as_reward("cpt"), Compressibility)
+
+
+def test_objects_and_names_of_functions():
+    own = cg.CallableReward(edges_of, name="edges")
+    assert as_reward(own) is own
+    assert as_reward(edges_of).name == "edges_of"
+
+
+def test_callable_object_has_the_name_of_its_class():
+    class Density:
+        def __call__(self, subgraph: cg.Graph) -> float:
+            return subgraph.num_edges / len(subgraph)
+
+    assert as_reward(Density()).name == "Density"
+
+
+@pytest.mark.parametrize("bad", ["ight", "", 3, None])
+def test_unknown_rewards(bad):
+    with pytest.raises(cg.UnknownNameError, match=r"igt.*cpt"):
+        as_reward(bad)
+
+
+def test_callable_receives_the_undirected_subgraph_with_labels():
+    seen = []
+
+    def spy(subgraph: cg.Graph) -> float:
+        seen.append(subgraph)
+        return 0.0
+
+    graph = cg.Graph.from_edges([("a", "b", 2.0), ("b", "c", 3.0), ("c", "a", 4.0), ("c", "d", 5.0)], directed=True)
+    cg.explore(graph, "greedy", spy, start="a", steps=3)
+    assert {tuple(s.labels) for s in seen} == {("a", "b"), ("a", "b", "c")}
+    assert all(not s.directed and s.weights is None for s in seen)
+    assert max(s.num_edges for s in seen) == 3
+
+
+def raising(subgraph: cg.Graph) -> float:
+    raise KeyError("no such thing")
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (raising, "'raising' raised KeyError on the subgraph of .*no such thing"),
+        (lambda s: float("nan"), "returned nan"),
+        (lambda s: float("inf"), "returned inf"),
+        (lambda s: None, "returned None"),
+        (lambda s: "high", "returned 'high'"),
+        (lambda s: [1.0, 2.0], r"returned \[1.0, 2.0\]"),
+        (lambda s: 10**400, "finite number"),
+    ],
+)
+def test_bad_callables(function, words):
+    with pytest.raises(cg.RewardError, match=words):
+        cg.explore(library(), "greedy", function, start="music", steps=3)
+    with pytest.raises(cg.RewardError, match=words):
+        cg.evaluate("random", [library()], function, steps=3, episodes=2)
+    with pytest.raises(cg.RewardError, match=words):
+        cg.explore(library(), "beam:4", function, start="music", steps=3)
+    with pytest.raises(cg.RewardError, match=words):
+        cg.check_reward(function)
+
+
+def test_the_error_names_the_nodes():
+    with pytest.raises(cg.RewardError, match=r"'music', 'poetry'|'poetry', 'music'|'music'"):
+        cg.explore(library(), "greedy", raising, start="music", steps=3)
+
+
+@pytest.mark.parametrize("reward", ["igt", "cpt", edges_of, lambda s: len(s) ** 0.5, lambda s: np.float32(1.5)])
+@pytest.mark.parametrize("graph", [None, library(), cycle(3), cg.Graph.from_edges([(0, 1)])])
+def test_check_reward_accepts(reward, graph):
+    assert cg.check_reward(reward, graph) is None
+
+
+def test_check_reward_accepts_on_directed_and_weighted_graphs():
+    graph = cg.Graph.from_edges([(0, 1, 2.0), (1, 2, 0.0), (2, 0, 3.0), (2, 3, 1.0)], directed=True)
+    for reward in ("igt", "cpt", edges_of):
+        assert cg.check_reward(reward, graph) is None
+
+
+class OwnReward:
+    """A reward with its own tracker that violates the contract."""
+
+    name = "own"
+    tracker: type[cg.Tracker]
+
+    def track(self, stack, nodes, lengths):
+        return self.tracker(stack, nodes, lengths)
+
+
+class LastNode(cg.Tracker):
+    """Depends on the order of visit."""
+
+    def values(self):
+        return self.nodes[np.arange(len(self.lengths)), self.lengths - 1].astype(float)
+
+    def candidate_values(self, offsets, candidates):
+        return candidates.astype(float)
+
+
+class Overestimates(cg.Tracker):
+    """Returns a larger value for a candidate than after the step."""
+
+    def values(self):
+        return self.lengths.astype(float)
+
+    def candidate_values(self, offsets, candidates):
+        return np.full(len(candidates), 99.0)
+
+
+class TooMany(Overestimates):
+    def candidate_values(self, offsets, candidates):
+        return np.zeros(len(candidates) + 1)
+
+
+class NotANumber(Overestimates):
+    def candidate_values(self, offsets, candidates):
+        return np.full(len(candidates), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("tracker", "words"),
+    [
+        (LastNode, "one order of visit"),
+        (Overestimates, "returned 99.0 for a candidate but"),
+        (TooMany, "finite number per candidate"),
+        (NotANumber, "finite number per candidate"),
+    ],
+)
+def test_check_reward_rejects(tracker, words):
+    reward = OwnReward()
+    reward.tracker = tracker
+    with pytest.raises(cg.RewardError, match=words):
+        cg.check_reward(reward)
+
+
+def test_check_reward_rejects_stateful_rewards():
+    calls = iter(range(10**6))
+    with pytest.raises(cg.RewardError, match="must not change"):
+        cg.check_reward(lambda subgraph: float(next(calls)))
+
+
+def test_check_reward_needs_edges():
+    with pytest.raises(cg.GraphError, match="no edges"):
+        cg.check_reward("igt", cg.Graph.from_edges([], nodes=range(3)))

@@ -1,0 +1,161 @@
+"""Graphs of the service: uploads, hostile ones too, and files of the server."""
+
+from __future__ import annotations
+
+import io
+import time
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import curiograph as cg
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import GraphStore, UnreadableGraphError
+from support.serving import get_error, open_client
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Any]:
+    with open_client(Limits(nodes=100, edges=200, uploads=2, upload_bytes=100_000)) as client:
+        yield client
+
+
+def test_upload_use_and_remove(api, tmp_path):
+    cg.toys.library().save(str(tmp_path / "mine.npz"))
+    content = (tmp_path / "mine.npz").read_bytes()
+    for response in (
+        api.post("/api/v1/graphs", files={"file": ("mine.npz", content)}),
+        api.post("/api/v1/graphs?name=mine.npz", content=content),
+    ):
+        assert response.status_code == 201, response.text
+        result = response.json()
+        assert (result["title"], result["kind"], result["nodes"]) == ("mine.npz", "upload", 12)
+        body = {"graph": result["id"], "walk": ["music", "dance"]}
+        assert api.post("/api/v1/measure", json=body).json()["edges"] == [0, 1]
+        assert api.delete(f"/api/v1/graphs/{result['id']}").status_code == 204
+        get_error(api.get(f"/api/v1/graphs/{result['id']}"), 404)
+        get_error(api.post("/api/v1/measure", json=body), 404)
+    assert "only uploads" in get_error(api.delete("/api/v1/graphs/toy:library"), 404)
+
+
+def test_labels_are_unchanged_in_json(api):
+    hostile = "<script>alert(1)</script>"
+    uploaded = api.post("/api/v1/graphs?name=a.tsv", content=f'{hostile}\té"\n'.encode())
+    response = api.post("/api/v1/measure", json={"graph": uploaded.json()["id"], "walk": [hostile, 'é"']})
+    assert response.headers["content-type"].startswith("application/json")
+    assert response.json()["node"] == [hostile, 'é"']
+    unknown = api.post("/api/v1/measure", json={"graph": uploaded.json()["id"], "walk": ["<img>"]})
+    assert unknown.headers["content-type"].startswith("application/json")
+
+
+@pytest.mark.parametrize(
+    "name", ["../../../etc/cron.d/a.csv", "..\\..\\a.csv", "/home/someone/.ssh/a.csv", "a\0b.csv", "%2e%2e/a.csv"]
+)
+def test_file_names_like_paths(api, name):
+    response = api.post("/api/v1/graphs", params={"name": name}, content=b"a,b\nb,c\n")
+    assert response.status_code == 201, response.text
+    assert "/" not in response.json()["title"]
+    assert response.json()["id"].startswith("upload-")
+
+
+def _build_zip_bomb() -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("indptr.npy", b"\0" * 50_000_000)
+    return packed.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status", "message"),
+    [
+        ("a.csv", b"\xff\xfea\0,\0b\0", 422, "a.csv"),
+        ("a.csv", b"a,\xff\nb,c\n", 422, "a.csv, line 1"),
+        ("a.csv", b"", 422, "a.csv"),
+        ("a.npz", _build_zip_bomb(), 422, "a.npz"),
+        ("a.npz", b"PK\x03\x04nonsense", 422, "a.npz"),
+        ("a.json", b"{" * 5_000, 422, "a.json"),
+        ("a.graphml", b'<!DOCTYPE a [<!ENTITY b "c">]><graphml>&b;</graphml>', 422, "a.graphml"),
+        ("a.exe", b"MZ", 422, "extension"),
+        ("noending", b"a,b", 422, "extension"),
+        ("a.csv", b"".join(b"%d,%d\n" % (n, n + 1) for n in range(120)), 413, "nodes"),
+        ("a.csv", b"".join(b"%d,%d\n" % (a, b) for a in range(25) for b in range(a)), 413, "edges"),
+        ("a.csv", b"a,a\n", 422, "edges"),
+        ("", b"a,b\n", 422, "name"),
+    ],
+)
+def test_bad_files(api, name, content, status, message):
+    assert message in get_error(api.post("/api/v1/graphs", params={"name": name}, content=content), status)
+
+
+def test_form_without_a_file(api):
+    assert "`file`" in get_error(api.post("/api/v1/graphs", files={"other": ("a.csv", b"a,b")}), 422)
+    assert "`file`" in get_error(api.post("/api/v1/graphs", data={"file": "text"}, files={"x": ("a", b"")}), 422)
+    for kind, content in (("multipart/form-data; boundary=x", b"nonsense"), ("multipart/form-data", b"")):
+        broken = api.post("/api/v1/graphs", content=content, headers={"Content-Type": kind})
+        get_error(broken, broken.status_code)
+        assert 400 <= broken.status_code < 500
+
+
+def test_least_recently_used_upload_is_removed(api):
+    ids = [api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n").json()["id"] for _ in range(3)]
+    assert [api.get(f"/api/v1/graphs/{each}").status_code for each in ids] == [404, 200, 200]
+
+
+def test_error_of_a_file_hides_its_path(tmp_path: Path):
+    bad = tmp_path / "secret-folder.csv"
+    bad.write_bytes(b"")
+    with open_client(graphs=GraphStore(Limits(), {"mine": bad})) as api:
+        for response in (
+            api.get("/api/v1/graphs/mine"),
+            api.post("/api/v1/measure", json={"graph": "mine", "walk": ["a"]}),
+        ):
+            assert "secret-folder" not in get_error(response, 500)
+    with pytest.raises(UnreadableGraphError, match="see the log of the server"):  # which is what the page shows
+        GraphStore(Limits(), {"mine": bad}).open("mine")
+
+
+def test_graph_without_edges(tmp_path: Path):
+    bare = tmp_path / "bare.npz"
+    cg.Graph.from_edges([], nodes=["a", "b"]).save(str(bare))
+    with open_client(graphs=GraphStore(Limits(), {"bare": bare})) as api:
+        result = api.post("/api/v1/measure", json={"graph": "bare", "walk": ["a", "b"]})
+        assert result.json()["beta0"] == [1, 2]
+        for what, body in (("recommend", {"history": ["a"]}), ("explore", {}), ("predict", {"history": ["a"]})):
+            assert "no edges" in get_error(api.post(f"/api/v1/{what}", json={"graph": "bare", **body}), 422)
+
+
+def test_upload_removed_while_in_use(monkeypatch):
+    with open_client() as api:
+        store = api.app.state.service.graphs
+        graph_id = store.add_upload("a.csv", b"a,b\n").id
+        opened = store.open(graph_id)
+        assert store.open(graph_id) is opened
+        assert store.find(graph_id).opened is opened
+        find = store.find
+        monkeypatch.setattr(store, "find", lambda name: (find(name), store.remove_upload(name))[0])
+        assert graph_id in get_error(api.get(f"/api/v1/graphs/{graph_id}"), 404)
+        assert opened.labels.walk(["a"]) == ["a"]
+    for function in (find, store.open, store.remove_upload):
+        with pytest.raises(cg.UnknownNameError):
+            function(graph_id)
+
+
+def test_graph_is_read_once(tmp_path: Path, monkeypatch):
+    cg.toys.library().save(str(tmp_path / "mine.npz"))
+    reads = []
+    monkeypatch.setattr(
+        "curiograph.service.graph_store.read_graph",
+        lambda path, directed: (time.sleep(0.05), reads.append(path), cg.read_graph(path))[2],
+    )
+    store = GraphStore(files={"mine": tmp_path / "mine.npz"})
+    assert store.find("mine").opened is None
+    with ThreadPoolExecutor(4) as threads:
+        opened = list(threads.map(lambda _: store.open("mine"), range(4)))
+        recommenders = list(threads.map(lambda each: each.recommender, opened))
+    assert len(reads) == 1
+    assert all(each is store.find("mine").opened for each in opened)
+    assert all(each is recommenders[0] for each in recommenders)

@@ -1,0 +1,234 @@
+"""REST responses equal the results of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.exploration.mdp import Candidates
+from curiograph.recommendation.ranker import find_candidates
+from curiograph.service.labels import LabelIndex, encode_label
+from support.serving import get_error, open_client
+
+LIBRARY = "toy:library"
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[Any]:
+    with open_client() as client:
+        yield client
+
+
+def post(api: Any, path: str, **body: Any) -> Any:
+    response = api.post(f"/api/v1/{path}", json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+def test_graphs_agents_and_rewards_are_listed(api):
+    ids = [each["id"] for each in api.get("/api/v1/graphs").json()["graphs"]]
+    assert LIBRARY in ids
+    one = api.get(f"/api/v1/graphs/{LIBRARY}").json()
+    assert (one["nodes"], one["edges"], one["directed"]) == (12, 18, False)
+    agents = {each["name"]: each["about"] for each in api.get("/api/v1/agents").json()["agents"]}
+    assert {"greedy", "beam", *cg.shipped_agents()} <= set(agents)
+    assert all(agents.values())
+    assert [each["name"] for each in api.get("/api/v1/rewards").json()["rewards"]] == ["igt", "cpt"]
+
+
+def test_nodes_are_found_by_text(api):
+    result = api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"query": "MU", "limit": 5}).json()
+    assert result == {"nodes": ["music"], "total": 12}
+    assert len(api.get(f"/api/v1/graphs/{LIBRARY}/nodes", params={"limit": 3}).json()["nodes"]) == 3
+
+
+def test_measure_equals_library(api):
+    walk = ["music", "mathematics", "logic", "philosophy", "history", "poetry", "music"]
+    result = post(api, "measure", graph=LIBRARY, walk=walk)
+    growth = cg.measure(cg.toys.library(), walk)
+    assert result == growth.to_dict()
+    several = post(api, "measure", graph=LIBRARY, walks=[walk, walk[:2]])["walks"]
+    assert several[0] == result
+    assert several[1]["beta1"] == [0, 0]
+    bare = post(api, "measure", graph=LIBRARY, walk=walk, compressibility=False)
+    assert bare["compressibility"] == [None] * 6
+
+
+@pytest.mark.parametrize("agent", ["greedy", "beam:4", "random", "igt-rg-horizon"])
+def test_explore_equals_library(api, agent):
+    result = post(api, "explore", graph="rg", agent=agent, reward="igt", start=7, steps=8, seed=3)
+    graph = cg.generate("rg", nodes=50, seed=3)
+    assert result == cg.explore(graph, agent, "igt", 7, 8, seed=3).to_dict()
+
+
+def test_look_step_by_step_equals_explore(api):
+    walk = ["music"]
+    while len(walk) < 6:
+        view = post(api, "look", graph=LIBRARY, walk=walk, agent="greedy", reward="cpt", seed=5)
+        assert view["choice"] in [each["node"] for each in view["candidates"]]
+        assert set(view["best"]) == set(view["candidates"][0]["values"])
+        walk.append(view["choice"])
+    assert walk == cg.explore(cg.toys.library(), "greedy", "cpt", "music", 6, seed=5).nodes
+
+
+def test_rank_equals_pagerank_and_curious_pagerank(api):
+    graph, history = cg.toys.library(), ["music", "logic"]
+    result = post(api, "rank", graph=LIBRARY, history=history, alpha=0.5, k=4)
+    assert [(each["node"], each["score"]) for each in result["ranking"]] == cg.pagerank(graph, 0.5, history).top(4)
+    assert result["ranking"][0]["stderr"] is None
+    curious = post(api, "rank", graph=LIBRARY, history=history, agent="greedy", reward="cpt", k=4, seed=1)
+    eta = cg.curious_pagerank(graph, "greedy", 0.85, history, reward="cpt", seed=1)
+    assert [(each["node"], each["score"]) for each in curious["ranking"]] == eta.top(4)
+    assert post(api, "rank", graph=LIBRARY)["history"] is None
+
+
+@pytest.mark.parametrize("candidates", ["last", "history", "all"])
+def test_recommend_equals_library(api, candidates):
+    graph, histories = cg.toys.library(), [["music", "physics"], ["logic"], ["music", "logic", "music"]]
+    expected = cg.recommend(graph, histories, 3, candidates=candidates)
+    result = post(api, "recommend", graph=LIBRARY, histories=histories, k=3, candidates=candidates, reasons=True)
+    for one, top in zip(result["users"], expected, strict=True):
+        plain = top.to_dict()
+        assert one["history"] == plain["history"]
+        assert one["candidates"] == plain["candidates"]
+        for mine, its in zip(one["recommendations"], plain["recommendations"], strict=True):
+            assert mine == its | {name: _to_lists(its[name]) for name in ("links", "opens", "closes")}
+    alone = post(api, "recommend", graph=LIBRARY, history=histories[0], k=3, candidates=candidates)
+    assert [tuple(each.values())[:2] for each in alone["recommendations"]] == expected[0]
+    assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
+
+
+def test_prepared_only_lists_used_nodes(api):
+    graph, settings = cg.generate("ws", nodes=50, seed=3), {"graph": "ws", "k": 50, "candidates": "history"}
+    recommender = api.app.state.service.graphs.open("ws").recommender
+    none = post(api, "recommend", history=[3, 7], prepared_only=True, **settings)
+    pagerank = cg.recommend(graph, [3, 7], 50, candidates="history", ranker="pagerank")
+    assert none["used"] == []
+    assert [each["node"] for each in none["recommendations"]] == [node for node, _ in pagerank]
+    assert recommender.num_prepared == 0
+    recommender.prepare([3])
+    some = post(api, "recommend", history=[3, 7], prepared_only=True, **settings)
+    assert some["used"] == [3]
+    assert {3, 7}.isdisjoint(each["node"] for each in some["recommendations"])
+    assert some != none
+    recommender.prepare([7])
+    every = post(api, "recommend", history=[3, 7], prepared_only=True, **settings)
+    assert every.pop("used") == [3, 7]
+    assert every == post(api, "recommend", history=[3, 7], **settings)
+
+
+def _to_lists(value: Any) -> Any:
+    return [_to_lists(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def test_predict_percentiles_equal_choice_ranks(api):
+    graph, history = cg.toys.library(), ["physics", "music"]
+    result = post(api, "predict", graph=LIBRARY, history=history, choice="dance", k=9)
+    positions = graph.positions(history)
+    candidates = find_candidates(graph, [positions], "last")
+    recommender = cg.Recommender(graph)
+    parts = {name: part.scores(graph, [positions], candidates) for name, part in recommender.ranker.parts().items()}
+    scores = parts | {"mixture": recommender.ranker.joined(parts)}
+    chosen = np.asarray([graph.position("dance")], np.int32)
+    flat = Candidates(candidates.offsets, candidates.nodes)
+    for name, each in scores.items():
+        rank = cg.human.choice_ranks(each, flat, chosen).percentile[0]
+        assert result["choice"]["percentiles"][name] == pytest.approx(rank)
+        assert sum(node["shares"][name] for node in result["ranking"]) == pytest.approx(1)
+    best = [node["percentiles"]["mixture"] for node in result["ranking"]]
+    assert best == sorted(best, reverse=True)
+    assert "no candidate" in get_error(
+        api.post("/api/v1/predict", json={"graph": LIBRARY, "history": history, "choice": "medicine"}), 422
+    )
+
+
+def test_single_candidate_has_no_percentile(api):
+    result = post(api, "predict", graph="toy:cycle", history=[0, 1])
+    assert result["ranking"][0]["percentiles"]["pagerank"] is None
+
+
+def test_labels_are_text_or_numbers(api):
+    assert post(api, "measure", graph="toy:cycle", walk=["0", 1, "2"])["node"] == [0, 1, 2]
+    assert post(api, "explore", graph="toy:grid", start="(0, 0)", steps=2)["nodes"][0] == "(0, 0)"
+    assert encode_label("\ud800") == "?"
+    assert encode_label(float("nan")) == "nan"
+    mixed = LabelIndex(cg.Graph.from_edges([("7", 7), (7, 2**60)]))
+    assert mixed.walk(["7", 7, str(2**60)]) == ["7", 7, 2**60]
+
+
+def test_search_order():
+    rng = np.random.default_rng(1)
+    words = sorted({"".join(rng.choice(list("abAB\xdf"), rng.integers(1, 7))) for _ in range(400)})
+    labels = LabelIndex(cg.Graph.from_edges([(words[0], word) for word in words[1:]], nodes=words))
+
+    def order(word: str) -> Any:
+        return not word.casefold().startswith(text), len(word.casefold()), word.casefold()
+
+    for text, limit in (("", 5), ("a", 3), ("ab", 20), ("bba", 50), ("ss", 7), ("none", 3)):
+        result = labels.search(text.upper(), limit)
+        expected = sorted((word for word in words if text in word.casefold()), key=order)[:limit]
+        assert list(map(order, result)) == list(map(order, expected))
+
+
+@pytest.mark.parametrize(
+    ("what", "body", "status", "message"),
+    [
+        ("measure", {"graph": "nope", "walk": ["a"]}, 404, "no graph 'nope'"),
+        ("measure", {"graph": LIBRARY, "walk": ["musik"]}, 422, "'music'"),
+        ("measure", {"graph": LIBRARY}, 422, "body: give either walk or walks."),
+        ("measure", {"graph": LIBRARY, "walk": []}, 422, "walk"),
+        ("measure", {"graph": LIBRARY, "walk": ["music"] * 501}, 413, "at most 500"),
+        ("measure", {"graph": LIBRARY, "walks": [["music"]] * 1001}, 413, "at most 1,000"),
+        ("explore", {"graph": LIBRARY, "agent": "gready"}, 422, "no agent 'gready'"),
+        ("explore", {"graph": LIBRARY, "agent": "/etc/passwd"}, 422, "no agent"),
+        ("explore", {"graph": LIBRARY, "agent": "beam:9999"}, 422, "at most 256"),
+        ("explore", {"graph": LIBRARY, "agent": "horizon+beam:9999"}, 422, "at most 256"),
+        ("explore", {"graph": LIBRARY, "agent": "greedy+beam:8"}, 422, "cannot guide"),
+        ("explore", {"graph": LIBRARY, "reward": "fun"}, 422, "no reward 'fun'"),
+        ("explore", {"graph": LIBRARY, "steps": 501}, 422, "at most 500"),
+        ("explore", {"graph": LIBRARY, "steps": "5"}, 422, "steps"),
+        ("explore", {"graph": LIBRARY, "stepz": 5}, 422, "stepz"),
+        ("explore", {"graph": LIBRARY, "start": True}, 422, "start"),
+        ("rank", {"graph": LIBRARY, "alpha": 1}, 422, "alpha"),
+        ("rank", {"graph": LIBRARY, "k": 1001}, 422, "at most 1,000"),
+        ("recommend", {"graph": LIBRARY, "history": ["music"], "candidates": "some"}, 422, "candidates"),
+        (
+            "recommend",
+            {"graph": LIBRARY, "history": ["x"], "histories": [["x"]]},
+            422,
+            "body: give either history or histories.",
+        ),
+        ("recommend", {"graph": LIBRARY, "history": ["musik"]}, 422, "'music'"),
+        ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
+    ],
+)
+def test_bad_requests(api, what, body, status, message):
+    assert message in get_error(api.post(f"/api/v1/{what}", json=body), status)
+
+
+def test_errors_of_http_have_the_same_format(api):
+    as_json = {"Content-Type": "application/json"}
+    for what in ("recommend", "measure"):
+        message = get_error(api.post(f"/api/v1/{what}", content=b"{nonsense", headers=as_json), 422)
+        assert "not valid JSON at character 1" in message
+        get_error(api.post(f"/api/v1/{what}", content=b"\xff\xfe", headers=as_json), 422)
+    get_error(api.get("/api/v1/nowhere"), 404)
+    get_error(api.put("/api/v1/measure"), 405)
+    document = api.put("/api/v1/openapi.json")
+    get_error(document, 405)
+    assert document.headers["allow"] == "GET, HEAD"
+    get_error(api.get("/api/v1/jobs/none"), 404)
+
+
+def test_content_type_is_json_or_absent(api):
+    body = b'{"graph": "toy:library", "history": ["music"], "k": 1}'
+    assert api.post("/api/v1/recommend", content=body).json() == post(
+        api, "recommend", graph=LIBRARY, history=["music"], k=1
+    )
+    as_form = {"Content-Type": "application/x-www-form-urlencoded"}
+    message = get_error(api.post("/api/v1/recommend", content=body, headers=as_form), 422)
+    assert "send one, with Content-Type: application/json" in message

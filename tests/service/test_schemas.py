@@ -1,0 +1,73 @@
+"""Responses conform to the OpenAPI document; schemathesis generates the requests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import schemathesis
+import uvicorn
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import CHECKS, load_all_checks
+
+from curiograph.service.app import create_app
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import GraphStore
+from curiograph.service.server import format_url, open_socket
+
+LIMITS = Limits(steps=12, walks=4, k=20, beam=4, nodes=100, edges=200, kept_jobs=8, seconds=20)
+
+load_all_checks()
+# Checks that the schema cannot express: valid requests are accepted (a label must be in the graph, a file must be a
+# graph); created resources exist and deleted ones do not (jobs and uploads are limited in number).
+EXCLUDED = {"positive_data_acceptance", "use_after_free", "ensure_resource_availability"}
+INCLUDED = [check for check in CHECKS.get_all() if check.__name__ not in EXCLUDED]
+
+
+APP = create_app(GraphStore(LIMITS), LIMITS, warm=lambda: None)
+SCHEMA = schemathesis.openapi.from_dict(APP.openapi())
+QUICK: Any = {
+    "deadline": None,
+    "suppress_health_check": list(HealthCheck),
+    "phases": [Phase.explicit, Phase.generate],
+    "database": None,
+    "derandomize": True,
+}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """URL of a service that runs in a thread."""
+    bound = open_socket("127.0.0.1", 0)
+    server = uvicorn.Server(uvicorn.Config(APP, log_level="critical"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
+    thread.start()
+    yield format_url(bound)
+    server.should_exit = True
+    thread.join()
+
+
+@SCHEMA.parametrize()
+@settings(max_examples=2, **QUICK)
+def test_responses_conform_to_the_document(case: Any, address: str) -> None:
+    case.call_and_validate(base_url=address, checks=INCLUDED)
+
+
+@pytest.mark.long
+@SCHEMA.parametrize()
+@settings(max_examples=150, **QUICK)
+def test_responses_conform_to_the_document_long(case: Any, address: str) -> None:
+    case.call_and_validate(base_url=address, checks=INCLUDED)
+
+
+def test_every_request_has_an_example() -> None:
+    document = SCHEMA.raw_schema
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for kind, content in operation.get("requestBody", {}).get("content", {}).items():
+                name = content["schema"].get("$ref", "").rpartition("/")[2]
+                model = document["components"]["schemas"].get(name, content["schema"])
+                has = "examples" in model or "example" in content or "oneOf" in model or kind.startswith("multipart")
+                assert has, (path, method, kind)

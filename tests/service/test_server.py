@@ -1,0 +1,116 @@
+"""`curiograph serve` as a process: start, errors, graceful shutdown."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import threading
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+import curiograph as cg
+from support.serving import start_server, wait_until
+
+
+def test_serve_and_shut_down_gracefully(tmp_path: Path):
+    graph, parts = tmp_path / "mine.npz", tmp_path / "parts.safetensors"
+    cg.toys.library().save(str(graph))
+    recommender = cg.Recommender(cg.toys.library())
+    recommender.prepare(["music", "logic"])
+    recommender.save(parts)
+    options = ("--graph", f"mine={graph}", "--parts", f"mine={parts}", "--limit", "walks=7")
+    with start_server(*options) as (address, process):
+        body = {"graph": "mine", "history": ["music", "logic"], "k": 2}
+        top = _read(_post(f"{address}/api/v1/recommend", body))["recommendations"]
+        assert [(each["node"], each["score"]) for each in top] == recommender.recommend(["music", "logic"], 2)
+        for method, path, status in (
+            ("GET", "/api/v1/nowhere", 404),
+            ("GET", "/api", 404),
+            ("GET", "/docs", 404),
+            ("GET", "/openapi.json", 404),
+            ("PUT", "/api/v1/measure", 405),
+            ("POST", "/healthz", 405),
+        ):  # otherwise the page would answer with HTML
+            with pytest.raises(HTTPError) as refused:
+                urlopen(Request(f"{address}{path}", method=method))
+            assert (refused.value.code, list(json.load(refused.value))) == (status, ["error"])
+        assert refused.value.headers["Allow"] == "GET"
+        job = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 20, "episodes": 70}
+        with urlopen(_post(f"{address}/api/v1/jobs", job)) as response:
+            assert response.status == 202
+        slow = {"graph": "er", "agent": "beam", "reward": "cpt", "start": 0, "steps": 14}
+        responses: list[Any] = []
+        waiting = threading.Thread(target=lambda: responses.append(_read(_post(f"{address}/api/v1/explore", slow))))
+        waiting.start()
+        wait_until(lambda: _is_open(address, "er"))  # the request is in progress
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+        waiting.join()
+        assert len(responses[0]["nodes"]) == 14
+        assert "Traceback" not in (process.stderr.read() if process.stderr else "")
+
+
+def _post(url: str, body: Any) -> Request:
+    return Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+
+
+def _is_open(address: str, graph_id: str) -> bool:
+    graphs = _read(Request(f"{address}/api/v1/graphs"))["graphs"]
+    return any(graph["id"] == graph_id and graph["nodes"] is not None for graph in graphs)
+
+
+def _read(request: Request) -> Any:
+    with urlopen(request) as response:
+        return json.load(response)
+
+
+def test_port_in_use(run):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        result = run("serve", "--port", str(port))
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert f"port {port}" in result.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--host", "0.0.0.0"], "--token"),
+        (["--host", "no.such.host.invalid", "--token", "x"], "cannot serve on"),
+        (["--token", " "], "the token is empty"),
+        (["--token", "x", "--no-token"], "leave one of them out"),
+        (["--graph", f"rg={__file__}"], "a graph 'rg' already"),
+        (["--graph", "mine"], "--graph is 'mine'"),
+        (["--graph", "mine=nowhere.csv"], "no such file"),
+        (["--parts", "toy:library=nowhere.safetensors"], "no such file"),
+        (["--prepare"], "--parts"),
+        (["--limit", "step=3"], "upload_bytes"),
+        (["--limit", "steps=0"], "steps is 0"),
+        (["--limit", "steps=many"], "NAME=NUMBER"),
+    ],
+)
+def test_invalid_options(run, monkeypatch, arguments, message):
+    monkeypatch.delenv("CURIOGRAPH_TOKEN", raising=False)
+    result = run("serve", "--port", "0", *arguments)
+    assert result.code == 2
+    assert result.err.count("\n") == 1
+    assert message in result.err
+
+
+def test_parts_of_another_graph(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("curiograph.warmup.warm_up", lambda: 0.0)
+    parts = tmp_path / "parts.safetensors"
+    recommender = cg.Recommender(cg.toys.cycle(5))
+    recommender.prepare([0])
+    recommender.save(parts)
+    result = run("serve", "--port", "0", "--parts", f"toy:library={parts}")
+    assert result.code == 2
+    assert "are of graph" in result.err

@@ -1,0 +1,42 @@
+"""Graph files for tests: writing content, generating graphs, checking round trips."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from curiograph.graph.graph import Graph
+from curiograph.graph.io.read import read_graph
+from curiograph.graph.io.write import write_graph
+
+
+def write_file(folder: Path, name: str, content: str | bytes) -> Path:
+    """Write content to a file and return its path."""
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+@st.composite
+def graphs(draw, labels, isolated=True):
+    """Graphs with labels of a strategy, directed or not, weighted or not, with or without isolated nodes."""
+    nodes = draw(st.lists(labels, unique_by=str, min_size=1, max_size=6))
+    nodes = list(dict.fromkeys(nodes))
+    position = st.integers(0, len(nodes) - 1)
+    pairs = draw(st.lists(st.tuples(position, position).filter(lambda pair: pair[0] != pair[1]), max_size=8))
+    pairs = pairs if len(nodes) > 1 else []
+    weight = st.floats(0, 1e300) if draw(st.booleans()) else st.nothing()
+    edges = [(nodes[u], nodes[v], *([draw(weight)] if not weight.is_empty else [])) for u, v in pairs]
+    if not isolated:
+        used = {end for pair in pairs for end in pair}
+        nodes = [node for number, node in enumerate(nodes) if number in used]
+    return Graph.from_edges(edges, directed=draw(st.booleans()), nodes=nodes)
+
+
+def assert_read_back(graph: Graph, path: Path) -> None:
+    """Write a graph, read it, and compare."""
+    write_graph(graph, path)
+    again = read_graph(path)
+    assert again == graph
+    assert repr(again.labels) == repr(graph.labels)

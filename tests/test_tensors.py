@@ -1,0 +1,58 @@
+"""Safetensors files: round trips, and errors for malformed content."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.tensors import open_tensors, pack_tensors, unpack_tensors, write_tensors
+
+
+def test_round_trip_of_a_file(tmp_path):
+    path = tmp_path / "a.safetensors"
+    arrays = {"x": np.arange(6, dtype=np.float32).reshape(2, 3).T, "empty": np.empty((0, 2), np.int64)}
+    write_tensors(path, arrays, {"note": "text"})
+    with open_tensors(path, "example", "write it again") as file:
+        assert (file.metadata, file.names) == ({"note": "text"}, {"x", "empty"})
+        assert file.get_type("x") == ("F32", (3, 2))
+        found = file.read_all()
+    assert all(np.array_equal(found[name], array) for name, array in arrays.items())
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.safetensors"]
+
+
+def test_equal_arrays_have_equal_bytes():
+    arrays = {"b": np.arange(3), "a": np.eye(2)}
+    data = pack_tensors(arrays)
+    assert data == pack_tensors(unpack_tensors(data))
+
+
+@pytest.mark.parametrize(
+    "error", [ValueError("bad header"), KeyError("x"), TypeError("no text"), RecursionError("deep")]
+)
+def test_errors_in_the_block_name_the_file_and_the_fix(error, tmp_path):
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, {"x": np.arange(3)}, {})
+    with (
+        pytest.raises(cg.FileFormatError, match=r"a\.safetensors: is not a usable example \(.*\); write it again\."),
+        open_tensors(path, "example", "write it again"),
+    ):
+        raise error
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"\xff" * 100])
+def test_files_that_are_not_safetensors(content, tmp_path):
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(content)
+    with (
+        pytest.raises(cg.FileFormatError, match="is not a usable example"),
+        open_tensors(path, "example", "write it again"),
+    ):
+        pass
+
+
+def test_errors_of_curiograph_are_not_changed(tmp_path):
+    path = tmp_path / "a.safetensors"
+    write_tensors(path, {"x": np.arange(3)}, {})
+    with pytest.raises(cg.SettingError, match=r"^unchanged$"), open_tensors(path, "example", "write it again"):
+        raise cg.SettingError("unchanged")
