@@ -23,7 +23,7 @@ from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
 from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.centrality.visits import Visits, combine_visits
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Fallback, check_fallback
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
@@ -34,7 +34,7 @@ from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.parallel.memory import check_memory
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import check_integer, check_seed, is_number, resolve_workers
+from curiograph.validation import check_choice, check_integer, check_seed, is_number, resolve_workers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,9 +191,7 @@ def curious_pagerank(
     require_edges(as_graph(graph))
     agent, used_engine = as_agent(agent), resolve_engine(engine, workers, address, run)
     alphas = _check_alphas(alpha)
-    if remember not in get_args(Memory):
-        raise UnknownNameError(f"remember is {quote_value(remember)}; the choices are {', '.join(get_args(Memory))}.")
-    if remember == "history" and history is None:
+    if check_choice("remember", remember, get_args(Memory)) == "history" and history is None:
         raise SettingError("remember is 'history' but there is no history; give one, or remember the path.")
     if not is_number(tolerance) or not 0 < tolerance < 1:
         raise SettingError(f"tolerance is {quote_value(tolerance)}; give the relative error to allow, such as 0.05.")

@@ -15,7 +15,7 @@ from curiograph.agents.pretrained import TrainedAgent, load_agent
 from curiograph.errors import FileFormatError, SettingError
 from curiograph.graph.splits import Split
 from curiograph.hashing import hash_chunks
-from curiograph.messages import quote_value, shorten_text
+from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.rewards.base import Reward
 from curiograph.tensors import open_tensors, write_tensors
@@ -23,7 +23,7 @@ from curiograph.training.config import TrainingSettings
 
 RUN_FILE = "run.json"
 
-_FIX = "delete it to train from the start"
+CHECKPOINT_FIX = "delete it to train from the start"
 
 State = dict[str, NDArray[Any]]
 """Arrays of a learner's state by name."""
@@ -131,7 +131,7 @@ def save_checkpoint(path: Path, state: State, progress: dict[str, Any]) -> None:
 
 def load_checkpoint(path: Path) -> tuple[State, dict[str, Any]]:
     """Read the arrays and the progress of a checkpoint; raise FileFormatError if it is damaged."""
-    with open_tensors(path, "checkpoint", _FIX) as file:
+    with open_tensors(path, "checkpoint", CHECKPOINT_FIX) as file:
         progress = json.loads(file.metadata["curiograph"])
         arrays = file.read_all()
         if not isinstance(progress, dict):
@@ -143,11 +143,6 @@ def load_checkpoint(path: Path) -> tuple[State, dict[str, Any]]:
         if progress.pop("sha256", None) not in (None, _hash_arrays(arrays)):  # older checkpoints have no checksum
             raise ValueError("it is damaged: its checksum does not match")
     return arrays, progress
-
-
-def make_checkpoint_error(path: Path, error: Exception) -> FileFormatError:
-    """Return an error that explains why a checkpoint cannot be used and what to do."""
-    return FileFormatError(f"{path}: is not a usable checkpoint ({shorten_text(error, 120)}); {_FIX}.")
 
 
 def check_state(state: State, expected: State, capacity: int, num_graphs: int, num_nodes: int) -> None:

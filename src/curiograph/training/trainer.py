@@ -21,18 +21,19 @@ from curiograph.exploration.mdp import as_graphs
 from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
+from curiograph.messages import shorten_text
 from curiograph.optional import import_optional
 from curiograph.parallel import lock_run_folder
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.training.checkpoint import (
+    CHECKPOINT_FIX,
     RUN_FILE,
     InitialAgent,
     as_initial_agent,
     check_run_folder,
     describe_run,
     load_checkpoint,
-    make_checkpoint_error,
     save_checkpoint,
 )
 from curiograph.training.config import TrainingSettings, make_settings
@@ -286,7 +287,8 @@ class _Trainer:
             if not progress["finished"]:
                 self.learner.restore_state(state)
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
-            raise make_checkpoint_error(checkpoint, error) from None
+            reason = shorten_text(error, 120)
+            raise FileFormatError(f"{checkpoint}: is not a usable checkpoint ({reason}); {CHECKPOINT_FIX}.") from None
         self.best_weights = best
         for name in _PROGRESS:
             setattr(self, name, progress[name])
