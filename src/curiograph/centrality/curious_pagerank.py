@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float64, Int32
-from curiograph.centrality.history import (
-    Teleport,
-    check_alpha,
-    is_history_batch,
-    make_teleport_or_uniform,
-    make_teleports,
-)
+from curiograph.centrality.history import Teleport, check_alpha, make_teleports
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
 from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
@@ -195,7 +189,7 @@ def curious_pagerank(
         raise SettingError("remember is 'history' but there is no history; give one, or remember the path.")
     if not is_number(tolerance) or not 0 < tolerance < 1:
         raise SettingError(f"tolerance is {quote_value(tolerance)}; give the relative error to allow, such as 0.05.")
-    is_batch = is_history_batch(graph, history)
+    teleports, is_batch = make_teleports(graph, history, weights)
     simulation = _Simulation(
         policy=WalkerPolicy(
             stack=GraphBatch.of([graph]),
@@ -213,15 +207,11 @@ def curious_pagerank(
         remember=remember,
         seed=check_seed(seed),
     )
-    if is_batch:
-        results = _run_batch(simulation, make_teleports(graph, history, weights), used_engine, progress)
+    if is_batch or run is not None:
+        job_engine = used_engine if is_batch else replace(IN_PROCESS, run_folder=used_engine.run_folder)
+        results = _run_batch(simulation, teleports, job_engine, progress)
     else:
-        teleport = make_teleport_or_uniform(graph, history, weights)
-        if run is None:
-            results = [simulation.run(teleport)]
-        else:
-            in_process = replace(IN_PROCESS, run_folder=used_engine.run_folder)
-            results = _run_batch(simulation, [teleport], in_process, progress)
+        results = [simulation.run(teleports[0])]
     shape = (len(results),) * is_batch + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     scores, stderr = np.zeros((2, len(results), len(alphas), graph.num_nodes))
     for row, result in enumerate(results):

@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64
-from curiograph.centrality.history import (
-    Teleport,
-    check_alpha,
-    is_history_batch,
-    make_teleport_or_uniform,
-    make_teleports,
-)
+from curiograph.centrality.history import Teleport, check_alpha, make_teleports
 from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
 from curiograph.errors import ConvergenceError, SettingError
 from curiograph.graph.graph import Graph, as_graph, require_edges
@@ -139,11 +133,10 @@ def pagerank(
     alpha = check_alpha(alpha)
     tolerance = check_positive("tolerance", tolerance)
     max_iterations = check_integer("max_iterations", max_iterations, 1, "give 1 or more")
-    if is_history_batch(graph, history):
-        teleports = make_teleports(graph, history, weights)
+    teleports, is_batch = make_teleports(graph, history, weights)
+    if is_batch:
         return PageRank(graph, alpha, *_solve_batch(graph, alpha, teleports, tolerance, max_iterations))
-    teleport = make_teleport_or_uniform(graph, history, weights)
-    return PageRank(graph, alpha, *_solve_one(graph, alpha, teleport, tolerance, max_iterations))
+    return PageRank(graph, alpha, *_solve_one(graph, alpha, teleports[0], tolerance, max_iterations))
 
 
 def compute_pagerank_rows(graph: Graph, alpha: float, teleports: Sequence[Teleport]) -> Float64:

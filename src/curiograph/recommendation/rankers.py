@@ -27,7 +27,6 @@ MAX_EXACT_NODES = 50_000
 
 _SCORE_STEP = 1e-10  # PageRanks closer than this are ties: far above the solver's errors, which depend on the batch
 _PUSH_NODES = 64  # nodes whose scores local push makes precise
-_PUSH_EDGES = MAX_EDGES  # maximum number of edges read by local push
 _BATCH_SIZE = 64  # histories solved together; bounds the memory
 _MAX_KEPT = 2**25  # numbers kept per graph by `prepare`: a quarter of a gigabyte
 
@@ -101,7 +100,7 @@ class PageRankRanker(Ranker):
 
     def _push(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
         """Return scores of some nodes by local push, reading only the graph around the history and around them."""
-        result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=_PUSH_EDGES)
+        result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=MAX_EDGES)
         order = np.argsort(result.nodes)
         nodes = result.nodes[order]
         # The mass not yet pushed has spread far, so it is distributed like PageRank without a history.
