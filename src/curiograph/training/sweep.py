@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.gnn import GnnAgent
-from curiograph.agents.horizon import HorizonAgent
-from curiograph.agents.pretrained import AGENT_FILE, save_agent
+from curiograph.agents.pretrained import AGENT_FILE, AGENT_KINDS, save_agent
 from curiograph.errors import AgentError, JobError, SettingError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
@@ -37,7 +35,6 @@ from curiograph.training.sweep_results import Training, Trainings
 from curiograph.training.trainer import as_split, check_initial_agent, train
 from curiograph.validation import check_seed, resolve_workers
 
-_AGENT_TYPES: dict[str, Any] = {"gnn": GnnAgent, "horizon": HorizonAgent}
 _MAX_NAMED = 5  # failed trainings that a message names
 _POLL_SECONDS = 1.0  # between two readings of the logs
 _MAX_SHOWN = 3  # running trainings that a progress message names
@@ -271,7 +268,8 @@ def _collect_results(tasks: Sequence[_Task], results: Sequence[Result], home: Pa
         shape: Any = task.settings.shape  # type: ignore[attr-defined]
         folder = home / task.name
         folder.mkdir(exist_ok=True)
-        agent = _AGENT_TYPES[task.varied["agent"]](shape, network, task.name, result["card"])
+        agent_type, _ = AGENT_KINDS[task.varied["agent"]]
+        agent = agent_type(shape, network, task.name, result["card"])
         rows.append(Training(task.name, task.varied, save_agent(agent, folder / AGENT_FILE), folder))
     return Trainings(rows, failed)
 
