@@ -236,16 +236,23 @@ def _run_batch(
     simulation: _Simulation, teleports: Sequence[Teleport], engine: Engine, progress: Progress
 ) -> list[Result]:
     """Run a simulation for each of several histories, as tasks of a job."""
-    graph = simulation.policy.stack.graphs[0]
+    s, policy = simulation, simulation.policy
+    graph = policy.stack.graphs[0]
     job = Job(
         name="curious-pagerank",
         function=_Simulation.run,
         shared=simulation,
         tasks=teleports,
-        key=lambda: (
-            simulation.describe()
-            | {"histories": [[len(q.nodes), hash_values(q.nodes, q.probabilities, q.visited)] for q in teleports]}
-        ),
+        key=lambda: {
+            "graph": hash_graph(graph),
+            "agent": fingerprint("agent", policy.agent),
+            "reward": fingerprint("reward", policy.reward),
+            "settings": [policy.p_g, policy.fallback, s.tolerance, s.top, s.max_walks, s.exact],
+            "alphas": s.alphas.tolist(),
+            "remember": s.remember,
+            "seed": s.seed,
+            "histories": [[len(q.nodes), hash_values(q.nodes, q.probabilities, q.visited)] for q in teleports],
+        },
         describe_task=lambda q: f"the history {quote_value([graph.label(int(v)) for v in q.visited])}",
         unit="histories",
         fix="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every node",
@@ -266,19 +273,6 @@ class _Simulation:
     exact: bool
     remember: Memory
     seed: int
-
-    def describe(self) -> dict[str, Any]:
-        """Return everything that determines the results, as JSON values."""
-        policy = self.policy
-        return {
-            "graph": hash_graph(policy.stack.graphs[0]),
-            "agent": fingerprint("agent", policy.agent),
-            "reward": fingerprint("reward", policy.reward),
-            "settings": [policy.p_g, policy.fallback, self.tolerance, self.top, self.max_walks, self.exact],
-            "alphas": self.alphas.tolist(),
-            "remember": self.remember,
-            "seed": self.seed,
-        }
 
     def run(self, teleport: Teleport) -> Result:
         """Simulate walkers until the error is small enough or `max_walks` is reached.

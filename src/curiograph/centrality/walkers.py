@@ -10,7 +10,7 @@ import numpy as np
 from curiograph import kernels
 from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.evaluate import draw_starts
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Int32, Int64
 from curiograph.centrality.history import list_labels
 from curiograph.errors import GraphError, SettingError
 from curiograph.exploration.mdp import Exploration
@@ -21,7 +21,6 @@ Starts = Sequence[Hashable]
 """Labels of start nodes."""
 
 _BATCH_SIZE = 1024  # walkers per batch; bounds the memory and does not change the walks
-_NO_WEIGHTS: Float64 = freeze_array(np.empty(0))
 
 
 def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
@@ -36,7 +35,7 @@ def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
     array([[ 0,  1,  2, -1]], dtype=int32)
     """
     graph = walkers.stack.graphs[0]
-    weights = _NO_WEIGHTS if graph.weights is None else graph.weights
+    weights = freeze_array(np.empty(0)) if graph.weights is None else graph.weights
     walks: Int32 = kernels.sampling.sample_markov_walks(
         graph.indptr, graph.indices, weights, walkers.nodes[:, 0].copy(), walkers.streams, steps
     )
