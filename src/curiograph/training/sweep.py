@@ -252,7 +252,18 @@ def _train_task(shared: _Shared, task: _Task) -> Result:
 
 def _collect_results(tasks: Sequence[_Task], results: Sequence[Result], home: Path) -> Trainings:
     """Save the agents, which may come from other machines, and return the trainings; warn about failed ones."""
-    failed = {task.name: result["failed"] for task, result in zip(tasks, results, strict=True) if "failed" in result}
+    rows, failed = [], {}
+    for task, result in zip(tasks, results, strict=True):
+        if "failed" in result:
+            failed[task.name] = result["failed"]
+            continue
+        folder = home / task.name
+        folder.mkdir(exist_ok=True)
+        network = {name: array for name, array in result.items() if name != "card"}
+        shape: Any = task.settings.shape  # type: ignore[attr-defined]
+        agent_type, _ = AGENT_KINDS[task.varied["agent"]]
+        agent = save_agent(agent_type(shape, network, task.name, result["card"]), folder / AGENT_FILE)
+        rows.append(Training(task.name, task.varied, agent, folder))
     if failed:
         named = "; ".join(f"{name}: {reason.rstrip('.')}" for name, reason in list(failed.items())[:_MAX_NAMED])
         more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
@@ -260,17 +271,6 @@ def _collect_results(tasks: Sequence[_Task], results: Sequence[Result], home: Pa
         if len(failed) == len(tasks):
             raise JobError(message, failed)
         warnings.warn(message, stacklevel=3)
-    rows = []
-    for task, result in zip(tasks, results, strict=True):
-        if task.name in failed:
-            continue
-        network = {name: array for name, array in result.items() if name != "card"}
-        shape: Any = task.settings.shape  # type: ignore[attr-defined]
-        folder = home / task.name
-        folder.mkdir(exist_ok=True)
-        agent_type, _ = AGENT_KINDS[task.varied["agent"]]
-        agent = agent_type(shape, network, task.name, result["card"])
-        rows.append(Training(task.name, task.varied, save_agent(agent, folder / AGENT_FILE), folder))
     return Trainings(rows, failed)
 
 
