@@ -293,10 +293,9 @@ def _unpack_parts(graph: Graph, arrays: Arrays) -> dict[int, Part]:
     ascending[inner[(inner > 0) & (inner < len(nodes))] - 1] = True  # between two parts
     if not (np.all(np.diff(starts) > 0) and np.all(ascending)):
         raise ValueError("its nodes are not in order")
-    for numbers in (visits, totals):
-        if not (np.all(np.isfinite(numbers)) and np.all(numbers > 0)):
-            raise ValueError("it holds numbers that are not finite and above zero")
-    if not (np.all(np.isfinite(errors)) and np.all(errors >= 0)):
+    if not all(np.all(np.isfinite(numbers) & (numbers > 0)) for numbers in (visits, totals)):
+        raise ValueError("it holds numbers that are not finite and above zero")
+    if not np.all(np.isfinite(errors) & (errors >= 0)):
         raise ValueError("it holds errors that are not finite, or negative")
     return {
         int(start): Part(nodes[a:b], visits[a:b], errors[a:b], float(total))

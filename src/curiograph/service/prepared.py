@@ -23,7 +23,7 @@ def prepare_nodes(recommender: Recommender, nodes: Iterable[int], check: StopChe
     """Prepare those of some nodes (positions) that are not prepared; call `check` before each."""
     graph = recommender.graph
     for node in dict.fromkeys(nodes):
-        for ranker in _get_curious_rankers(recommender):
+        for ranker in recommender.curious_rankers.values():
             if node not in ranker.kept.get(graph, {}):
                 check()
                 ranker.prepare(graph, [graph.label(node)])
@@ -31,7 +31,7 @@ def prepare_nodes(recommender: Recommender, nodes: Iterable[int], check: StopChe
 
 def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[int]:
     """Return those of some nodes that are prepared for all curious rankers."""
-    prepared = [ranker.kept.get(recommender.graph, {}) for ranker in _get_curious_rankers(recommender)]
+    prepared = [ranker.kept.get(recommender.graph, {}) for ranker in recommender.curious_rankers.values()]
     return [node for node in nodes if all(node in parts for parts in prepared)]
 
 
@@ -41,7 +41,7 @@ def copy_if_full(recommender: Recommender, max_numbers: int) -> Recommender:
     What is prepared in the copy does not use memory after the request.
     """
     graph = recommender.graph
-    rankers = _get_curious_rankers(recommender)
+    rankers = recommender.curious_rankers.values()
     if sum(len(part.nodes) for ranker in rankers for part in ranker.kept.get(graph, {}).copy().values()) < max_numbers:
         return recommender
     copies = {
@@ -100,7 +100,3 @@ class _PreparedRanker(Ranker):
 def _mix(recommender: Recommender, parts: Mapping[str, Ranker]) -> MixtureRanker:
     """Mix other rankers with the weights of a recommender."""
     return MixtureRanker(parts, getattr(recommender.ranker, "weights", None))
-
-
-def _get_curious_rankers(recommender: Recommender) -> list[CuriousRanker]:
-    return [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]
