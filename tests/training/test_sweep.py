@@ -22,7 +22,7 @@ from curiograph.errors import JobError
 from curiograph.parallel import run_folder
 from curiograph.training import logging, sweep
 from curiograph.training.sweep_results import Training, Trainings
-from support.trainings import GNN, OPTIONS, SCRIPT, SETS, SETTINGS, skip_plots
+from support.trainings import COMMAND, GNN, SCRIPT, SETS, SETTINGS, skip_plots
 
 _DRIVER = SCRIPT + "cg.train_many(sets, out=sys.argv[1], **eval(sys.argv[2]))"
 
@@ -228,20 +228,7 @@ def test_unchanged_logs_are_not_read_again(tmp_path, monkeypatch):
 
 
 def test_command_line_trains_several(run, tmp_path):
-    ask = [
-        "train",
-        "--family",
-        "ws",
-        "--nodes",
-        "14",
-        "--graphs",
-        "3",
-        "--train-steps",
-        "8",
-        "--workers",
-        "1",
-        *OPTIONS,
-    ]
+    ask = [*COMMAND, "--workers", "1"]
     discounts = ["--set", "discount=0.8", "--set", "discount=0.9"]
     asked = [*ask, "--seeds", "2", "--seed", "5", *discounts, "--out", tmp_path / "r"]
     found = run(*asked, "--json")

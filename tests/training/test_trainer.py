@@ -25,7 +25,7 @@ from curiograph.training.config import make_settings
 from curiograph.training.dqn import DqnLearner
 from curiograph.training.logging import read_log
 from curiograph.training.trainer import as_split
-from support.trainings import GNN, OPTIONS, SCRIPT, SETS, SETTINGS, skip_plots
+from support.trainings import COMMAND, GNN, SCRIPT, SETS, SETTINGS, skip_plots
 
 _TRAIN = 'cg.train(sets, "igt", agent=sys.argv[1], seed=5, out=sys.argv[2], train_steps=40, **eval(sys.argv[3]))'
 
@@ -299,8 +299,7 @@ def test_bad_requests_are_refused(given, words, tmp_path):
 
 
 def test_command_line_trains_an_agent_that_explores(run, tmp_path):
-    ask = ["train", "--family", "ws", "--nodes", "14", "--graphs", "3", "--train-steps", "8", "--json", "--out"]
-    done = run(*ask, tmp_path / "r", *OPTIONS)
+    done = run(*COMMAND, "--json", "--out", tmp_path / "r")
     assert done.document["validation"]["step"] in (4, 8)
     assert "min left" in done.err
     assert json.loads((tmp_path / "r" / "agent.json").read_text())["command"].startswith("curiograph train --family ws")
