@@ -22,7 +22,7 @@ class TrainingSettings:
     """Nodes of a training walk, the start included."""
     learning_rate: float = 1e-3
     """Initial learning rate of Adam."""
-    final_rate: float = 1.0
+    final_rate: float = 0.02
     """Final learning rate as a share of the initial one, reached by cosine decay."""
     steepest: float = 10.0
     """Maximum gradient norm; 0 disables clipping."""
@@ -47,8 +47,6 @@ class DqnSettings(TrainingSettings):
     """
 
     train_steps: int = 12_000
-    learning_rate: float = 1e-3
-    final_rate: float = 0.02
     shape: GnnShape = field(
         default_factory=lambda: GnnShape(log_features=True, inner_degree=True, inner_triangles=True, aggregation="sum")
     )
@@ -106,8 +104,6 @@ class ExpertIterationSettings(TrainingSettings):
     """
 
     train_steps: int = 4_000
-    learning_rate: float = 1e-3
-    final_rate: float = 0.02
     shape: HorizonShape = field(default_factory=HorizonShape)
     """Architecture of the network; its fields are settings too."""
     walks: int = 16
