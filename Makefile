@@ -1,4 +1,4 @@
-# The two commands of this repository are `make run` and `make test`; both make .venv first if there is none.
+# The main commands of this repository are `make run` and `make test`; both create .venv if there is none.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -16,10 +16,10 @@ test: .venv/test.done browser lint
 test-all: .venv/test-all.done browser lint
 	$(BIN)/python -m pytest -n 2 -q -rs -m ""
 
-# Debian's chromium for the tests of the page; where it cannot be installed they skip, and say so.
+# Debian's chromium for the tests of the page; without it these tests are skipped.
 browser:
 	@command -v chromium >/dev/null || ( $(ROOT) apt-get update -qq && $(ROOT) apt-get install -y -qq chromium >/dev/null ) \
-		|| echo 'make: chromium could not be installed; the tests of the page will skip'
+		|| echo 'make: chromium could not be installed; the tests of the page are skipped'
 
 wrk:
 	@command -v wrk >/dev/null || ( $(ROOT) apt-get update -qq && $(ROOT) apt-get install -y -qq wrk >/dev/null )
@@ -36,51 +36,51 @@ format: .venv/test.done
 
 bench: .venv/test.done
 	mkdir -p results
-	$(BIN)/curiograph bench --out results/bench.json
+	$(BIN)/python -m benchmarks.run --out results/bench.json
 
-# To site/. Pages open from the file system; search needs a server, since browsers load no index from files.
+# Build site/. Pages open from the file system; search needs a server, since browsers load no index from files.
 docs: .venv/docs.done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'Open site/index.html; with search: python3 -m http.server --directory site'
 
-# What README and docs show: generated, never typed.
+# Generate the results that README and docs show.
 results: .venv/test.done
 	$(BIN)/curiograph reproduce table1 --seeds 3 --episodes all --beam-episodes 25 --out docs/results
 	$(BIN)/curiograph reproduce lengths --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
-	$(BIN)/curiograph bench --out docs/results/bench.json
+	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
 	$(BIN)/python docs/show_results.py
 
-# Pictures of the page for README and docs, as the tests see it; page.png needs Wikispeedia in CURIOGRAPH_DATA.
+# Take the screenshots of the page for README and docs in its tests; page.png needs Wikispeedia in CURIOGRAPH_DATA.
 screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py
 
-# The service under load (wrk), and the page in a browser (chromium), on Wikispeedia from CURIOGRAPH_DATA: figures on
-# another graph would take the place of stored ones that they cannot be compared with.
+# Measure the service under load (wrk) and the page in a browser (chromium). Requires Wikispeedia in CURIOGRAPH_DATA:
+# results on another graph cannot be compared with the stored ones, which they would replace.
 load: .venv/test.done browser wrk
 	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
-	$(BIN)/curiograph bench --load --out docs/results/load.json
-	$(BIN)/curiograph bench --page --out docs/results/page.json
+	$(BIN)/python -m benchmarks.load --out docs/results/load.json
+	$(BIN)/python -m benchmarks.page --out docs/results/page.json
 	$(BIN)/python docs/show_results.py
 
-# Many tasks and large graphs: about a quarter of an hour and 6 GiB, on a machine that does nothing else.
+# Measure many tasks and large graphs: about 15 minutes and 6 GiB, on an otherwise idle machine.
 SCALE_NODES ?= 10000000
 scale: .venv/test-all.done
-	$(BIN)/curiograph bench --scale --nodes $(SCALE_NODES) --out docs/results/scale.json
+	$(BIN)/python -m benchmarks.scale --nodes $(SCALE_NODES) --out docs/results/scale.json
 	$(BIN)/python docs/show_results.py
 
-# The same for human choices, from the data that CURIOGRAPH_DATA names: about an hour; interrupted, it goes on.
+# Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done
 	$(BIN)/curiograph reproduce table2 --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
 	$(BIN)/python docs/show_results.py
 
-# Every reader, fuzzed with coverage for FUZZ_SECONDS each; what it stumbles over is kept in .cache/fuzz.
-# Where atheris cannot be installed, this says so and ends well.
+# Fuzz each reader with coverage for FUZZ_SECONDS; failing inputs are stored in .cache/fuzz. Without atheris, nothing
+# is fuzzed and the command succeeds.
 FUZZ_SECONDS ?= 60
 fuzz: .venv/test.done
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet atheris 2>/dev/null || true
@@ -94,7 +94,7 @@ fuzz: .venv/test.done
 		done; \
 	else echo 'make: atheris cannot be installed here (no wheel for this Python or system); nothing was fuzzed'; fi
 
-# Hours on two cores; interrupted, it goes on where it stopped.
+# Takes hours on two cores; rerun to resume.
 train-all: .venv/test.done
 	$(BIN)/python scripts/train_all.py --runs runs
 

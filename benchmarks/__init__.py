@@ -1,1 +1,1 @@
-"""Speed, side by side with other libraries in one run."""
+"""Benchmarks: speed compared with other libraries, the service under load, the page in a browser, and scale."""

@@ -1,6 +1,6 @@
-"""What an engine costs: seconds until it works, and the share of time that tasks of a second lose to it.
+"""Overhead of execution engines: seconds to start, and the share of time added to tasks of one second.
 
-Every task tells how long it took, so what a busy machine takes from the tasks is not counted against the engine.
+Each task reports its own duration, so time that other processes take from the tasks does not count as overhead.
 """
 
 from __future__ import annotations
@@ -12,66 +12,61 @@ from typing import Any
 
 from curiograph.parallel import Engine, Job, Result, resolve_engine, run_job
 
-PROMISED = 0.05
-"""Share of the time that tasks of a second may lose, at most."""
+MAX_OVERHEAD = 0.05
+"""Target: the largest share of time that may be added to tasks of one second."""
 
 _TASKS = 20
 
 
-def busy(shared: float, task: int) -> Result:
-    """Compute for so many seconds of a processor, and tell how long that took."""
-    begun, end = time.perf_counter(), time.thread_time() + shared
+def spin(shared: float, task: int) -> Result:
+    """Use `shared` seconds of processor time and return the duration."""
+    start, end = time.perf_counter(), time.thread_time() + shared
     while time.thread_time() < end:
         pass
-    return {"seconds": time.perf_counter() - begun}
+    return {"seconds": time.perf_counter() - start}
 
 
-def overhead(engine: Engine, workers: int, tasks: int = _TASKS, seconds: float = 1.0) -> dict[str, Any]:
-    """Start-up of an engine, and what it adds to tasks that take so many seconds once its workers are there.
+def measure_engine(engine: Engine, workers: int, tasks: int = _TASKS, seconds: float = 1.0) -> dict[str, Any]:
+    """Measure the start of an engine, and its overhead for tasks of `seconds` once its workers run.
 
-    >>> sorted(overhead(resolve_engine(workers=1), 1, tasks=2, seconds=0.001))
+    >>> sorted(measure_engine(resolve_engine(workers=1), 1, tasks=2, seconds=0.001))
     ['engine', 'ideal', 'overhead', 'seconds', 'start', 'tasks', 'workers']
     """
-    begun = time.perf_counter()
+    start = time.perf_counter()
     with engine.connect():
-        run_job(_job(range(workers), 0.0), engine)
-        start = time.perf_counter() - begun
-        found = _lost(_job(range(tasks), seconds), engine, workers)
-    return {"engine": engine.name, "workers": workers, "start": start, **found}
+        run_job(_create_job(workers, 0.0), engine)
+        started = time.perf_counter() - start
+        overhead = _measure_job(_create_job(tasks, seconds), engine, workers)
+    return {"engine": engine.name, "workers": workers, "start": started, **overhead}
 
 
-def journal_overhead(tasks: int = _TASKS, seconds: float = 1.0) -> dict[str, Any]:
-    """What keeping every task in a journal adds to a plain loop.
+def measure_journal(tasks: int = _TASKS, seconds: float = 1.0) -> dict[str, Any]:
+    """Measure the overhead of storing each result in a run folder, compared with a plain loop.
 
-    >>> journal_overhead(tasks=2, seconds=0.001)["tasks"]
+    >>> measure_journal(tasks=2, seconds=0.001)["tasks"]
     2
     """
     with tempfile.TemporaryDirectory() as folder:
-        return _lost(_job(range(tasks), seconds), resolve_engine(workers=1, run=folder), 1)
+        return _measure_job(_create_job(tasks, seconds), resolve_engine(workers=1, run=folder), 1)
 
 
-def of_engines(engines: Sequence[str], workers: int = 2, tasks: int = _TASKS) -> list[dict[str, Any]]:
-    """Both of the above: every engine with so many workers, started anew, and the journal."""
-    _stop_workers()
-    rows = [overhead(resolve_engine(engine, workers), workers, tasks) for engine in engines]
-    return [*rows, {"engine": "journal", "workers": 1, "start": 0.0, **journal_overhead(tasks)}]
-
-
-def _job(tasks: Sequence[int], seconds: float) -> Job:
-    return Job(name="busy", function=busy, shared=seconds, tasks=tasks, key=lambda: {"seconds": seconds})
-
-
-def _lost(job: Job, engine: Engine, workers: int) -> dict[str, Any]:
-    """Seconds that a job took, those that its tasks took divided by the workers, and what is more in between."""
-    begun = time.perf_counter()
-    results = run_job(job, engine)
-    took = time.perf_counter() - begun
-    ideal = sum(result["seconds"] for result in results) / workers
-    return {"tasks": len(job.tasks), "seconds": took, "ideal": ideal, "overhead": took / ideal - 1}
-
-
-def _stop_workers() -> None:
-    """Processes that earlier jobs have left waiting would hide what it takes to start them."""
+def measure_engines(engines: Sequence[str], workers: int = 2, tasks: int = _TASKS) -> list[dict[str, Any]]:
+    """Measure each engine with `workers` newly started workers, and the run folder."""
     from joblib.externals.loky import get_reusable_executor
 
-    get_reusable_executor().shutdown(wait=True)
+    get_reusable_executor().shutdown(wait=True)  # idle workers of earlier jobs would hide the time to start
+    rows = [measure_engine(resolve_engine(engine, workers), workers, tasks) for engine in engines]
+    return [*rows, {"engine": "journal", "workers": 1, "start": 0.0, **measure_journal(tasks)}]
+
+
+def _create_job(tasks: int, seconds: float) -> Job:
+    return Job(name="busy", function=spin, shared=seconds, tasks=range(tasks), key=lambda: {"seconds": seconds})
+
+
+def _measure_job(job: Job, engine: Engine, workers: int) -> dict[str, Any]:
+    """Return the seconds of a job, the seconds of its tasks divided by the workers, and the relative difference."""
+    start = time.perf_counter()
+    results = run_job(job, engine)
+    seconds = time.perf_counter() - start
+    ideal = sum(result["seconds"] for result in results) / workers
+    return {"tasks": len(job.tasks), "seconds": seconds, "ideal": ideal, "overhead": seconds / ideal - 1}

@@ -1,6 +1,6 @@
-"""What large graphs cost: to open, per decision, per local recommendation, per walk measured. CPU time, plain values.
+"""Costs on large graphs: opening, decisions, local recommendations, measured walks. All times are processor times.
 
-On graphs of the same degrees (`generate_large`) the figures of 10,000 and of a million nodes can be compared.
+On graphs with the same degrees (`generate_large`), results for 10,000 and for a million nodes can be compared.
 """
 
 from __future__ import annotations
@@ -30,92 +30,102 @@ from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.recommender import recommend
 
-WALKERS = (("random", "igt"), ("greedy", "igt"), ("greedy", "cpt"), ("igt-ws", "igt"), ("horizon", "igt"))
-"""Agents whose decisions are timed, and what they are after."""
+AGENTS = (("random", "igt"), ("greedy", "igt"), ("greedy", "cpt"), ("igt-ws", "igt"), ("horizon", "igt"))
+"""Agents whose decisions are timed, and their rewards."""
 
 _STEPS = 10
 _HISTORY = 5
 
 
-def opened(path: PathLike) -> dict[str, Any]:
-    """Open a graph by memory map: seconds, and how much the process grew at most, in bytes.
+def measure_opening(path: PathLike) -> dict[str, Any]:
+    """Measure the seconds to open a graph by memory map, and the growth of the process in bytes.
 
-    The file's own pages count as long as they stay in memory, though processes share them. In a process that was
-    larger before, growth cannot be seen: call this first.
+    Mapped pages of the file count while they are in memory, although processes share them. Growth below an earlier
+    peak of the process cannot be seen, so call this function first.
     """
-    before = _peak()
-    seconds, graph = _timed(lambda: read_graph(path))
-    size = {"nodes": graph.num_nodes, "edges": graph.num_edges}
-    return {**size, "seconds": seconds, "grew": _peak() - before, "file": graph.indptr.nbytes + graph.indices.nbytes}
+    before = _get_peak_memory()
+    seconds, graph = _time_call(lambda: read_graph(path))
+    return {
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "seconds": seconds,
+        "grew": _get_peak_memory() - before,
+        "file": graph.indptr.nbytes + graph.indices.nbytes,
+    }
 
 
-def decisions(graph: Graph, *, repeats: int = 15, seed: int = 0) -> dict[str, float]:
-    """Milliseconds per decision of each agent, as the median over walks of ten nodes from random starts."""
+def measure_decisions(graph: Graph, *, repeats: int = 15, seed: int = 0) -> dict[str, float]:
+    """Return the milliseconds per decision of each agent: medians over walks of ten nodes from random starts."""
     starts = [graph.label(int(v)) for v in draw_starts(list_starts(graph, "frontier"), repeats, seed)]
-    found = {}
-    for agent, reward in WALKERS:
-        made = as_agent(agent)
-        walk = partial(explore, graph, made, reward, steps=_STEPS, seed=seed)
-        found[f"{made.name}, {reward}"] = _milliseconds(walk, starts) / (_STEPS - 1)
-    return found
+    times = {}
+    for name, reward in AGENTS:
+        agent = as_agent(name)
+        walk = partial(explore, graph, agent, reward, steps=_STEPS, seed=seed)
+        times[f"{agent.name}, {reward}"] = _time_median(walk, starts) / (_STEPS - 1)
+    return times
 
 
-def recommendations(graph: Graph, *, repeats: int = 15, seed: int = 0) -> dict[str, float]:
-    """Milliseconds per answer to a user who visited five nodes, nothing prepared for that user: the median."""
-    nodes, _ = walked(graph, repeats, _HISTORY, seed)
+def measure_recommendations(graph: Graph, *, repeats: int = 15, seed: int = 0) -> dict[str, float]:
+    """Return the median milliseconds per answer for histories of five nodes, without preparation."""
+    nodes, _ = draw_walks(graph, repeats, _HISTORY, seed)
     histories = [[graph.label(int(v)) for v in row] for row in nodes.reshape(repeats, -1)]
     few = histories[: max(2, repeats // 5)]
-    found = {}
-    for ranker, some in (("pagerank", histories), ("mixture", few)):
-        for near in ("last", "history"):
-            answer = partial(recommend, graph, ranker=ranker, candidates=near, seed=seed)
-            found[f"{ranker}, {near}"] = _milliseconds(answer, some)
-    found["pagerank_top"] = _milliseconds(partial(pagerank_top, graph), histories)
-    found["curious_pagerank"] = _milliseconds(
+    times = {}
+    for ranker, selected in (("pagerank", histories), ("mixture", few)):
+        for candidates in ("last", "history"):
+            answer = partial(recommend, graph, ranker=ranker, candidates=candidates, seed=seed)
+            times[f"{ranker}, {candidates}"] = _time_median(answer, selected)
+    times["pagerank_top"] = _time_median(partial(pagerank_top, graph), histories)
+    times["curious_pagerank"] = _time_median(
         lambda history: curious_pagerank(graph, history=history, workers=1, seed=seed), few
     )
-    return found
+    return times
 
 
-def measured(graph: Graph, walks: int, nodes: int, *, seed: int = 0) -> dict[str, Any]:
-    """Measure random walks, igt and cpt after every step: milliseconds per walk, and of igt alone."""
-    flat, offsets = walked(graph, walks, nodes, seed)
+def measure_growth(graph: Graph, walks: int, nodes: int, *, seed: int = 0) -> dict[str, Any]:
+    """Return the milliseconds per random walk to compute igt and cpt after each step, and igt alone."""
+    flat, offsets = draw_walks(graph, walks, nodes, seed)
     compute_growth(graph, flat[: offsets[1]], offsets[:2])
-    both, _ = _timed(lambda: compute_growth(graph, flat, offsets))
-    igt, _ = _timed(lambda: compute_growth(graph, flat, offsets, compressibility=False))
-    per = 1e3 / walks
-    return {"walks": walks, "nodes": nodes, "milliseconds": per * both, "igt": per * igt, "peak": _peak()}
+    both, _ = _time_call(lambda: compute_growth(graph, flat, offsets))
+    igt, _ = _time_call(lambda: compute_growth(graph, flat, offsets, compressibility=False))
+    return {
+        "walks": walks,
+        "nodes": nodes,
+        "milliseconds": 1e3 / walks * both,
+        "igt": 1e3 / walks * igt,
+        "peak": _get_peak_memory(),
+    }
 
 
-def judged(graph: Graph, walks: int, nodes: int, *, seed: int = 0) -> dict[str, Any]:
-    """Judge the choices of random walks by all motives: milliseconds per choice."""
-    flat, offsets = walked(graph, walks, nodes, seed)
+def measure_hypotheses(graph: Graph, walks: int, nodes: int, *, seed: int = 0) -> dict[str, Any]:
+    """Return the milliseconds per choice to compare all motives on random walks."""
+    flat, offsets = draw_walks(graph, walks, nodes, seed)
     people = Trajectories.from_walks([flat[a:b].tolist() for a, b in pairwise(offsets)], graph=graph)
-    seconds, found = _timed(lambda: hypotheses(graph, people, seed=seed, workers=1))
-    return {"choices": found.choices, "motives": len(found), "milliseconds": 1e3 * seconds / found.choices}
+    seconds, motives = _time_call(lambda: hypotheses(graph, people, seed=seed, workers=1))
+    return {"choices": motives.choices, "motives": len(motives), "milliseconds": 1e3 * seconds / motives.choices}
 
 
-def walked(graph: Graph, walks: int, nodes: int, seed: int = 0) -> tuple[Int32, Int64]:
-    """Random walks by position, one after another, and where each begins."""
+def draw_walks(graph: Graph, walks: int, nodes: int, seed: int = 0) -> tuple[Int32, Int64]:
+    """Draw random walks; return their positions in one array, and the offsets of the walks."""
     starts = draw_starts(list_starts(graph, "frontier"), walks, seed)
     ended = as_agent("random").run(begin([graph], [starts], "igt", nodes, seed=seed))
     inside = np.arange(ended.nodes.shape[1]) < ended.lengths[:, None]
     return ended.nodes[inside], np.concatenate([[0], np.cumsum(ended.lengths)])
 
 
-def _milliseconds(call: Callable[[Any], Any], values: Sequence[Any]) -> float:
-    """The median over all values after the first, whose call makes what is made once per graph."""
-    times = [_timed(partial(call, value))[0] for value in values]
+def _time_median(call: Callable[[Any], Any], values: Sequence[Any]) -> float:
+    """Return the median milliseconds over all values except the first, whose call computes what is cached per graph."""
+    times = [_time_call(partial(call, value))[0] for value in values]
     return 1e3 * statistics.median(times[1:])
 
 
-def _timed(call: Callable[[], Any]) -> tuple[float, Any]:
-    """CPU seconds of a call, of all threads, and its answer."""
+def _time_call(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the processor seconds of a call over all threads, and its result."""
     start = time.process_time()
-    answer = call()
-    return time.process_time() - start, answer
+    result = call()
+    return time.process_time() - start, result
 
 
-def _peak() -> int:
-    """Most bytes of memory that this process has had."""
+def _get_peak_memory() -> int:
+    """Return the peak memory of this process in bytes."""
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

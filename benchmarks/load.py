@@ -1,6 +1,6 @@
-"""`curiograph bench --load`: recommendations over HTTP under load, from parts that were computed ahead.
+"""Measure recommendations over HTTP under load, with all nodes prepared.
 
-The server is a process of its own, as a product would run it; wrk asks it from the same machine.
+The server runs in its own process, as in production; wrk sends the requests from the same machine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,12 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 import numpy as np
+import psutil
 
-from benchmarks.centrality import random_graph, wikispeedia
+from benchmarks.centrality import create_random_graph, read_wikispeedia
+from benchmarks.command import create_parser, exit_on_error, show_results
 from curiograph.centrality.history import History
+from curiograph.cli.output import show_progress
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
@@ -33,18 +36,16 @@ from curiograph.progress import Progress
 from curiograph.recommendation.prepared import CuriousRanker
 from curiograph.recommendation.recommender import Recommender
 
+COLUMNS = ("candidates", "requests/s", "p50", "p99", "errors", "memory first", "last", "max", "target met")
 CONNECTIONS = 32
-PROMISED = {"requests": 500.0, "p99": 0.1, "growth": 0.05}
-"""Requests a second at least; seconds and share of memory at most."""
+TARGETS = {"requests": 500.0, "p99": 0.1, "growth": 0.05}
+"""Minimum requests per second; maximum seconds and maximum relative growth of memory."""
 
-_CASES = (("last", False), ("all", False), ("last", True))
-"""Candidates, and whether with reasons."""
-_BODIES = 5_000
-_AT_ONCE = 16
-_SECONDS = 60
-"""Between two writings of a file of parts."""
-_START = 600
-"""Seconds in which a server has to be ready."""
+_CASES = (("last", False), ("all", False), ("last", True))  # candidates, and whether reasons are requested
+_NUM_BODIES = 5_000
+_BATCH = 16  # nodes prepared between two progress updates
+_SAVE_INTERVAL = 60  # seconds between two saves of prepared nodes
+_START_TIMEOUT = 600  # seconds until the first answer
 _SCRIPT = """\
 local bodies = {}
 for line in io.lines(os.getenv("CURIOGRAPH_BODIES")) do bodies[#bodies + 1] = line end
@@ -67,7 +68,7 @@ end
 
 @dataclass(frozen=True)
 class Load:
-    """What one load came to; times in seconds, memory in bytes."""
+    """Result of one load; times in seconds, memory in bytes."""
 
     graph: str
     candidates: str
@@ -80,153 +81,175 @@ class Load:
     slowest: float
     errors: int
     memory_first: int
-    """After the first second, when all that is allocated once has been."""
+    """Memory after the first second, when everything that is allocated once has been."""
     memory_last: int
     memory_max: int
 
     @property
-    def kept(self) -> bool:
-        """Whether all was reached that is promised."""
+    def met(self) -> bool:
+        """Whether all targets are met."""
         return (
-            self.requests_per_second >= PROMISED["requests"]
-            and self.p99 <= PROMISED["p99"]
+            self.requests_per_second >= TARGETS["requests"]
+            and self.p99 <= TARGETS["p99"]
             and self.errors == 0
-            and self.memory_max <= self.memory_first * (1 + PROMISED["growth"])
+            and self.memory_max <= self.memory_first * (1 + TARGETS["growth"])
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self) | {"kept": self.kept}
+        """Plain values, under the keys of stored runs."""
+        return asdict(self) | {"kept": self.met}
 
-    def row(self) -> list[Any]:
-        """A line of the table."""
+    def list_cells(self) -> list[Any]:
+        """Cells of a table row."""
         memory = [f"{each / 2**20:.0f} MiB" for each in (self.memory_first, self.memory_last, self.memory_max)]
         times = [f"{1e3 * each:.1f} ms" for each in (self.p50, self.p99)]
-        asked = f"{self.candidates}, with reasons" if self.reasons else self.candidates
-        return [asked, round(self.requests_per_second), *times, self.errors, *memory, self.kept]
+        candidates = f"{self.candidates}, with reasons" if self.reasons else self.candidates
+        return [candidates, round(self.requests_per_second), *times, self.errors, *memory, self.met]
 
 
-COLUMNS = ("candidates", "requests/s", "p50", "p99", "errors", "memory first", "last", "max", "as promised")
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the benchmark from the command line."""
+    parser = create_parser(__doc__)
+    parser.add_argument("--graph", type=Path, help="graph file (default: Wikispeedia)")
+    parser.add_argument("--seconds", type=int, default=60, help="duration of each load (default: 60)")
+    args = parser.parse_args(arguments)
+    with exit_on_error(args):
+        with show_progress(args.quiet) as progress:
+            loads = run(args.graph, args.seconds, args.seed, progress)
+        first = loads[0]
+        title = f"ten recommendations on {first.graph}, {first.connections} connections, {first.seconds:.0f} s"
+        document = {"loads": [load.to_dict() for load in loads]}
+        show_results(args, document, title, COLUMNS, [load.list_cells() for load in loads])
 
 
-def run_load(graph: Path | None, seconds: int, seed: int, progress: Progress) -> list[Load]:
-    """Load a server with random histories of 3 to 8 nodes: with the neighbours of the last node as candidates, with
-    all nodes, and with reasons.
+def run(graph: Path | None, seconds: int, seed: int, progress: Progress) -> list[Load]:
+    """Load a server with random histories of 3 to 8 nodes, for several candidate sets, with and without reasons.
 
     Parameters
     ----------
-    graph : a file; Wikispeedia where CURIOGRAPH_DATA has it, otherwise a random graph of its size. What is computed
-        ahead for it is kept in the user's cache.
+    graph : Path, optional
+        Graph file. By default Wikispeedia if CURIOGRAPH_DATA has it, otherwise a random graph of its size. Its
+        prepared nodes are stored in the cache folder of the user.
+    seconds : int
+        Duration of each load.
+    seed : int
+        Seed of the histories.
+    progress : callable
+        Progress callback.
     """
     wrk = shutil.which("wrk")
     if wrk is None:
         raise SettingError("the load comes from wrk, which is not installed: apt install wrk.")
-    name, g = _graph(graph, seed)
-    recommender = Recommender(g)
-    file = _cache() / f"parts-{_digest(recommender)}.safetensors"
-    _prepare(recommender, file, progress)
+    if graph is not None:
+        name, g = graph.name, read_graph(graph)
+    elif (wikispeedia := read_wikispeedia()) is not None:
+        name, g = "Wikispeedia", wikispeedia
+    else:
+        name = "uniform, directed, of Wikispeedia's size"
+        g = create_random_graph(4_600, 120_000, seed, directed=True)
+    parts = _prepare_all_nodes(g, progress)
     loads = []
     with tempfile.TemporaryDirectory() as folder:
         npz = Path(folder) / "load.npz"
         g.save(str(npz))
         for candidates, reasons in _CASES:
             progress(f"{seconds} s of load, candidates {candidates}{', with reasons' if reasons else ''}")
-            with served(["--graph", f"load={npz}", "--parts", f"load={file}"]) as (address, process):
-                bodies = _bodies(g, candidates, reasons, seed)
-                _first_answer(address, bodies[0])
-                found, memory = _loaded(wrk, Path(folder), f"{address}/api/v1/recommend", bodies, seconds, process.pid)
+            with run_server(["--graph", f"load={npz}", "--parts", f"load={parts}"]) as (address, process):
+                url = f"{address}/api/v1/recommend"
+                bodies = _create_bodies(g, candidates, reasons, seed)
+                first = Request(url, bodies[0].encode(), {"Content-Type": "application/json"})
+                with urlopen(first, timeout=_START_TIMEOUT) as answer:  # everything is in place before the load
+                    answer.read()
+                found, memory = _run_wrk(wrk, Path(folder), url, bodies, seconds, process.pid)
             took = found["microseconds"] / 1e6
-            p50, p99, slowest = (found[each] / 1e6 for each in ("p50", "p99", "max"))
             loads.append(
-                Load(name, candidates, reasons, CONNECTIONS, took, found["requests"] / took, p50, p99, slowest,
-                     found["errors"], memory[0], memory[-1], max(memory))
-            )  # fmt: skip
+                Load(
+                    graph=name,
+                    candidates=candidates,
+                    reasons=reasons,
+                    connections=CONNECTIONS,
+                    seconds=took,
+                    requests_per_second=found["requests"] / took,
+                    p50=found["p50"] / 1e6,
+                    p99=found["p99"] / 1e6,
+                    slowest=found["max"] / 1e6,
+                    errors=found["errors"],
+                    memory_first=memory[0],
+                    memory_last=memory[-1],
+                    memory_max=max(memory),
+                )
+            )
     return loads
 
 
-def _graph(file: Path | None, seed: int) -> tuple[str, Graph]:
-    if file is not None:
-        return file.name, read_graph(file)
-    found = wikispeedia()
-    if found is not None:
-        return "Wikispeedia", found
-    return "uniform, directed, of Wikispeedia's size", random_graph(4_600, 120_000, seed, directed=True)
-
-
-def _cache() -> Path:
+def get_parts_folder() -> Path:
+    """Return the folder of prepared nodes in the cache of the user; create it if necessary."""
     folder = get_cache_folder().parent / "load"
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def _digest(recommender: Recommender) -> str:
-    """What tells the graph from all others."""
-    parts = [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]
-    return str(parts[0].describe(recommender.graph)["graph"])
-
-
-def _prepare(recommender: Recommender, file: Path, progress: Progress) -> None:
-    """Compute the parts of all nodes, unless the file has them; interrupted, it goes on where it stopped."""
+def _prepare_all_nodes(graph: Graph, progress: Progress) -> Path:
+    """Prepare the nodes that the file of prepared nodes of this graph lacks, with regular saves; return the file."""
+    recommender = Recommender(graph)
+    rankers = [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]
+    file = get_parts_folder() / f"parts-{rankers[0].describe(graph)['graph']}.safetensors"
     if file.exists():
         recommender.load(file)
     nodes = range(recommender.graph.num_nodes)
     missing = [recommender.graph.label(v) for v in nodes if not recommender.is_prepared(History.from_visits([v]))]
-    written = time.monotonic()
-    for first in range(0, len(missing), _AT_ONCE):
+    saved = time.monotonic()
+    for first in range(0, len(missing), _BATCH):
         progress(f"preparing node {first} of {len(missing)}, once", first / len(missing))
-        recommender.prepare(missing[first : first + _AT_ONCE])
-        if time.monotonic() - written > _SECONDS:
+        recommender.prepare(missing[first : first + _BATCH])
+        if time.monotonic() - saved > _SAVE_INTERVAL:
             recommender.save(file)
-            written = time.monotonic()
+            saved = time.monotonic()
     if missing:
         recommender.save(file)
+    return file
 
 
 @contextmanager
-def served(arguments: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A server that is ready, and ends in good order."""
+def run_server(arguments: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Start `curiograph serve`; yield its address and process once it is ready, and stop it at the end."""
     command = [sys.executable, "-m", "curiograph", "serve", "--port", "0", "--json", "--quiet", *arguments]
     environment = {name: value for name, value in os.environ.items() if name != "CURIOGRAPH_TOKEN"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         try:
-            yield _address(process), process
+            yield _read_address(process), process
         finally:
             process.send_signal(signal.SIGTERM)
             if process.wait(60) != 0:
-                raise SettingError(f"the server ended with exit code {process.returncode}; see what it said above.")
+                raise SettingError(f"the server ended with exit code {process.returncode}; see its output above.")
 
 
-def _address(process: subprocess.Popen[str]) -> str:
-    said = ""
+def _read_address(process: subprocess.Popen[str]) -> str:
+    """Read the JSON document that the server prints when it is ready."""
+    text = ""
     for line in process.stdout or ():
-        said += line
+        text += line
         if line.startswith("}"):
-            return str(json.loads(said)["address"])
-    raise SettingError("the server did not start; see what it said above.")
+            return str(json.loads(text)["address"])
+    raise SettingError("the server did not start; see its output above.")
 
 
-def _bodies(graph: Graph, candidates: str, reasons: bool, seed: int) -> list[str]:
-    asked = {"candidates": candidates, "reasons": reasons}
+def _create_bodies(graph: Graph, candidates: str, reasons: bool, seed: int) -> list[str]:
+    """Create request bodies with random histories."""
     rng = np.random.default_rng(seed)
-    some = np.flatnonzero(graph.degrees)
-    histories = (rng.choice(some, min(len(some), int(rng.integers(3, 9))), replace=False) for _ in range(_BODIES))
-    return [
-        json.dumps({"graph": "load", "history": [graph.label(int(v)) for v in history]} | asked)
-        for history in histories
-    ]
+    connected = np.flatnonzero(graph.degrees)
+    bodies = []
+    for _ in range(_NUM_BODIES):
+        history = rng.choice(connected, min(len(connected), int(rng.integers(3, 9))), replace=False)
+        labels = [graph.label(int(v)) for v in history]
+        bodies.append(json.dumps({"graph": "load", "history": labels, "candidates": candidates, "reasons": reasons}))
+    return bodies
 
 
-def _first_answer(address: str, body: str) -> None:
-    """Ask once, so that the load begins with everything in place; raises if there is no answer."""
-    asked = Request(f"{address}/api/v1/recommend", body.encode(), {"Content-Type": "application/json"})
-    with urlopen(asked, timeout=_START) as answer:
-        answer.read()
-
-
-def _loaded(
+def _run_wrk(
     wrk: str, folder: Path, url: str, bodies: Sequence[str], seconds: int, pid: int
 ) -> tuple[dict[str, Any], list[int]]:
-    """What wrk found, and the memory of the server, second by second."""
+    """Run wrk; return its result, and the resident bytes of the server second by second."""
     script, lines = folder / "load.lua", folder / "bodies.jsonl"
     for path, text in ((script, _SCRIPT), (lines, "\n".join(bodies) + "\n")):
         with open_atomic(path) as stream:
@@ -237,17 +260,13 @@ def _loaded(
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
         while process.poll() is None:
             time.sleep(1)
-            memory.append(_memory(pid))
-        said = process.stdout.read() if process.stdout else ""
-    found = [line.removeprefix("RESULT ") for line in said.splitlines() if line.startswith("RESULT ")]
+            memory.append(psutil.Process(pid).memory_info().rss)
+        output = process.stdout.read() if process.stdout else ""
+    found = [line.removeprefix("RESULT ") for line in output.splitlines() if line.startswith("RESULT ")]
     if process.returncode != 0 or not found:
         raise SettingError(f"wrk ended with exit code {process.returncode} and no result.")
     return json.loads(found[0]), memory
 
 
-def _memory(pid: int) -> int:
-    """Resident bytes of a process."""
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS:"):
-            return int(line.split()[1]) * 1024
-    raise SettingError(f"process {pid} has no memory: it has ended.")
+if __name__ == "__main__":
+    main()

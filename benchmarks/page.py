@@ -1,31 +1,32 @@
-"""`curiograph bench --page`: how quick the page is in a real browser, chromium without a window.
+"""Measure the speed of the page in chromium without a window.
 
-The browser's own clock tells: from the start of loading, or from the click, until the picture is on the screen.
+Times are measured by the clock of the browser: from the start of loading, or from the click, to the painted picture.
 """
 
 from __future__ import annotations
 
 import shutil
 import statistics
-from collections.abc import Callable, Hashable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
-from benchmarks.centrality import wikispeedia
-from benchmarks.load import served
+from benchmarks.centrality import read_wikispeedia
+from benchmarks.command import create_parser, exit_on_error, show_results
+from benchmarks.load import run_server
 from curiograph.agents.explore import explore
+from curiograph.cli.output import show_progress
 from curiograph.errors import SettingError
 from curiograph.graph.generators import generate
-from curiograph.graph.graph import Graph
 from curiograph.optional import import_optional
 
-COLUMNS = ("what", "median", "slowest", "promised", "as promised")
+COLUMNS = ("what", "median", "slowest", "target", "target met")
 
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
 _STEPS = 20
 _OPENINGS = 5
-_LONG = 300
+_LONG_WALK = 300
 _PAINTED = """() => {
   const canvas = document.querySelector('.cg-picture canvas');
   if (!canvas || !canvas.width) return false;
@@ -54,82 +55,95 @@ _STEP = """async () => {
 
 @dataclass(frozen=True)
 class Timed:
-    """One thing that was timed, in milliseconds."""
+    """Repeated times of one action, in milliseconds."""
 
     what: str
     times: list[float]
-    promised: float | None = None
+    target: float | None = None
+    """Target for the median, if there is one."""
 
     @property
     def median(self) -> float:
-        """Half of the times are shorter."""
+        """Median time."""
         return statistics.median(self.times)
 
     @property
-    def kept(self) -> bool | None:
-        """Whether the median is within what was promised."""
-        return None if self.promised is None else self.median <= self.promised
+    def met(self) -> bool | None:
+        """Whether the median meets the target; None if there is none."""
+        return None if self.target is None else self.median <= self.target
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        return asdict(self) | {"median": self.median, "kept": self.kept}
+        """Plain values, under the keys of stored runs."""
+        values = {"what": self.what, "times": self.times, "promised": self.target}
+        return values | {"median": self.median, "kept": self.met}
 
-    def row(self) -> list[Any]:
-        """A line of the table."""
-        promised = "" if self.promised is None else f"{self.promised:.0f} ms"
-        return [self.what, f"{self.median:.0f} ms", f"{max(self.times):.0f} ms", promised, self.kept]
+    def list_cells(self) -> list[Any]:
+        """Cells of a table row."""
+        target = "" if self.target is None else f"{self.target:.0f} ms"
+        return [self.what, f"{self.median:.0f} ms", f"{max(self.times):.0f} ms", target, self.met]
 
 
-def run_page(seed: int, progress: Callable[[str], None]) -> list[Timed]:
-    """Open the page, step, and step again with 300 nodes on it; on Wikispeedia where CURIOGRAPH_DATA has it."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the benchmark from the command line."""
+    args = create_parser(__doc__).parse_args(arguments)
+    with exit_on_error(args):
+        with show_progress(args.quiet) as progress:
+            timed = run(args.seed, progress)
+        rows = [each.list_cells() for each in timed]
+        document = {"page": [each.to_dict() for each in timed]}
+        show_results(args, document, "the page in chromium, without a window", COLUMNS, rows)
+
+
+def run(seed: int, progress: Callable[[str], None]) -> list[Timed]:
+    """Open the page and take steps, with few and with 300 nodes, on Wikispeedia if CURIOGRAPH_DATA has it."""
     driver = import_optional("playwright.sync_api", "test", "Driving a browser")
     chromium = shutil.which("chromium")
     if chromium is None:
         raise SettingError("the page is timed in chromium, which is not installed: apt install chromium.")
-    found = wikispeedia()
-    name, graph = ("wikispeedia", found) if found is not None else ("er", generate("er", nodes=50, seed=3))
+    graph = read_wikispeedia()
+    name = "er" if graph is None else "wikispeedia"
+    graph = generate("er", nodes=50, seed=3) if graph is None else graph
     progress("starting the server")
-    with served([]) as (address, _), driver.sync_playwright() as started:
+    with run_server([]) as (address, _), driver.sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium, args=_FLAGS)
         progress("opening the page")
-        opened = [_opened(browser, f"{address}/?graph={name}")[1] for _ in range(_OPENINGS)]
+        opened = [_open_page(browser, f"{address}/?graph={name}")[1] for _ in range(_OPENINGS)]
         progress("stepping")
-        short = _stepped(browser, f"{address}/?graph={name}")
-        progress(f"stepping with {_LONG} nodes")
-        walk = _long_walk(graph, seed)
-        parts = [("graph", name), ("agent", "random"), *(("walk", node) for node in walk)]  # random: no time to think
-        long = _stepped(browser, f"{address}/?{urlencode(parts)}")
+        short = _time_steps(browser, f"{address}/?graph={name}")
+        progress(f"stepping with {_LONG_WALK} nodes")
+        length = min(_LONG_WALK, graph.num_nodes - _STEPS - 1)  # leaves room for the timed steps
+        walk = explore(graph, "random", "igt", steps=length, seed=seed).nodes
+        parts = [("graph", name), ("agent", "random"), *(("walk", node) for node in walk)]  # random decides at once
+        long = _time_steps(browser, f"{address}/?{urlencode(parts)}")
         browser.close()
-    many = f"{len(walk):,} nodes and more"
+    size = f"{len(walk):,} nodes and more"
     return [
         Timed("first picture, nothing cached", opened, 2_000),
         Timed(f"a step shown, walks of up to {_STEPS + 1} nodes", [each[0] for each in short], 200),
-        Timed(f"a step shown, {many}", [each[0] for each in long], 200),
-        Timed(f"mean frame while they move, {many}", [each[2] for each in long]),
-        Timed(f"longest frame while they move, {many}", [each[1] for each in long]),
+        Timed(f"a step shown, {size}", [each[0] for each in long], 200),
+        Timed(f"mean frame while they move, {size}", [each[2] for each in long]),
+        Timed(f"longest frame while they move, {size}", [each[1] for each in long]),
     ]
 
 
-def _opened(browser: Any, address: str) -> tuple[Any, float]:
-    """A page in a browser that has never seen it, and when its picture was painted."""
+def _open_page(browser: Any, address: str) -> tuple[Any, float]:
+    """Open a page with an empty cache; return it and the time at which its picture was painted."""
     page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
-    page.on("pageerror", _broken)
-    page.on("console", lambda message: _broken(message.text) if message.type == "error" else None)
+    page.on("pageerror", _raise_page_error)
+    page.on("console", lambda message: _raise_page_error(message.text) if message.type == "error" else None)
     page.goto(address)
     return page, float(page.wait_for_function(_PAINTED, polling="raf", timeout=60_000).json_value())
 
 
-def _broken(error: Any) -> None:
-    raise SettingError(f"the page complains: {error}")
+def _raise_page_error(error: Any) -> None:
+    raise SettingError(f"the page reports an error: {error}")
 
 
-def _stepped(browser: Any, address: str) -> list[list[float]]:
-    page, _ = _opened(browser, address)
+def _time_steps(browser: Any, address: str) -> list[list[float]]:
+    page, _ = _open_page(browser, address)
     page.wait_for_timeout(1_000)
     return [page.evaluate(_STEP) for _ in range(_STEPS)]
 
 
-def _long_walk(graph: Graph, seed: int) -> list[Hashable]:
-    """A walk that leaves room for the steps to be timed."""
-    steps = min(_LONG, graph.num_nodes - _STEPS - 1)
-    return explore(graph, "random", "igt", steps=steps, seed=seed).nodes
+if __name__ == "__main__":
+    main()

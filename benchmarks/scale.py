@@ -1,14 +1,11 @@
-"""`curiograph bench --scale`: what many tasks and large graphs cost, and whether that is as promised.
-
-Speed is told as a ratio within this run: two workers against one, a million nodes against ten thousand.
-"""
+"""Measure many tasks and large graphs, with ratios within one run: two workers against one, a million nodes against
+ten thousand."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,23 +15,25 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import engines, large
+from benchmarks.command import create_parser, exit_on_error, show_results
+from benchmarks.timing import time_call
 from curiograph.agents.evaluate import evaluate
+from curiograph.cli.output import show_progress
 from curiograph.errors import SettingError
 from curiograph.graph.generators import generate, generate_large
-from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
 from curiograph.growth.measure import measure
 from curiograph.progress import Progress
 from curiograph.validation import resolve_workers
 from curiograph.warmup import warm_up
 
-COLUMNS = ("what", "measured", "promised", "as promised")
+COLUMNS = ("what", "measured", "target", "target met")
 
 _SMALL, _MILLION = 10_000, 1_000_000
-_FASTER = 1.7  # two workers over one
-_SLOWER = 2.0  # a million nodes over ten thousand
-_MINUTES = 20.0
-_MEMORY = 4 * 2**30
+_MIN_SPEEDUP = 1.7  # two workers against one
+_MAX_SLOWDOWN = 2.0  # a million nodes against ten thousand
+_MAX_MINUTES = 20.0
+_MAX_MEMORY = 4 * 2**30
 _WALKS, _NODES = 100_000, 50
 _LENGTHS = (10, 20, 30, 50, 80)
 _DEGREES = (10, 20, 40)
@@ -42,22 +41,26 @@ _DEGREES = (10, 20, 40)
 
 @dataclass(frozen=True)
 class Row:
-    """One thing that was measured."""
+    """A measurement."""
 
     what: str
     measured: str
-    promised: str = ""
-    kept: bool | None = None
-    """Whether it is as promised; None where nothing was."""
+    target: str = ""
+    met: bool | None = None
+    """Whether the target is met; None if there is none."""
 
-    def cells(self) -> list[str]:
-        """For a table."""
-        return [self.what, self.measured, self.promised, {True: "yes", False: "NO", None: ""}[self.kept]]
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, under the keys of stored runs."""
+        return {"what": self.what, "measured": self.measured, "promised": self.target, "kept": self.met}
+
+    def list_cells(self) -> list[str]:
+        """Cells of a table row."""
+        return [self.what, self.measured, self.target, {True: "yes", False: "NO", None: ""}[self.met]]
 
 
 @dataclass
 class Scale:
-    """Everything that was measured."""
+    """All measurements."""
 
     facts: dict[str, Any] = field(default_factory=dict)
     """Plain values, for files and documentation."""
@@ -65,151 +68,169 @@ class Scale:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return self.facts | {"rows": [vars(row) for row in self.rows]}
+        return self.facts | {"rows": [row.to_dict() for row in self.rows]}
 
 
-def run_scale(largest: int, quick: bool, seed: int, say: Progress) -> Scale:
-    """Measure on graphs of ten thousand to `largest` nodes; `quick` measures fewer walks, and no model of costs."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the benchmark from the command line."""
+    parser = create_parser(__doc__)
+    parser.add_argument("--nodes", type=int, default=_MILLION, help="nodes of the largest graph (default: a million)")
+    parser.add_argument("--quick", action="store_true", help="fewer walks, and no costs by length and degree")
+    args = parser.parse_args(arguments)
+    with exit_on_error(args):
+        with show_progress(args.quiet) as progress:
+            scale = run(args.nodes, args.quick, args.seed, progress)
+        rows = [row.list_cells() for row in scale.rows]
+        show_results(args, scale.to_dict(), "many tasks and large graphs", COLUMNS, rows)
+
+
+def run(largest: int, quick: bool, seed: int, progress: Progress) -> Scale:
+    """Measure on graphs of ten thousand to `largest` nodes; `quick` uses fewer walks and skips costs by length."""
     if largest < _SMALL:
         raise SettingError(f"--nodes is {largest}; measure on graphs of {_SMALL:,} nodes or more.")
     scale = Scale({"processors": resolve_workers(None), "walks": _WALKS // (50 if quick else 1), "seed": seed})
-    say("compiling kernels")
+    progress("compiling kernels")
     warm_up()
-    say("what engines cost")
-    _engines(scale, quick)
-    say("two workers against one")
-    _speed_ups(scale, quick, seed)
+    progress("overhead of engines")
+    measure_engines(scale, quick)
+    progress("two workers against one")
+    measure_speedups(scale, quick, seed)
+    sizes = sorted({nodes for nodes in (_SMALL, _MILLION, largest) if nodes <= largest})
     with tempfile.TemporaryDirectory() as folder:
-        paths = [_generated(Path(folder), nodes, 20, seed, say) for nodes in _sizes(largest)]
-        _sized(scale, paths, seed, say)
+        paths = [_save_graph(Path(folder), nodes, 20, seed, progress) for nodes in sizes]
+        measure_sizes(scale, paths, seed, progress)
         if not quick:
-            say("what a walk costs by its length, and by the degree of the nodes")
-            _costs(scale, Path(folder), paths[0], seed, say)
+            progress("costs of a walk by length and by degree")
+            measure_costs(scale, Path(folder), paths[0], seed, progress)
         if largest >= _MILLION:
-            _batch(scale, paths[_sizes(largest).index(_MILLION)], scale.facts["walks"], seed, say)
+            measure_batch(scale, paths[sizes.index(_MILLION)], scale.facts["walks"], seed, progress)
     return scale
 
 
-def _sizes(largest: int) -> list[int]:
-    return sorted({nodes for nodes in (_SMALL, _MILLION, largest) if nodes <= largest})
-
-
-# ---- engines --------------------------------------------------------------------------------------------------------
-
-
-def _engines(scale: Scale, quick: bool) -> None:
+def measure_engines(scale: Scale, quick: bool) -> None:
+    """Measure the overhead of the installed engines."""
     installed = ("local", "ray") if find_spec("ray") else ("local",)
-    scale.facts["engines"] = found = engines.of_engines(installed, tasks=6 if quick else 20)
-    for row in found:
+    scale.facts["engines"] = engines.measure_engines(installed, tasks=6 if quick else 20)
+    for row in scale.facts["engines"]:
         started = f", started in {row['start']:.1f} s" if row["start"] else ""
         scale.rows.append(
             Row(
-                f"overhead of {row['engine']}, {row['workers']} workers, tasks of a second",
-                f"{row['overhead']:.1%}{started}",
-                f"{engines.PROMISED:.0%}",
-                row["overhead"] <= engines.PROMISED,
+                what=f"overhead of {row['engine']}, {row['workers']} workers, tasks of a second",
+                measured=f"{row['overhead']:.1%}{started}",
+                target=f"{engines.MAX_OVERHEAD:.0%}",
+                met=row["overhead"] <= engines.MAX_OVERHEAD,
             )
         )
 
 
-def _speed_ups(scale: Scale, quick: bool, seed: int) -> None:
+def measure_speedups(scale: Scale, quick: bool, seed: int) -> None:
+    """Compare two workers with one for `measure` and `evaluate`."""
     graph = generate_large("ws", _SMALL, seed=seed)
-    nodes, offsets = large.walked(graph, 4_000 if quick else 50_000, _NODES, seed)
+    nodes, offsets = large.draw_walks(graph, 4_000 if quick else 50_000, _NODES, seed)
     walks = [nodes[a:b].tolist() for a, b in pairwise(offsets)]
     graphs = [generate("rg", seed=seed + number) for number in range(40 if quick else 400)]
-    works: dict[str, Callable[[int], Any]] = {
+    functions: dict[str, Callable[[int], Any]] = {
         "measure": lambda workers: measure(graph, walks, workers=workers),
         "evaluate": lambda workers: evaluate("horizon", graphs, "igt", 10, 100, seed=seed, workers=workers),
     }
     scale.facts["speed_ups"] = {}
-    for name, work in works.items():
-        one, two = _seconds(lambda: work(1)), _seconds(lambda: work(2))  # noqa: B023 - called at once
+    for name, function in functions.items():
+        one, two = (time_call(lambda: function(workers)) for workers in (1, 2))  # noqa: B023 - called immediately
         scale.facts["speed_ups"][name] = {"one": one, "two": two, "ratio": one / two}
-        kept = None if quick else one / two >= _FASTER  # of a few seconds, starting processes takes too large a part
+        met = None if quick else one / two >= _MIN_SPEEDUP  # starting processes dominates a few seconds
         measured = f"{one / two:.2f}x ({one:.1f} s, {two:.1f} s)"
-        scale.rows.append(Row(f"{name}: 2 workers over 1", measured, f"{_FASTER}x", kept))
+        scale.rows.append(Row(f"{name}: 2 workers over 1", measured, f"{_MIN_SPEEDUP}x", met))
 
 
-def _seconds(work: Callable[[], Any]) -> float:
-    begun = time.perf_counter()
-    work()
-    return time.perf_counter() - begun
-
-
-# ---- large graphs ---------------------------------------------------------------------------------------------------
-
-
-def _generated(folder: Path, nodes: int, degree: int, seed: int, say: Progress) -> Path:
-    say(f"generating {nodes:,} nodes of mean degree {degree}")
+def _save_graph(folder: Path, nodes: int, degree: int, seed: int, progress: Progress) -> Path:
+    progress(f"generating {nodes:,} nodes of mean degree {degree}")
     path = folder / f"{nodes}-{degree}.npz"
     generate_large("ws", nodes, mean_degree=degree, seed=seed).save(str(path))
     return path
 
 
-def _sized(scale: Scale, paths: Sequence[Path], seed: int, say: Progress) -> None:
-    """Decisions and recommendations by the number of nodes."""
-    scale.facts["sizes"] = []
+def measure_sizes(scale: Scale, paths: Sequence[Path], seed: int, progress: Progress) -> None:
+    """Measure decisions and recommendations by the number of nodes."""
+    sizes = scale.facts["sizes"] = []
     for path in paths:
-        say(f"decisions and recommendations on {path.stem.partition('-')[0]} nodes")
-        opened = large.opened(path)
+        progress(f"decisions and recommendations on {path.stem.partition('-')[0]} nodes")
+        found = large.measure_opening(path)
+        scale.rows.append(Row(f"open {found['nodes']:,} nodes, {found['edges']:,} edges", f"{found['seconds']:.2f} s"))
         graph = read_graph(path)
-        found = opened | {"decisions": large.decisions(graph, seed=seed)}
-        found["recommendations"] = large.recommendations(graph, seed=seed)
-        scale.facts["sizes"].append(found)
-        about = f"{opened['nodes']:,} nodes, {opened['edges']:,} edges"
-        scale.rows.append(Row(f"open {about}", f"{opened['seconds']:.2f} s"))
-    small = scale.facts["sizes"][0]
-    for other in scale.facts["sizes"][1:]:
+        found["decisions"] = large.measure_decisions(graph, seed=seed)
+        found["recommendations"] = large.measure_recommendations(graph, seed=seed)
+        sizes.append(found)
+    for other in sizes[1:]:
         for kind in ("decisions", "recommendations"):
             for name, milliseconds in other[kind].items():
-                scale.rows.append(_against(f"{name} on {other['nodes']:,} nodes", milliseconds, small[kind][name]))
+                ratio = milliseconds / sizes[0][kind][name]
+                scale.rows.append(
+                    Row(
+                        what=f"{name} on {other['nodes']:,} nodes",
+                        measured=f"{milliseconds:.3g} ms, {ratio:.2f} times that on {_SMALL:,}",
+                        target=f"{_MAX_SLOWDOWN:g} times",
+                        met=ratio <= _MAX_SLOWDOWN,
+                    )
+                )
 
 
-def _against(what: str, milliseconds: float, before: float) -> Row:
-    ratio = milliseconds / before
-    measured = f"{milliseconds:.3g} ms, {ratio:.2f} times that on {_SMALL:,}"
-    return Row(what, measured, f"{_SLOWER:g} times", ratio <= _SLOWER)
-
-
-def _costs(scale: Scale, folder: Path, path: Path, seed: int, say: Progress) -> None:
-    """What a walk takes to measure, by its length and by the degree of its nodes; and a choice, to judge."""
+def measure_costs(scale: Scale, folder: Path, path: Path, seed: int, progress: Progress) -> None:
+    """Measure the cost of a walk by its length and by the degree of its nodes, and the cost of a choice."""
     graph = read_graph(path)
-    scale.facts["lengths"] = [large.measured(graph, 200, nodes, seed=seed) for nodes in _LENGTHS]
+    scale.facts["lengths"] = [large.measure_growth(graph, 200, nodes, seed=seed) for nodes in _LENGTHS]
     scale.facts["degrees"] = []
     for degree in _DEGREES:
-        graph = read_graph(_generated(folder, _SMALL, degree, seed, say))
-        found = {"degree": degree, "measured": large.measured(graph, 200, _NODES, seed=seed)["milliseconds"]}
-        found |= {"decisions": large.decisions(graph, seed=seed)}
-        scale.facts["degrees"].append(found | {"recommendations": large.recommendations(graph, seed=seed)})
-    scale.facts["hypotheses"] = large.judged(graph, 200, 30, seed=seed)
+        graph = read_graph(_save_graph(folder, _SMALL, degree, seed, progress))
+        scale.facts["degrees"].append(
+            {
+                "degree": degree,
+                "measured": large.measure_growth(graph, 200, _NODES, seed=seed)["milliseconds"],
+                "decisions": large.measure_decisions(graph, seed=seed),
+                "recommendations": large.measure_recommendations(graph, seed=seed),
+            }
+        )
+    scale.facts["hypotheses"] = large.measure_hypotheses(graph, 200, 30, seed=seed)
 
 
-def _batch(scale: Scale, path: Path, count: int, seed: int, say: Progress) -> None:
-    """Measure very many walks on a million nodes, and watch the memory of all processes."""
-    graph: Graph = read_graph(path)
-    nodes, offsets = large.walked(graph, count, _NODES, seed)
+def measure_batch(scale: Scale, path: Path, count: int, seed: int, progress: Progress) -> None:
+    """Measure many walks on a million nodes, and the memory of all processes."""
+    graph = read_graph(path)
+    nodes, offsets = large.draw_walks(graph, count, _NODES, seed)
     walks = [nodes[a:b].tolist() for a, b in pairwise(offsets)]
-    with _watched() as peak:
-        seconds = _seconds(lambda: measure(graph, walks, workers=2, progress=say))
+    with _watch_memory() as peak:
+        seconds = time_call(lambda: measure(graph, walks, workers=2, progress=progress))
     scale.facts["batch"] = {"walks": count, "nodes": _NODES, "seconds": seconds, "memory": peak[0]}
     minutes = seconds / 60 * _WALKS / count
-    scaled = "" if count == _WALKS else f" (as {count:,} of them tell)"
+    scaled = "" if count == _WALKS else f" (extrapolated from {count:,})"
     scale.rows += [
-        Row(f"measure {_WALKS:,} walks of {_NODES} nodes on a million, 2 workers", f"{minutes:.1f} min{scaled}",
-            f"{_MINUTES:g} min", minutes <= _MINUTES),
-        Row("memory of all its processes", f"{peak[0] / 2**30:.1f} GiB", f"{_MEMORY / 2**30:g} GiB",
-            peak[0] <= _MEMORY),
-    ]  # fmt: skip
+        Row(
+            what=f"measure {_WALKS:,} walks of {_NODES} nodes on a million, 2 workers",
+            measured=f"{minutes:.1f} min{scaled}",
+            target=f"{_MAX_MINUTES:g} min",
+            met=minutes <= _MAX_MINUTES,
+        ),
+        Row(
+            what="memory of all its processes",
+            measured=f"{peak[0] / 2**30:.1f} GiB",
+            target=f"{_MAX_MEMORY / 2**30:g} GiB",
+            met=peak[0] <= _MAX_MEMORY,
+        ),
+    ]
 
 
 @contextmanager
-def _watched() -> Iterator[list[int]]:
-    """The most bytes that this process and its workers took together at a time; shared pages count once."""
+def _watch_memory() -> Iterator[list[int]]:
+    """Record the peak memory of this process and its workers in bytes, with shared pages counted once."""
     peak, ended = [0], threading.Event()
 
     def watch() -> None:
         while not ended.wait(0.5):
-            peak[0] = max(peak[0], sum(map(_proportional, [os.getpid(), *_children()])))
+            children = [
+                int(child)
+                for task in Path("/proc/self/task").iterdir()
+                for child in (task / "children").read_text().split()
+            ]
+            peak[0] = max(peak[0], sum(map(_get_proportional_memory, [os.getpid(), *children])))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
@@ -220,16 +241,13 @@ def _watched() -> Iterator[list[int]]:
         watcher.join()
 
 
-def _children() -> list[int]:
-    found = []
-    for task in Path("/proc/self/task").iterdir():
-        found += [int(child) for child in (task / "children").read_text().split()]
-    return found
-
-
-def _proportional(process: int) -> int:
+def _get_proportional_memory(process: int) -> int:
     try:
         lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    except OSError:  # ended since
+    except OSError:  # the process has ended
         return 0
     return sum(1024 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ import networkx
 from show_scale import brief_lines, plan_lines, scale_lines, size_lines, walk_lines
 
 import curiograph as cg
-from benchmarks.run import ratio_text, seconds_text
+from benchmarks.report import format_ratio, format_seconds
 from curiograph.paper.experiment import redraw_figures
 from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.plotting.growth import build_step_curve
@@ -137,11 +137,11 @@ def bench_lines(run: dict[str, Any]) -> list[str]:
     for result in run["results"]:
         if result["ratio"] is None:
             continue
-        ours, theirs = (seconds_text(result[key]) if result[key] is not None else "" for key in ("ours", "peers"))
+        ours, theirs = (format_seconds(result[key]) if result[key] is not None else "" for key in ("ours", "peers"))
         target = "" if result["target"] is None else f"{result['target']:,g}"
         lines.append(
             f"| {result['what']} | {result['size']} | {ours or result['note']} | {result['peer']} | {theirs} "
-            f"| {ratio_text(result['ratio'])} | {target} |"
+            f"| {format_ratio(result['ratio'])} | {target} |"
         )
     machine = run["machine"]
     return [

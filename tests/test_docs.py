@@ -116,7 +116,7 @@ def test_differences_are_gathered_from_all_pages() -> None:
 
 def test_stored_runs_are_drawn_as_they_were_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
-    monkeypatch.setattr("curiograph.paper.table1.save_plot", lambda cells, path: drawn.extend(cells))
+    monkeypatch.setattr("curiograph.paper.table1.Table1.save_plot", lambda table, path: drawn.extend(table.cells))
     (tmp_path / "table1.json").write_text((DOCS / "results" / "table1.json").read_text())
     assert list(redraw_figures(tmp_path)) == ["table1"]
     for cell, kept in zip(drawn, json.loads((tmp_path / "table1.json").read_text())["cells"], strict=True):

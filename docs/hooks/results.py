@@ -12,7 +12,7 @@ from mkdocs.structure.files import File, Files
 
 DOCS = Path(__file__).parents[1]
 RESULTS = DOCS / "results"
-MADE_BY = {"ablation": "make ablation", "bench": "curiograph bench"}
+MADE_BY = {"ablation": "make ablation", "bench": "make bench"}
 """Commands of the results that `curiograph reproduce` does not make."""
 
 

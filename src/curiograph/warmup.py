@@ -1,4 +1,4 @@
-"""Touch every kernel once, with the types that real calls have."""
+"""Compile all kernels ahead of time by small calls with the argument types of real calls."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from curiograph.rewards.rate_distortion import rate_distortion
 
 
 def warm_up() -> float:
-    """Compile or load all kernels; returns the seconds it took."""
+    """Compile all kernels, or load them from the cache; return the seconds that it took."""
     start = time.perf_counter()
     for reward in ("igt", "cpt"):
         for agent in ("random", "greedy", "beam:2", "igt-rg", "igt-rg-horizon"):

@@ -12,7 +12,7 @@ from curiograph.agents.beam import BeamAgent
 from curiograph.graph.generators import FAMILIES
 from curiograph.graph.toys import complete, cycle, library
 from oracles import reference
-from oracles.reference import random_graph
+from oracles.reference import draw_graph
 
 FALLBACKS = ("frontier", "anywhere")
 
@@ -34,28 +34,28 @@ def visited(batch: cg.Exploration, walk: int) -> list[int]:
 def test_a_wide_beam_finds_the_best_walk(reward, discount, directed, fallback):
     rng = np.random.default_rng(6)
     for _ in range(4):
-        graph = random_graph(rng, 8, 0.3, directed=directed)
+        graph = draw_graph(rng, 8, 0.3, directed=directed)
         start = int(rng.choice(np.flatnonzero(graph.degrees)))
         walk = explore_silently(graph, BeamAgent(10**6, discount), reward, start, 6, fallback=fallback)
-        found = reference.walk_return(graph, walk.nodes, reward, discount)
-        assert found == pytest.approx(reference.best_return(graph, start, 6, reward, fallback, discount), abs=1e-9)
+        found = reference.compute_return(graph, walk.nodes, reward, discount)
+        assert found == pytest.approx(reference.find_best_return(graph, start, 6, reward, fallback, discount), abs=1e-9)
 
 
 def test_a_wide_beam_finds_the_best_walk_on_a_larger_graph():
     graph = cg.generate("rg", nodes=20, seed=5)
-    best = reference.best_return(graph, 0, 7, "igt")
+    best = reference.find_best_return(graph, 0, 7, "igt")
     assert cg.explore(graph, "beam:100000", "igt", 0, 7).total == best
     assert best > cg.explore(graph, "greedy", "igt", 0, 7).total
 
 
 def test_beam_scores_are_the_best_returns_through_each_candidate():
-    graph = random_graph(np.random.default_rng(1), 8, 0.4)
+    graph = draw_graph(np.random.default_rng(1), 8, 0.4)
     batch = cg.begin([graph], [[0, 1]], "igt", 5)
     scores = BeamAgent(10**5, discount=0.7).scores(batch)
     for walk, v, score in zip(batch.candidates.walks, batch.candidates.nodes, scores, strict=True):
         best = max(
-            reference.walk_return(graph, path, "igt", 0.7)
-            for path in reference.all_walks(graph, visited(batch, walk)[0], 5, "frontier")
+            reference.compute_return(graph, path, "igt", 0.7)
+            for path in reference.list_walks(graph, visited(batch, walk)[0], 5, "frontier")
             if path[1] == v
         )
         assert score == pytest.approx(best, abs=1e-8)
@@ -89,7 +89,7 @@ def test_deduplication_keeps_the_better_order():
     """Of two orders of one set, the one that closes the ring earlier has the higher return and is kept."""
     graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (3, 4), (2, 4), (4, 5)])
     walk = cg.explore(graph, "beam", "igt", 0, 6)
-    assert walk.total == reference.best_return(graph, 0, 6, "igt")
+    assert walk.total == reference.find_best_return(graph, 0, 6, "igt")
 
 
 def test_beam_of_width_one():

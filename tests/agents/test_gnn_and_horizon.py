@@ -40,12 +40,12 @@ HORIZON_SHAPES = [
 
 
 def gnn(shape: GnnShape = GNN_SHAPES[1], seed: int = 0) -> GnnAgent:
-    return GnnAgent(shape, reference.random_weights(shape.weights(), seed))
+    return GnnAgent(shape, reference.draw_weights(shape.weights(), seed))
 
 
 def horizon(shape: HorizonShape = HORIZON_SHAPES[2], seed: int = 0) -> HorizonAgent:
     """A horizon agent that by default reads all reachable nodes."""
-    return HorizonAgent(shape, reference.random_weights(shape.weights(), seed))
+    return HorizonAgent(shape, reference.draw_weights(shape.weights(), seed))
 
 
 BOTH = pytest.mark.parametrize("agent", [gnn(), horizon()], ids=["gnn", "horizon"])
@@ -91,7 +91,7 @@ def reference_gnn(agent: GnnAgent, graph: cg.Graph, batch: cg.Exploration) -> li
     shape = asdict(agent.shape)
     del shape["width"]
     return [
-        reference.gnn_value(graph, [*walk, v], agent.network, **shape)
+        reference.compute_gnn_value(graph, [*walk, v], agent.network, **shape)
         for walk, options in list_cases(batch)
         for v in options
     ]
@@ -102,7 +102,7 @@ def reference_horizon(agent: HorizonAgent, graph: cg.Graph, batch: cg.Exploratio
     values = []
     for walk, options in list_cases(batch):
         most = shape.lookahead if len(walk) < shape.near else shape.far_lookahead
-        values += reference.horizon_values(
+        values += reference.compute_horizon_values(
             graph,
             walk,
             options,
@@ -120,7 +120,7 @@ def reference_horizon(agent: HorizonAgent, graph: cg.Graph, batch: cg.Exploratio
 @settings(max_examples=25)
 @given(st.integers(2, 12), st.floats(0.1, 0.7), st.booleans(), st.integers(1, 9), st.integers(0, 99))
 def test_gnn_equals_reference(shape, nodes, chance, directed, length, seed):
-    graph = reference.random_graph(np.random.default_rng(seed), nodes, chance, directed=directed)
+    graph = reference.draw_graph(np.random.default_rng(seed), nodes, chance, directed=directed)
     batch, agent = make_random_walks(graph, length, seed), gnn(shape, seed)
     assert_close(agent.scores(batch), reference_gnn(agent, graph, batch))
 
@@ -129,7 +129,7 @@ def test_gnn_equals_reference(shape, nodes, chance, directed, length, seed):
 @settings(max_examples=25)
 @given(st.integers(2, 12), st.floats(0.1, 0.7), st.booleans(), st.integers(1, 9), st.integers(0, 99))
 def test_horizon_equals_reference(shape, nodes, chance, directed, length, seed):
-    graph = reference.random_graph(np.random.default_rng(seed), nodes, chance, directed=directed)
+    graph = reference.draw_graph(np.random.default_rng(seed), nodes, chance, directed=directed)
     batch, agent = make_random_walks(graph, length, seed, count=2), horizon(shape, seed)
     assert_close(agent.scores(batch), reference_horizon(agent, graph, batch))
 
@@ -195,9 +195,9 @@ def test_scores_do_not_depend_on_the_batch_size(agent, monkeypatch):
 @given(st.integers(2, 14), st.floats(0.1, 0.6), st.booleans(), st.integers(1, 12), st.integers(0, 99))
 def test_scores_do_not_depend_on_the_order_of_nodes(agent, nodes, chance, directed, length, seed):
     rng = np.random.default_rng(seed)
-    graph = reference.random_graph(rng, nodes, chance, directed=directed)
+    graph = reference.draw_graph(rng, nodes, chance, directed=directed)
     new = rng.permutation(nodes)
-    source, target = np.nonzero(reference.adjacency(graph))
+    source, target = np.nonzero(reference.build_adjacency(graph))
     renamed = cg.Graph.from_edges(np.column_stack([new[source], new[target]]), directed=directed, nodes=range(nodes))
     batch = make_random_walks(graph, length, seed)
     again = make_walks(renamed, [new[walk].tolist() for walk, _ in list_cases(batch)])
@@ -320,7 +320,7 @@ def test_graph_of_one_edge(agent):
 @BOTH
 @pytest.mark.parametrize("directed", [True, False])
 def test_walks_of_fifty_nodes(agent, directed):
-    graph = reference.random_graph(np.random.default_rng(3), 60, 0.15, directed=directed)
+    graph = reference.draw_graph(np.random.default_rng(3), 60, 0.15, directed=directed)
     result = cg.evaluate(agent, graph, "igt", 50, 3)
     assert result.ended_early == 0
     assert np.isfinite(result.mean)
@@ -329,7 +329,7 @@ def test_walks_of_fifty_nodes(agent, directed):
 @BOTH
 @pytest.mark.parametrize("directed", [True, False])
 def test_long_walks_equal_reference(agent, directed):
-    graph = reference.random_graph(np.random.default_rng(3), 70, 0.08, directed=directed)
+    graph = reference.draw_graph(np.random.default_rng(3), 70, 0.08, directed=directed)
     batch = make_random_walks(graph, 55, 0, count=1)
     assert batch.lengths.tolist() == [55]
     assert_close(

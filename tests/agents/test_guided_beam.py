@@ -56,7 +56,7 @@ class ArbitraryGuide(ExactGuide):
 
 def horizon(seed: int = 0) -> HorizonAgent:
     shape = HorizonShape(width=8, layers=2)
-    return HorizonAgent(shape, reference.random_weights(shape.weights(), seed), "small")
+    return HorizonAgent(shape, reference.draw_weights(shape.weights(), seed), "small")
 
 
 @pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
@@ -66,21 +66,21 @@ def test_an_exact_guide_leads_to_the_best_walk(width, reward, fallback):
     """For any width, on graphs small enough for exhaustive search."""
     rng = np.random.default_rng(3)
     for _ in range(3):
-        graph = reference.random_graph(rng, 7, 0.35, directed=bool(rng.integers(2)))
+        graph = reference.draw_graph(rng, 7, 0.35, directed=bool(rng.integers(2)))
         starts = np.flatnonzero(graph.degrees)[:2]
         batch = cg.begin([graph], [starts], reward, 5, fallback=fallback)
         found = GuidedBeamAgent(width, guide=ExactGuide()).run(batch).returns
-        best = [reference.best_return(graph, int(start), 5, reward, fallback) for start in starts]
+        best = [reference.find_best_return(graph, int(start), 5, reward, fallback) for start in starts]
         assert found == pytest.approx(best, abs=1e-6)
 
 
 @pytest.mark.parametrize("reward", ["igt", "cpt"])
 @pytest.mark.parametrize("guide", [InvertedGuide(), horizon(), CustomGuide()], ids=lambda guide: type(guide).__name__)
 def test_wide_beam_finds_the_best_walk_with_any_guide(guide, reward):
-    graph = reference.random_graph(np.random.default_rng(5), 7, 0.35)
+    graph = reference.draw_graph(np.random.default_rng(5), 7, 0.35)
     starts = np.flatnonzero(graph.degrees)[:3]
     found = GuidedBeamAgent(5000, guide=guide).run(cg.begin([graph], [starts], reward, 5)).returns
-    assert found == pytest.approx([reference.best_return(graph, int(s), 5, reward) for s in starts], abs=1e-6)
+    assert found == pytest.approx([reference.find_best_return(graph, int(s), 5, reward) for s in starts], abs=1e-6)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -129,12 +129,12 @@ def test_ranks_by_rewards_plus_predicted_return():
 
 def test_scores_are_achievable_returns():
     """The score of a candidate is the return of the best walk found through it."""
-    graph = reference.random_graph(np.random.default_rng(8), 7, 0.4)
+    graph = reference.draw_graph(np.random.default_rng(8), 7, 0.4)
     batch = cg.begin([graph], [[0]], "igt", 5)
     scores = GuidedBeamAgent(5000, guide=horizon()).scores(batch)
-    walks = list(reference.all_walks(graph, 0, 5, "frontier"))
+    walks = list(reference.list_walks(graph, 0, 5, "frontier"))
     for v, score in zip(batch.candidates.nodes, scores, strict=True):
-        assert score == max(reference.walk_return(graph, walk, "igt") for walk in walks if walk[1] == v)
+        assert score == max(reference.compute_return(graph, walk, "igt") for walk in walks if walk[1] == v)
 
 
 @pytest.mark.parametrize("guide", [horizon(), ExactGuide()], ids=["horizon", "oracle"])
@@ -181,7 +181,7 @@ def test_agents_without_predicted_returns_cannot_guide(text):
 
 
 @pytest.mark.parametrize(
-    "guide", [None, "horizon", 3, GnnAgent(GnnShape(), reference.random_weights(GnnShape().weights(), 0)), object()]
+    "guide", [None, "horizon", 3, GnnAgent(GnnShape(), reference.draw_weights(GnnShape().weights(), 0)), object()]
 )
 def test_objects_that_cannot_guide(guide):
     with pytest.raises(cg.SettingError, match="cannot guide a beam"):

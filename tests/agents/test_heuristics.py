@@ -11,7 +11,7 @@ import curiograph as cg
 from curiograph.agents.registry import as_agent
 from curiograph.graph.toys import complete
 from oracles import reference
-from oracles.reference import random_graph
+from oracles.reference import draw_graph
 
 FALLBACKS = ("frontier", "anywhere")
 
@@ -30,9 +30,9 @@ def explore_silently(*args, **settings) -> cg.Walk:
 @pytest.mark.parametrize("directed", [True, False])
 @pytest.mark.parametrize(("agent", "sign"), [("max-degree", 1), ("min-degree", -1)])
 def test_degree_agents_score_by_degree_in_the_whole_graph(agent, sign, directed):
-    graph = random_graph(np.random.default_rng(0), 15, 0.3, directed=directed)
+    graph = draw_graph(np.random.default_rng(0), 15, 0.3, directed=directed)
     batch = cg.begin([graph], [np.flatnonzero(graph.degrees)], "igt", 5)
-    neighbors = (reference.adjacency(graph) > 0).sum(axis=1)
+    neighbors = (reference.build_adjacency(graph) > 0).sum(axis=1)
     assert as_agent(agent).scores(batch).tolist() == (sign * neighbors[batch.candidates.nodes]).tolist()
 
 
@@ -55,13 +55,14 @@ def test_random_chooses_uniformly():
 def test_greedy_takes_the_highest_reward(reward, fallback):
     rng = np.random.default_rng(2)
     for _ in range(6):
-        graph = random_graph(rng, 10, 0.3, directed=bool(rng.integers(2)))
+        graph = draw_graph(rng, 10, 0.3, directed=bool(rng.integers(2)))
         start = int(np.flatnonzero(graph.degrees)[0])
         walk = explore_silently(graph, "greedy", reward, start, 6, fallback=fallback)
         for t in range(1, len(walk)):
             before = walk.nodes[:t]
             values = {
-                v: reference.REWARDS[reward](graph, [*before, v]) for v in reference.candidates(graph, before, fallback)
+                v: reference.REWARDS[reward](graph, [*before, v])
+                for v in reference.find_candidates(graph, before, fallback)
             }
             assert values[walk.nodes[t]] == pytest.approx(max(values.values()), abs=1e-9)
             assert walk.rewards[t - 1] == pytest.approx(values[walk.nodes[t]], abs=1e-9)
@@ -84,16 +85,16 @@ def test_greedy_breaks_ties_at_random():
 def test_walks_are_valid_and_rewards_correct(agent, reward, fallback):
     rng = np.random.default_rng(4)
     for directed in (True, False):
-        graph = random_graph(rng, 12, 0.2, directed=directed)
+        graph = draw_graph(rng, 12, 0.2, directed=directed)
         start = int(np.flatnonzero(graph.degrees)[-1])
         walk = explore_silently(graph, agent, reward, start, 7, fallback=fallback, seed=2)
         assert walk.nodes[0] == start
         assert len(set(walk.nodes)) == len(walk) <= 7
         for t in range(1, len(walk)):
-            assert walk.nodes[t] in reference.candidates(graph, walk.nodes[:t], fallback)
+            assert walk.nodes[t] in reference.find_candidates(graph, walk.nodes[:t], fallback)
         if len(walk) < 7:
             assert walk.ended_early
-            assert not reference.candidates(graph, walk.nodes, fallback)
+            assert not reference.find_candidates(graph, walk.nodes, fallback)
         expected = [reference.REWARDS[reward](graph, walk.nodes[:t]) for t in range(2, len(walk) + 1)]
         assert walk.rewards == pytest.approx(expected, abs=1e-9)
         assert walk.total == pytest.approx(sum(expected))

@@ -28,12 +28,12 @@ CARD = {"reward": "igt", "command": "curiograph train", "licence": "MIT", "note"
 
 def gnn() -> GnnAgent:
     shape = GnnShape(inner_degree=True, width=4)
-    return GnnAgent(shape, reference.random_weights(shape.weights(), 0), "small-gnn")
+    return GnnAgent(shape, reference.draw_weights(shape.weights(), 0), "small-gnn")
 
 
 def horizon() -> HorizonAgent:
     shape = HorizonShape(width=4, layers=2)
-    return HorizonAgent(shape, reference.random_weights(shape.weights(), 1), "small-horizon")
+    return HorizonAgent(shape, reference.draw_weights(shape.weights(), 1), "small-horizon")
 
 
 BOTH = pytest.mark.parametrize("agent", [gnn(), horizon()], ids=["gnn", "horizon"])

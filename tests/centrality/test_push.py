@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import curiograph as cg
 from curiograph.centrality.history import make_teleport
 from curiograph.centrality.push import push_scores
-from oracles.reference import slow_pagerank
+from oracles.reference import compute_pagerank
 from support.small_graphs import graphs, histories, make_dense_teleport
 
 SLACK = 1e-13  # of the dense solve
@@ -20,7 +20,7 @@ SLACK = 1e-13  # of the dense solve
 def test_every_score_lies_within_its_bound(data: st.DataObject, alpha: float, edges: int, k: int) -> None:
     graph = data.draw(graphs())
     history = data.draw(histories(graph))
-    truth = slow_pagerank(graph, alpha, make_dense_teleport(graph, history))
+    truth = compute_pagerank(graph, alpha, make_dense_teleport(graph, history))
     found = push_scores(
         graph, make_teleport(graph, history), alpha, min(k, graph.num_nodes), tolerance=1e-9, max_edges=edges
     )

@@ -19,7 +19,7 @@ from curiograph.centrality.walkers import choose_starts, simulate_biased_walks, 
 from curiograph.graph.toys import complete, cycle, library
 from oracles import reference as twins
 
-GRAPH = twins.random_graph(np.random.default_rng(3), 30, 0.08, directed=True)
+GRAPH = twins.draw_graph(np.random.default_rng(3), 30, 0.08, directed=True)
 PANELS = 5
 
 
@@ -134,7 +134,7 @@ def normalize_row(row: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("graph", [GRAPH, WEIGHTED, library()])
 def test_occupation_equals_the_matrix_power(graph):
     count, steps = 20000, 7
-    matrix = np.asarray([normalize_row(row) for row in twins.adjacency(graph)])
+    matrix = np.asarray([normalize_row(row) for row in twins.build_adjacency(graph)])
     start = graph.label(int(np.flatnonzero(graph.degrees)[0]))
     first = choose_starts(graph, [start], count, 0)
     walks = simulate_unbiased_walks(cg.begin([graph], [first], "igt", 2, seed=1), steps)
@@ -205,7 +205,7 @@ def test_gaps_of_walks_with_revisits_equal_measure():
 @given(st.integers(0, 10**6))
 def test_distances_equal_networkx(seed):
     rng = np.random.default_rng(seed)
-    graph = twins.random_graph(rng, int(rng.integers(2, 12)), 0.2, directed=bool(seed % 2))
+    graph = twins.draw_graph(rng, int(rng.integers(2, 12)), 0.2, directed=bool(seed % 2))
     walks = rng.integers(-1, graph.num_nodes, (6, 4)).astype(np.int32)
     walks[:, 0] = np.maximum(walks[:, 0], 0)
     found = kernels.shortest_paths.compute_distances(

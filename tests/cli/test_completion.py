@@ -1,4 +1,4 @@
-"""Completion as shells ask for it."""
+"""Shell completion."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ from curiograph.cli.main import main
 
 @pytest.fixture
 def complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    """What is offered for the last of these words, which bash has taken apart."""
+    """Return the completions of the last of these words, as split by bash."""
     monkeypatch.chdir(tmp_path)
 
-    def offered(*words: str, separator: str = "\n") -> list[str]:
+    def list_completions(*words: str, separator: str = "\n") -> list[str]:
         monkeypatch.setenv("_CURIOGRAPH_COMPLETE", "complete_bash")
         monkeypatch.setenv("COMP_WORDS", separator.join(["curiograph", *words]))
         monkeypatch.setenv("COMP_CWORD", str(len(words)))
         main()
         return capsys.readouterr().out.split()
 
-    return offered
+    return list_completions
 
 
-def test_names_come_from_the_registries(complete):
+def test_values_come_from_the_registries(complete):
     assert complete("explore", "g", "--agent", "")[:6] == [
         "random", "max-degree", "min-degree", "greedy", "horizon", "beam",
     ]  # fmt: skip
@@ -48,7 +48,7 @@ def test_names_come_from_the_registries(complete):
     assert complete("do") == ["doctor"]
 
 
-def test_graphs_are_toys_and_files(complete, tmp_path):
+def test_graphs_are_toy_graphs_and_files(complete, tmp_path):
     for name in ("trips.tsv", "links.csv", "notes.md"):
         (tmp_path / name).write_text("a b\n")
     toys = ["toy:library", "toy:grid", "toy:cycle", "toy:complete"]
@@ -57,7 +57,7 @@ def test_graphs_are_toys_and_files(complete, tmp_path):
     assert complete("explore", "folder/") == []  # bash completes paths
 
 
-def test_words_that_bash_takes_apart(complete):
+def test_words_split_by_bash(complete):
     assert complete("explore", "toy", ":") == ["library", "grid", "cycle", "complete"]
     assert complete("explore", "toy", ":", "c") == ["cycle", "complete"]
     assert complete("explore", "toy:c") == ["toy:cycle", "toy:complete"]
@@ -66,7 +66,7 @@ def test_words_that_bash_takes_apart(complete):
     assert complete("explore", "g", "--reward", "i", separator=" ") == ["igt"]
 
 
-def test_nothing_heavy_is_imported():
+def test_no_heavy_package_is_imported():
     made = {name: value for name, value in vars(completion).items() if callable(value) and not name.startswith("_")}
     values = [name for name in made if made[name].__module__ == completion.__name__ and name != "complete_in_bash"]
     calls = "\n".join(f"completion.{name}({'chr(116)' if name == 'complete_graphs' else ''})" for name in values)

@@ -1,4 +1,4 @@
-"""`curiograph data` as a user drives it."""
+"""`curiograph data`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 
 @pytest.fixture(autouse=True)
-def nowhere(monkeypatch, tmp_path):
-    """No data but what a test makes, and no network."""
+def isolate(monkeypatch, tmp_path):
+    """No data except that of the test, and no network."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CURIOGRAPH_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -47,9 +47,9 @@ def test_get_from_a_copy_then_list(run, tmp_path):
     assert run("data", "get", "books", "--quiet").err == ""
 
 
-def test_a_cache_of_ones_own(run, tmp_path):
+def test_get_into_another_cache(run, tmp_path):
     done = run("data", "get", "books", "--from", tmp_path, "--cache", "here")
-    assert "set CURIOGRAPH_DATA=here to have it found there" in done.err
+    assert "set CURIOGRAPH_DATA=here so that it is found there" in done.err
     assert (tmp_path / "here" / "amazon-books" / "ratings_Books.csv").exists()
 
 

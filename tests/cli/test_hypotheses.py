@@ -1,4 +1,4 @@
-"""`curiograph hypotheses`, as a user drives it."""
+"""`curiograph hypotheses`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHORT = ("--steps", "5", "--burn-in", "2")
 
 @pytest.fixture
 def walks(tmp_path: Path) -> Path:
-    """People in the library who like connections."""
+    """Walks in the library that prefer nodes of high degree."""
     starts = cg.toys.library().labels * 3
     lists = [
         cg.explore(cg.toys.library(), agent="max-degree", start=start, steps=6, seed=seed).nodes
@@ -29,7 +29,7 @@ def walks(tmp_path: Path) -> Path:
     return file
 
 
-def test_both_questions_are_those_of_the_functions(run, walks):
+def test_results_match_the_functions(run, walks):
     found = run("hypotheses", "toy:library", walks, *SHORT, "--seed", "3", "--agent", "min-degree", "--json").document
     lists = [line.split(",") for line in walks.read_text().splitlines()[1:]]
     people = Trajectories.from_walks(lists, graph=cg.toys.library())
@@ -41,7 +41,7 @@ def test_both_questions_are_those_of_the_functions(run, walks):
     assert [null["answer"] for null in found["growth"]["nulls"]] == [null.answer for null in growth.values()]
 
 
-def test_two_tables_and_a_sentence(run, walks):
+def test_output_is_two_tables_and_a_sentence(run, walks):
     done = run("hypotheses", "toy:library", walks, *SHORT)
     assert done.code == 0
     for word in ("motive", "markov", "percentile", "null model", "rewired", "shuffled"):
@@ -78,10 +78,10 @@ def test_results_are_written(run, walks, tmp_path, ending):
 
 
 TWO = "music,physics,chemistry,biology,philosophy\n" * 2
-"""People with a choice each."""
+"""Two walks with choices."""
 
 
-def test_walks_too_short_for_growth_still_tell_motives(run, tmp_path):
+def test_short_walks_are_compared_without_growth(run, tmp_path):
     file = tmp_path / "walks.txt"
     file.write_text(TWO)
     done = run("hypotheses", "toy:library", file, "--json")
@@ -94,13 +94,13 @@ def test_walks_too_short_for_growth_still_tell_motives(run, tmp_path):
     ("text", "arguments", "message"),
     [
         ("music,physics\nmusic,zz\n", [], "walks.txt: the graph has no node 'zz'"),
-        ("# nobody\n", [], "contains no walks"),
+        ("# no walks\n", [], "contains no walks"),
         ("music,physics\n", ["--no-growth"], "there is no choice of a new node along a link"),
         ("music,physics,chemistry,biology,philosophy\n", ["--no-growth"], "all choices are by 1 user"),
         ("music,physics\n", ["--agent", "gready", "--no-growth"], "there is no agent 'gready'"),
         (TWO, ["--steps", "1"], "steps is 1"),
         ("music,physics\n", ["--burn-in", "0", "--no-growth"], "--burn-in is 0"),
-        (TWO, ["--burn-in", "100"], "--burn-in is 100; give the visits before the first choice that counts, 1 to 50."),
+        (TWO, ["--burn-in", "100"], "--burn-in is 100; give the number of visits before the first choice, 1 to 50."),
         (TWO, ["--walks", "0"], "--walks is 0; compare the growth of 1 walk or more"),
         ("music,physics\n", ["--out", "x.docx"], "cannot write .docx"),
     ],

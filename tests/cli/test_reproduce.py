@@ -1,4 +1,4 @@
-"""`curiograph reproduce` as a user drives it."""
+"""`curiograph reproduce`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,12 @@ from pathlib import Path
 import pytest
 
 from curiograph.agents import pretrained
+from curiograph.human.prediction.predict import Effort
+from support import people
 from support.program import Run
 from support.small_agents import save_random_agents
+
+QUICK = Effort(splits=2, trials=3, train_steps=4, walkers=10, trained_walkers=5, steps=2, windows=60, all_windows=20)
 
 SMALL = {
     "table1": ["--graphs", "2", "--episodes", "all", "--beam-episodes", "2"],
@@ -28,7 +32,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_writes_all_three_and_shows_tables(
+def test_files_are_written_and_tables_shown(
     run: Run, tmp_path: Path, shelf: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: shelf)
@@ -43,7 +47,7 @@ def test_writes_all_three_and_shows_tables(
 
 
 @pytest.mark.parametrize("name", ["lengths", "walltime"])
-def test_json_is_one_document_even_without_trained_agents_and_peers(
+def test_json_without_trained_agents_and_peers(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     monkeypatch.setattr(pretrained, "_get_shipped_folder", lambda: tmp_path)
@@ -68,10 +72,72 @@ def test_json_is_one_document_even_without_trained_agents_and_peers(
         (["walltime", "--out", "/dev/null/results"], "cannot write to /dev/null"),
     ],
 )
-def test_bad_input_gets_one_sentence(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_bad_input_gets_one_sentence_and_exit_code_2(
+    run: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
     where = [] if "--out" in arguments else ["--out", str(tmp_path / "out")]
     done = run("reproduce", *arguments, *where)
     assert done.code == 2
     assert message in done.err
     assert len(done.err.strip().splitlines()) == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_table1_with_json(run: Run, tmp_path: Path) -> None:
+    out = tmp_path / "results"
+    done = run(
+        "reproduce", "table1", "--graphs", "2", "--episodes", "2", "--beam-episodes", "2", "--out", str(out), "--json"
+    )  # fmt: skip
+    assert len(json.loads(done.out)["cells"]) == 8
+    assert sorted(path.name for path in out.iterdir()) == ["table1.json", "table1.md", "table1.png"]
+    assert "| igt | RG |" in (out / "table1.md").read_text()
+
+
+def test_table1_on_environment_files(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "tiny_ws_set.json"
+    ring = {"nodes": [{"id": i} for i in range(6)], "links": [{"source": i, "target": (i + 1) % 6} for i in range(6)]}
+    path.write_text(json.dumps({"train": {}, "val": {}, "test": {"0": ring, "1": ring}}))
+    common = [
+        "reproduce",
+        "table1",
+        "--episodes",
+        "2",
+        "--beam-episodes",
+        "2",
+        "--out",
+        str(tmp_path / "out"),
+        "--json",
+    ]
+    cells = json.loads(run(*common, "--environments", str(path)).out)["cells"]
+    assert {(cell["family"], cell["source"]) for cell in cells} == {("ws", "tiny_ws_set.json")}
+    twice = run(*common, "--environments", str(path), "--environments", str(path))
+    assert twice.code == 2
+    assert "another file of the family ws" in twice.err
+
+
+def test_missing_dataset_gets_one_sentence(run, tmp_path, monkeypatch):
+    monkeypatch.delenv("CURIOGRAPH_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    ran = run("reproduce", "table2", "--only", "wikispeedia", "--out", tmp_path / "r")
+    assert ran.code == 2
+    assert "curiograph data get wikispeedia" in ran.err
+    ran = run("reproduce", "table2", "--only", "netflix")
+    assert ran.code == 2
+    assert "the datasets are movielens, books, wikispeedia" in ran.err
+
+
+@pytest.fixture(scope="module")
+def movielens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return people.ml_100k(tmp_path_factory.mktemp("data") / "ml-100k", people.tastes(users=120, items=70, visits=40))
+
+
+def test_examples_and_table2_share_a_run_folder(run, movielens, tmp_path, monkeypatch):
+    monkeypatch.setattr("curiograph.human.prediction.predict.QUICK", QUICK)
+    common = ("--only", "movielens", "--from", movielens, "--quick", "--run", tmp_path / "runs", "--out", tmp_path)
+    ran = run("reproduce", "examples", *common, "--workers", "1", "--count", "1")
+    assert ran.code == 0, ran.err
+    assert "went to Film" in ran.out
+    ran = run("reproduce", "table2", *common, "--workers", "1", "--json")
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["settings"]["effort"]["trials"] == 3
+    assert {"table2.md", "table2.json", "table2.png", "examples.md"} <= {path.name for path in tmp_path.iterdir()}

@@ -78,12 +78,12 @@ def test_candidates_and_rewards_follow_the_definition(case, fallback, steps, see
     while True:
         on = [graphs[k] for k in batch.graph_of]
         expected = [
-            reference.candidates(graph, walk, fallback) if len(walk) < steps else []
+            reference.find_candidates(graph, walk, fallback) if len(walk) < steps else []
             for graph, walk in zip(on, walks_of(batch), strict=True)
         ]
         assert candidates_of(batch) == expected
         values = [
-            reference.igt(graph, [*walk, v])
+            reference.compute_igt(graph, [*walk, v])
             for graph, walk, options in zip(on, walks_of(batch), expected, strict=True)
             for v in options
         ]
@@ -92,7 +92,7 @@ def test_candidates_and_rewards_follow_the_definition(case, fallback, steps, see
             break
         batch = batch.step(choose_randomly(batch, rng))
     for graph, walk, row, total in zip(on, walks_of(batch), batch.rewards, batch.returns, strict=True):
-        rewards = [reference.igt(graph, walk[:t]) for t in range(2, len(walk) + 1)]
+        rewards = [reference.compute_igt(graph, walk[:t]) for t in range(2, len(walk) + 1)]
         assert row[: len(rewards)].tolist() == rewards
         assert np.isnan(row[len(rewards) :]).all()
         assert total == sum(rewards)

@@ -249,10 +249,10 @@ def test_cost_benchmarks_return_plain_values(tmp_path):
     graph = cg.generate_large("ws", 500, mean_degree=6, seed=0)
     graph.save(str(tmp_path / "g.npz"))
     costs = [
-        large.opened(tmp_path / "g.npz"),
-        large.decisions(graph, repeats=2),
-        large.recommendations(graph, repeats=2),
-        large.measured(graph, 3, 5),
+        large.measure_opening(tmp_path / "g.npz"),
+        large.measure_decisions(graph, repeats=2),
+        large.measure_recommendations(graph, repeats=2),
+        large.measure_growth(graph, 3, 5),
     ]
     json.dumps(costs)
     assert (costs[0]["nodes"], costs[0]["edges"]) == (500, graph.num_edges)
@@ -271,7 +271,7 @@ if sys.argv[2] == "generate":
     costs = {}
 else:
     graph = cg.read_graph(path)
-    costs = {"opened": large.opened(path), "measured": large.measured(graph, 500, 50)}
+    costs = {"opened": large.measure_opening(path), "measured": large.measure_growth(graph, 500, 50)}
 costs["peak"] = tracemalloc.get_traced_memory()[1]
 if sys.argv[2] == "generate":
     graph.save(path)
@@ -296,6 +296,6 @@ def test_a_million_nodes_need_bounded_memory_and_cost_no_more_than_ten_thousand(
     assert used["opened"]["seconds"] < 5
     assert used["measured"]["milliseconds"] < 20  # 100,000 such walks in 20 minutes on two cores
     graph, small = cg.read_graph(path), cg.generate_large("ws", 10_000, seed=0)
-    for cost in (large.decisions, large.recommendations):
+    for cost in (large.measure_decisions, large.measure_recommendations):
         here, there = cost(graph), cost(small)
         assert {what: here[what] / there[what] < 2.5 for what in here} == dict.fromkeys(here, True)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import curiograph as cg
 from curiograph.graph.toys import complete, cycle, library
-from oracles.reference import independent_loops, random_graph, skeleton
+from oracles.reference import build_skeleton, count_independent_loops, draw_graph
 
 
 def assert_loops_are_bases(graph: cg.Graph, walk: list[int]) -> None:
@@ -17,7 +17,7 @@ def assert_loops_are_bases(graph: cg.Graph, walk: list[int]) -> None:
     growth = cg.measure(graph, walk, compressibility=False)
     loops = cg.gap_loops(graph, walk)
     assert len(loops) == len(growth.gaps)
-    joined = skeleton(graph)
+    joined = build_skeleton(graph)
     for gap, loop in zip(growth.gaps, loops, strict=True):
         assert loop[0] == gap.opened_by
         assert len(set(loop)) == len(loop) >= 4
@@ -32,14 +32,14 @@ def assert_loops_are_bases(graph: cg.Graph, walk: list[int]) -> None:
             for (opened, closed), loop in zip(lives, loops, strict=True)
             if opened <= t < closed
         ]
-        assert independent_loops(joined[np.ix_(nodes, nodes)], still) == len(still) == growth.beta1[t - 1]
+        assert count_independent_loops(joined[np.ix_(nodes, nodes)], still) == len(still) == growth.beta1[t - 1]
 
 
 @given(st.integers(0, 2**32), st.integers(4, 22), st.sampled_from([0.2, 0.3, 0.4]), st.booleans())
 def test_loops_of_open_gaps_are_a_basis(seed, nodes, chance, directed):
     rng = np.random.default_rng(seed)
     assert_loops_are_bases(
-        random_graph(rng, nodes, chance, directed=directed), rng.integers(nodes, size=3 * nodes).tolist()
+        draw_graph(rng, nodes, chance, directed=directed), rng.integers(nodes, size=3 * nodes).tolist()
     )
 
 

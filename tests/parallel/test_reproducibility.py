@@ -165,8 +165,8 @@ print({work}(engine="ray", address=os.environ["CLUSTER_ADDRESS"], progress=repor
 
 def whole_table(engine: Any = "local", address: str | None = None, workers: int | None = None, **how: Any) -> str:
     used_engine = resolve_engine(engine, workers, address, how.pop("run", None))
-    cells = table1.run(table1.Settings(episodes=10, beam_episodes=3, graphs=4), engine=used_engine, **how)
-    return json.dumps(table1.to_dict(cells, table1.Settings()), sort_keys=True)
+    table = table1.run(table1.Settings(episodes=10, beam_episodes=3, graphs=4), engine=used_engine, **how)
+    return json.dumps(table.to_dict(), sort_keys=True)
 
 
 def two_hundred(**how: Any) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from benchmarks.centrality import random_graph
+from benchmarks.centrality import create_random_graph
 from curiograph.errors import GraphError
 from curiograph.parallel import resolve_engine, run_job
 from curiograph.parallel.shared_arrays import Shared, SharingError, share
@@ -36,7 +36,7 @@ def test_workers_map_one_file_and_cannot_write_to_it() -> None:
 
 @linux
 def test_an_opened_graph_is_mapped_from_its_own_file(tmp_path: Path) -> None:
-    cg.write_graph(random_graph(3000, 20_000, seed=1), tmp_path / "g.npz")
+    cg.write_graph(create_random_graph(3000, 20_000, seed=1), tmp_path / "g.npz")
     graph = cg.read_graph(tmp_path / "g.npz")
     results = run_job(a_job(seen, range(4), shared={"array": graph.indices}), resolve_engine(workers=2))
     assert {result["file"].split()[1] for result in results} == {place_of(tmp_path / "g.npz")}

@@ -1,4 +1,4 @@
-"""What `curiograph doctor` looks at: each check tells what it found, and adds the problems that it sees."""
+"""Checks of `curiograph doctor`: each one fills a section of the report and adds the problems that it finds."""
 
 from __future__ import annotations
 
@@ -13,28 +13,33 @@ from typing import Any
 import curiograph
 from curiograph.cli.packages import Installed, read_installed
 from curiograph.errors import CuriographError
+from curiograph.validation import resolve_workers
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-_OLDER = 10  # folders of kernels of other versions that are worth no remark
-_GAPS, _BITS = 2, 0.8908126465984033  # of the toy graph `library`, by the slow twins
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+_MAX_OLD_CACHES = 10  # kernel caches of other versions that need no remark
+_EXPECTED_GAPS, _EXPECTED_BITS = 2, 0.8908126465984033  # of toy:library, by the reference implementations
 
 
 @dataclass
 class DoctorReport:
-    """What was found."""
+    """State of the installation."""
 
     versions: dict[str, str | None] = field(default_factory=dict)
-    """Of Python, curiograph and the packages that it uses; None where one is not installed."""
+    """Versions of Python, curiograph and the packages it uses; None if a package is not installed."""
     machine: dict[str, Any] = field(default_factory=dict)
+    """Platform, cores, memory and thread settings."""
     extras: list[dict[str, Any]] = field(default_factory=list)
+    """Name, purpose and missing packages of each extra."""
     kernels: dict[str, Any] = field(default_factory=dict)
-    """The cache of compiled kernels, and whether kernels compute what they should."""
+    """The cache of compiled kernels, and whether the kernels return correct values."""
     data: dict[str, Any] = field(default_factory=dict)
+    """Folders of datasets and the datasets found in them."""
     agents: dict[str, Any] = field(default_factory=dict)
+    """Number of shipped agents, and the names of those that cannot be read."""
     problems: list[str] = field(default_factory=list)
-    """Sentences that say what is wrong and the way out."""
+    """Problems, each with its solution."""
     remarks: list[str] = field(default_factory=list)
-    """Sentences on what could be better, with nothing wrong."""
+    """Possible improvements that are not problems."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -42,129 +47,129 @@ class DoctorReport:
 
 
 def run_checks() -> DoctorReport:
-    """Look at everything; slow only where kernels have to be compiled."""
-    found = DoctorReport()
-    check_packages(found, read_installed())
-    check_machine(found)
-    check_kernels(found)
-    check_data(found)
-    check_agents(found)
-    return found
+    """Run all checks; slow only if kernels have to be compiled."""
+    report = DoctorReport()
+    check_packages(report, read_installed())
+    check_machine(report)
+    check_kernels(report)
+    check_data(report)
+    check_agents(report)
+    return report
 
 
-def check_packages(found: DoctorReport, about: Installed | None) -> None:
-    """Versions and extras; nothing of it is imported."""
-    found.versions = {"python": platform.python_version(), "curiograph": curiograph.__version__}
-    if about is None:
-        found.problems.append(
+def check_packages(report: DoctorReport, installed: Installed | None) -> None:
+    """Check versions and extras from metadata, without importing any package."""
+    report.versions = {"python": platform.python_version(), "curiograph": curiograph.__version__}
+    if installed is None:
+        report.problems.append(
             "curiograph is not installed, only found among sources, so its extras are unknown: "
             "run pip install -e . in the folder of its pyproject.toml."
         )
         return
-    if about.version != curiograph.__version__:
-        found.problems.append(
-            f"the sources are curiograph {curiograph.__version__}, but {about.version} was installed: install it again."
+    if installed.version != curiograph.__version__:
+        report.problems.append(
+            f"the sources are curiograph {curiograph.__version__}, but {installed.version} was installed: "
+            "install it again."
         )
-    optional = {package.name: package for extra in about.extras for package in extra.packages}
-    everything = {package.name: package for package in about.packages} | optional
-    found.versions |= {name: package.version for name, package in everything.items()}
-    for package in about.packages:
+    packages = {package.name: package for package in installed.packages}
+    packages |= {package.name: package for extra in installed.extras for package in extra.packages}
+    report.versions |= {name: package.version for name, package in packages.items()}
+    for package in installed.packages:
         if package.version is None:
-            found.problems.append(f"{package.name} is missing: pip install {package.name}.")
-    for package in everything.values():
+            report.problems.append(f"{package.name} is missing: pip install {package.name}.")
+    for package in packages.values():
         if package.too_old:
-            found.problems.append(
-                f"{package.name} {package.version} is too old, {package.least} or newer is needed: "
-                f"pip install '{package.name}>={package.least}'."
+            report.problems.append(
+                f"{package.name} {package.version} is too old, {package.min_version} or newer is needed: "
+                f"pip install '{package.name}>={package.min_version}'."
             )
-    for extra in about.extras:
-        missing = extra.missing
-        row = {"name": extra.name, "purpose": extra.purpose, "installed": not missing, "missing": missing}
-        found.extras.append(row | {"install": extra.install})
+    for extra in installed.extras:
+        report.extras.append(
+            {
+                "name": extra.name,
+                "purpose": extra.purpose,
+                "installed": not extra.missing,
+                "missing": extra.missing,
+                "install": extra.install,
+            }
+        )
 
 
-def check_machine(found: DoctorReport) -> None:
-    """Platform, cores, memory, and threads that are more than the cores."""
-    cores = _usable_cores()
-    found.machine = {
+def check_machine(report: DoctorReport) -> None:
+    """Check platform, cores, memory, and whether threads outnumber the cores."""
+    cores = resolve_workers(None)
+    try:
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # not on every platform
+        memory = None
+    report.machine = {
         "platform": platform.platform(),
         "cores": os.cpu_count(),
         "usable_cores": cores,
-        "memory_bytes": _memory(),
-        "threads": {name: os.environ[name] for name in _THREADS if name in os.environ},
+        "memory_bytes": memory,
+        "threads": {name: os.environ[name] for name in _THREAD_VARIABLES if name in os.environ},
     }
-    for name, text in found.machine["threads"].items():
+    for name, text in report.machine["threads"].items():
         if text.isdecimal() and int(text) > cores:
-            found.problems.append(
+            report.problems.append(
                 f"{name} is {text}, but {cores} cores may be used, so that threads wait for each other: "
                 f"set {name}={cores} or less, or unset it."
             )
 
 
-def _usable_cores() -> int:
-    """Cores that this process may run on: fewer than there are in many containers."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _memory() -> int | None:
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # not on every platform
-        return None
-
-
-def check_kernels(found: DoctorReport) -> None:
-    """Where compiled kernels are kept, whether they are there yet, and whether they compute what they should."""
-    found.kernels = {"folder": None, "bytes": 0, "compiled": 0, "older_folders": 0, "correct": False}
-    with warnings.catch_warnings(record=True) as said:
+def check_kernels(report: DoctorReport) -> None:
+    """Check the cache of compiled kernels, and that the kernels return correct values."""
+    report.kernels = {"folder": None, "bytes": 0, "compiled": 0, "older_folders": 0, "correct": False}
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            found.kernels |= _kernel_cache()
-            gaps, bits = _computed()
-        except Exception as error:  # numba may fail in any way where it does not fit python, numpy or the processor
-            found.problems.append(
+            report.kernels |= _describe_kernel_cache()
+            gaps, bits = _compute_toy_values()
+        except Exception as error:  # numba fails in many ways if it does not fit Python, numpy or the processor
+            report.problems.append(
                 f"kernels do not run ({type(error).__name__}: {error}): pip install --upgrade --force-reinstall numba."
             )
             return
-    found.problems += [str(each.message) for each in said if "kernel cache" in str(each.message)]
-    found.kernels["correct"] = gaps == _GAPS and abs(bits - _BITS) < 1e-9
-    if not found.kernels["correct"]:
-        found.problems.append(
-            f"kernels compute {gaps} gaps and {bits:.6f} bits for toy:library instead of {_GAPS} and {_BITS:.6f}: "
-            f"delete the folder {found.kernels['folder']}, and report it if that does not help."
+    report.problems += [str(each.message) for each in caught if "kernel cache" in str(each.message)]
+    folder = report.kernels["folder"]
+    report.kernels["correct"] = gaps == _EXPECTED_GAPS and abs(bits - _EXPECTED_BITS) < 1e-9
+    if not report.kernels["correct"]:
+        report.problems.append(
+            f"kernels compute {gaps} gaps and {bits:.6f} bits for toy:library instead of {_EXPECTED_GAPS} and "
+            f"{_EXPECTED_BITS:.6f}: delete the folder {folder}, and report the problem if that does not help."
         )
-    if found.kernels["older_folders"] > _OLDER:
-        found.remarks.append(
-            f"{found.kernels['older_folders']} folders of kernels of other versions lie beside "
-            f"{found.kernels['folder']}; they may be deleted."
+    if report.kernels["older_folders"] > _MAX_OLD_CACHES:
+        report.remarks.append(
+            f"{report.kernels['older_folders']} kernel caches of other versions are beside {folder}; "
+            "they may be deleted."
         )
-    if found.kernels["folder"] and not found.kernels["compiled"]:
-        found.remarks.append(
-            "kernels were not compiled yet, so first calls are slow; `curiograph warmup` compiles all."
+    if folder and not report.kernels["compiled"]:
+        report.remarks.append(
+            "kernels are not compiled yet, so first calls are slow; `curiograph warmup` compiles all of them."
         )
 
 
-def _kernel_cache() -> dict[str, Any]:
+def _describe_kernel_cache() -> dict[str, Any]:
     from curiograph import kernels
 
     folder = kernels.jit.get_cache_folder()
     if folder is None:
         return {}
-    ours = Path(kernels.csr.has_edge.stats.cache_path)  # numba makes a folder in it for each copy of the sources
-    older = len([other for other in folder.parent.glob("kernels-*") if other != folder])
-    compiled = len(list(ours.glob("*.nbi")))
-    return {"folder": str(folder), "bytes": _bytes(folder), "compiled": compiled, "older_folders": older}
-
-
-def _bytes(folder: Path) -> int:
-    total = 0
+    own = Path(kernels.csr.has_edge.stats.cache_path)  # numba creates a folder in it for each copy of the sources
+    size = 0
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):  # other processes replace files in it
-            total += path.stat().st_size
-    return total
+            size += path.stat().st_size
+    return {
+        "folder": str(folder),
+        "bytes": size,
+        "compiled": len(list(own.glob("*.nbi"))),
+        "older_folders": len([other for other in folder.parent.glob("kernels-*") if other != folder]),
+    }
 
 
-def _computed() -> tuple[int, float]:
+def _compute_toy_values() -> tuple[int, float]:
+    """Gaps and compressibility of toy:library."""
     from curiograph.graph.toys import library
     from curiograph.rewards.rate_distortion import compressibility
     from curiograph.rewards.topology import betti
@@ -172,8 +177,8 @@ def _computed() -> tuple[int, float]:
     return int(betti(library(), dim=1)), float(compressibility(library()))
 
 
-def check_data(found: DoctorReport) -> None:
-    """Folders that data sets are looked for in, and what is there."""
+def check_data(report: DoctorReport) -> None:
+    """Check the folders of datasets and list the datasets in them."""
     from curiograph.human.data.load import find_dataset, get_cache_folder
     from curiograph.human.data.registry import READERS, SOURCES
 
@@ -181,35 +186,31 @@ def check_data(found: DoctorReport) -> None:
     try:
         cache = get_cache_folder()
     except CuriographError as error:
-        found.data = {"CURIOGRAPH_DATA": given, "cache": None, "writable": False, "found": {}}
-        found.problems.append(str(error))
+        report.data = {"CURIOGRAPH_DATA": given, "cache": None, "writable": False, "found": {}}
+        report.problems.append(str(error))
         return
-    found.data = {"CURIOGRAPH_DATA": given, "cache": str(cache), "writable": _writable(cache), "found": {}}
+    existing = next((path for path in (cache, *cache.absolute().parents) if path.exists()), None)
+    writable = existing is not None and existing.is_dir() and os.access(existing, os.W_OK)
+    report.data = {"CURIOGRAPH_DATA": given, "cache": str(cache), "writable": writable, "found": {}}
     if given and not Path(given).is_dir():
-        found.problems.append(f"CURIOGRAPH_DATA is {given}, where there is no folder: make it, or unset the variable.")
-    if not found.data["writable"]:
-        found.problems.append(
-            f"data sets cannot be kept in {cache}, which cannot be written to: set XDG_CACHE_HOME to a folder that "
-            "can, or give one with curiograph data get --cache DIR."
+        report.problems.append(f"CURIOGRAPH_DATA is {given}, which is not a folder: create it, or unset the variable.")
+    if not writable:
+        report.problems.append(
+            f"datasets cannot be stored in {cache}, which is not writable: set XDG_CACHE_HOME to a writable folder, "
+            "or give one with curiograph data get --cache DIR."
         )
     for name in dict.fromkeys([*READERS, *SOURCES]):
         try:
-            place = find_dataset(name)
+            folder = find_dataset(name)
         except CuriographError as error:
-            found.problems.append(f"data set {name}: {error}")
+            report.problems.append(f"dataset {name}: {error}")
             continue
-        if place is not None:
-            found.data["found"][name] = str(place)
+        if folder is not None:
+            report.data["found"][name] = str(folder)
 
 
-def _writable(folder: Path) -> bool:
-    """Whether a folder can be written to, or made."""
-    present = next((path for path in (folder, *folder.absolute().parents) if path.exists()), None)
-    return present is not None and present.is_dir() and os.access(present, os.W_OK)
-
-
-def check_agents(found: DoctorReport) -> None:
-    """Whether the shipped agents can be read."""
+def check_agents(report: DoctorReport) -> None:
+    """Check that the shipped agents can be read."""
     from curiograph.agents.pretrained import load_agent, shipped_agents
 
     names, broken = shipped_agents(), []
@@ -218,9 +219,9 @@ def check_agents(found: DoctorReport) -> None:
             load_agent(name)
         except CuriographError as error:
             broken.append(name)
-            found.problems.append(
-                f"shipped agent {name} is broken: {error} Get it anew: pip install --force-reinstall curiograph."
+            report.problems.append(
+                f"shipped agent {name} is broken: {error} Reinstall it: pip install --force-reinstall curiograph."
             )
-    found.agents = {"shipped": len(names), "broken": broken}
+    report.agents = {"shipped": len(names), "broken": broken}
     if not names:
-        found.problems.append("there is no shipped agent: pip install --force-reinstall curiograph.")
+        report.problems.append("there is no shipped agent: pip install --force-reinstall curiograph.")

@@ -1,7 +1,7 @@
-"""What the shell offers when a value is completed: names from the registries, found without numba or torch.
+"""Shell completion of argument values, from the registries and without importing numba or torch.
 
-Each function gives all values; typer keeps those that begin like what was typed. Where none is left, bash and zsh
-complete the names of files, which is what graphs, agents and data may be as well.
+Each function returns all values; typer keeps those that start with the text typed so far. If none is left, bash and
+zsh complete file names, which graphs, agents and data may be as well.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def complete_agents() -> list[str]:
-    """Who can walk: planners, baselines and shipped agents."""
+    """Heuristic agents, planners and shipped agents."""
     from curiograph.agents.pretrained import shipped_agents
     from curiograph.agents.registry import AGENTS
 
@@ -22,7 +22,7 @@ def complete_agents() -> list[str]:
 
 
 def complete_learners() -> list[str]:
-    """What `train` can train."""
+    """Kinds of agents that `train` trains."""
     return ["gnn", "horizon"]
 
 
@@ -32,7 +32,7 @@ def complete_presets() -> list[str]:
 
 
 def complete_rewards() -> list[str]:
-    """What agents look at."""
+    """Registered rewards."""
     from curiograph.rewards.registry import REWARDS
 
     return list(REWARDS)
@@ -53,68 +53,69 @@ def complete_large_graphs() -> list[str]:
 
 
 def complete_fallbacks() -> list[str]:
-    """Where to go at a dead end."""
+    """Candidates at a dead end."""
     return ["frontier", "anywhere"]
 
 
 def complete_engines() -> list[str]:
-    """Where tasks run."""
+    """Execution backends."""
     return ["local", "ray"]
 
 
 def complete_rankers() -> list[str]:
-    """What `recommend` ranks by."""
+    """Rankers of `recommend`."""
     from curiograph.recommendation.recommender import RANKERS
 
     return list(RANKERS)
 
 
 def complete_sources() -> list[str]:
-    """Data sets that `data get` gets."""
+    """Datasets that `data get` downloads."""
     from curiograph.human.data.registry import SOURCES
 
     return list(SOURCES)
 
 
 def complete_datasets() -> list[str]:
-    """Data sets that can be read by name."""
+    """Datasets that can be read by name."""
     from curiograph.human.data.registry import READERS, SOURCES
 
     return list(dict.fromkeys([*READERS, *SOURCES]))
 
 
 def complete_published() -> list[str]:
-    """Data sets of the paper."""
+    """Datasets of the paper."""
     from curiograph.paper.people import DATASETS
 
     return list(DATASETS)
 
 
 def complete_graphs(incomplete: str) -> list[str]:
-    """Toy graphs, and files in this folder beside them; other paths are left to the shell."""
+    """Toy graphs and graph files in the current folder; other paths are left to the shell."""
     from curiograph.graph.io.read import EXTENSIONS
     from curiograph.graph.toys import TOYS
 
     toys = [f"toy:{name}" for name in TOYS]
     if not any(toy.startswith(incomplete) for toy in toys):
         return []
-    return toys + sorted(path.name for path in Path().iterdir() if path.suffix.lower() in EXTENSIONS and path.is_file())
+    files = (path for path in Path().iterdir() if path.suffix.lower() in EXTENSIONS and path.is_file())
+    return toys + sorted(path.name for path in files)
 
 
 def complete_in_bash(program: Callable[[], object]) -> None:
-    """Run the program where bash asks for completions, with words put together that bash takes apart.
+    """Print the completions that bash asks for.
 
-    Bash ends a word at `:` and `=`, so that `toy:li` arrives as three words, and only what follows the last of them
-    is replaced by what we answer.
+    Bash splits words at `:` and `=`, so that `toy:li` arrives as three words, and it replaces only the text after the
+    last separator. Join the words before the program runs, and remove the prefix that bash keeps from its answers.
     """
-    known = _mend_words()
+    prefix = _join_split_words()
     with redirect_stdout(io.StringIO()) as answer, suppress(SystemExit):
         program()
-    print("\n".join(line.removeprefix(known) for line in answer.getvalue().splitlines()))
+    print("\n".join(line.removeprefix(prefix) for line in answer.getvalue().splitlines()))
 
 
-def _mend_words() -> str:
-    """Put words together in what bash passes on, one a line; returns what the shell keeps of the completed value."""
+def _join_split_words() -> str:
+    """Join the words in COMP_WORDS that bash has split; return the part of the last word that bash keeps."""
     given = os.environ["COMP_WORDS"].split("\n")[: int(os.environ["COMP_CWORD"]) + 1]
     if len(given) == 1:
         return ""

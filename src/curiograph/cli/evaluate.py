@@ -1,4 +1,4 @@
-"""`curiograph evaluate`."""
+"""The command `curiograph evaluate`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def evaluate(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Mean return of agents over many walks, with its error over episodes and clustered by graph.
+    """Compute the mean return of agents over many walks, with standard errors over episodes and clustered by graph.
 
     [bold]curiograph evaluate --family rg --agent greedy --agent beam:64 --reward igt --episodes 20[/bold]
     """
@@ -49,22 +49,23 @@ def evaluate(
     from curiograph.parallel import resolve_engine
 
     check_out(out, (".json", ".csv"))
-    if run is not None:
-        check_folder(run, "--run")
-    used_engine = resolve_engine(engine, workers, address, run)
-    tested = _graphs(family, graph, environments, graphs, nodes, seed, directed)
-    count: Any = episodes if episodes == "all" else _whole(episodes)
-    kept: Any = fallback
-    several = [Rollouts.create(name, tested, reward, steps, count, kept, seed) for name in agent]
-    with show_progress(quiet) as say:
-        results = evaluate_all(several, used_engine, say)
+    check_folder(run, "--run")
+    backend = resolve_engine(engine, workers, address, run)
+    test_graphs = _load_graphs(family, graph, environments, graphs, nodes, seed, directed)
+    count: Any = episodes
+    if episodes != "all":
+        try:
+            count = int(episodes)
+        except ValueError:
+            raise SettingError(f"--episodes is {episodes!r}; give a whole number or all.") from None
+    checked_later: Any = fallback
+    rollouts = [Rollouts.create(name, test_graphs, reward, steps, count, checked_later, seed) for name in agent]
+    with show_progress(quiet) as progress:
+        results = evaluate_all(rollouts, backend, progress)
     documents = [result.to_dict() for result in results]
     document = documents[0] if len(documents) == 1 else {"results": documents}
     columns = ("agent", "mean", "sem", "sem by graph", "graphs", "episodes", "ended early")
-    rows = [
-        (d["agent"], d["mean"], d["sem"], d["sem_by_graph"], d["graphs"], d["episodes"], d["ended_early"])
-        for d in documents
-    ]
+    rows = [[each[column.replace(" ", "_")] for column in columns] for each in documents]
     write_result(out, document, lambda: (columns, rows))
     if json:
         show_json(document)
@@ -72,7 +73,7 @@ def evaluate(
         show_table(f"{reward}, walks of {steps} nodes", columns, rows)
 
 
-def _graphs(
+def _load_graphs(
     family: str | None, graph: str | None, environments: Path | None, count: int, nodes: int, seed: int, directed: bool
 ) -> list[Graph]:
     from curiograph.graph.generators import generate_split
@@ -87,10 +88,3 @@ def _graphs(
     if count < 1:
         raise SettingError(f"--graphs is {count}; evaluate on at least 1 graph.")
     return generate_split(family or "", nodes, train=0, val=0, test=count, seed=seed).test
-
-
-def _whole(text: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise SettingError(f"--episodes is {text!r}; give a whole number or all.") from None

@@ -1,4 +1,4 @@
-"""`curiograph explore`."""
+"""The command `curiograph explore`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def explore(
     graph: options.GraphArgument,
     agent: options.Agent = "greedy",
     reward: options.Reward = "igt",
-    start: Annotated[str | None, typer.Option(help="Label of the first node; random without it.")] = None,
+    start: Annotated[str | None, typer.Option(help="Label of the first node. Default: a random node.")] = None,
     steps: options.Steps = 10,
     fallback: options.Fallback = "frontier",
     plot: options.Plot = None,
@@ -25,7 +25,7 @@ def explore(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Let an agent explore a graph and show where it went and what it earned.
+    """Explore a graph with an agent; show the walk and its rewards.
 
     [bold]curiograph explore toy:library --agent beam --reward igt --start music --plot walk.png[/bold]
     """
@@ -36,15 +36,15 @@ def explore(
     check_out(animate, ANIMATIONS, "--animate")
     g = options.open_graph(graph, directed)
     label = None if start is None else options.LabelReader(g).label(start)
-    kept: Any = fallback
-    walk = explore_graph(g, agent, reward, label, steps, fallback=kept, seed=seed)
+    checked_later: Any = fallback
+    walk = explore_graph(g, agent, reward, label, steps, fallback=checked_later, seed=seed)
     rows = list(zip(range(1, len(walk) + 1), walk.nodes, [None, *walk.rewards], strict=True))
     columns = ("step", "node", walk.reward)
     write_result(out, walk.to_dict(), lambda: (columns, rows), walk.plot)
     write_result(plot, walk.to_dict(), plot=walk.plot)
     if animate is not None:
-        with show_progress(quiet) as say:
-            walk.animate(animate, progress=say)
+        with show_progress(quiet) as progress:
+            walk.animate(animate, progress=progress)
     if json:
         show_json(walk.to_dict())
     else:

@@ -1,4 +1,4 @@
-"""The program: its commands, and the one place where an error becomes a sentence and an exit code."""
+"""The `curiograph` program: its commands, and the translation of errors to messages and exit codes."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ from typer.core import TyperGroup
 import curiograph
 from curiograph.cli import (
     completion,
+    convert,
     data,
     doctor,
     evaluate,
     explore,
+    generate,
     hypotheses,
     measure,
     predict,
     rank,
+    recommend,
     reproduce,
     serve,
-    tools,
     train,
+    warmup,
 )
 from curiograph.cli.output import print_remark
 from curiograph.errors import CuriographError, JobStopped
 
-_STOPPED = 130
+_EXIT_INTERRUPTED = 130
 
 
 class _Group(TyperGroup):
-    """Commands whose Ctrl-C keeps its sentence, which tells how to go on: typer would make a bare exit code of it."""
+    """Commands that print the message of an interruption: typer would reduce it to an exit code."""
 
     def invoke(self, context: Any) -> Any:
         try:
@@ -43,7 +46,7 @@ class _Group(TyperGroup):
         except KeyboardInterrupt as stop:
             quiet = bool(os.environ.get("CURIOGRAPH_QUIET")) and not isinstance(stop, JobStopped)
             print_remark(str(stop) or "stopped", quiet)
-            sys.exit(_STOPPED)
+            sys.exit(_EXIT_INTERRUPTED)
 
 
 app = typer.Typer(
@@ -59,30 +62,29 @@ app.command("explore")(explore.explore)
 app.command("evaluate")(evaluate.evaluate)
 app.command("train")(train.train)
 app.command("rank")(rank.rank)
-app.command("recommend")(rank.recommend)
+app.command("recommend")(recommend.recommend)
 app.command("predict")(predict.predict)
 app.command("hypotheses")(hypotheses.hypotheses)
 app.add_typer(reproduce.app, name="reproduce")
 app.add_typer(data.app, name="data")
 app.command("serve")(serve.serve)
-app.command("bench")(tools.bench)
-app.command("convert")(tools.convert)
-app.command("generate")(tools.generate)
-app.command("warmup")(tools.warmup)
+app.command("convert")(convert.convert)
+app.command("generate")(generate.generate)
+app.command("warmup")(warmup.warmup)
 app.command("doctor")(doctor.doctor)
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"curiograph {curiograph.__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _program(
+def _show_help(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     if context.invoked_subcommand is None:
@@ -98,27 +100,27 @@ def main() -> None:
         os.environ["CURIOGRAPH_QUIET"] = "1"
         warnings.simplefilter("ignore")
     warnings.showwarning = _show_warning
-    if threading.current_thread() is threading.main_thread():  # a polite end is like Ctrl-C: it says how to go on
+    if threading.current_thread() is threading.main_thread():  # SIGTERM ends a command as Ctrl-C does
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(app(prog_name="curiograph", standalone_mode=False) or 0)
     except CuriographError as error:
-        _refuse(str(error))
-    except (KeyboardInterrupt, typer.Abort):  # at a question, or before any command
+        _exit_with_error(str(error))
+    except (KeyboardInterrupt, typer.Abort):  # at a prompt, or before any command
         print_remark("stopped", quiet=bool(os.environ.get("CURIOGRAPH_QUIET")))
-        sys.exit(_STOPPED)
-    except BrokenPipeError:  # the reader of our output has gone, as in `curiograph ... | head`
+        sys.exit(_EXIT_INTERRUPTED)
+    except BrokenPipeError:  # the reader of stdout has closed it, as in `curiograph ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:
-        _refuse(f"cannot write the result: {error.strerror or error}.")
+        _exit_with_error(f"cannot write the result: {error.strerror or error}.")
     except Exception as error:
-        if not hasattr(error, "format_message"):  # a wrong option or argument; anything else is a bug
+        if not hasattr(error, "format_message"):  # click raises these for wrong options; anything else is a bug
             raise
-        _refuse(f"{error.format_message()} (--help lists what there is)")
+        _exit_with_error(f"{error.format_message()} (see --help)")
 
 
-def _refuse(message: str) -> None:
+def _exit_with_error(message: str) -> None:
     print(f"curiograph: {message}", file=sys.stderr)
     sys.exit(2)
 

@@ -1,4 +1,4 @@
-"""`curiograph measure`."""
+"""The command `curiograph measure`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 
 if TYPE_CHECKING:
-    from curiograph.growth.records import Growth, Growths
+    from curiograph.growth.records import Growths
+
+_MAX_ROWS = 200  # walks that a table shows
 
 
 def measure(
@@ -36,11 +38,11 @@ def measure(
     walk: Annotated[str | None, typer.Option(help="Labels separated by commas.")] = None,
     walks: Annotated[
         Path | None,
-        typer.Option(help="A file with one walk per line, or a table with the columns user, page and time."),
+        typer.Option(help="File with one walk per line, or a table with the columns user, page and time."),
     ] = None,
     max_dim: Annotated[int, typer.Option(help="Highest dimension of gaps; 2 and above need gudhi.")] = 1,
     no_compressibility: Annotated[
-        bool, typer.Option("--no-compressibility", help="Leave it out (long walks).")
+        bool, typer.Option("--no-compressibility", help="Do not compute compressibility (slow for long walks).")
     ] = False,
     plot: options.Plot = None,
     animate: options.Animate = None,
@@ -54,7 +56,7 @@ def measure(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure how walks grow: gaps opened and closed, components, compressibility, step by step.
+    """Measure how walks grow: gaps opened and closed, components and compressibility at each step.
 
     [bold]curiograph measure toy:library --walk music,physics,chemistry,biology,philosophy,logic,mathematics[/bold]
     """
@@ -64,8 +66,7 @@ def measure(
     check_out(out, (".json", ".csv", *PICTURES))
     check_out(plot, PICTURES, "--plot")
     check_out(animate, ANIMATIONS, "--animate")
-    if run is not None:
-        check_folder(run, "--run")
+    check_folder(run, "--run")
     if (walk is None) == (walks is None):
         raise SettingError("give either --walk a,b,c or --walks FILE.")
     if walk is not None and (engine, workers, address, run) != ("local", None, None, None):
@@ -75,77 +76,42 @@ def measure(
     g = options.open_graph(graph, directed)
     reader = options.LabelReader(g)
     labels = [reader.walk(walk)] if walk is not None else reader.walks(walks or Path())
-    with show_progress(quiet) as say:
-        who: Any = {"engine": engine, "workers": workers, "address": address, "run": run, "progress": say}
-        growths = measure_walks(g, labels, max_dim=max_dim, compressibility=not no_compressibility, **who)
-    if walks is not None:
-        _write_many(out, growths)
-    else:
-        write_result(out, growths[0].to_dict(), lambda: _rows(growths), lambda: growths[0].plot())
+    with show_progress(quiet) as progress:
+        parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
+        growths = measure_walks(
+            g, labels, max_dim=max_dim, compressibility=not no_compressibility, progress=progress, **parallel
+        )
+    if walk is not None:
+        write_result(out, growths[0].to_dict(), lambda: _list_steps(growths), lambda: growths[0].plot())
+    elif out is None or out.suffix.lower() in PICTURES:
+        write_result(out, None, plot=growths.plot)
+    else:  # one walk at a time: a hundred thousand at once would take gigabytes
+        pieces = _format_csv(growths) if out.suffix.lower() == ".csv" else _format_documents(growths)
+        with open_atomic(out) as stream:
+            stream.writelines(piece.encode() for piece in pieces)
     write_result(plot, None, plot=lambda: plot_walk(g, labels[0]))
     if animate is not None:
-        with show_progress(quiet) as say:
-            animate_walk(g, labels[0], animate, progress=say)
+        with show_progress(quiet) as progress:
+            animate_walk(g, labels[0], animate, progress=progress)
     if json:
         if walk is not None:
             show_json(growths[0].to_dict())
         else:
-            sys.stdout.writelines(_documents(growths))
+            sys.stdout.writelines(_format_documents(growths))
         return
     revisits = int(growths.revisits.sum())
     if revisits:
-        print_remark(f"revisits left out, since the first visit counts: {revisits}", quiet)
+        print_remark(f"revisits left out, since only the first visit counts: {revisits}", quiet)
     if walk is not None:
-        columns, rows = _rows(growths)
-        show_table("", columns[1:], [row[1:] for row in rows])
-        _show_gaps(growths[0])
+        _show_walk(growths)
     else:
-        show_table("", _SUMMARY, [_summary(i, growth) for i, growth in enumerate(growths[:_SHOWN])])
-        if len(growths) > _SHOWN:
-            print_remark(f"and {len(growths) - _SHOWN:,} more walks; --out FILE.csv or FILE.json holds all", quiet)
+        _show_summary(growths)
+        if len(growths) > _MAX_ROWS:
+            print_remark(f"{len(growths) - _MAX_ROWS:,} more walks are not shown; --out writes all of them", quiet)
 
 
-def _write_many(out: Path | None, growths: Growths) -> None:
-    """Walk by walk: of a hundred thousand, all at once would take gigabytes."""
-    if out is None or out.suffix.lower() in PICTURES:
-        write_result(out, None, plot=growths.plot)
-        return
-    pieces = _csv_lines(growths) if out.suffix.lower() == ".csv" else _documents(growths)
-    with open_atomic(out) as stream:
-        stream.writelines(piece.encode() for piece in pieces)
-
-
-def _documents(growths: Growths) -> Iterator[str]:
-    """One JSON document, in pieces."""
-    yield '{"walks": [\n'
-    for number, growth in enumerate(growths):
-        yield (",\n" if number else "") + format_json(growth.to_dict())
-    yield "\n]}\n"
-
-
-def _csv_lines(growths: Growths) -> Iterator[str]:
-    line = io.StringIO()
-    writer = csv.writer(line, lineterminator="\n")
-    for number in range(len(growths)):
-        columns, rows = _rows(growths[number : number + 1], number)
-        writer.writerows([columns, *rows] if number == 0 else rows)
-        yield line.getvalue()
-        line.seek(0)
-        line.truncate()
-
-
-_SHOWN = 200  # walks that a table shows
-_SUMMARY = ("walk", "nodes", "edges", "components", "gaps at the end", "opened", "closed", "compressibility")
-
-
-def _summary(number: int, growth: Growth) -> list[Any]:
-    ones = [gap for gap in growth.gaps if gap.dim == 1]
-    closed = sum(gap.closed_at is not None for gap in ones)
-    end = (int(growth.edges[-1]), int(growth.beta0[-1]), int(growth.beta1[-1]))
-    return [number, len(growth), *end, len(ones), closed, float(growth.compressibility[-1])]
-
-
-def _rows(growths: Growths, first: int = 0) -> tuple[list[str], list[list[Any]]]:
+def _list_steps(growths: Growths, first: int = 0) -> tuple[list[str], list[list[Any]]]:
+    """Columns and rows of a table with one row per step of each walk; walks are numbered from `first`."""
     columns = ["walk", *growths[0].columns()]
     rows = [
         [number, *values]
@@ -155,20 +121,52 @@ def _rows(growths: Growths, first: int = 0) -> tuple[list[str], list[list[Any]]]
     return columns, rows
 
 
-def _show_gaps(growth: Growth) -> None:
-    if growth.gaps:
+def _format_documents(growths: Growths) -> Iterator[str]:
+    """One JSON document of all walks, in pieces."""
+    yield '{"walks": [\n'
+    for number, growth in enumerate(growths):
+        yield (",\n" if number else "") + format_json(growth.to_dict())
+    yield "\n]}\n"
+
+
+def _format_csv(growths: Growths) -> Iterator[str]:
+    """CSV lines of all walks, one walk at a time."""
+    for number in range(len(growths)):
+        text = io.StringIO()
+        columns, rows = _list_steps(growths[number : number + 1], number)
+        csv.writer(text, lineterminator="\n").writerows([columns, *rows] if number == 0 else rows)
+        yield text.getvalue()
+
+
+def _show_walk(growths: Growths) -> None:
+    columns, rows = _list_steps(growths)
+    show_table("", columns[1:], [row[1:] for row in rows])
+    gaps = growths[0].gaps
+    if gaps:
         show_table(
             "gaps",
             ("dimension", "opened by", "closed by", "opened at", "closed at", "lifetime"),
             [
                 (
-                    g.dim,
-                    g.opened_by,
-                    g.closed_by,
-                    g.opened_at,
-                    "open" if g.closed_at is None else g.closed_at,
-                    g.lifetime,
+                    gap.dim,
+                    gap.opened_by,
+                    gap.closed_by,
+                    gap.opened_at,
+                    "open" if gap.closed_at is None else gap.closed_at,
+                    gap.lifetime,
                 )
-                for g in growth.gaps
+                for gap in gaps
             ],
         )
+
+
+def _show_summary(growths: Growths) -> None:
+    """Show one row per walk, with the values at its end."""
+    columns = ("walk", "nodes", "edges", "components", "gaps at the end", "opened", "closed", "compressibility")
+    rows = []
+    for number, growth in enumerate(growths[:_MAX_ROWS]):
+        loops = [gap for gap in growth.gaps if gap.dim == 1]
+        closed = sum(gap.closed_at is not None for gap in loops)
+        end = (int(growth.edges[-1]), int(growth.beta0[-1]), int(growth.beta1[-1]))
+        rows.append([number, len(growth), *end, len(loops), closed, float(growth.compressibility[-1])])
+    show_table("", columns, rows)

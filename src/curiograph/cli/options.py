@@ -1,4 +1,4 @@
-"""Options that commands share, and how a graph, a label or a walk is written on the command line."""
+"""Shared options of the commands, and readers of graphs, labels and walks given on the command line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import typer
 
 from curiograph.cli import completion
 from curiograph.cli.output import print_remark
-from curiograph.errors import FileFormatError, UnknownNameError, UnknownNodeError, WalkError
+from curiograph.errors import FileFormatError, SettingError, UnknownNameError, UnknownNodeError, WalkError
 
 if TYPE_CHECKING:
     from curiograph.graph.graph import Graph
@@ -22,32 +22,30 @@ GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="Edge list (.tsv, .csv, .txt), .graphml, .gml, node-link .json, curiograph's .npz; "
-        "a data set with a graph (wikispeedia); or a toy: toy:library, toy:grid, toy:cycle, toy:complete.",
+        help="Edge list (.tsv, .csv, .txt), .graphml, .gml, node-link .json or curiograph's .npz; "
+        "a dataset with a graph (wikispeedia); or a toy graph: toy:library, toy:grid, toy:cycle, toy:complete.",
         show_default=False,
         autocompletion=completion.complete_graphs,
     ),
 ]
 GraphFile = Annotated[
-    str | None, typer.Option(help="One graph, as for explore.", autocompletion=completion.complete_graphs)
+    str | None, typer.Option(help="A single graph, as for explore.", autocompletion=completion.complete_graphs)
 ]
 Directed = Annotated[bool, typer.Option("--directed", help="Read an edge list as directed.")]
-Seed = Annotated[int, typer.Option(help="Same seed, same result.", min=0)]
+Seed = Annotated[int, typer.Option(help="Random seed; the same seed gives the same result.", min=0)]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        help="Also write the result to this file: .json, .csv, or a picture (.png, .svg, .pdf) where there is one."
-    ),
+    typer.Option(help="File for the result: .json, .csv, or a picture (.png, .svg, .pdf) if the command draws one."),
 ]
-Plot = Annotated[Path | None, typer.Option(help="Draw the walk and its gaps: .png, .svg or .pdf.")]
-Animate = Annotated[Path | None, typer.Option(help="Show the walk growing, node by node: .gif.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Quiet = Annotated[bool, typer.Option("--quiet", envvar="CURIOGRAPH_QUIET", help="No progress, no remarks.")]
+Plot = Annotated[Path | None, typer.Option(help="File for a picture of the walk and its gaps: .png, .svg or .pdf.")]
+Animate = Annotated[Path | None, typer.Option(help="File for an animation of the walk, node by node: .gif.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on stdout and nothing else.")]
+Quiet = Annotated[bool, typer.Option("--quiet", envvar="CURIOGRAPH_QUIET", help="Print no progress and no remarks.")]
 Agent = Annotated[
     str,
     typer.Option(
-        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; trained: horizon, igt-rg, igt-rg-horizon, "
-        "igt-rg-horizon+beam:8 and the like, or the folder of a training.",
+        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; a trained agent: horizon, igt-rg, "
+        "igt-rg-horizon, igt-rg-horizon+beam:8, ...; or the output folder of curiograph train.",
         autocompletion=completion.complete_agents,
     ),
 ]
@@ -55,32 +53,48 @@ Reward = Annotated[
     str,
     typer.Option(help="igt (information gaps) or cpt (compressibility).", autocompletion=completion.complete_rewards),
 ]
-Steps = Annotated[int, typer.Option(help="Nodes to visit, the start included.")]
+Steps = Annotated[int, typer.Option(help="Number of nodes to visit, including the start.")]
 Fallback = Annotated[
     str,
     typer.Option(
-        help="At a dead end: frontier (of the walk) or anywhere.", autocompletion=completion.complete_fallbacks
+        help="Candidates at a dead end: frontier (neighbors of the walk) or anywhere.",
+        autocompletion=completion.complete_fallbacks,
     ),
 ]
-
 Engine = Annotated[
     str,
-    typer.Option(
-        help="Who works: local, processes of this machine; or ray, a cluster.",
-        autocompletion=completion.complete_engines,
-    ),
+    typer.Option(help="Execution backend: local (processes) or ray.", autocompletion=completion.complete_engines),
 ]
 Workers = Annotated[
-    int | None, typer.Option(help="Tasks at a time; as many as pay off without it. The result is the same.", min=1)
+    int | None,
+    typer.Option(help="Number of parallel tasks; does not change the result. Default: chosen automatically.", min=1),
 ]
 Address = Annotated[
-    str | None, typer.Option(help="Of a Ray cluster, as 10.0.0.1:6379; without it one is started here for the job.")
+    str | None,
+    typer.Option(help="Address of a Ray cluster, such as 10.0.0.1:6379. Default: start one on this machine."),
 ]
-Run = Annotated[Path | None, typer.Option(help="Folder that keeps what is finished: a killed job goes on there.")]
+Run = Annotated[
+    Path | None, typer.Option(help="Folder for finished tasks; rerun the command to resume an interrupted job.")
+]
+History = Annotated[str | None, typer.Option(help="Labels of visited nodes, separated by commas.")]
+Histories = Annotated[Path | None, typer.Option(help="File with one history per line.")]
+Alpha = Annotated[float, typer.Option(help="Probability of continuing instead of teleporting, from 0 to below 1.")]
+Greediness = Annotated[
+    float, typer.Option("--p-g", help="0: always the agent's best candidate; 1: a uniformly random candidate.")
+]
+Count = Annotated[int, typer.Option("-k", "--count", help="Number of nodes to show.")]
+
+
+def parse_numbers(option: str, text: str) -> list[float]:
+    """Parse numbers separated by commas."""
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise SettingError(f"{option} is {text!r}; write numbers separated by commas.") from None
 
 
 def open_graph(text: str, directed: bool = False) -> Graph:
-    """The graph that an argument names: a file, a toy, or a data set that is here and has one."""
+    """Open the graph that an argument names: a file, a toy graph, or the graph of an installed dataset."""
     from curiograph.graph.io.read import read_graph
     from curiograph.graph.toys import TOYS
 
@@ -89,47 +103,43 @@ def open_graph(text: str, directed: bool = False) -> Graph:
         if name not in TOYS:
             raise UnknownNameError(f"there is no toy graph {name!r}; the toys are {', '.join(TOYS)}.")
         return TOYS[name]()
-    if not Path(text).exists() and _is_dataset(text):
-        return _graph_of(text)
+    if not Path(text).exists():
+        from curiograph.human.data.registry import ALIASES, READERS, SOURCES
+
+        if text in {*ALIASES, *READERS, *SOURCES}:
+            return _open_dataset_graph(text)
     graph = read_graph(text, directed=True if directed else None)
-    cleaned = graph.cleaning
-    if cleaned.self_loops or cleaned.parallel_edges:
-        counts = f"{cleaned.self_loops} self-loops dropped, {cleaned.parallel_edges} parallel edges merged"
+    cleaning = graph.cleaning
+    if cleaning.self_loops or cleaning.parallel_edges:
+        counts = f"{cleaning.self_loops} self-loops dropped, {cleaning.parallel_edges} parallel edges merged"
         print_remark(f"{text}: {counts}", quiet="CURIOGRAPH_QUIET" in os.environ)
     return graph
 
 
-def _is_dataset(name: str) -> bool:
-    from curiograph.human.data.registry import ALIASES, READERS, SOURCES
-
-    return name in {*ALIASES, *READERS, *SOURCES}
-
-
-def _graph_of(name: str) -> Graph:
-    """The graph that people of a data set walked on."""
+def _open_dataset_graph(name: str) -> Graph:
     from curiograph.human.data.load import find_dataset, load_dataset
     from curiograph.human.data.registry import ALIASES
 
     if find_dataset(ALIASES.get(name, name)) is None:
         raise FileFormatError(
-            f"there is no file {name}, and the data set {name} is not on this machine; `curiograph data list` says how "
-            "to get it. If it is in a folder of data sets, name that in CURIOGRAPH_DATA."
+            f"there is no file {name}, and the dataset {name} is not on this machine; see `curiograph data list` "
+            "for how to get it. If it is in a folder of datasets, set CURIOGRAPH_DATA to that folder."
         )
     graph = load_dataset(name).graph
     if graph is None:
         raise FileFormatError(
-            f"the data set {name} has walks but no graph; make one of them with curiograph.human.cooccurrence_graph, "
+            f"the dataset {name} has walks but no graph; create one with curiograph.human.cooccurrence_graph, "
             "save it, and give its file."
         )
     return graph
 
 
 def place_on_graph(walks: Trajectories, graph: Graph, path: str | Path, lenient: bool) -> Trajectories:
-    """Walks of a file by the positions of a graph; a node that it lacks is refused, or left out if `lenient`."""
+    """Map the walks of a file to nodes of a graph; raise for unknown nodes, or drop them if `lenient`."""
     try:
         return walks.on(graph, strict=not lenient)
     except UnknownNodeError as error:
-        raise FileFormatError(f"{path}: {error} --lenient leaves such visits out.") from None
+        raise FileFormatError(f"{path}: {error} Give --lenient to drop such visits.") from None
 
 
 class LabelReader:

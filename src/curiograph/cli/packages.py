@@ -1,4 +1,4 @@
-"""What the package metadata says of curiograph: what it needs, what each extra brings, and what of it is installed."""
+"""Package metadata of curiograph: its dependencies, its extras, and the versions that are installed."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ PURPOSES = {
     "frame": "growth and rankings as pandas tables",
     "plot": "pictures",
     "topology": "gaps of dimension 2 and above",
-    "train": "training agents; acting needs none of it",
-    "predict": "predicting the choices of people",
+    "train": "training agents (running them needs no extra)",
+    "predict": "predicting human choices",
     "web": "curiograph serve and its page",
     "ray": "many tasks on a cluster",
-    "all": "everything that a user may want",
-    "bench": "other libraries to compare speed with",
+    "all": "all extras for users",
+    "bench": "other libraries for speed comparisons",
     "sb3": "agents of Stable-Baselines3",
     "docs": "building the documentation",
     "test": "running the tests",
 }
-"""In the order in which people meet them; an extra without an entry is shown with the packages that it brings."""
+"""Purpose of each extra, in display order; an extra without an entry is described by its packages."""
 
 _REQUIREMENT = re.compile(r"([A-Za-z0-9._-]+)\s*(?:\[([^\]]*)\])?([^;]*)")
 _EXTRA = re.compile(r"extra\s*==\s*['\"]([^'\"]+)['\"]")
-_LEAST = re.compile(r">=\s*([0-9][0-9.]*)")
+_MIN_VERSION = re.compile(r">=\s*([0-9][0-9.]*)")
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,17 @@ class Package:
     """A package that curiograph uses."""
 
     name: str
-    least: str | None
-    """The oldest version that will do."""
+    min_version: str | None
+    """The oldest supported version, or None if any version is supported."""
     version: str | None
-    """The version that is installed, if any."""
+    """The installed version, or None if the package is not installed."""
 
     @property
     def too_old(self) -> bool:
-        """Whether it is installed, but in a version that will not do."""
-        return self.version is not None and self.least is not None and _numbers(self.version) < _numbers(self.least)
+        """Whether the installed version is older than the oldest supported one."""
+        if self.version is None or self.min_version is None:
+            return False
+        return _parse_release(self.version) < _parse_release(self.min_version)
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Extra:
 
     @property
     def purpose(self) -> str:
-        """What it is for."""
+        """What the extra is for."""
         return PURPOSES.get(self.name) or f"brings {', '.join(package.name for package in self.packages)}"
 
     @property
@@ -69,64 +71,61 @@ class Extra:
 
 @dataclass(frozen=True)
 class Installed:
-    """Curiograph as it was installed."""
+    """Metadata of the installed curiograph."""
 
     version: str
     packages: list[Package]
-    """What it cannot do without."""
+    """Required packages."""
     extras: list[Extra]
 
 
 def read_installed() -> Installed | None:
-    """What the metadata says, or None where curiograph runs from its sources without having been installed."""
+    """Read the metadata; None if curiograph runs from sources that were not installed."""
     try:
         found = metadata.distribution("curiograph")
     except metadata.PackageNotFoundError:
         return None
-    lines = found.requires or []
-    names = sorted(found.metadata.get_all("Provides-Extra") or [], key=_place)
-    extras = [Extra(name, _packages(lines, name)) for name in names]
-    return Installed(found.version, _packages(lines, None), extras)
+    requirements = found.requires or []
+    order = list(PURPOSES)
+    names = sorted(
+        found.metadata.get_all("Provides-Extra") or [],
+        key=lambda name: (order.index(name) if name in order else len(order), name),
+    )
+    extras = [Extra(name, _list_packages(requirements, name)) for name in names]
+    return Installed(found.version, _list_packages(requirements, None), extras)
 
 
-def _place(name: str) -> tuple[int, str]:
-    known = list(PURPOSES)
-    return known.index(name) if name in known else len(known), name
+def _list_packages(requirements: list[str], extra: str | None) -> list[Package]:
+    """Packages of an extra (None: required packages), sorted by name."""
+    packages = {}
+    for name, min_version in _parse_requirements(requirements, extra):
+        try:
+            version: str | None = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            version = None
+        packages[name] = Package(name, min_version, version)
+    return [packages[name] for name in sorted(packages)]
 
 
-def _packages(lines: list[str], extra: str | None) -> list[Package]:
-    named = {name: Package(name, least, _version(name)) for name, least in _wanted(lines, extra)}
-    return [named[name] for name in sorted(named)]
-
-
-def _wanted(lines: list[str], extra: str | None) -> Iterator[tuple[str, str | None]]:
-    """Packages that an extra brings, those of the extras that it names included; None: what is always needed."""
-    for line in lines:
+def _parse_requirements(requirements: list[str], extra: str | None) -> Iterator[tuple[str, str | None]]:
+    """Names and oldest versions of the packages of an extra, including those of the extras that it names."""
+    for line in requirements:
         requirement, _, marker = line.partition(";")
-        of = _EXTRA.search(marker)
-        if (of.group(1) if of else None) != extra:
-            continue
+        condition = _EXTRA.search(marker)
         parts = _REQUIREMENT.match(requirement.strip())
-        if parts is None:
+        if (condition.group(1) if condition else None) != extra or parts is None:
             continue
         name, inner, versions = parts.groups()
         if name == "curiograph":
             for other in (inner or "").split(","):
-                yield from _wanted(lines, other.strip())
+                yield from _parse_requirements(requirements, other.strip())
             continue
-        least = _LEAST.search(versions)
-        yield name, least.group(1) if least else None
+        min_version = _MIN_VERSION.search(versions)
+        yield name, min_version.group(1) if min_version else None
 
 
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """The leading numbers of a version, without zeros at the end: 2.13.0+cpu is (2, 13), as is 2.13."""
+def _parse_release(version: str) -> tuple[int, ...]:
+    """Leading numbers of a version without trailing zeros: (2, 13) for both 2.13.0+cpu and 2.13."""
     release = re.match(r"[0-9]+(?:\.[0-9]+)*", version)
     numbers = [int(part) for part in release.group().split(".")] if release else []
     while numbers and not numbers[-1]:

@@ -1,11 +1,10 @@
-"""`curiograph predict`."""
+"""The command `curiograph predict`."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,6 +13,7 @@ from curiograph.cli.output import (
     PICTURES,
     check_folder,
     check_out,
+    list_rows,
     print_remark,
     show_json,
     show_progress,
@@ -22,39 +22,41 @@ from curiograph.cli.output import (
 )
 from curiograph.errors import SettingError
 
-if TYPE_CHECKING:
-    from curiograph.human.data.dataset import Dataset
-    from curiograph.human.prediction.results import Outcome, Prediction
-
 
 def predict(
     data: Annotated[
         str,
         typer.Argument(
             metavar="DATA",
-            help="wikispeedia, movielens, books; or a folder with the files of one of them; or a table "
+            help="wikispeedia, movielens or books; a folder with the files of one of them; a table "
             "user,item,time; or a file with one walk per line.",
             show_default=False,
             autocompletion=completion.complete_datasets,
         ),
     ],
     source: Annotated[
-        Path | None, typer.Option("--from", help="Folder in which to look for a data set by name.")
+        Path | None, typer.Option("--from", help="Folder in which to look for a dataset by name.")
     ] = None,
     graph: Annotated[
         str | None,
         typer.Option(
-            help="What people walked on; without it, items that the same people visited are linked.",
+            help="Graph of the walks. Default: a graph that links items visited by the same people.",
             autocompletion=completion.complete_graphs,
         ),
     ] = None,
     directed: options.Directed = False,
-    quick: Annotated[bool, typer.Option("--quick", help="Few choices, short trainings and fits.")] = False,
-    splits: Annotated[int | None, typer.Option(help="Divisions of users to fit on and to test on.", min=1)] = None,
-    burn_in: Annotated[int | None, typer.Option(help="Visits that a prediction may use.", min=1)] = None,
-    similarity: Annotated[str | None, typer.Option(help="Of items, where there is no graph: cosine or pmi.")] = None,
-    mean_degree: Annotated[float | None, typer.Option(help="Of the graph that is made.")] = None,
-    item_users: Annotated[int | None, typer.Option(help="Users that an item of it needs.", min=1)] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Few choices, short training and few trials.")] = False,
+    splits: Annotated[
+        int | None, typer.Option(help="Number of splits into training users and test users.", min=1)
+    ] = None,
+    burn_in: Annotated[int | None, typer.Option(help="Number of visits before each predicted choice.", min=1)] = None,
+    similarity: Annotated[
+        str | None, typer.Option(help="Similarity of items, for data without a graph: cosine or pmi.")
+    ] = None,
+    mean_degree: Annotated[float | None, typer.Option(help="Mean degree of the item graph.")] = None,
+    item_users: Annotated[
+        int | None, typer.Option(help="Minimum number of users per item of the item graph.", min=1)
+    ] = None,
     igt: Annotated[
         str | None,
         typer.Option(help="Agent for igt, instead of training one.", autocompletion=completion.complete_agents),
@@ -67,84 +69,57 @@ def predict(
     workers: options.Workers = None,
     address: options.Address = None,
     run: options.Run = None,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Skip bad rows, and say how many.")] = False,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Skip bad rows and report their number.")] = False,
     seed: options.Seed = 0,
     out: options.Out = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Predict what people choose next: PageRank, curious walkers and plain counting, fitted and tested on different
-    people.
+    """Predict human choices by PageRank, curious walkers and count-based baselines, fitted on training users and
+    evaluated on test users.
 
     [bold]curiograph predict wikispeedia --from data --run runs/wikispeedia[/bold]
     """
+    from curiograph.human.data.load import load_dataset
     from curiograph.human.prediction.predict import FULL, QUICK
     from curiograph.human.prediction.predict import predict as predict_choices
     from curiograph.human.prediction.protocol import RECIPES, Recipe
+    from curiograph.paper.table2 import tabulate_methods
     from curiograph.parallel import resolve_engine
 
     check_out(out, (".json", ".csv", *PICTURES))
-    if run is not None:
-        check_folder(run, "--run")
-    used_engine = resolve_engine(engine, workers, address, run)
+    check_folder(run, "--run")
+    backend = resolve_engine(engine, workers, address, run)
     if (igt is None) != (cpt is None):
         raise SettingError("give agents for both, --igt and --cpt, or for none of them.")
-    found = _opened(data, source, graph, directed, lenient, quiet)
-    if found.graph is not None and (similarity, mean_degree, item_users) != (None, None, None):
+    dataset = load_dataset(data, source, lenient=lenient)
+    if dataset.skipped.count:
+        print_remark(f"bad rows skipped: {dataset.skipped.count:,}", quiet)
+    if graph is not None:
+        g = options.open_graph(graph, directed)
+        dataset = replace(dataset, graph=g, walks=options.place_on_graph(dataset.walks, g, data, lenient))
+    if dataset.graph is not None and (similarity, mean_degree, item_users) != (None, None, None):
         raise SettingError("--similarity, --mean-degree and --item-users are for data without a graph; leave them out.")
     effort = QUICK if quick else FULL
     effort = effort if splits is None else replace(effort, splits=splits)
-    wishes = {"burn_in": burn_in, "similarity": similarity, "mean_degree": mean_degree, "item_users": item_users}
-    changes: Any = {name: wish for name, wish in wishes.items() if wish is not None}
-    recipe = replace(RECIPES.get(found.name, Recipe()), **changes)
+    given = {"burn_in": burn_in, "similarity": similarity, "mean_degree": mean_degree, "item_users": item_users}
+    changes: Any = {name: value for name, value in given.items() if value is not None}
+    recipe = replace(RECIPES.get(dataset.name, Recipe()), **changes)
     agents = None if igt is None or cpt is None else {"igt": igt, "cpt": cpt}
-    with show_progress(quiet) as say:
+    with show_progress(quiet) as progress:
         prediction = predict_choices(
-            found, agents=agents, recipe=recipe, effort=effort, seed=seed, engine=used_engine, progress=say
+            dataset,
+            agents=agents,
+            recipe=recipe,
+            effort=effort,
+            seed=seed,
+            engine=backend,
+            progress=progress,
         )
-    write_result(out, prediction.to_dict(), lambda: _table(prediction), lambda: prediction.plot().axes[0])
+    write_result(out, prediction.to_dict(), lambda: list_rows(prediction.columns()), lambda: prediction.plot().axes[0])
     if json:
         show_json(prediction.to_dict())
         return
-    show(prediction)
-
-
-def _opened(data: str, source: Path | None, graph: str | None, directed: bool, lenient: bool, quiet: bool) -> Dataset:
-    from curiograph.human.data.load import load_dataset
-
-    found = load_dataset(data, source, lenient=lenient)
-    if found.skipped.count:
-        print_remark(f"bad rows skipped: {found.skipped.count:,}", quiet)
-    if graph is None:
-        return found
-    walked = options.open_graph(graph, directed)
-    return replace(found, graph=walked, walks=options.place_on_graph(found.walks, walked, data, lenient))
-
-
-def show(prediction: Prediction) -> None:
-    """A table for each candidate set, and what follows."""
-    for outcome in prediction.outcomes.values():
-        show_table(f"{prediction.name}: {_title(outcome)}", *_methods(outcome))
+    for table in tabulate_methods(prediction):
+        show_table(table.title, table.columns, table.rows)
     print(prediction.answer)
-
-
-def _title(outcome: Outcome) -> str:
-    from curiograph.human.prediction.results import CANDIDATE_LABELS
-
-    return f"{len(outcome.users):,} choices among {CANDIDATE_LABELS[outcome.among]}; 1 is best, r is over PageRank"
-
-
-def _methods(outcome: Outcome) -> tuple[list[str], list[list[Any]]]:
-    columns = ["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r", "± over splits", "95 % over users"]
-    rows = []
-    for method in outcome:
-        r = outcome.improvement(method)
-        means = [f"{value:.3f}" for value in outcome.mean(method).values()]
-        spread = "" if isnan(r.spread) else f"{r.spread:.1%}"
-        rows.append([method, *means, f"{r.value:+.1%}", spread, f"{r.low:+.1%} to {r.high:+.1%}"])
-    return columns, rows
-
-
-def _table(prediction: Prediction) -> tuple[list[str], list[Any]]:
-    columns = prediction.columns()
-    return list(columns), list(zip(*columns.values(), strict=True))

@@ -1,4 +1,4 @@
-"""`curiograph serve`."""
+"""The command `curiograph serve`."""
 
 from __future__ import annotations
 
@@ -21,41 +21,40 @@ if TYPE_CHECKING:
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="Address to listen on; beyond this machine, --token is needed.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(help="Port; 0 takes any that is free.", min=0, max=65535)] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; one that other machines can reach needs --token.")
+    ] = ("127.0.0.1"),
+    port: Annotated[int, typer.Option(help="Port; 0 selects a free one.", min=0, max=65535)] = 8000,
     graph: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=FILE", help="Offer this graph too; may be given several times.")
+        list[str] | None, typer.Option(metavar="NAME=FILE", help="Serve this graph as well; may be repeated.")
     ] = None,
     directed: options.Directed = False,
     data: Annotated[
-        Path | None, typer.Option(help="Folder of data sets; CURIOGRAPH_DATA by default.", show_default=False)
+        Path | None, typer.Option(help="Folder of datasets. Default: CURIOGRAPH_DATA.", show_default=False)
     ] = None,
     parts: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=FILE",
-            help="What `curiograph recommend --prepare --parts FILE` computed for the graph of that name.",
+            help="Prepared nodes of the graph NAME, from `curiograph recommend --prepare --parts FILE`.",
         ),
     ] = None,
     prepare: Annotated[
-        bool, typer.Option("--prepare", help="Compute what is missing in --parts in the background, and keep it there.")
+        bool,
+        typer.Option("--prepare", help="Prepare the nodes missing in --parts in the background and store them there."),
     ] = False,
     token: Annotated[
         str | None,
         typer.Option(
             envvar="CURIOGRAPH_TOKEN",
-            help="What clients have to bring; in the environment, others cannot see it.",
+            help="Token that clients must send; set it in the environment to hide it from process lists.",
             show_default=False,
         ),
     ] = None,
-    no_token: Annotated[
-        bool, typer.Option("--no-token", help="Serve beyond this machine to anyone, without a token.")
-    ] = False,
+    no_token: Annotated[bool, typer.Option("--no-token", help="Serve other machines without a token.")] = False,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=NUMBER", help="Change a limit, as in steps=100; may be given several times."),
+        typer.Option(metavar="NAME=NUMBER", help="Change a limit, as in steps=100; may be repeated."),
     ] = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -71,36 +70,36 @@ def serve(
     from curiograph.service.graph_store import GraphStore
     from curiograph.service.server import format_url, is_loopback, open_socket, run_server
 
-    limits = _limits(limit or [])
-    files = _files("--graph", graph or [])
-    kept = _files("--parts", parts or [], there=not prepare)
+    limits = _parse_limits(limit or [])
+    files = _parse_files("--graph", graph or [])
+    part_files = _parse_files("--parts", parts or [], must_exist=not prepare)
     token = None if token is None else token.strip()
     if token == "":
-        raise SettingError("the token is empty; give --token some text that cannot be guessed.")
+        raise SettingError("the token is empty; give --token a text that cannot be guessed.")
     if token is not None and no_token:
         raise SettingError("there is a token (--token or CURIOGRAPH_TOKEN) and --no-token; leave one of them out.")
     if not is_loopback(host) and token is None and not no_token:
         raise SettingError(
             f"--host {host} can be reached from other machines: set CURIOGRAPH_TOKEN (or give --token TOKEN), "
-            "or --no-token to let anyone in."
+            "or --no-token to allow access without a token."
         )
-    if prepare and not kept:
-        raise SettingError("--prepare needs --parts NAME=FILE to keep what it computes.")
-    app = _app(GraphStore(limits, files, data, directed), kept, prepare, token, host)
-    bound = open_socket(host, port)
-    address = format_url(bound)
+    if prepare and not part_files:
+        raise SettingError("--prepare needs --parts NAME=FILE to store the prepared nodes.")
+    app = _create_app(GraphStore(limits, files, data, directed), part_files, prepare, token, host)
+    listener = open_socket(host, port)
+    address = format_url(listener)
 
-    def ready() -> None:
+    def report_address() -> None:
         if json:
             show_json({"address": address, "pid": os.getpid()})
         else:
-            print_remark(f"serving on {address} (Ctrl-C stops)", quiet)
+            print_remark(f"serving on {address} (stop with Ctrl-C)", quiet)
 
-    run_server(app, bound, ready)
+    run_server(app, listener, report_address)
 
 
-def _app(shelf: GraphStore, kept: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
-    """The application, which reads its parts before it says that it is ready."""
+def _create_app(store: GraphStore, part_files: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
+    """Create the application; it loads prepared nodes before it reports that it is ready."""
     from curiograph.service.app import create_app
     from curiograph.service.page.mount import add_page
     from curiograph.service.security import LOOPBACK_HOSTS
@@ -108,10 +107,10 @@ def _app(shelf: GraphStore, kept: dict[str, Path], prepare: bool, token: str | N
     from curiograph.service.tasks import prepare_recommendations
     from curiograph.service.warmup import warm_up
 
-    def warm() -> None:
-        warm_up(shelf)
-        for name, path in kept.items():
-            recommender = shelf.open(name).recommender
+    def load_prepared() -> None:
+        warm_up(store)
+        for name, path in part_files.items():
+            recommender = store.open(name).recommender
             if path.exists():
                 recommender.load(path)
                 recommender.prepare_loaded()
@@ -121,28 +120,28 @@ def _app(shelf: GraphStore, kept: dict[str, Path], prepare: bool, token: str | N
                 )
 
     app = create_app(
-        shelf, shelf.limits, token, hosts=(*LOOPBACK_HOSTS, host) if is_loopback(host) else None, warm=warm
+        store, store.limits, token, hosts=(*LOOPBACK_HOSTS, host) if is_loopback(host) else None, warm=load_prepared
     )
     add_page(app)
     return app
 
 
-def _files(option: str, texts: list[str], there: bool = True) -> dict[str, Path]:
-    """Files by name."""
-    found = {}
+def _parse_files(option: str, texts: list[str], must_exist: bool = True) -> dict[str, Path]:
+    """Parse NAME=FILE options to files by name."""
+    files = {}
     for text in texts:
         name, equals, path = text.partition("=")
         if not (name and equals and path):
             raise SettingError(f"{option} is {text!r}; write a name and a file, as in {option} links=FILE.")
-        if there and not Path(path).is_file():
+        if must_exist and not Path(path).is_file():
             raise FileFormatError(f"{path}: there is no such file; check its name and folder.")
         if option == "--parts":
             check_out(Path(path), (".safetensors",), option)
-        found[name] = Path(path)
-    return found
+        files[name] = Path(path)
+    return files
 
 
-def _limits(texts: list[str]) -> Limits:
+def _parse_limits(texts: list[str]) -> Limits:
     from dataclasses import fields
 
     from curiograph.service.config import Limits

@@ -1,4 +1,4 @@
-"""`curiograph train`."""
+"""The command `curiograph train`."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from curiograph.graph.splits import Split
     from curiograph.progress import Progress
 
-_OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name", "engine", "workers", "address")
-_ELSEWHERE = ("--out", "--engine", "--workers", "--address")  # where a training ran, which does not change it
-_FIRST = "first step: kernels may have to be compiled"
-_LINE = 0.01  # share done between two lines where there is no bar
+_OWN_OPTIONS = ("agent", "reward", "preset", "start", "seed", "out", "name", "engine", "workers", "address")
+_PLACE_OPTIONS = ("--out", "--engine", "--workers", "--address")  # these do not change the training
+_FIRST_STEP = "first step: kernels may have to be compiled"
+_LINE_SHARE = 0.01  # progress between two lines if stderr is not a terminal
 
 
 def train(
     agent: Annotated[
         list[str],
         typer.Option(
-            help="gnn (the paper's) or horizon (reads the graph around the walk); may be repeated.",
+            help="gnn (as in the paper) or horizon (uses the graph around the walk); may be repeated.",
             autocompletion=completion.complete_learners,
         ),
     ] = ["gnn"],  # noqa: B006
@@ -41,7 +41,7 @@ def train(
     family: Annotated[
         list[str] | None,
         typer.Option(
-            help="Generated graphs: rg, ws, ba or er; may be repeated; or all.",
+            help="Generated graphs: rg, ws, ba or er (may be repeated), or all.",
             autocompletion=completion.complete_families,
         ),
     ] = None,
@@ -50,31 +50,31 @@ def train(
     preset: Annotated[
         list[str],
         typer.Option(
-            help="best, or for gnn paper: the published setting; may be repeated.",
+            help="best, or paper (the published settings, for gnn only); may be repeated.",
             autocompletion=completion.complete_presets,
         ),
     ] = ["best"],  # noqa: B006
     start: Annotated[
         str | None,
-        typer.Option(
-            help="A trained agent of the same shape to go on from.", autocompletion=completion.complete_agents
-        ),
+        typer.Option(help="Trained agent of the same shape to start from.", autocompletion=completion.complete_agents),
     ] = None,
-    train_steps: Annotated[int | None, typer.Option(help="Steps of training.")] = None,
+    train_steps: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,
     change: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", help="Any other setting, as discount=0.8, or discount=0.8,0.9 for both; may be repeated."
+            "--set", help="Any other setting, as in discount=0.8, or discount=0.8,0.9 to try both; may be repeated."
         ),
     ] = None,
     graphs: Annotated[int, typer.Option(help="Training graphs per family.", min=1)] = 100,
     nodes: Annotated[int, typer.Option(help="Size of generated graphs.")] = 50,
     directed: options.Directed = False,
-    name: Annotated[str | None, typer.Option(help="What the agent is called.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the agent.")] = None,
     seed: options.Seed = 0,
-    seeds: Annotated[int, typer.Option(help="So many seeds, from --seed on, all on the same graphs.", min=1)] = 1,
+    seeds: Annotated[
+        int, typer.Option(help="Number of seeds, counted from --seed, all on the same graphs.", min=1)
+    ] = 1,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for checkpoints, log, curves and agent; resumes what is in it.")
+        Path | None, typer.Option(help="Folder for checkpoints, log, curves and agent; a run in it is resumed.")
     ] = None,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -82,15 +82,15 @@ def train(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Train an agent. Run the same command again to go on after an interruption.
+    """Train an agent. Rerun the command to resume after an interruption.
 
     [bold]curiograph train --family ws --reward igt --agent gnn --train-steps 5000 --out runs/igt-ws[/bold]
 
-    Of what is given several times, every combination is trained, each in a folder of its own below --out:
+    If options are repeated, every combination is trained, each in its own folder below --out:
 
     [bold]curiograph train --family ws --seeds 3 --set discount=0.8,0.9 --train-steps 5000 --out runs/discount[/bold]
     """
-    changes = _changes(change or [])
+    changes = _parse_changes(change or [])
     if train_steps is not None:
         if "train_steps" in changes:
             raise SettingError("train_steps is given by --train-steps and by --set; leave one of them out.")
@@ -98,118 +98,115 @@ def train(
     lists = (agent, reward, preset, range(seeds), *(value for value in changes.values() if isinstance(value, list)))
     several = engine != "local" or address is not None or any(len(values) > 1 for values in lists)
     source = "-".join(family or []) or Path(graph or environments or "").stem
-    one = f"{reward[0]}-{source}-{agent[0]}-{preset[0]}-{seed}"
-    folder = out or Path("runs") / (f"{source}-many" if several else one)
+    run_name = f"{source}-many" if several else f"{reward[0]}-{source}-{agent[0]}-{preset[0]}-{seed}"
+    folder = out or Path("runs") / run_name
     check_folder(folder)
     if several and name is not None:
         raise SettingError(f"--name {name}: several agents cannot have one name; leave it out.")
-    sets = _sets(family, graph, environments, graphs, nodes, seed, directed)
-    given: dict[str, Any] = {"start": start, "out": folder, "command": _command(), **changes}
+    sets = _load_split(family, graph, environments, graphs, nodes, seed, directed)
+    settings: dict[str, Any] = {"start": start, "out": folder, "command": _format_command(), **changes}
     if several:
-        given |= {"agent": agent, "preset": preset, "seed": range(seed, seed + seeds)}
-        given |= {"engine": engine, "workers": workers, "address": address}
-        _train_several(sets, reward, given, json, quiet)
+        settings |= {"agent": agent, "preset": preset, "seed": range(seed, seed + seeds)}
+        settings |= {"engine": engine, "workers": workers, "address": address}
+        _train_several(sets, reward, settings, json, quiet)
     else:
-        given |= {"agent": agent[0], "preset": preset[0], "seed": seed, "name": name}
-        _train_one(sets, reward[0], given, json, quiet)
+        settings |= {"agent": agent[0], "preset": preset[0], "seed": seed, "name": name}
+        _train_one(sets, reward[0], settings, json, quiet)
 
 
-def _train_one(sets: Split, reward: str, given: dict[str, Any], json: bool, quiet: bool) -> None:
+def _train_one(sets: Split, reward: str, settings: dict[str, Any], json: bool, quiet: bool) -> None:
     from curiograph.training.trainer import train as train_agent
 
-    with show_progress(quiet) as say:
-        say(_FIRST)
-        trained = train_agent(sets, reward, progress=lambda report: _tell(report, say, quiet), **given)
-    folder = given["out"]
-    document = {"agent": trained.name, "validation": trained.card["validation"], "out": str(folder)}
+    with show_progress(quiet) as progress:
+        progress(_FIRST_STEP)
+        trained = train_agent(
+            sets, reward, progress=lambda report: _report_training(report, progress, quiet), **settings
+        )
+    folder, validation = settings["out"], trained.card["validation"]
     if json:
-        show_json(document)
+        show_json({"agent": trained.name, "validation": validation, "out": str(folder)})
         return
-    row = (trained.name, trained.card["validation"]["return"], trained.card["validation"]["step"])
+    row = (trained.name, validation["return"], validation["step"])
     show_table("Trained", ("agent", "validation return", "at step"), [row])
     print_remark(f"the agent, its log and its curves are in {folder}; use it as --agent {folder}", quiet)
 
 
-def _train_several(sets: Split, reward: list[str], given: dict[str, Any], json: bool, quiet: bool) -> None:
+def _train_several(sets: Split, reward: list[str], settings: dict[str, Any], json: bool, quiet: bool) -> None:
     from curiograph.training.sweep import train_many
 
-    with show_progress(quiet) as say:
-        say(_FIRST)
-        found = train_many(sets, reward, progress=_teller(say, quiet), **given)
-    folder = given["out"]
+    with show_progress(quiet) as progress:
+        progress(_FIRST_STEP)
+        trained = train_many(sets, reward, progress=_add_lines(progress, quiet), **settings)
+    folder = settings["out"]
     if json:
-        show_json({**found.to_dict(), "out": str(folder)})
+        show_json({**trained.to_dict(), "out": str(folder)})
         return
-    columns = ["agent", "validation return", "at step"] + ["what went wrong"] * bool(found.failed)
-    rows: list[tuple[Any, ...]] = [(row.name, row.validation, row.step, "") for row in found]
-    rows += [(name, None, None, reason) for name, reason in found.failed.items()]
+    columns = ["agent", "validation return", "at step"] + ["error"] * bool(trained.failed)
+    rows: list[tuple[Any, ...]] = [(row.name, row.validation, row.step, "") for row in trained]
+    rows += [(name, None, None, reason) for name, reason in trained.failed.items()]
     show_table("Trained", columns, [row[: len(columns)] for row in rows])
-    if any(len(mean.returns) > 1 for mean in found.means):
-        means = [mean.to_dict() for mean in found.means]
+    if any(len(mean.returns) > 1 for mean in trained.means):
+        means = [mean.to_dict() for mean in trained.means]
         show_table("Over seeds", list(means[0]), [tuple(mean.values()) for mean in means])
     print_remark(
-        f"the agents, their logs and their curves are in {folder}; use one as --agent {found[0].folder}", quiet
+        f"the agents, their logs and their curves are in {folder}; use one as --agent {trained[0].folder}", quiet
     )
 
 
-def _command() -> str:
-    """The command line, without where it ran."""
+def _format_command() -> str:
+    """The command line without the options that only choose where it runs."""
     words = ["curiograph", *sys.argv[1:]]
     kept = [
         word
         for place, word in enumerate(words)
-        if word.partition("=")[0] not in _ELSEWHERE and (place == 0 or words[place - 1] not in _ELSEWHERE)
+        if word.partition("=")[0] not in _PLACE_OPTIONS and (place == 0 or words[place - 1] not in _PLACE_OPTIONS)
     ]
     return shlex.join(kept)
 
 
-def _tell(report: dict[str, Any], say: Progress, quiet: bool) -> None:
-    parts = [f"step {report['step']:,}"]
-    parts += [f"{key} {report[key]:.4g}" for key in ("loss", "return", "epsilon", "validation", "best")
-              if report.get(key) is not None]  # fmt: skip
-    parts.append(f"{report['left'] / 60:.1f} min left")
-    say(", ".join(parts[:-1]), report["seconds"] / (report["seconds"] + report["left"]))
+def _report_training(report: dict[str, Any], progress: Progress, quiet: bool) -> None:
+    """Show the state of one training on the bar or, if stderr is not a terminal, on a line."""
+    values = {key: report.get(key) for key in ("loss", "return", "epsilon", "validation", "best")}
+    message = ", ".join(
+        [f"step {report['step']:,}", *(f"{key} {value:.4g}" for key, value in values.items() if value is not None)]
+    )
+    progress(message, report["seconds"] / (report["seconds"] + report["left"]))
     if not quiet and not sys.stderr.isatty():
-        print("curiograph: " + ", ".join(parts), file=sys.stderr, flush=True)
+        print(f"curiograph: {message}, {report['left'] / 60:.1f} min left", file=sys.stderr, flush=True)
 
 
-def _teller(say: Progress, quiet: bool) -> Progress:
-    """Tells how far many trainings are: on the bar or, where stderr is not a terminal, line by line."""
-    told = -1.0
+def _add_lines(progress: Progress, quiet: bool) -> Progress:
+    """Print progress of many trainings line by line as well, if stderr is not a terminal."""
+    last_share = -1.0
 
-    def tell(message: str, share: float | None = None) -> None:
-        nonlocal told
+    def report(message: str, share: float | None = None) -> None:
+        nonlocal last_share
         done = share or 0.0
-        say(message, share)
-        if not quiet and not sys.stderr.isatty() and done > told and done >= min(1.0, told + _LINE):
+        progress(message, share)
+        if not quiet and not sys.stderr.isatty() and done > last_share and done >= min(1.0, last_share + _LINE_SHARE):
             print(f"curiograph: {message}", file=sys.stderr, flush=True)
-            told = done
+            last_share = done
 
-    return tell
+    return report
 
 
-def _changes(texts: list[str]) -> dict[str, Any]:
-    """Settings by name; of one that is given several values, all."""
+def _parse_changes(texts: list[str]) -> dict[str, Any]:
+    """Parse NAME=VALUE settings; a setting with several values becomes a list."""
     found: dict[str, list[Any]] = {}
     for text in texts:
-        name, values = _change(text)
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise SettingError(f"--set {text!r}: write NAME=VALUE, such as discount=0.8.")
+        if name in _OWN_OPTIONS:
+            raise SettingError(f"--set {text!r}: {name} has an option of its own, --{name}.")
+        values = [_parse_value(part) for part in value.split(",")]
+        if "" in values:
+            raise SettingError(f"--set {text!r}: write values between commas, such as discount=0.8,0.9.")
         found.setdefault(name, []).extend(values)
     return {name: values if len(values) > 1 else values[0] for name, values in found.items()}
 
 
-def _change(text: str) -> tuple[str, list[Any]]:
-    name, sign, value = text.partition("=")
-    if not sign or not name or not value:
-        raise SettingError(f"--set {text!r}: write NAME=VALUE, such as discount=0.8.")
-    if name in _OPTIONS:
-        raise SettingError(f"--set {text!r}: {name} has an option of its own, --{name}.")
-    values = [_value(part) for part in value.split(",")]
-    if "" in values:
-        raise SettingError(f"--set {text!r}: write values between commas, such as discount=0.8,0.9.")
-    return name, values
-
-
-def _value(text: str) -> Any:
+def _parse_value(text: str) -> Any:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
     for kind in (int, float):
@@ -220,18 +217,23 @@ def _value(text: str) -> Any:
     return text
 
 
-def _sets(
-    family: list[str] | None, graph: str | None, environments: Path | None, count: int, nodes: int, seed: int,
+def _load_split(
+    family: list[str] | None,
+    graph: str | None,
+    environments: Path | None,
+    count: int,
+    nodes: int,
+    seed: int,
     directed: bool,
-) -> Split:  # fmt: skip
+) -> Split:
     from curiograph.graph.generators import FAMILIES, generate_split
     from curiograph.graph.splits import Split, read_split
 
     if sum(bool(source) for source in (family, graph, environments)) != 1:
         raise SettingError("give one of --family NAME, --graph FILE or --environments FILE.")
     if graph is not None:
-        one = options.open_graph(graph, directed)
-        return Split([one], [one], [])
+        g = options.open_graph(graph, directed)
+        return Split([g], [g], [])
     if environments is not None:
         return read_split(environments)
     families = list(FAMILIES) if "all" in (family or ()) else list(family or ())

@@ -1,40 +1,118 @@
-"""Paths of real people with titles, and what PageRank and curious PageRank would have offered next."""
+"""Walks of real people, and the next nodes that PageRank and curious PageRank rank first."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from curiograph.arrays import Float64
 from curiograph.files import PathLike
-from curiograph.human.prediction.components import PAGERANK, Components, Mixture
-from curiograph.human.prediction.predict import PredictionRun
-from curiograph.human.prediction.results import Prediction
-from curiograph.paper.comparison import format_table
+from curiograph.human.prediction.components import PAGERANK, Mixture
+from curiograph.human.prediction.predict import Effort, PredictionRun
+from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import TITLES, Settings, prepare_predictions
 from curiograph.parallel import IN_PROCESS, Engine
-from curiograph.plotting import MARKERS, create_figure, get_color, save_figure
+from curiograph.plotting import MARKERS, create_figure, get_color
 from curiograph.progress import Progress, no_progress
 
-_OFFERED = 5
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_NUM_OFFERS = 5
 
 
 @dataclass(frozen=True)
 class Example:
-    """One choice of a person whom nothing was fitted on."""
+    """A choice of a test user."""
 
     dataset: str
     history: list[str]
+    """Titles of the visited nodes."""
     choice: str
+    """Title of the chosen node."""
     candidates: int
+    """Number of candidates."""
     offers: dict[str, list[str]]
-    """The first five by method."""
+    """Titles of the five best candidates by method."""
     percentiles: dict[str, float]
-    """Of the true choice, by method."""
+    """Percentile rank of the choice by method."""
+
+
+@dataclass(frozen=True)
+class Examples(Experiment):
+    """Randomly drawn choices of test users."""
+
+    name = "examples"
+
+    settings: Settings
+    examples: list[Example]
+
+    @property
+    def sections(self) -> list[Table | str]:
+        paragraphs: list[Table | str] = []
+        for example in self.examples:
+            lines = [" > ".join(example.history), f"  went to {example.choice} (of {example.candidates})"]
+            for name, offers in example.offers.items():
+                rank = f"percentile of the choice {example.percentiles[name]:.2f}"
+                lines.append(f"  {name} offers {', '.join(offers)}; {rank}")
+            paragraphs.append("\n".join(lines))
+        return paragraphs
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"settings": asdict(self.settings), "examples": [asdict(example) for example in self.examples]}
+
+    def to_markdown(self) -> str:
+        lines = [
+            "Choices drawn at random among those of test users. Bold: the node that the person chose. "
+            "Percentile: rank of the choice among the candidates, 1 is best.",
+            "",
+        ]
+        head = ["visited", "went to", "candidates", "PageRank offers", "percentile", "igt+cpt offers", "percentile"]
+        for dataset in dict.fromkeys(example.dataset for example in self.examples):
+            rows = []
+            for example in self.examples:
+                if example.dataset != dataset:
+                    continue
+                choice = _escape(example.choice)
+                row = [" → ".join(map(_escape, example.history)), f"**{choice}**", str(example.candidates)]
+                for name, offers in example.offers.items():
+                    titles = [_escape(title) for title in offers]
+                    marked = [f"**{title}**" if title == choice else title for title in titles]
+                    row += ["<br>".join(marked), f"{example.percentiles[name]:.2f}"]
+                rows.append(row)
+            lines += [f"## {TITLES[dataset]}", "", *format_table(head, rows), ""]
+        return "\n".join(lines).rstrip() + "\n"
+
+    def plot(self) -> Axes:
+        """Plot the percentile rank of each choice by both methods."""
+        count = len(self.examples)
+        _, ax = create_figure(6.4, 0.45 * count + 1.2)
+        for row, example in enumerate(self.examples):
+            ax.plot(list(example.percentiles.values()), [row, row], color="#AAAAAA", zorder=1)
+        names = list(self.examples[0].percentiles)
+        for name, marker in zip(names, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
+            ranks = [example.percentiles[name] for example in self.examples]
+            ax.scatter(ranks, range(count), marker=marker, color=get_color(name), label=name)
+        ax.set_yticks(range(count), [f"{TITLES[e.dataset]}: {e.choice[:40]}" for e in self.examples], fontsize=7)
+        ax.invert_yaxis()
+        ax.set_xlabel("percentile rank of the true choice")
+        ax.legend(frameon=False, fontsize=8)
+        axes: Axes = ax
+        return axes
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Self:
+        settings = document["settings"]
+        return cls(
+            Settings(settings["datasets"], Effort(**settings["effort"]), settings["seed"]),
+            [Example(**example) for example in document["examples"]],
+        )
+
+
+def _escape(text: str) -> str:
+    """Escape the characters of a title that would break a Markdown table."""
+    return text.replace("|", "\\|").replace("<", "&lt;")
 
 
 def run(
@@ -43,92 +121,41 @@ def run(
     folder: PathLike | None,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
-) -> list[Example]:
-    """So many choices of each dataset, drawn at random among those that the first split tests."""
-    found = []
-    for job in prepare_predictions(settings, folder, engine, progress):
-        prediction = job.complete()
-        found += list(_examples(job, prediction, count))
-    return found
+) -> Examples:
+    """Draw `count` choices of each dataset at random among those of the test users of the first split."""
+    examples = []
+    for prediction in prepare_predictions(settings, folder, engine, progress):
+        examples += _draw_examples(prediction, count)
+    return Examples(settings, examples)
 
 
-def _examples(job: PredictionRun, prediction: Prediction, count: int) -> Iterator[Example]:
-    scored, outcome = job.scored["last"], prediction["last"]
-    tested = np.flatnonzero(
-        job.study.split(0, scored.choices.windows.users) & (scored.choices.candidates.counts > _OFFERED)
-    )
-    drawn = np.random.default_rng(job.seed).choice(tested, min(count, len(tested)), replace=False)
-    mixes = {name: Mixture.from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
-    scores = {name: scored.score_mixture(mix) for name, mix in mixes.items()}
-    ranks = {name: scored.rank_choices(mix).percentile for name, mix in mixes.items()}
+def _draw_examples(prediction: PredictionRun, count: int) -> list[Example]:
+    outcome = prediction.complete()["last"]
+    scored = prediction.scored["last"]
+    windows, candidates = scored.choices.windows, scored.choices.candidates
+    labels = prediction.study.graph.names
+    tested = np.flatnonzero(prediction.study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
+    drawn = np.random.default_rng(prediction.seed).choice(tested, min(count, len(tested)), replace=False)
+    mixtures = {name: Mixture.from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
+    scores = {name: scored.score_mixture(mixture) for name, mixture in mixtures.items()}
+    percentiles = {name: scored.rank_choices(mixture).percentile for name, mixture in mixtures.items()}
+
+    def get_title(node: int) -> str:
+        return str(labels[int(node)]).replace("_", " ")
+
+    examples = []
     for window in np.sort(drawn).tolist():
-        yield _example(job, scored, scores, {name: float(each[window]) for name, each in ranks.items()}, window)
-
-
-def _example(
-    job: PredictionRun, scored: Components, scores: dict[str, Float64], percentiles: dict[str, float], window: int
-) -> Example:
-    names, windows = job.study.graph.names, scored.choices.windows
-    mine = slice(scored.choices.candidates.offsets[window], scored.choices.candidates.offsets[window + 1])
-    nodes = scored.choices.candidates.nodes[mine]
-    best = {name: np.argsort(-values[mine], kind="stable")[:_OFFERED] for name, values in scores.items()}
-    offers = {name: [_title(names[int(node)]) for node in nodes[first]] for name, first in best.items()}
-    return Example(
-        job.study.name,
-        [_title(names[int(node)]) for node in windows.histories[window]],
-        _title(names[int(windows.nexts[window])]),
-        len(nodes),
-        offers,
-        percentiles,
-    )
-
-
-def _title(label: Any) -> str:
-    return str(label).replace("_", " ")
-
-
-def to_markdown(examples: Sequence[Example]) -> str:
-    """A table for each dataset."""
-    lines = [
-        "Choices drawn at random among those of people whom nothing was fitted on. Bold: what the person went to. "
-        "Percentile: of the true choice among the candidates, 1 is best.",
-        "",
-    ]
-    for name in dict.fromkeys(example.dataset for example in examples):
-        rows = [_row(example) for example in examples if example.dataset == name]
-        head = ["visited", "went to", "candidates", "PageRank offers", "percentile", "igt+cpt offers", "percentile"]
-        lines += [f"## {TITLES[name]}", "", *format_table(head, rows), ""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _row(example: Example) -> list[str]:
-    cells = [" → ".join(map(_safe, example.history)), f"**{_safe(example.choice)}**", str(example.candidates)]
-    for name, offered in example.offers.items():
-        marked = [f"**{_safe(label)}**" if label == example.choice else _safe(label) for label in offered]
-        cells += ["<br>".join(marked), f"{example.percentiles[name]:.2f}"]
-    return cells
-
-
-def _safe(text: str) -> str:
-    """A title that cannot break the table."""
-    return text.replace("|", "\\|").replace("<", "&lt;")
-
-
-def to_dict(examples: Sequence[Example], settings: Settings) -> dict[str, Any]:
-    """Everything as plain values."""
-    return {"settings": asdict(settings), "examples": [asdict(example) for example in examples]}
-
-
-def save_plot(examples: Sequence[Example], path: Path) -> None:
-    """The percentile of every true choice: by PageRank on the left, by igt+cpt on the right."""
-    _, ax = create_figure(6.4, 0.45 * len(examples) + 1.2)
-    for row, example in enumerate(examples):
-        ax.plot(list(example.percentiles.values()), [row, row], color="#AAAAAA", zorder=1)
-    for name, marker in zip(examples[0].percentiles, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
-        ranks = [example.percentiles[name] for example in examples]
-        ax.scatter(ranks, range(len(examples)), marker=marker, color=get_color(name), label=name)
-    ax.set_yticks(range(len(examples)), [f"{TITLES[e.dataset]}: {e.choice[:40]}" for e in examples], fontsize=7)
-    ax.invert_yaxis()
-    ax.set_xlabel("percentile rank of the true choice")
-    ax.legend(frameon=False, fontsize=8)
-    save_figure(ax, path)
+        own = slice(candidates.offsets[window], candidates.offsets[window + 1])
+        nodes = candidates.nodes[own]
+        best = {name: np.argsort(-values[own], kind="stable")[:_NUM_OFFERS] for name, values in scores.items()}
+        examples.append(
+            Example(
+                dataset=prediction.study.name,
+                history=[get_title(node) for node in windows.histories[window]],
+                choice=get_title(windows.nexts[window]),
+                candidates=len(nodes),
+                offers={name: [get_title(node) for node in nodes[first]] for name, first in best.items()},
+                percentiles={name: float(values[window]) for name, values in percentiles.items()},
+            )
+        )
+    return examples

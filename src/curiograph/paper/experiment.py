@@ -1,87 +1,107 @@
-"""Pictures of stored runs, drawn again without running anything: when colours change, figures stay."""
+"""The common shape of the experiments: a run returns an object that shows, stores and draws its results."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
-from curiograph.agents.evaluate import Evaluation
 from curiograph.files import wrap_parse_errors
 from curiograph.graph.io.node_link import read_json
-from curiograph.paper import examples, lengths, sizes, table1, walltime
-from curiograph.paper.curves import Point
+from curiograph.plotting import save_figure
 
-Document = dict[str, Any]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with a title."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+class Experiment(ABC):
+    """A finished experiment.
+
+    Each module of this package that reproduces a table or figure defines its settings, one subclass of this class, and
+    a function `run` that takes the settings and returns an object of the subclass.
+    """
+
+    name: ClassVar[str]
+    """Name of the command and of the files: NAME.json, NAME.md and NAME.png."""
+
+    @property
+    @abstractmethod
+    def sections(self) -> list[Table | str]:
+        """Tables and paragraphs that the command line shows."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences on what the results show and on what is missing."""
+        return []
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Settings and results as plain values."""
+
+    @abstractmethod
+    def to_markdown(self) -> str:
+        """Tables with an explanation, as a Markdown page."""
+
+    @abstractmethod
+    def plot(self) -> Axes:
+        """Draw the figure and return one of its axes."""
+
+    def save_plot(self, path: Path) -> None:
+        """Write the figure to a file."""
+        save_figure(self.plot(), path)
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Self:
+        """Restore what the figure needs from a stored document."""
+        raise NotImplementedError(f"{cls.name} cannot be restored from its document")
 
 
 def redraw_figures(folder: Path) -> Iterator[str]:
-    """Draw the picture of every run in a folder that can be drawn from what is stored; yields their names.
+    """Redraw the figures of the stored experiments in a folder; yield their names.
 
-    `table2` and `diffusion` are not among them: the first shows every single choice, of which only means are stored.
+    `table2` and `diffusion` are left out: they draw values of which only means are stored.
     """
-    for name, draw in _PICTURES.items():
-        stored = folder / f"{name}.json"
+    from curiograph.paper.examples import Examples  # these modules import this one
+    from curiograph.paper.lengths import Lengths
+    from curiograph.paper.sizes import Sizes
+    from curiograph.paper.table1 import Table1
+    from curiograph.paper.walltime import Walltime
+
+    experiments: tuple[type[Experiment], ...] = (Table1, Lengths, Sizes, Walltime, Examples)
+    for experiment in experiments:
+        stored = folder / f"{experiment.name}.json"
         if stored.exists():
             document = read_json(stored)
             with wrap_parse_errors(stored, "results"):
-                draw(document, folder / f"{name}.png")
-            yield name
+                experiment.from_dict(document).save_plot(folder / f"{experiment.name}.png")
+            yield experiment.name
 
 
-def _table1(document: Document, path: Path) -> None:
-    cells = [
-        table1.Cell(cell["reward"], cell["family"], cell["source"], _evaluations(cell["results"]), {})
-        for cell in document["cells"]
-    ]
-    table1.save_plot(cells, path)
+def format_number(value: float, digits: int = 2) -> str:
+    """Format a number with fixed decimals; NaN as a dash."""
+    return "-" if math.isnan(value) else f"{value:.{digits}f}"
 
 
-def _lengths(document: Document, path: Path) -> None:
-    lengths.save_plot(_points(document), path)
+def format_percent(value: float, error: float = math.nan) -> str:
+    """Format a share in percent, with its error unless that is NaN."""
+    if math.isnan(value):
+        return "-"
+    return f"{100 * value:.0f} %" if math.isnan(error) else f"{100 * value:.0f} ± {100 * error:.0f} %"
 
 
-def _sizes(document: Document, path: Path) -> None:
-    sizes.save_plot(_points(document), path)
-
-
-def _walltime(document: Document, path: Path) -> None:
-    walltime.save_plot([walltime.Timing(**timing) for timing in document["timings"]], path)
-
-
-def _examples(document: Document, path: Path) -> None:
-    examples.save_plot([examples.Example(**example) for example in document["examples"]], path)
-
-
-_PICTURES: dict[str, Callable[[Document, Path], None]] = {
-    "table1": _table1,
-    "lengths": _lengths,
-    "sizes": _sizes,
-    "walltime": _walltime,
-    "examples": _examples,
-}
-
-
-def _points(document: Document) -> list[Point]:
-    return [
-        Point(point["reward"], point["family"], point["at"], _evaluations(point["results"]), {})
-        for point in document["points"]
-    ]
-
-
-def _evaluations(results: Document) -> dict[str, Evaluation]:
-    """Evaluations with a mean for every graph instead of its episodes, which are equally many: mean and standard error
-    by graph are the same."""
-    return {
-        column: Evaluation(
-            result["agent"],
-            result["reward"],
-            result["steps"],
-            [np.array([math.nan if mean is None else mean]) for mean in result["by_graph"]],
-            result["ended_early"],
-        )
-        for column, result in results.items()
-    }
+def format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """Format a Markdown table as lines."""
+    head = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    return [*head, *(f"| {' | '.join(map(str, row))} |" for row in rows)]

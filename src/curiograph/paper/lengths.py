@@ -1,62 +1,61 @@
-"""Walks of 5 to 50 nodes on 50-node graphs, by agents that were trained on walks of 10."""
+"""Walks of 5 to 50 nodes on 50-node graphs, by agents trained on walks of 10 nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from curiograph.paper import curves
-from curiograph.paper.curves import Place, Point
+from curiograph.paper.curves import Curves, Place, compare_with_greedy, run_points
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.progress import Progress, no_progress
 
-ALONG = "nodes of the walk"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 LENGTHS = (5, 10, 15, 20, 30, 40, 50)
-_WIDE = 10  # up to this length the planner has its full width
+_FULL_WIDTH = 10  # the planner has its full width up to this length
 
 
 @dataclass(frozen=True)
 class Settings(curves.Settings):
-    """What is run."""
+    """Settings of the experiment."""
 
     lengths: tuple[int, ...] = LENGTHS
+    """Numbers of nodes of the walks."""
     nodes: int = 50
+    """Number of nodes of the graphs."""
 
 
-def run(settings: Settings, progress: Progress = no_progress, engine: Engine = IN_PROCESS) -> list[Point]:
-    """All points."""
-    places = [Place(n, settings.nodes, n, _planner(n)) for n in settings.lengths]
-    return curves.run("lengths", settings, places, progress, engine)
+class Lengths(Curves):
+    """Returns by the length of the walks."""
+
+    name = "lengths"
+    axis = "nodes of the walk"
+
+    @property
+    def introduction(self) -> str:
+        return (
+            f"Walks of different lengths on {self.settings.nodes}-node graphs; gnn and horizon were trained on walks "
+            "of 10 nodes (horizon also on states of longer ones). "
+            f"The planner, beam, keeps 256 walks up to {_FULL_WIDTH} nodes and 32 beyond."
+        )
+
+    @property
+    def remarks(self) -> list[str]:
+        longest = max(point.at for point in self.points)
+        last = [point for point in self.points if point.at == longest]
+        return [*compare_with_greedy(last, f"Walks of {longest} nodes"), *self.missing]
+
+    def plot(self) -> Axes:
+        """Plot returns relative to the planner's, since returns grow steeply with length."""
+        return self.plot_panels(lambda point, column: point.compute_ratio(column, "beam"), "return / beam's")
 
 
-def _planner(steps: int) -> str:
-    return "beam" if steps <= _WIDE else "beam:32"
-
-
-def remarks(points: Sequence[Point]) -> list[str]:
-    """What the longest walks say, and what is left out."""
-    longest = max(point.at for point in points)
-    last = [point for point in points if point.at == longest]
-    return [*curves.against_greedy(last, f"Walks of {longest} nodes"), *curves.missing_line(points)]
-
-
-def to_markdown(points: Sequence[Point], settings: Settings) -> str:
-    """The table of returns, and what it says."""
-    intro = (
-        f"Walks of different lengths on {settings.nodes}-node graphs; gnn and horizon were trained on walks of 10 "
-        "nodes (horizon also on states of longer ones). "
-        f"The planner, beam, keeps 256 walks up to {_WIDE} nodes and 32 beyond."
-    )
-    return curves.to_markdown(points, ALONG, intro, remarks(points))
-
-
-def to_dict(points: Sequence[Point], settings: Settings) -> dict[str, Any]:
-    """Everything as plain values."""
-    return curves.to_dict(points, settings, remarks(points))
-
-
-def save_plot(points: Sequence[Point], path: str | Path) -> None:
-    """Returns, which grow steeply with length, divided by the planner's."""
-    curves.save_plot(points, lambda point, column: point.ratio(column, "beam"), "return / beam's", ALONG, path)
+def run(settings: Settings, engine: Engine = IN_PROCESS, progress: Progress = no_progress) -> Lengths:
+    """Evaluate all agents at each length."""
+    places = [
+        Place(at=length, nodes=settings.nodes, steps=length, planner="beam" if length <= _FULL_WIDTH else "beam:32")
+        for length in settings.lengths
+    ]
+    return Lengths(settings, run_points("lengths", settings, places, engine, progress))

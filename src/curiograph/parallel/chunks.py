@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 
 def split_by_size(sizes: NDArray[Any], max_size: float) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of consecutive chunks whose sizes sum to at most `max_size`; a larger item is a chunk of its own.
+    """Yield bounds of consecutive chunks whose sizes sum to at most `max_size`; a larger item is a chunk of its own.
 
     >>> list(split_by_size(np.array([3, 3, 3, 9, 1]), max_size=6))
     [(0, 2), (2, 3), (3, 4), (4, 5)]

@@ -1,0 +1,191 @@
+"""The command `curiograph recommend`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from curiograph.cli import completion, options
+from curiograph.cli.output import (
+    PICTURES,
+    check_out,
+    print_remark,
+    show_json,
+    show_progress,
+    show_table,
+    write_result,
+)
+from curiograph.errors import SettingError, UnknownNameError
+
+if TYPE_CHECKING:
+    from curiograph.progress import Progress
+    from curiograph.recommendation.recommender import Recommendations, Recommender
+
+_BATCH = 64  # nodes prepared between two progress updates
+_SAVE_INTERVAL = 60  # seconds between two saves of prepared nodes
+
+
+def recommend(
+    graph: options.GraphArgument,
+    history: options.History = None,
+    histories: options.Histories = None,
+    k: options.Count = 10,
+    candidates: Annotated[
+        str,
+        typer.Option(
+            help="all unvisited nodes, or the neighbors of the last node or of the history: all, last, history."
+        ),
+    ] = "all",
+    by: Annotated[
+        str, typer.Option(help="Ranker: mixture, pagerank, igt or cpt.", autocompletion=completion.complete_rankers)
+    ] = "mixture",
+    weights: Annotated[
+        str | None,
+        typer.Option(help="Weights of the mixture, as in pagerank=1,igt=0.5,cpt=0.5. Default: equal weights."),
+    ] = None,
+    igt_agent: Annotated[
+        str, typer.Option(help="Agent of the igt walkers.", autocompletion=completion.complete_agents)
+    ] = "greedy",
+    cpt_agent: Annotated[
+        str, typer.Option(help="Agent of the cpt walkers.", autocompletion=completion.complete_agents)
+    ] = "greedy",
+    alpha: options.Alpha = 0.85,
+    p_g: options.Greediness = 0.5,
+    walks: Annotated[int, typer.Option(help="Number of walkers per visited node.")] = 256,
+    parts: Annotated[
+        Path | None,
+        typer.Option(help="A .safetensors file of prepared nodes, which is read and extended."),
+    ] = None,
+    prepare: Annotated[
+        bool, typer.Option("--prepare", help="First prepare all nodes and store them in --parts (slow, needed once).")
+    ] = False,
+    directed: options.Directed = False,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Recommend nodes to visit next, with reasons.
+
+    [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
+    """
+    from curiograph.recommendation.ranker import check_candidate_set
+    from curiograph.recommendation.recommender import Recommender
+    from curiograph.validation import check_integer
+
+    if prepare and parts is None:
+        raise SettingError("--prepare needs --parts FILE to store the prepared nodes.")
+    if history is not None and histories is not None:
+        raise SettingError("give --history a,b,c or --histories FILE, not both.")
+    if history is None and histories is None and not prepare:
+        raise SettingError("give --history a,b,c or --histories FILE.")
+    endings = (".json",) if history is None and histories is None else (".json", ".csv")
+    check_out(out, endings if history is None else (*endings, *PICTURES))
+    check_out(parts, (".safetensors",), "--parts")
+    candidate_set = check_candidate_set(candidates)
+    check_integer("-k", k, 1, "ask for 1 recommendation or more")
+    g = options.open_graph(graph, directed)
+    reader = options.LabelReader(g)
+    users = [reader.walk(history)] if history is not None else reader.walks(histories) if histories else []
+    recommender = Recommender(g, _create_ranker(by, weights, igt_agent, cpt_agent, alpha, p_g, walks, seed))
+    if parts is not None and by == "pagerank":
+        raise SettingError("--parts stores what curious walkers compute; --by pagerank has none.")
+    if parts is not None and parts.exists():
+        recommender.load(parts)
+    known = recommender.num_prepared
+    with show_progress(quiet) as progress:
+        if prepare and parts is not None:
+            _prepare_nodes(recommender, parts, progress)
+        progress(f"recommending to {len(users)} users")
+        results = recommender.recommend(users, k, candidates=candidate_set) if users else []
+    if parts is not None and recommender.num_prepared > known:
+        recommender.save(parts)
+    document: dict[str, Any]
+    if not users:
+        document = {"parts": str(parts), "nodes": g.num_nodes}
+        write_result(out, document)
+        if json:
+            show_json(document)
+        else:
+            print_remark(f"{parts}: {g.num_nodes} nodes prepared", quiet)
+        return
+    document = {"users": [top.to_dict() for top in results]} if history is None else results[0].to_dict()
+    write_result(out, document, lambda: _list_recommendations(results), results[0].plot)
+    if json:
+        show_json(document)
+        return
+    _show_recommendations(results, one_user=history is not None)
+    for number, top in enumerate(results):
+        if len(top) < k:
+            user = f"user {number}: " if history is None else ""
+            print_remark(f"{user}{len(top)} of {k} recommendations: no other candidate can be reached", quiet)
+
+
+def _create_ranker(
+    by: str, weights: str | None, igt_agent: str, cpt_agent: str, alpha: float, p_g: float, walks: int, seed: int
+) -> Any:
+    from curiograph.recommendation.prepared import CuriousRanker
+    from curiograph.recommendation.ranker import Ranker
+    from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker
+    from curiograph.recommendation.recommender import RANKERS
+
+    if by not in RANKERS:
+        raise UnknownNameError(f"--by is {by!r}; the rankers are {', '.join(RANKERS)}.")
+    if weights is not None and by != "mixture":
+        raise SettingError(f"--weights are for the mixture; --by is {by!r}.")
+    rankers: dict[str, Ranker] = {"pagerank": PageRankRanker(alpha)}
+    for reward, agent in (("igt", igt_agent), ("cpt", cpt_agent)):
+        if by in ("mixture", reward):
+            rankers[reward] = CuriousRanker(agent, reward, alpha, p_g, walks, seed=seed, name=reward)
+    if by != "mixture":
+        return rankers[by]
+    if weights is None:
+        return MixtureRanker(rankers, None)
+    pairs = [pair.partition("=") for pair in weights.split(",")]
+    if not all(equals for _, equals, _ in pairs):
+        raise SettingError(f"--weights is {weights!r}; write names and numbers, as in pagerank=1,igt=0.5,cpt=0.5.")
+    return MixtureRanker(
+        rankers, {name.strip(): options.parse_numbers("--weights", value)[0] for name, _, value in pairs}
+    )
+
+
+def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress) -> None:
+    """Prepare all nodes; save the nodes prepared so far every minute."""
+    labels = recommender.graph.labels
+    saved = monotonic()
+    for first in range(0, len(labels), _BATCH):
+        progress(f"preparing node {first:,} of {len(labels):,}", first / len(labels))
+        recommender.prepare(labels[first : first + _BATCH])
+        if monotonic() - saved > _SAVE_INTERVAL:
+            recommender.save(parts)
+            saved = monotonic()
+
+
+def _list_recommendations(results: Sequence[Recommendations]) -> tuple[list[str], list[list[Any]]]:
+    """Columns and rows of the table of all recommendations to all users."""
+    components = list(results[0].components)
+    columns = ["user", "rank", "node", "score", "stderr", *(f"by {name}" for name in components), "gaps", "bits", "why"]
+    rows = []
+    for user, top in enumerate(results):
+        entries = zip(top, top.stderr, top.reasons, strict=True)
+        for place, ((label, score), stderr, reason) in enumerate(entries, start=1):
+            ranks = [reason.ranks[name] for name in components]
+            gaps = len(reason.opens) - len(reason.closes)
+            rows.append([user, place, label, score, stderr, *ranks, gaps, reason.compressibility, reason.story])
+    return columns, rows
+
+
+def _show_recommendations(results: Sequence[Recommendations], one_user: bool) -> None:
+    """Show a table with few columns: errors next to the scores, the ranks by all components in one column."""
+    components = list(results[0].components)
+    columns = ["user", "rank", "node", "score", f"by {', '.join(components)}", "gaps", "bits", "why"]
+    rows = []
+    for user, place, label, score, stderr, *ranks, gaps, bits, why in _list_recommendations(results)[1]:
+        error = f" ± {stderr:.1g}" if stderr else ""
+        rows.append([user, place, label, f"{score:.4g}{error}", ", ".join(map(str, ranks)), gaps, bits, why])
+    first = 1 if one_user else 0
+    show_table("", columns[first:], [row[first:] for row in rows])

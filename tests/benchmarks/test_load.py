@@ -1,0 +1,57 @@
+"""The load benchmark: its requirements, results and targets."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+
+import curiograph as cg
+from benchmarks import load
+from benchmarks.load import COLUMNS, Load
+
+GOOD = Load(
+    graph="g",
+    candidates="last",
+    reasons=False,
+    connections=32,
+    seconds=60.0,
+    requests_per_second=600.0,
+    p50=0.04,
+    p99=0.09,
+    slowest=0.2,
+    errors=0,
+    memory_first=1000,
+    memory_last=1020,
+    memory_max=1050,
+)
+
+
+def test_targets_are_about_speed_errors_and_memory():
+    assert GOOD.met
+    for worse in ({"requests_per_second": 499.0}, {"p99": 0.11}, {"errors": 1}, {"memory_max": 1051}):
+        assert not replace(GOOD, **worse).met
+    assert len(GOOD.list_cells()) == len(COLUMNS)
+    assert GOOD.to_dict()["kept"] is True
+
+
+def test_missing_wrk_gets_one_sentence(monkeypatch, capsys):
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    with pytest.raises(SystemExit) as stop:
+        load.main(["--seconds", "1"])
+    message = capsys.readouterr().err
+    assert (stop.value.code, message.count("\n")) == (2, 1)
+    assert "apt install wrk" in message
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("wrk") is None, reason="needs wrk")
+def test_short_load_has_no_errors(monkeypatch, capsys, tmp_path):
+    cg.toys.library().save(str(tmp_path / "library.npz"))
+    monkeypatch.setattr("benchmarks.load.get_parts_folder", lambda: tmp_path)
+    load.main(["--graph", str(tmp_path / "library.npz"), "--seconds", "2", "--json", "--quiet"])
+    loads = json.loads(capsys.readouterr().out)["loads"]
+    assert [each["candidates"] for each in loads] == ["last", "all", "last"]
+    assert all(each["errors"] == 0 and each["requests_per_second"] > 0 for each in loads)

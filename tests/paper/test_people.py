@@ -1,0 +1,66 @@
+"""Experiments on human choices: `table2`, `diffusion` and `examples`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from curiograph.human.prediction.predict import Effort
+from curiograph.paper import diffusion, examples, table2
+from curiograph.paper.people import Settings
+from curiograph.paper.published import TABLE2
+from curiograph.parallel import resolve_engine
+from support import people
+
+SMALL = Effort(splits=2, trials=3, train_steps=4, walkers=10, trained_walkers=5, steps=2, windows=60, all_windows=20)
+
+
+@pytest.fixture(scope="module")
+def movielens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return people.ml_100k(tmp_path_factory.mktemp("data") / "ml-100k", people.tastes(users=120, items=70, visits=40))
+
+
+def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
+    settings = Settings(("movielens",), SMALL)
+    engine = resolve_engine(workers=1, run=tmp_path)
+    table = table2.run(settings, movielens, engine)
+    text = table.to_markdown()
+    assert "| MovieLens |" in text
+    assert "+7.9% ± 1.7%" in text  # the paper's
+    assert "below the paper's +7.9%" in text or "at or above the paper's" in text
+    table.save_plot(tmp_path / "table2.png")
+    assert table.to_dict()["paper"]["wikispeedia"]["igt+cpt"] == (0.322, 0.077)
+
+    messages: list[str] = []
+
+    def report(message: str, share: float | None = None) -> None:
+        messages.append(message)
+
+    spread = diffusion.run(settings, diffusion.Walking(10, 8), movielens, engine, report)
+    assert set(spread.walkers["movielens"]) == {"unbiased", "igt", "cpt", "greedy igt", "greedy cpt"}
+    spread.save_plot(tmp_path / "diffusion.png")
+    assert "links from the start" in spread.to_markdown()
+
+    drawn = examples.run(settings, 2, movielens, engine, report)
+    jobs = [message for message in messages if " of " in message and "counts of" not in message]
+    assert jobs
+    assert all("found in the run folder" in message for message in jobs)  # nothing was computed again
+    assert len(drawn.examples) == 2
+    for example in drawn.examples:
+        assert example.choice.startswith("Film ")
+        assert len(example.offers["igt+cpt"]) == 5
+        assert not set(example.history) & set(example.offers["pagerank"])
+    drawn.save_plot(tmp_path / "examples.png")
+    assert "## MovieLens" in drawn.to_markdown()
+
+
+def test_titles_are_escaped_in_tables():
+    odd = examples.Example("movielens", ["a|b"], "<i>", 7, {"pagerank": ["x"]}, {"pagerank": 0.5})
+    page = examples.Examples(Settings(), [odd]).to_markdown()
+    assert "a\\|b" in page
+    assert "&lt;i>" in page
+
+
+def test_published_values():
+    assert [TABLE2[name]["igt+cpt"][0] for name in ("movielens", "books", "wikispeedia")] == [0.079, 0.096, 0.322]
