@@ -342,6 +342,7 @@ def make_start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> 
 
 def _check_alphas(alpha: Any) -> Float64:
     """Return one or several alphas as an array."""
-    if np.ndim(alpha) > 1 or (np.ndim(alpha) == 1 and len(alpha) == 0):
+    alphas = alpha if np.ndim(alpha) else [alpha]
+    if np.ndim(alphas) > 1 or len(alphas) == 0:
         raise SettingError(f"alpha is {quote_value(alpha)}; give one number, or a list of them.")
-    return np.asarray([check_alpha(each) for each in (alpha if np.ndim(alpha) else [alpha])])
+    return np.asarray([check_alpha(each) for each in alphas])

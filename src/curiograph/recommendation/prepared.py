@@ -172,10 +172,10 @@ class CuriousRanker(Ranker):
 
     def describe(self, graph: Graph) -> dict[str, Any]:
         """Return everything that determines the parts of a graph, as JSON values."""
-        shape, weights = np.array([graph.num_nodes, graph.directed]), graph.weights
+        shape = np.array([graph.num_nodes, graph.directed])
         return {
             "version": _VERSION,
-            "graph": hash_values(shape, graph.indptr, graph.indices, *([] if weights is None else [weights])),
+            "graph": hash_values(shape, graph.indptr, graph.indices, graph.weights),
             "agent": fingerprint("agent", as_agent(self.agent)),
             "reward": fingerprint("reward", as_reward(self.reward)),
             "alpha": self.alpha,
