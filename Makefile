@@ -50,7 +50,7 @@ results: .venv/test.done
 	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
-	$(BIN)/python docs/show_results.py
+	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Take the screenshots of the page for README and docs in its tests; page.png needs Wikispeedia in CURIOGRAPH_DATA.
 screenshots: .venv/test.done browser
@@ -64,20 +64,20 @@ load: .venv/test.done browser wrk
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
 	$(BIN)/python -m benchmarks.load --out docs/results/load.json
 	$(BIN)/python -m benchmarks.page --out docs/results/page.json
-	$(BIN)/python docs/show_results.py
+	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Measure many tasks and large graphs: about 15 minutes and 6 GiB, on an otherwise idle machine.
 SCALE_NODES ?= 10000000
 scale: .venv/test-all.done
 	$(BIN)/python -m benchmarks.scale --nodes $(SCALE_NODES) --out docs/results/scale.json
-	$(BIN)/python docs/show_results.py
+	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done
 	$(BIN)/curiograph reproduce table2 --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
-	$(BIN)/python docs/show_results.py
+	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Fuzz each reader with coverage for FUZZ_SECONDS; failing inputs are stored in .cache/fuzz. Without atheris, nothing
 # is fuzzed and the command succeeds.

@@ -1,16 +1,18 @@
-"""Draw the pictures of README and put the tables of stored runs between its markers; run by `make results`."""
+"""Draw the figures and fill the tables of README and docs from stored runs; run by `make results`."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx
-from show_scale import brief_lines, plan_lines, scale_lines, size_lines, walk_lines
+from show_scale import format_plan, format_scale, format_sizes, format_walks
 
 import curiograph as cg
 from benchmarks.report import format_ratio, format_seconds
@@ -21,10 +23,17 @@ from curiograph.plotting.growth import build_step_curve
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
 README = DOCS.parent / "README.md"
+EXAMPLES = DOCS.parent / "examples"
+
+HISTORY = ["Myriel", "Valjean", "Fantine", "Marius"]
+RANKERS = ("pagerank", "igt", "cpt", "mixture")
+
+
+# ---- figures -------------------------------------------------------------------------------------------------------
 
 
 def draw_walks() -> None:
-    """One graph, one start: where greedy and horizon go for gaps, and what their walks grow."""
+    """Draw walks of greedy and horizon from one start, and the number of gaps of four agents over the steps."""
     graph = cg.generate("rg", nodes=50, seed=3)
     _, panels = create_figure(13, 4.2, columns=3)
     for panel, agent in zip(panels, ("greedy", "igt-rg-horizon"), strict=False):
@@ -33,11 +42,11 @@ def draw_walks() -> None:
         gaps = int(walk.growth.beta1[-1])
         counted = f"{gaps} gap{'' if gaps == 1 else 's'} after 12 nodes"
         panel.set_title(f"{agent}: {counted}, return {walk.total:.0f}", fontsize=11)
-    lines = {"beam": ("beam", "-"), "igt-rg-horizon": ("horizon", "-."), "greedy": ("greedy", "--")}
-    for agent, (colour, dash) in (lines | {"random": ("random", ":")}).items():
+    styles = {"beam": ("beam", "-"), "igt-rg-horizon": ("horizon", "-."), "greedy": ("greedy", "--")}
+    for agent, (color, dash) in (styles | {"random": ("random", ":")}).items():
         walk = cg.explore(graph, agent=agent, reward="igt", start=7, steps=25, seed=0)
         steps, gaps_by_step = build_step_curve(walk.growth.beta1)
-        panels[2].plot(steps, gaps_by_step, dash, drawstyle="steps-post", color=COLORS[colour], lw=2, label=agent)
+        panels[2].plot(steps, gaps_by_step, dash, drawstyle="steps-post", color=COLORS[color], lw=2, label=agent)
     panels[2].set_xlabel("nodes visited")
     panels[2].set_ylabel("information gaps")
     panels[2].legend(frameon=False)
@@ -45,22 +54,13 @@ def draw_walks() -> None:
 
 
 def animate_walk() -> None:
-    """A walk for gaps, node by node."""
+    """Animate a walk that maximizes information gaps."""
     graph = cg.generate("rg", nodes=50, seed=33)
     cg.explore(graph, "igt-rg-horizon", "igt", start=36, steps=24, seed=0).animate(RESULTS / "walk.gif")
 
 
-HISTORY = ["Myriel", "Valjean", "Fantine", "Marius"]
-RANKERS = ("pagerank", "igt", "cpt", "mixture")
-
-
-def characters() -> cg.Graph:
-    """Who appears with whom in Les Miserables (Knuth 1993, as networkx ships it)."""
-    return cg.Graph.from_edges(list(networkx.les_miserables_graph().edges))
-
-
 def draw_recommendations(tops: dict[str, Any]) -> None:
-    """One history on a small real graph, and the ten recommendations of each ranker."""
+    """Draw a history and its recommendations by the mixture, and list those of each ranker."""
     _, (left, right) = create_figure(13, 6, columns=2)
     tops["mixture"].plot(left)
     left.set_title("visited (squares) and recommended by the mixture (circles)", fontsize=10)
@@ -77,9 +77,39 @@ def draw_recommendations(tops: dict[str, Any]) -> None:
     save_figure(left, RESULTS / "recommendations.png")
 
 
-def recommendation_lines(tops: dict[str, Any]) -> list[str]:
-    """The recommendations of the mixture with their reasons."""
-    head = ["", "mixture offers", "by pagerank", "by igt", "by cpt", "opens", "bits"]
+def draw_walkers() -> None:
+    """Draw the diffusion of unbiased and greedy walkers on one graph."""
+    graph = cg.generate("ws", nodes=500, seed=0)
+    greedy = {reward: cg.walk_statistics(graph, "greedy", reward=reward, walks=300) for reward in ("igt", "cpt")}
+    unbiased = {"unbiased": cg.walk_statistics(graph, walks=300)}
+    drawn = cg.WalkComparison(unbiased | greedy).plot()
+    save_figure(drawn.axes[0], RESULTS / "walkers.png")
+
+
+def copy_example_figures() -> None:
+    """Run the examples whose figures the pages show, and copy the figures."""
+    for name, written in (("gaps_of_a_walk", "gaps.png"), ("click_log", "growth.png")):
+        with TemporaryDirectory() as folder:
+            subprocess.run([sys.executable, EXAMPLES / f"{name}.py", folder], check=True, stdout=subprocess.DEVNULL)
+            (RESULTS / f"{name}.png").write_bytes((Path(folder) / written).read_bytes())
+
+
+def draw_figures() -> None:
+    """Draw all figures, those of stored runs from the stored data."""
+    draw_walks()
+    animate_walk()
+    draw_walkers()
+    copy_example_figures()
+    for name in redraw_figures(RESULTS):
+        print(f"show_results: drew {name}.png from {name}.json", file=sys.stderr)
+
+
+# ---- tables --------------------------------------------------------------------------------------------------------
+
+
+def format_recommendations(tops: dict[str, Any]) -> list[str]:
+    """Format the recommendations of the mixture with their reasons."""
+    head = ["", "recommended", "rank by pagerank", "by igt", "by cpt", "gaps opened", "bits"]
     lines = [f"| {' | '.join(head)} |", "|---:|---|---:|---:|---:|---|---:|"]
     for place, reason in enumerate(tops["mixture"].reasons, start=1):
         ranks = " | ".join(str(reason.ranks[name]) for name in RANKERS[:3])
@@ -88,19 +118,29 @@ def recommendation_lines(tops: dict[str, Any]) -> list[str]:
     return lines
 
 
-def draw_walkers() -> None:
-    """How unbiased walkers and greedy ones for either reward spread over one graph."""
-    graph = cg.generate("ws", nodes=500, seed=0)
-    greedy = {reward: cg.walk_statistics(graph, "greedy", reward=reward, walks=300) for reward in ("igt", "cpt")}
-    unbiased = {"unbiased": cg.walk_statistics(graph, walks=300)}
-    drawn = cg.WalkComparison(unbiased | greedy).plot()
-    save_figure(drawn.axes[0], RESULTS / "walkers.png")
+def format_summary(run: dict[str, Any]) -> list[str]:
+    """Format Table 1 for README: the main agents, and the mean share of the attainable return."""
+    agents = ("random", "greedy", "gnn", "horizon", "beam")
+    lines = [
+        "| reward | graphs | random | greedy | GNN of the paper | gnn | horizon | beam |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for cell in run["cells"]:
+        results = [cell["results"][name] for name in agents]
+        columns = [f"{result['mean']:.2f} ± {result['sem_by_graph']:.2f}" for result in results]
+        columns.insert(2, f"{cell['paper']['gnn']['mean']:.2f}")
+        lines.append(f"| {cell['reward']} | {cell['family'].upper()} | {' | '.join(columns)} |")
+    shares = [[cell["shares"][name]["share"] for name in ("greedy", "gnn", "horizon")] for cell in run["cells"]]
+    greedy, gnn, horizon = (sum(column) / len(column) for column in zip(*shares, strict=True))
+    paper = sum(cell["paper_shares"]["gnn"] for cell in run["cells"]) / len(run["cells"])
+    means = " | ".join(f"{share:.0%}" for share in (0, greedy, paper, gnn, horizon, 1))
+    return [*lines, f"| mean share | | {means} |"]
 
 
-def table1_lines(run: dict[str, Any]) -> list[str]:
-    """Our mean, and the paper's in brackets where it is the same agent."""
+def format_table1(run: dict[str, Any]) -> list[str]:
+    """Format Table 1: our means, and those of the paper in parentheses for the same agents."""
     agents = list(run["cells"][0]["results"])
-    head = ["reward", "family", *agents, "paper's GNN"]
+    head = ["reward", "family", *agents, "GNN of the paper"]
     lines = [f"| {' | '.join(head)} |", "|---|---|" + "---:|" * (len(agents) + 1)]
     for cell in run["cells"]:
         columns = []
@@ -113,10 +153,10 @@ def table1_lines(run: dict[str, Any]) -> list[str]:
     return lines
 
 
-def share_lines(run: dict[str, Any]) -> list[str]:
-    """The share of the attainable that every agent collects, cell by cell and on average."""
+def format_shares(run: dict[str, Any]) -> list[str]:
+    """Format the share of the attainable return of every agent, per cell and on average."""
     agents = list(run["cells"][0]["shares"])
-    head = ["reward", "family", "paper's greedy", "paper's GNN", *agents]
+    head = ["reward", "family", "greedy of the paper", "GNN of the paper", *agents]
     lines = [f"| {' | '.join(head)} |", "|---|---|" + "---:|" * (len(agents) + 2)]
     rows = [
         [
@@ -131,9 +171,9 @@ def share_lines(run: dict[str, Any]) -> list[str]:
     return [*lines, f"| mean | | {' | '.join(f'{100 * x:.0f} %' for x in means)} |"]
 
 
-def bench_lines(run: dict[str, Any]) -> list[str]:
-    """Everything that was promised, and whether it holds."""
-    lines = ["| what | size | curiograph | peer | | ratio | promised |", "|---|---|---:|---|---:|---:|---:|"]
+def format_bench(run: dict[str, Any]) -> list[str]:
+    """Format the benchmark: time or memory, the comparison, the ratio and its target."""
+    lines = ["| what | size | curiograph | compared with | | ratio | target |", "|---|---|---:|---|---:|---:|---:|"]
     for result in run["results"]:
         if result["ratio"] is None:
             continue
@@ -145,114 +185,118 @@ def bench_lines(run: dict[str, Any]) -> list[str]:
         )
     machine = run["machine"]
     return [
+        "The ratio compares with another library or with the allowed time or memory. It should be at least the target "
+        "(the exponent of cpt at most).",
+        "",
         *lines,
         "",
-        f"{machine['processor']}, Python {machine['python']}, numba {machine['numba']}; one core but where it says all "
-        "cores, and for histories 256 a call.",
+        f"{machine['processor']}, Python {machine['python']}, numba {machine['numba']}; one core, except where the "
+        "size column lists all cores, and for 256 histories per call.",
     ]
 
 
-def table2_lines(run: dict[str, Any]) -> list[str]:
-    """r of each theory with its interval, and the paper's in brackets."""
+def format_table2(run: dict[str, Any]) -> list[str]:
+    """Format Table 2: r of each theory with its interval, and the value of the paper in parentheses."""
     theories = ("igt", "cpt", "igt+cpt")
-    lines = [f"| dataset | PageRank | {' | '.join(theories)} | memory | best other | curiosity on top of all others |"]
-    lines.append("|---|---:|---:|---:|---:|---:|---|---|")
+    lines = [
+        f"| dataset | PageRank | {' | '.join(theories)} | memory | best count-based baseline "
+        "| effect of adding curiosity to all other components |",
+        "|---|---:|---:|---:|---:|---:|---|---|",
+    ]
     for found in run["predictions"]:
         rows = {row["method"]: row for row in found["methods"] if row["candidates"] == "last"}
-        cells = [f"{_r(rows[name])} ({run['paper'][found['name']][name][0]:+.1%})" for name in theories]
+        cells = [f"{_format_r(rows[name])} ({run['paper'][found['name']][name][0]:+.1%})" for name in theories]
         counting = [rows[name] for name in ("popularity", "markov", "item-knn", "rp3beta")]
         best, added = max(counting, key=lambda row: row["percentile"]), found["curiosity_adds"]["last"]
         lines.append(
-            f"| {found['name']} | {rows['pagerank']['percentile']:.3f} | {' | '.join(cells)} | {_r(rows['memory'])} "
-            f"| {best['method']} {best['percentile']:.3f} "
+            f"| {found['name']} | {rows['pagerank']['percentile']:.3f} | {' | '.join(cells)} "
+            f"| {_format_r(rows['memory'])} | {best['method']} {best['percentile']:.3f} "
             f"| {added['value']:+.4f} ({added['low']:+.4f} to {added['high']:+.4f}) |"
         )
-    return [*lines, "", "In brackets behind r: the paper's. PageRank and best other: mean percentile rank."]
+    return [
+        *lines,
+        "",
+        "In parentheses after r: the value of the paper. PageRank and best baseline: mean percentile rank.",
+    ]
 
 
-def load_lines(run: dict[str, Any]) -> list[str]:
-    """Requests under load, a line for each set of candidates."""
+def _format_r(row: dict[str, Any]) -> str:
+    return f"{row['r']:+.1%} ± {row['r_spread']:.1%}, {row['r_low']:+.1%} to {row['r_high']:+.1%}"
+
+
+def format_load(run: dict[str, Any]) -> list[str]:
+    """Format the load test, one line per candidate set."""
     first = run["loads"][0]
     lines = [
-        "| candidates | requests/s | p50 | p99 | errors | memory, first second | last | most |",
+        "| candidates | requests/s | p50 | p99 | errors | memory, first second | last second | maximum |",
         "|---" + "|---:" * 7 + "|",
     ]
     for load in run["loads"]:
         memory = [f"{load[f'memory_{when}'] / 2**20:.0f} MiB" for when in ("first", "last", "max")]
         times = [f"{1e3 * load[each]:.1f} ms" for each in ("p50", "p99")]
-        asked = f"{load['candidates']}, with reasons" if load["reasons"] else load["candidates"]
-        cells = [asked, f"{load['requests_per_second']:.0f}", *times, str(load["errors"]), *memory]
+        candidates = f"{load['candidates']}, with reasons" if load["reasons"] else load["candidates"]
+        cells = [candidates, f"{load['requests_per_second']:.0f}", *times, str(load["errors"]), *memory]
         lines.append(f"| {' | '.join(cells)} |")
     return [*lines, "", f"{first['graph']}, {first['connections']} connections, {first['seconds']:.0f} s."]
 
 
-def page_lines(run: dict[str, Any]) -> list[str]:
-    """How quick the page is."""
-    lines = ["| in chromium, without a window | median | slowest | promised |", "|---|---:|---:|---:|"]
+def format_page(run: dict[str, Any]) -> list[str]:
+    """Format the response times of the web page."""
+    lines = ["| in headless Chromium | median | maximum | target |", "|---|---:|---:|---:|"]
     for timed in run["page"]:
-        promised = "" if timed["promised"] is None else f"{timed['promised']:.0f} ms"
-        lines.append(f"| {timed['what']} | {timed['median']:.0f} ms | {max(timed['times']):.0f} ms | {promised} |")
+        target = "" if timed["promised"] is None else f"{timed['promised']:.0f} ms"
+        lines.append(f"| {timed['what']} | {timed['median']:.0f} ms | {max(timed['times']):.0f} ms | {target} |")
     return lines
 
 
-def _r(row: dict[str, Any]) -> str:
-    return f"{row['r']:+.1%} ± {row['r_spread']:.1%}, {row['r_low']:+.1%} to {row['r_high']:+.1%}"
+TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
+    ("table1 summary", "table1", format_summary, README),
+    ("table1", "table1", format_table1, DOCS / "reproduce.md"),
+    ("shares", "table1", format_shares, DOCS / "reproduce.md"),
+    ("table2", "table2", format_table2, DOCS / "prediction.md"),
+    ("load", "load", format_load, DOCS / "serve.md"),
+    ("page", "page", format_page, DOCS / "serve.md"),
+    ("scale", "scale", format_scale, DOCS / "scale.md"),
+    ("scale sizes", "scale", format_sizes, DOCS / "scale.md"),
+    ("scale walks", "scale", format_walks, DOCS / "scale.md"),
+    ("scale plan", "scale", format_plan, DOCS / "scale.md"),
+]
+"""The marker of each table, the stored run, the function that formats it, and the page."""
 
 
-def put(name: str, lines: list[str], page: Path = README) -> None:
-    """Replace what stands between the markers `name` in a page."""
+def replace_table(marker: str, lines: list[str], page: Path) -> None:
+    """Replace the text between two markers of a page."""
     text = page.read_text()
-    block = "\n".join([f"<!-- {name} -->", *lines, f"<!-- end of {name} -->"])
-    page.write_text(re.sub(f"<!-- {name} -->.*<!-- end of {name} -->", lambda _: block, text, flags=re.DOTALL))
+    block = "\n".join([f"<!-- {marker} -->", *lines, f"<!-- end of {marker} -->"])
+    page.write_text(re.sub(f"<!-- {marker} -->.*<!-- end of {marker} -->", lambda _: block, text, flags=re.DOTALL))
 
 
-def stored(name: str) -> dict[str, Any] | None:
-    """A stored run; without one, says so, and what it would fill stays as it is."""
+def load_run(name: str) -> dict[str, Any] | None:
+    """Load a stored run; print a message and return None if there is none."""
     path = RESULTS / f"{name}.json"
     if path.exists():
-        found: dict[str, Any] = json.loads(path.read_text())
-        return found
-    print(f"show_results: there is no {path.relative_to(DOCS.parent)}; its table stays as it is", file=sys.stderr)
+        run: dict[str, Any] = json.loads(path.read_text())
+        return run
+    print(f"show_results: no {path.relative_to(DOCS.parent)}; its table is not changed", file=sys.stderr)
     return None
 
 
-TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
-    ("table1", "table1", table1_lines, README),
-    ("shares", "table1", share_lines, README),
-    ("table2", "table2", table2_lines, README),
-    ("bench", "bench", bench_lines, README),
-    ("load", "load", load_lines, DOCS / "serve.md"),
-    ("page", "page", page_lines, DOCS / "serve.md"),
-    ("scale in brief", "scale", brief_lines, README),
-    ("scale", "scale", scale_lines, DOCS / "scale.md"),
-    ("scale sizes", "scale", size_lines, DOCS / "scale.md"),
-    ("scale walks", "scale", walk_lines, DOCS / "scale.md"),
-    ("scale plan", "scale", plan_lines, DOCS / "scale.md"),
-]
-"""Markers, the run between them, how it is written, and the page."""
-
-
-def put_tables() -> None:
-    """Put every stored run between its markers."""
-    for name, run, lines, page in TABLES:
-        found = stored(run)
-        if found is not None:
-            put(name, lines(found), page)
-    put("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")
-
-
-def draw_pictures() -> None:
-    """Draw all pictures again, those of stored runs from what is stored."""
-    draw_walks()
-    animate_walk()
-    draw_walkers()
-    for name in redraw_figures(RESULTS):
-        print(f"show_results: drew {name}.png from {name}.json", file=sys.stderr)
+def fill_tables() -> None:
+    """Write every stored run between its markers, and the page of the benchmark."""
+    for marker, name, format_lines, page in TABLES:
+        run = load_run(name)
+        if run is not None:
+            replace_table(marker, format_lines(run), page)
+    replace_table("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")
+    bench = load_run("bench")
+    if bench is not None:
+        (RESULTS / "bench.md").write_text("\n".join([*format_bench(bench), ""]))
 
 
 if __name__ == "__main__":
-    draw_pictures()
-    found = {ranker: cg.recommend(characters(), HISTORY, 10, ranker=ranker) for ranker in RANKERS}
-    draw_recommendations(found)
-    put("recommendations", recommendation_lines(found))
-    put_tables()
+    draw_figures()
+    characters = cg.Graph.from_edges(list(networkx.les_miserables_graph().edges))  # Knuth 1993
+    recommended = {ranker: cg.recommend(characters, HISTORY, 10, ranker=ranker) for ranker in RANKERS}
+    draw_recommendations(recommended)
+    replace_table("recommendations", format_recommendations(recommended), DOCS / "ranking.md")
+    fill_tables()

@@ -1,7 +1,7 @@
-"""From a log of clicks to curves: do readers grow more gaps than chance would?
+"""Compare the growth of the walks in a click log with null models.
 
-The log here is made up: forty readers of a small world of pages, who like what compresses. Put your own table with the
-columns user, page and time in its place, and your own links. Written: log.csv, growth.png.
+The log is simulated: forty readers of a small-world graph of pages who maximize compressibility. Replace it by your own
+table with the columns user, page and time, and the graph by your own links. Writes log.csv and growth.png.
 """
 
 import csv
@@ -12,7 +12,7 @@ import curiograph as cg
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 folder.mkdir(parents=True, exist_ok=True)
-links = cg.generate("ws", nodes=60, seed=1)  # yours: cg.read_graph("links.tsv", directed=True)
+links = cg.generate("ws", nodes=60, seed=1)  # your own: cg.read_graph("links.tsv", directed=True)
 with open(folder / "log.csv", "w", newline="") as file:
     log = csv.writer(file)
     log.writerow(["user", "page", "time"])
@@ -20,7 +20,7 @@ with open(folder / "log.csv", "w", newline="") as file:
         walk = cg.explore(links, agent="greedy", reward="cpt", start=reader, steps=10, seed=reader)
         log.writerows([f"reader {reader}", page, minute] for minute, page in enumerate(walk.nodes))
 
-links = cg.Graph.from_edges([(str(a), str(b)) for a, b in links.to_networkx().edges])  # pages of a log are texts
+links = cg.Graph.from_edges([(str(a), str(b)) for a, b in links.to_networkx().edges])  # labels in a log are strings
 walks = cg.human.read_trajectories(folder / "log.csv").walks.on(links)
 print(walks)
 

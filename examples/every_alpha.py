@@ -1,7 +1,7 @@
-"""Curious PageRank for every alpha, from one simulation.
+"""Compute curious PageRank for every alpha from one simulation.
 
-How far do walkers stray from what someone has read before they come back to it? The scores of ten subjects against
-alpha: PageRank on the left, walkers that seek information gaps on the right. Written: every_alpha.png.
+Plots the scores of ten subjects by alpha, the probability of following a link instead of returning to the history:
+PageRank on the left, walkers that maximize information gaps on the right. Writes every_alpha.png.
 """
 
 import sys
@@ -19,13 +19,13 @@ alphas = np.linspace(0, 0.95, 39)
 
 curious = cg.curious_pagerank(graph, "greedy", alpha=alphas, history=history, reward="igt", p_g=0.3, seed=0)
 plain = np.asarray([cg.pagerank(graph, alpha=alpha, history=history).scores for alpha in alphas])
-print(f"{curious.paths:,} paths followed, exact: {curious.exact}, converged: {bool(curious.converged.all())}")
+print(f"{curious.paths:,} paths, exact: {curious.exact}, converged: {bool(curious.converged.all())}")
 
 figure = Figure(figsize=(11, 4), layout="constrained")
 left, right = figure.subplots(1, 2, sharey=True)
 unread = [label for label in graph.labels if label not in history]
 styles = ["-", "--", ":", "-."] * 3
-for panel, scores, title in ((left, plain, "PageRank"), (right, curious.scores, "walked for information gaps")):
+for panel, scores, title in ((left, plain, "PageRank"), (right, curious.scores, "curious PageRank, igt")):
     for label, style in zip(unread, styles, strict=False):
         panel.plot(alphas, scores[:, graph.position(label)], style, label=label)
     panel.set_title(title)

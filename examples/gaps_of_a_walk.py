@@ -1,7 +1,7 @@
-"""The gaps of a walk, one by one, and how far what it visited compresses.
+"""List the gaps of a walk and plot the rate-distortion curve of the visited subgraph.
 
-Which node opened each gap, which closed it, how long it lived; below, the rate-distortion curve of all that was
-visited. The shaded area is the compressibility. Written: gaps.png.
+Prints the nodes that opened and closed each gap and its lifetime. The figure shows the walk, its growth, and the
+rate-distortion curve; the shaded area is the compressibility. Writes gaps.png.
 """
 
 import sys

@@ -1,7 +1,7 @@
-"""The exploration as a gymnasium environment: a loop of your own, with the action mask.
+"""Write a training loop for the Gymnasium environment, with the action mask.
 
-The policy is the simplest that learns: it remembers how well each link paid on earlier walks, and tries others now
-and then. Written: gymnasium_loop.png, its mean return while it learns, beside that of built-in agents.
+The policy is a simple epsilon-greedy one: it keeps an estimate of the return after each link. Writes
+gymnasium_loop.png, the mean return during training compared with built-in agents.
 """
 
 import sys
@@ -19,7 +19,7 @@ folder.mkdir(parents=True, exist_ok=True)
 graph = cg.generate("er", nodes=30, seed=0)
 env = gymnasium.make("curiograph/Exploration-v0", graph=graph, reward="igt", steps=10)
 rng = np.random.default_rng(0)
-worth = np.full((30, 30), 50.0)  # of going from one node to another; hopeful, so that everything is tried
+values = np.full((30, 30), 50.0)  # estimated return after each link; optimistic, so that every link is tried
 returns = []
 for episode in range(400):
     observation, info = env.reset(seed=episode, options={"start": 0})
@@ -28,19 +28,19 @@ for episode in range(400):
         candidates = np.flatnonzero(info["action_mask"])
         last = observation["last"]
         explores = rng.random() < 0.1 * (1 - episode / 400)
-        action = rng.choice(candidates) if explores else candidates[worth[last, candidates].argmax()]
+        action = rng.choice(candidates) if explores else candidates[values[last, candidates].argmax()]
         observation, reward, terminated, _, info = env.step(action)
         taken.append((last, action))
         rewards.append(reward)
     for step, (last, action) in enumerate(taken):
-        worth[last, action] += 0.5 * (sum(rewards[step:]) - worth[last, action])
+        values[last, action] += 0.5 * (sum(rewards[step:]) - values[last, action])
     returns.append(sum(rewards))
 
 means = np.mean(np.reshape(returns, (-1, 25)), axis=1)
 print(f"first episodes {means[0]:6.2f}")
 print(f"last episodes  {means[-1]:6.2f}")
 axes = Figure(figsize=(6.4, 4), layout="constrained").subplots()
-axes.plot(np.arange(len(means)) * 25 + 12, means, "-", color=COLORS["igt"], label="counting links")
+axes.plot(np.arange(len(means)) * 25 + 12, means, "-", color=COLORS["igt"], label="epsilon-greedy")
 for agent, dash in (("random", ":"), ("greedy", "--"), ("beam", "-.")):
     walks = [cg.explore(graph, agent=agent, reward="igt", start=0, steps=10, seed=seed).total for seed in range(10)]
     print(f"{agent:<14} {np.mean(walks):6.2f}")

@@ -1,4 +1,4 @@
-"""Your own agent beside the built-in ones, and the same exploration as a gymnasium environment."""
+"""Write your own agent, compare it with built-in agents, and use the same exploration through Gymnasium."""
 
 import gymnasium
 import numpy as np
@@ -7,7 +7,7 @@ import curiograph as cg
 
 
 class Pioneer:
-    """The reward at hand first; among equals, few links into the walk and many unvisited neighbours."""
+    """Maximize the next reward; among equals, prefer few links to the walk and many unvisited neighbors."""
 
     name = "pioneer"
 
@@ -19,7 +19,7 @@ class Pioneer:
         return 1000 * exploration.candidate_values + outlook
 
 
-cg.check_agent(Pioneer())  # raises, with the reason, if an agent breaks its contract
+cg.check_agent(Pioneer())  # raises an error with the reason if the agent is invalid
 graphs = cg.generate_split("rg", nodes=50, train=0, val=0, test=10, seed=0).test
 for agent in (Pioneer(), "greedy", "beam:64"):
     result = cg.evaluate(agent, graphs, reward="igt", steps=10, episodes=20, seed=0)

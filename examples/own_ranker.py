@@ -1,7 +1,7 @@
-"""Your own ranker, checked, mixed with PageRank and compared on what people did next.
+"""Write your own ranker, mix it with PageRank and compare both on human choices.
 
-Nearby offers what shares neighbours with the last visited node. The people are made up: they follow information gaps.
-A percentile of 0.5 is what chance would reach. Written: own_ranker.csv.
+The ranker scores a node by its common neighbors with the last visited node. The choices are simulated by an agent that
+maximizes information gaps. A percentile of 0.5 is chance. Writes own_ranker.csv.
 """
 
 import csv
@@ -15,7 +15,7 @@ from curiograph.human.choices.choice_sets import ChoiceSet
 
 
 class Nearby(cg.Ranker):
-    """The number of neighbours in common with the last node of a history."""
+    """Scores a candidate by the number of common neighbors with the last node of the history."""
 
     name = "nearby"
 
@@ -28,13 +28,13 @@ class Nearby(cg.Ranker):
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 folder.mkdir(parents=True, exist_ok=True)
-cg.check_ranker(Nearby())  # raises, with the reason, if a ranker breaks its contract
+cg.check_ranker(Nearby())  # raises an error with the reason if the ranker is invalid
 
 graph = cg.generate("ws", nodes=60, seed=0)
 lists = [cg.explore(graph, agent="greedy", reward="igt", start=n % 60, steps=7, seed=n).nodes for n in range(120)]
 walks = cg.human.Trajectories.from_walks(lists, graph=graph)
-choices = walks.windows(burn_in=3).along_links(graph)  # three nodes visited, and the one that came next
-offered = ChoiceSet.from_windows(graph, choices).candidates
+choices = walks.windows(burn_in=3).along_links(graph)  # three visited nodes and the next one
+candidates = ChoiceSet.from_windows(graph, choices).candidates
 
 both = cg.MixtureRanker({"pagerank": cg.PageRankRanker(), "nearby": Nearby()}, {"pagerank": 1, "nearby": -0.01})
 rankers = {"nearby": Nearby(), "pagerank": cg.PageRankRanker(), "pagerank less nearby": both}
@@ -42,6 +42,6 @@ with open(folder / "own_ranker.csv", "w", newline="") as file:
     table = csv.writer(file)
     table.writerow(["ranker", "percentile"])
     for name, ranker in rankers.items():
-        ranks = cg.human.choice_ranks(ranker.scores(graph, choices.histories, offered), offered, choices.nexts)
+        ranks = cg.human.choice_ranks(ranker.scores(graph, choices.histories, candidates), candidates, choices.nexts)
         print(f"{name:<20} {ranks.mean()['percentile']:.3f}")
         table.writerow([name, ranks.mean()["percentile"]])

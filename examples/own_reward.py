@@ -1,7 +1,7 @@
-"""Your own reward: any function of the visited subgraph.
+"""Write your own reward: any function of the visited subgraph.
 
-This one likes stars: the largest share of all visited nodes that one node knows. It is checked, walked for by agents
-that know nothing of it, and drawn beside walks for gaps and for compressibility. Written: own_reward.png.
+This reward is high for stars: the largest degree, divided by the number of other nodes. The figure compares walks for
+this reward with walks for igt and cpt. Writes own_reward.png.
 """
 
 import sys
@@ -13,13 +13,13 @@ import curiograph as cg
 
 
 def star(subgraph: cg.Graph) -> float:
-    """The largest degree, as a share of the other nodes."""
+    """Return the largest degree divided by the number of other nodes."""
     return float(subgraph.degrees.max()) / max(1, len(subgraph) - 1)
 
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
 folder.mkdir(parents=True, exist_ok=True)
-cg.check_reward(star)  # raises, with the reason, if a reward breaks its contract
+cg.check_reward(star)  # raises an error with the reason if the reward is invalid
 graphs = cg.generate_split("ba", train=0, val=0, test=3, seed=0).test
 for agent in ("random", "max-degree", "greedy", "beam:8"):
     result = cg.evaluate(agent, graphs, reward=star, steps=8, episodes=5, seed=0)

@@ -1,8 +1,8 @@
-"""Recommendations with reasons: what to read next, and why.
+"""Recommend nodes with reasons.
 
-Someone has met four characters of Les Miserables (Knuth's graph, as networkx ships it). Whom next? Each reason gives
-the place by each component of the mixture, the gap that would open, and the change in compressibility.
-Written: recommendations.csv, recommendations.png.
+The history is four characters of Les Miserables (Knuth's graph, as shipped with networkx). Each reason contains the
+rank by each component of the mixture, the gap that would open, and the change of compressibility.
+Writes recommendations.csv and recommendations.png.
 """
 
 import csv

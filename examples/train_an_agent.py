@@ -1,10 +1,10 @@
-"""Train a small agent on graphs like yours, and see how it does beside the others.
+"""Train a small agent and compare it with built-in agents.
 
 Install:  pip install '.[train]'
 Run:      python examples/train_an_agent.py FOLDER
 
-A minute or two. Stopped and run again, it goes on where it was. Written: folder agent/ with checkpoint, log, curves
-and the agent itself, which any command takes by its path.
+Takes a minute or two; an interrupted training resumes. Writes the folder agent/ with checkpoint, log, curves and the
+trained agent, which every command accepts by its path.
 """
 
 import sys

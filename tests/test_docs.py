@@ -1,4 +1,4 @@
-"""The documentation: what is generated for the site, and the site itself."""
+"""Tests of the documentation: generated pages, links, and the built site."""
 
 from __future__ import annotations
 
@@ -24,56 +24,58 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
 
-def hook(name: str) -> ModuleType:
-    return script(DOCS / "hooks" / f"{name}.py")
+def load_hook(name: str) -> ModuleType:
+    return load_script(DOCS / "hooks" / f"{name}.py")
 
 
-def script(path: Path) -> ModuleType:
+def load_script(path: Path) -> ModuleType:
     name = path.stem
     sys.path.append(str(DOCS))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # dataclasses look their module up
+    sys.modules[name] = module  # required by dataclasses
     spec.loader.exec_module(module)
     return module
 
 
-def test_formulas_become_mathml() -> None:
-    made = hook("formulas").on_page_content(r'<p><span class="arithmatex">\(a &lt; b_1\)</span></p>')
+def test_formulas_are_converted_to_mathml() -> None:
+    made = load_hook("formulas").on_page_content(r'<p><span class="arithmatex">\(a &lt; b_1\)</span></p>')
     assert 'class="formula"' in made
     assert "<msub><mi>b</mi><mn>1</mn></msub>" in made
     assert 'display="inline"' in made
     assert "arithmatex" not in made
 
 
-def test_pictures_link_to_themselves() -> None:
-    made = hook("pictures").on_page_content('<p><img alt="walks" src="results/walks.png" /></p>')
+def test_images_link_to_their_files() -> None:
+    made = load_hook("pictures").on_page_content('<p><img alt="walks" src="results/walks.png" /></p>')
     assert made.startswith('<p><a class="picture" href="results/walks.png"><img alt="walks"')
 
 
-def test_docstrings_are_brought_to_numpy_style() -> None:
+def test_docstrings_are_converted_to_numpy_style() -> None:
     text = "Add.\n\nParameters\n----------\na : a number,\n    or two.\n\nNever fails.\n\n>>> 1 + 1\n2"
     parameters = "Parameters\n----------\na\n    a number,\n    or two."
-    made = hook("docstrings").readable(text)
+    made = load_hook("docstrings").convert_docstring(text)
     assert made == f"Add.\n\nNever fails.\n\n{parameters}\n\nExamples\n--------\n>>> 1 + 1\n2"
-    assert hook("docstrings").readable("Add.") == "Add."
+    assert load_hook("docstrings").convert_docstring("Add.") == "Add."
+    numpy_style = f"Add.\n\n{parameters}\nb : int\n    A number.\n\nReturns\n-------\nint\n    The sum."
+    assert load_hook("docstrings").convert_docstring(numpy_style) == numpy_style
 
 
 def test_reference_has_every_public_name() -> None:
-    reference = hook("reference")
-    shown = "\n".join(reference.page(group) for group in reference.GROUPS)
-    told = reference.contents()
+    reference = load_hook("reference")
+    pages = "\n".join(reference.build_page(group) for group in reference.GROUPS)
+    index = reference.build_index()
     for name in {*cg.__all__, *cg.human.__all__} - {"__version__", "human"}:
-        assert re.search(rf"^::: curiograph\.\S*\b{name}$", shown, re.MULTILINE), name
+        assert re.search(rf"^::: curiograph\.\S*\b{name}$", pages, re.MULTILINE), name
     for name in {*cg._HOME_OF, *cg.human.__all__}:
-        assert re.search(rf"^\| \[`{name}`\]\(\w+\.md#curiograph\.\S+\.{name}\) \| \S", told, re.MULTILINE), name
+        assert re.search(rf"^\| \[`{name}`\]\(\w+\.md#curiograph\.\S+\.{name}\) \| \S", index, re.MULTILINE), name
 
 
-def test_site_has_the_colours_of_the_pictures() -> None:
-    sheet = hook("colours").style_sheet()
-    assert all(f": {colour};" in sheet for colour in COLORS.values())
+def test_style_sheet_has_the_colors_of_figures() -> None:
+    sheet = load_hook("colors").build_style_sheet()
+    assert all(f": {color};" in sheet for color in COLORS.values())
     used = set(re.findall(r"var\(--((?!md-)[\w-]+)\)", (DOCS / "stylesheets" / "site.css").read_text()))
     assert {"igt", "cpt", "human"} <= used <= set(re.findall(r"--([\w-]+):", sheet))
 
@@ -81,40 +83,77 @@ def test_site_has_the_colours_of_the_pictures() -> None:
 def test_page_of_an_example(tmp_path: Path) -> None:
     (tmp_path / "drawn.png").write_bytes(b"")
     (tmp_path / "printed.txt").write_text("42\n")
-    gallery = hook("gallery")
+    gallery = load_hook("gallery")
     example = gallery.Example("answer", '"""The answer.\n\nTo all.\n"""\nprint(42)\n', tmp_path)
-    page = gallery.page(example)
+    page = gallery.build_page(example)
     assert page.startswith("# The answer\n\nTo all.\n\n![The answer](answer.png)\n")
     assert "```text\n42\n```" in page
     assert "print(42)\n```" in page
-    assert '<a href="answer.html"><img src="answer.png" alt="">The answer</a>' in gallery.contents([example])
+    assert '<a href="answer.html"><img src="answer.png" alt="">The answer</a>' in gallery.build_index([example])
 
 
 def test_bench_page_has_every_ratio() -> None:
     stored = json.loads((DOCS / "results" / "bench.json").read_text())
-    page = hook("results").bench_page()
+    page = (DOCS / "results" / "bench.md").read_text()
+    assert page == "\n".join([*load_script(DOCS / "show_results.py").format_bench(stored), ""])
     for result in stored["results"]:
         assert (f"| {result['what']} | {result['size']} |" in page) == (result["ratio"] is not None)
 
 
-def test_results_get_a_heading_and_lose_nothing() -> None:
+def test_results_get_a_heading_and_keep_their_text() -> None:
     text = "r: this line looks like a setting of the page\n\n| a table |"
-    page = hook("results").headed("table2", "Table 2", text)
-    assert page.startswith("---\nhide: [toc]\n---\n\n# Table 2\n\nMade by `curiograph reproduce table2`")
+    page = load_hook("results").add_heading("table2", "Table 2", text)
+    assert page.startswith("---\nhide: [toc]\n---\n\n# Table 2\n\nComputed by `curiograph reproduce table2`")
     assert "[table2.json](table2.json)" in page
     assert page.endswith(f"![Table 2](table2.png)\n\n{text}")
-    assert "`make ablation`" in hook("results").headed("ablation", "Choices", "")
+    assert "`make ablation`" in load_hook("results").add_heading("ablation", "Choices", "")
 
 
-def test_differences_are_gathered_from_all_pages() -> None:
-    differences = hook("differences")
-    page = differences.contents()
-    saying = {path.stem for path in DOCS.glob("*.md") if "## What differs from the paper" in path.read_text()}
-    assert saying == set(differences.PAGES)
-    assert all(differences.section(name) in page for name in saying)
+def test_differences_are_collected_from_all_pages() -> None:
+    differences = load_hook("differences")
+    page = differences.expand_links((DOCS / "differences.md").read_text())
+    names = {path.stem for path in DOCS.glob("*.md") if "\n## What differs from the paper" in path.read_text()}
+    assert names == set(re.findall(r"^## \[.+\]\((\w+)\.md\)$", page, re.MULTILINE))
+    assert all(differences.read_section(name) in page for name in names)
+    for name in names:
+        title = (DOCS / f"{name}.md").read_text().partition("\n")[0].removeprefix("# ")
+        assert f"## [{title}]({name}.md)" in page
 
 
-def test_stored_runs_are_drawn_as_they_were_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_site_links_replace_links_to_the_repository() -> None:
+    rewrite_links = load_hook("site_links").rewrite_links
+    assert rewrite_links("[a](../examples) [b](../examples/click_log.py)") == (
+        "[a](gallery/index.md) [b](gallery/click_log.md)"
+    )
+    assert rewrite_links("[a](../src/curiograph/__init__.py) [b](../src/curiograph/errors.py)") == (
+        "[a](reference/index.md) [b](reference/errors.md)"
+    )
+    assert rewrite_links("[a](../src/curiograph/agents)") == "[a](reference/agents.md)"
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *DOCS.glob("*.md")], ids=lambda page: page.name)
+def test_links_work_in_a_clone(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        address = urlsplit(link)
+        if address.scheme:
+            continue
+        target = page.parent / address.path if address.path else page
+        assert target.exists(), f"{page.name}: {link}"
+        if address.fragment:
+            headings = re.findall(r"^#+ (.+)$", target.read_text().lower(), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}
+            assert address.fragment in anchors, f"{page.name}: {link}"
+
+
+def test_tables_of_pages_are_those_of_the_stored_runs() -> None:
+    show = load_script(DOCS / "show_results.py")
+    for marker, name, format_lines, page in show.TABLES:
+        lines = format_lines(json.loads((DOCS / "results" / f"{name}.json").read_text()))
+        block = "\n".join([f"<!-- {marker} -->", *lines, f"<!-- end of {marker} -->"])
+        assert block in page.read_text(), f"run docs/show_results.py: {page.name} has an old table {marker!r}"
+
+
+def test_stored_runs_are_redrawn_from_their_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
     monkeypatch.setattr("curiograph.paper.table1.Table1.save_plot", lambda table, path: drawn.extend(table.cells))
     (tmp_path / "table1.json").write_text((DOCS / "results" / "table1.json").read_text())
@@ -125,21 +164,21 @@ def test_stored_runs_are_drawn_as_they_were_found(tmp_path: Path, monkeypatch: p
             assert result.sem_by_graph == pytest.approx(kept["results"][name]["sem_by_graph"])
 
 
-def test_a_run_that_is_not_stored_is_named(
+def test_missing_run_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    show = script(DOCS / "show_results.py")
+    show = load_script(DOCS / "show_results.py")
     monkeypatch.setattr(show, "DOCS", tmp_path / "docs")
     monkeypatch.setattr(show, "RESULTS", tmp_path / "docs" / "results")
-    assert show.stored("load") is None
-    assert "there is no docs/results/load.json" in capsys.readouterr().err
+    assert show.load_run("load") is None
+    assert "no docs/results/load.json" in capsys.readouterr().err
 
 
 # ---- the site itself -----------------------------------------------------------------------------------------------
 
 
 class Links(HTMLParser):
-    """What a page loads, and what it links to."""
+    """The files that a page loads, its links and its ids."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
@@ -182,7 +221,7 @@ def test_site_needs_no_internet(site: Path) -> None:
 
 
 @pytest.mark.long
-def test_links_of_the_site_lead_somewhere(site: Path) -> None:
+def test_links_of_the_site_exist(site: Path) -> None:
     for page in set(site.rglob("*.html")) - {site / "404.html"}:
         links = Links(page)
         for address in links.loaded + links.linked:
@@ -197,12 +236,12 @@ def test_reference_shows_every_public_name(site: Path) -> None:
     shown: set[str] = set()
     for page in (site / "reference").glob("*.html"):
         shown |= Links(page).ids
-    for names in hook("reference").public_names().values():
+    for names in load_hook("reference").list_public_names().values():
         assert not set(names) - shown
 
 
 @pytest.mark.long
-def test_results_are_shown_whole(site: Path) -> None:
+def test_results_are_shown_completely(site: Path) -> None:
     for stored in (DOCS / "results").glob("*.md"):
         first = re.split(r"[&<`]", stored.read_text().partition("\n")[0].strip("|* "))[0].partition(" | ")[0]
         shown = (site / "results" / f"{stored.stem}.html").read_text()
@@ -210,7 +249,7 @@ def test_results_are_shown_whole(site: Path) -> None:
 
 
 @pytest.mark.long
-def test_site_draws_formulas_and_pictures(site: Path) -> None:
+def test_site_shows_formulas_and_figures(site: Path) -> None:
     for page in ("measure", "explore", "learning", "ranking", "prediction", "hypotheses", "reproduce"):
         text = (site / f"{page}.html").read_text()
         assert "<math" in text, page

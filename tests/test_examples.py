@@ -1,4 +1,4 @@
-"""The scripts in examples/ run as they stand, and show what they say."""
+"""Tests of the scripts in examples/."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 class Runner:
-    """Runs scripts in this process, which has paid for all imports, as the command line would."""
+    """Runs scripts in this process, where the imports are already done."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
         self._monkeypatch, self._capsys = monkeypatch, capsys
@@ -31,22 +31,22 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
     return Runner(monkeypatch, capsys)
 
 
-def figures(printed: str) -> dict[str, float]:
-    """The figure printed beside each name."""
-    return {name: float(figure) for name, figure in re.findall(r"^(.+?) +([0-9.]+)", printed, re.MULTILINE)}
+def parse_values(printed: str) -> dict[str, float]:
+    """Return the number printed after each name."""
+    return {name: float(value) for name, value in re.findall(r"^(.+?) +([0-9.]+)", printed, re.MULTILINE)}
 
 
-def is_picture(path: Path) -> bool:
+def is_png(path: Path) -> bool:
     return path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_click_log(run: Runner, tmp_path: Path) -> None:
-    tmp_path /= "pictures"  # a folder that is made
+    tmp_path /= "pictures"  # the script creates the folder
     printed = run("click_log.py", tmp_path)
     assert "40 walks by 40 users" in printed
     assert re.search(r"Against unbiased, human walks show .* fewer gaps and .* more bits", printed)
     assert (tmp_path / "log.csv").read_text().startswith("user,page,time\n")
-    assert is_picture(tmp_path / "growth.png")
+    assert is_png(tmp_path / "growth.png")
 
 
 def test_gaps_of_a_walk(run: Runner, tmp_path: Path) -> None:
@@ -54,22 +54,22 @@ def test_gaps_of_a_walk(run: Runner, tmp_path: Path) -> None:
     rows = re.findall(r"^ +\d+ +\d+ +(still open|\d+) +(\d*)", printed, re.MULTILINE)
     assert 0 < sum(closed == "still open" for closed, _ in rows) < len(rows)
     assert all((steps == "") == (closed == "still open") for closed, steps in rows)
-    assert is_picture(tmp_path / "gaps.png")
+    assert is_png(tmp_path / "gaps.png")
 
 
 def test_own_reward(run: Runner, tmp_path: Path) -> None:
-    means = figures(run("own_reward.py", tmp_path))
+    means = parse_values(run("own_reward.py", tmp_path))
     assert means["random"] < means["greedy"] < means["beam:8"] <= 7
-    assert is_picture(tmp_path / "own_reward.png")
+    assert is_png(tmp_path / "own_reward.png")
 
 
 def test_own_agent(run: Runner) -> None:
-    means = figures(run("own_agent.py"))
+    means = parse_values(run("own_agent.py"))
     assert means["random"] < means["greedy"] < means["pioneer"] < means["beam:64"]
 
 
 def test_own_ranker(run: Runner, tmp_path: Path) -> None:
-    means = figures(run("own_ranker.py", tmp_path))
+    means = parse_values(run("own_ranker.py", tmp_path))
     assert means["nearby"] < 0.5 < means["pagerank"] < means["pagerank less nearby"]
     with open(tmp_path / "own_ranker.csv", newline="") as file:
         written = {row["ranker"]: float(row["percentile"]) for row in csv.DictReader(file)}
@@ -78,7 +78,7 @@ def test_own_ranker(run: Runner, tmp_path: Path) -> None:
 
 def test_every_alpha(run: Runner, tmp_path: Path) -> None:
     assert "converged: True" in run("every_alpha.py", tmp_path)
-    assert is_picture(tmp_path / "every_alpha.png")
+    assert is_png(tmp_path / "every_alpha.png")
 
 
 def test_recommendations(run: Runner, tmp_path: Path) -> None:
@@ -88,19 +88,19 @@ def test_recommendations(run: Runner, tmp_path: Path) -> None:
     assert [row["node"] for row in rows] == [line.split()[0] for line in printed.splitlines()]
     assert not {"Myriel", "Valjean", "Fantine", "Marius"} & {row["node"] for row in rows}
     assert any(row["story"].startswith("opens the gap") for row in rows)
-    assert is_picture(tmp_path / "recommendations.png")
+    assert is_png(tmp_path / "recommendations.png")
 
 
 def test_gymnasium_loop(run: Runner, tmp_path: Path) -> None:
-    means = figures(run("gymnasium_loop.py", tmp_path))
+    means = parse_values(run("gymnasium_loop.py", tmp_path))
     assert means["last episodes"] > 1.5 * means["first episodes"]
     assert means["beam"] > means["last episodes"] > means["random"]
-    assert is_picture(tmp_path / "gymnasium_loop.png")
+    assert is_png(tmp_path / "gymnasium_loop.png")
 
 
 @pytest.mark.long
 def test_train_an_agent(run: Runner, tmp_path: Path) -> None:
-    means = figures(run("train_an_agent.py", tmp_path))
+    means = parse_values(run("train_an_agent.py", tmp_path))
     assert means["random"] < means["trained"] < means["beam"]
     assert (tmp_path / "agent" / "agent.safetensors").exists()
 
@@ -108,7 +108,7 @@ def test_train_an_agent(run: Runner, tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.skipif(find_spec("sb3_contrib") is None, reason="needs sb3-contrib: pip install 'curiograph[sb3]'")
 def test_maskable_ppo(run: Runner) -> None:
-    means = figures(run("maskable_ppo.py", "--timesteps", "512"))
+    means = parse_values(run("maskable_ppo.py", "--timesteps", "512"))
     assert list(means) == ["random", "greedy", "beam", "ppo, untrained", "ppo, trained"]
 
 

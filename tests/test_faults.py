@@ -217,12 +217,12 @@ def test_corrupt_cache_is_rebuilt_and_a_full_disk_warned_once():
     cache = kernels.jit._Cache(kept)
     assert cache.load_overload("signature", "context") is None
     assert kept.flushed == 1
-    kernels.jit._warn.cache_clear()
+    kernels.jit._warn_not_writable.cache_clear()
     with pytest.warns(UserWarning, match="cannot write its kernel cache"):
         cache.save_overload("signature", "code")
     with warnings.catch_warnings(action="error"):
         cache.save_overload("signature", "code")
-    kernels.jit._warn.cache_clear()
+    kernels.jit._warn_not_writable.cache_clear()
 
 
 def test_empty_cache_variable_means_unset(monkeypatch, tmp_path):
@@ -239,10 +239,10 @@ def test_user_without_home_folder(monkeypatch, tmp_path, run):
     for name in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR", "CURIOGRAPH_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(os.path, "expanduser", lambda path: path)
-    kernels.jit._warn.cache_clear()
+    kernels.jit._warn_not_writable.cache_clear()
     with pytest.warns(UserWarning, match="cannot write its kernel cache"):
         assert kernels.jit.get_cache_folder.__wrapped__() is None
-    kernels.jit._warn.cache_clear()
+    kernels.jit._warn_not_writable.cache_clear()
     with pytest.raises(SettingError, match="no home folder"):
         load.get_cache_folder()
     refused = run("explore", "wikispeedia")

@@ -1,4 +1,8 @@
-"""Bring our docstrings to what griffe's NumPy parser reads: parameters described beside their names, bare examples."""
+"""Convert docstrings to the form that griffe's NumPy parser reads.
+
+Docstrings may describe a parameter on the line of its name, continue with text after the parameters, and end with an
+example without a heading.
+"""
 
 from __future__ import annotations
 
@@ -7,32 +11,31 @@ from typing import Any
 
 from griffe import Extension, Object
 
-_PARAMETER = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?=\S)", re.MULTILINE)
-_SECTION = re.compile(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^\w+\n-{3,}$", re.MULTILINE)
+_DESCRIBED = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?!.{0,70}[^.,;:\n]\n +[A-Z`\x22])(?=\S)", re.MULTILINE)
+"""A parameter followed by its description, not by a short type with an indented sentence below."""
 
 
-def readable(text: str) -> str:
-    """`name : what it is` becomes a name with a description below, after all other text; examples get a heading."""
-    prose, examples = _parted(text)
-    found = _SECTION.search(prose)
-    parts = [_SECTION.sub("", prose).strip()]
-    if found is not None:
-        parts.append("Parameters\n----------\n" + _PARAMETER.sub(r"\1\n    ", found[1]).strip())
-    if examples:
-        parts.append("Examples\n--------\n" + examples)
-    return "\n\n".join(parts)
+def convert_docstring(text: str) -> str:
+    """Put descriptions below parameter names, parameters after the text, and a heading above the example."""
+    if not re.search(r"^Examples\n-+$", text, re.MULTILINE):
+        text = re.sub(r"^>>> ", "Examples\n--------\n>>> ", text, count=1, flags=re.MULTILINE)
+    found = _PARAMETERS.search(text)
+    if found is None:
+        return text
+    parameters = "Parameters\n----------\n" + _DESCRIBED.sub(r"\1\n    ", found[1])
+    before, after = text[: found.start()], text[found.end() :]
+    heading = _HEADING.search(after)
+    end = len(after) if heading is None else heading.start()
+    parts = (before, after[:end], parameters, after[end:])
+    return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
-def _parted(text: str) -> tuple[str, str]:
-    """What stands before the first example, and the rest."""
-    found = re.search(r"^>>> ", text, re.MULTILINE)
-    return (text, "") if found is None else (text[: found.start()], text[found.start() :])
-
-
-class Readable(Extension):
-    """Rewrites every docstring when it is loaded."""
+class ConvertDocstrings(Extension):
+    """Converts every docstring when it is loaded."""
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
-        """Make one readable."""
+        """Convert the docstring of an object."""
         if obj.docstring is not None:
-            obj.docstring.value = readable(obj.docstring.value)
+            obj.docstring.value = convert_docstring(obj.docstring.value)

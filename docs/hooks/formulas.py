@@ -1,4 +1,4 @@
-"""Formulas as MathML, made while the site is built: browsers draw them without any script."""
+"""Convert formulas to MathML while the site is built, so that browsers render them without JavaScript."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>'
 
 
 def on_page_content(content: str, **_: Any) -> str:
-    """Replace what pymdownx.arithmatex marked, in the text and in the display, by MathML."""
-    return _FORMULA.sub(_drawn, content)
+    """Replace the inline and display formulas marked by pymdownx.arithmatex by MathML."""
+    return _FORMULA.sub(_convert_match, content)
 
 
-def _drawn(found: re.Match[str]) -> str:
+def _convert_match(found: re.Match[str]) -> str:
     tag, formula = found.groups()
-    drawn = convert(html.unescape(formula), display="block" if tag == "div" else "inline")
-    return f'<{tag} class="formula">{drawn}</{tag}>'
+    mathml = convert(html.unescape(formula), display="block" if tag == "div" else "inline")
+    return f'<{tag} class="formula">{mathml}</{tag}>'

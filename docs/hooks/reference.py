@@ -1,4 +1,4 @@
-"""Pages of the API reference: one a group, with every public name of `curiograph` and `curiograph.human`."""
+"""Generate the API reference: one page per package, with every public name of `curiograph` and `curiograph.human`."""
 
 from __future__ import annotations
 
@@ -16,69 +16,55 @@ GROUPS = {
     "exploration": "Exploration",
     "agents": "Agents",
     "training": "Training",
-    "centrality": "Ranking",
+    "centrality": "Centrality",
     "recommendation": "Recommendation",
-    "human": "People",
+    "human": "Human choices",
     "errors": "Errors",
 }
-"""Layers that have public names, in the order of the layers, and what their pages are called."""
+"""Packages with public names, in the order of their imports, and the titles of their pages."""
 
-_PAGES: dict[str, str] = {}
-"""Layers whose names stand on the page of another."""
-
-_BESIDE = {
+_EXTRA = {
     "graph": ["curiograph.graph.toys"],
     "training": ["curiograph.training.config.DqnSettings", "curiograph.training.config.ExpertIterationSettings"],
 }
-"""What a page shows beside the public names: the toys, and the settings that `train` takes by name."""
+"""Names shown in addition to the public ones: the toy graphs, and the settings that `train` takes as keywords."""
 
 
-def public_names() -> dict[str, list[str]]:
-    """Of every group the full names of what it offers, sorted."""
-    found: dict[str, list[str]] = {group: [] for group in GROUPS}
+def list_public_names() -> dict[str, list[str]]:
+    """Return the full public names of every group, sorted by name."""
+    groups: dict[str, list[str]] = {group: [] for group in GROUPS}
     for home, names in cg._HOMES.items():
-        found[_PAGES.get(home, home.partition(".")[0])] += [f"curiograph.{home}.{name}" for name in names]
+        groups[home.partition(".")[0]] += [f"curiograph.{home}.{name}" for name in names]
     for home, names in cg.human._HOMES.items():
-        found["human"] += [f"curiograph.human.{home}.{name}" for name in names]
-    return {group: sorted(names, key=_by_name) for group, names in found.items()}
+        groups["human"] += [f"curiograph.human.{home}.{name}" for name in names]
+    return {group: sorted(names, key=lambda name: name.rpartition(".")[2].lower()) for group, names in groups.items()}
 
 
-def _by_name(full: str) -> str:
-    return full.rpartition(".")[2].lower()
-
-
-def page(group: str) -> str:
-    """The page of a group, for mkdocstrings to fill."""
-    called = "cg.human" if group == "human" else "cg"
-    lines = [f"# {GROUPS[group]}", "", f"To be used as `{called}.NAME` after `import curiograph as cg`.", ""]
-    for full in public_names()[group]:
-        lines += [f"::: {full}", ""]
-    for full in _BESIDE.get(group, []):
-        lines += [f"::: {full}", ""]
+def build_page(group: str) -> str:
+    """Return the page of a group, with directives for mkdocstrings."""
+    prefix = "cg.human" if group == "human" else "cg"
+    lines = [f"# {GROUPS[group]}", "", f"Use as `{prefix}.NAME` after `import curiograph as cg`.", ""]
+    for name in [*list_public_names()[group], *_EXTRA.get(group, [])]:
+        lines += [f"::: {name}", ""]
     return "\n".join(lines)
 
 
-def contents() -> str:
-    """All public names with the first line of their docstrings."""
-    lines = ["# Reference", "", "Every public name. Layers are in the order in which they build on each other.", ""]
-    for group, names in public_names().items():
-        lines += [f"## [{GROUPS[group]}]({group}.md)", "", "| name | what it is |", "|---|---|"]
+def build_index() -> str:
+    """Return a table of all public names with the summaries of their docstrings."""
+    lines = ["# Reference", "", "All public names. Each package imports only from packages above it.", ""]
+    for group, names in list_public_names().items():
+        lines += [f"## [{GROUPS[group]}]({group}.md)", "", "| name | summary |", "|---|---|"]
         home = cg.human if group == "human" else cg
         for full in names:
             name = full.rpartition(".")[2]
-            lines.append(f"| [`{name}`]({group}.md#{full}) | {_first_line(getattr(home, name))} |")
+            summary = (inspect.getdoc(getattr(home, name)) or "").partition("\n\n")[0].replace("\n", " ")
+            lines.append(f"| [`{name}`]({group}.md#{full}) | {summary.replace('|', '&#124;')} |")
         lines.append("")
     return "\n".join(lines)
 
 
-def _first_line(value: Any) -> str:
-    """The first sentence of a docstring; a table has no place for more, nor for a bar."""
-    paragraph = (inspect.getdoc(value) or "").partition("\n\n")[0].replace("\n", " ")
-    return paragraph.replace("|", "&#124;")
-
-
 def on_config(config: Any) -> Any:
-    """Put the pages below the reference in the navigation."""
+    """Add the pages to the navigation."""
     pages = [{title: f"reference/{group}.md"} for group, title in GROUPS.items()]
     for entry in config.nav:
         if "Reference" in entry:
@@ -88,7 +74,7 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages to the site."""
-    files.append(File.generated(config, "reference/index.md", content=contents()))
+    files.append(File.generated(config, "reference/index.md", content=build_index()))
     for group in GROUPS:
-        files.append(File.generated(config, f"reference/{group}.md", content=page(group)))
+        files.append(File.generated(config, f"reference/{group}.md", content=build_page(group)))
     return files

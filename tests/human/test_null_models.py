@@ -22,6 +22,7 @@ from curiograph.human.null_models import (
     walk_unbiased,
 )
 from curiograph.human.trajectories import Trajectories
+from support.people import follow_agent
 
 GRAPH = cg.generate("ba", nodes=50, seed=2)
 
@@ -29,10 +30,6 @@ GRAPH = cg.generate("ba", nodes=50, seed=2)
 def walk_with_agent(graph, agent, p_g, walks=150, steps=8, seed=0):
     starts = np.random.default_rng(seed).choice(np.flatnonzero(graph.degrees > 0), walks)
     return simulate_biased_walks(begin([graph], [starts], "igt", steps, seed=seed), as_agent(agent), p_g, steps)
-
-
-def make_trajectories(graph, nodes):
-    return Trajectories.from_walks([[graph.label(int(v)) for v in walk] for walk in nodes], graph=graph)
 
 
 @given(st.integers(4, 20), st.integers(3, 60), st.booleans(), st.integers(0, 2**64 - 1))
@@ -106,10 +103,10 @@ def test_walk_without_candidates_keeps_its_values():
 
 
 def test_curious_walks_differ_from_null_models_and_random_walks_do_not():
-    by_chance = compare_growth(GRAPH, make_trajectories(GRAPH, walk_with_agent(GRAPH, "random", 1.0)), steps=8)
+    by_chance = compare_growth(GRAPH, follow_agent(GRAPH, "random", "igt", 1.0, walks=150, steps=8), steps=8)
     assert not by_chance["unbiased"].area["gaps"].clear
     assert "no clear difference in gaps" in by_chance["unbiased"].answer
-    curious = compare_growth(GRAPH, make_trajectories(GRAPH, walk_with_agent(GRAPH, "greedy", 0.2)), steps=8)
+    curious = compare_growth(GRAPH, follow_agent(GRAPH, "greedy", "igt", 0.2, walks=150, steps=8), steps=8)
     for null in ("unbiased", "random-walk", "rewired"):
         assert curious[null].area["gaps"].low > 0
         assert "more gaps" in curious[null].answer
@@ -118,7 +115,7 @@ def test_curious_walks_differ_from_null_models_and_random_walks_do_not():
 
 
 def test_areas_agree_with_columns_and_walks_are_sampled():
-    walks = make_trajectories(GRAPH, walk_with_agent(GRAPH, "random", 1.0, walks=30))
+    walks = follow_agent(GRAPH, "random", "igt", 1.0, walks=30, steps=8)
     found, again, other = (compare_growth(GRAPH, walks, steps=5, most=12, replicates=2, seed=s) for s in (1, 1, 2))
     assert found.to_dict() == again.to_dict() != other.to_dict()
     assert (found.walks, found.users, len(found.to_frame())) == (12, 12, 20)
@@ -155,13 +152,13 @@ def test_bad_input(walks, settings, error, message):
 
 @pytest.mark.long
 def test_two_workers_give_the_same_growth():
-    walks = make_trajectories(GRAPH, walk_with_agent(GRAPH, "random", 1.0))
+    walks = follow_agent(GRAPH, "random", "igt", 1.0, walks=150, steps=8)
     one, two = (compare_growth(GRAPH, walks, steps=5, replicates=2, workers=n).to_dict() for n in (1, 2))
     assert one == two
 
 
 def test_resumed_run_gives_the_same_bits(tmp_path):
-    walks = make_trajectories(GRAPH, walk_with_agent(GRAPH, "random", 1.0))
+    walks = follow_agent(GRAPH, "random", "igt", 1.0, walks=150, steps=8)
     one = compare_growth(GRAPH, walks, steps=5, replicates=2, workers=1).to_dict()
     assert compare_growth(GRAPH, walks, steps=5, replicates=2, workers=1, run=tmp_path).to_dict() == one
     for path in sorted(tmp_path.glob("growth-*/*.task"))[::2]:

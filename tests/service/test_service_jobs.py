@@ -14,7 +14,7 @@ from curiograph.service.config import Limits
 from curiograph.service.errors import BusyError
 from curiograph.service.jobs import JobQueue
 from curiograph.service.tasks import prepare_recommendations
-from support.serving import get_error, open_client
+from support.serving import get_error, open_client, wait_until
 
 
 @pytest.fixture(scope="module")
@@ -30,13 +30,11 @@ def run_job(api: Any, **body: Any) -> Any:
 
 
 def wait_until_ended(api: Any, job_id: str) -> Any:
-    deadline = time.monotonic() + 60
-    while True:
-        job = api.get(f"/api/v1/jobs/{job_id}").json()
-        if job["state"] in ("done", "failed", "cancelled"):
-            return job
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    def get_job() -> Any:
+        return api.get(f"/api/v1/jobs/{job_id}").json()
+
+    wait_until(lambda: get_job()["state"] in ("done", "failed", "cancelled"))
+    return get_job()
 
 
 def test_evaluate_equals_library(api):
@@ -121,10 +119,7 @@ def test_number_of_jobs_is_limited():
     with pytest.raises(BusyError, match="2 jobs"):
         jobs.start("count", "g", lambda report: 43)
     released.set()
-    deadline = time.monotonic() + 60
-    while second.ended is None:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: second.ended is not None)
     third = jobs.start("count", "g", lambda report: 44)
     assert [job.id for job in jobs.list_jobs()] in ([second.id, third.id], [third.id])
     assert first.id not in [job.id for job in jobs.list_jobs()]
@@ -150,7 +145,7 @@ def test_errors_of_jobs_and_stop():
     running = jobs.start("c", "g", endless)
     assert started.wait(60)
     jobs.stop()
-    assert (failed.state, failed.error) == ("failed", ("SettingError", "give something else."))
+    assert (failed.state, failed.error) == ("failed", {"type": "SettingError", "message": "give something else."})
     assert broken.error is not None
-    assert "secret" not in broken.error[1]
+    assert "secret" not in broken.error["message"]
     assert (running.state, running.done, running.of) == ("cancelled", 1, 2)

@@ -38,7 +38,7 @@ def dense(api: Any) -> str:
 def test_cancellable_reward_has_the_same_values(monkeypatch, agent, reward):
     monkeypatch.setattr(time_limits, "_CHECK_INTERVAL", 1e-7)
     graph, checks = cg.generate("ba", nodes=40, seed=2), itertools.count()
-    cancellable = CancellableReward.from_name(reward, lambda: next(checks) and None)
+    cancellable = CancellableReward(reward, lambda: next(checks) and None)
     assert cg.explore(graph, agent, cancellable, 3, 9, seed=1) == cg.explore(graph, agent, reward, 3, 9, seed=1)
     assert next(checks) > 9
 

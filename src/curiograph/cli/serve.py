@@ -100,12 +100,11 @@ def serve(
 
 def _create_app(store: GraphStore, part_files: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
     """Create the application; it loads prepared nodes before it reports that it is ready."""
-    from curiograph.service.app import create_app
-    from curiograph.service.page.mount import add_page
+    from curiograph.service.app import create_app, warm_up
+    from curiograph.service.page.view import add_page
     from curiograph.service.security import LOOPBACK_HOSTS
     from curiograph.service.server import is_loopback
     from curiograph.service.tasks import prepare_recommendations
-    from curiograph.service.warmup import warm_up
 
     def load_prepared() -> None:
         warm_up(store)

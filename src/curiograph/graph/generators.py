@@ -67,9 +67,12 @@ def generate(family: str, nodes: int = 50, *, seed: int = 0) -> Graph:
 
     Parameters
     ----------
-    family : "rg" (random geometric), "ws" (Watts-Strogatz), "ba" (Barabasi-Albert) or "er" (Erdos-Renyi).
-    nodes : number of nodes, 5 to 5,000.
-    seed : the same seed gives the same graph.
+    family : {"rg", "ws", "ba", "er"}
+        "rg" (random geometric), "ws" (Watts-Strogatz), "ba" (Barabasi-Albert) or "er" (Erdos-Renyi).
+    nodes : int
+        Number of nodes, 5 to 5,000.
+    seed : int
+        The same seed gives the same graph.
 
     Returns
     -------
@@ -91,9 +94,12 @@ def generate_split(
 
     Parameters
     ----------
-    family, nodes : as for `generate`.
-    train, val, test : number of graphs of each part.
-    seed : the same seed gives the same graphs; graph i of a part does not depend on the numbers of graphs.
+    family, nodes
+        As for `generate`.
+    train, val, test : int
+        Number of graphs of each part.
+    seed : int
+        The same seed gives the same graphs; graph i of a part does not depend on the numbers of graphs.
 
     Returns
     -------
@@ -121,11 +127,16 @@ def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: 
 
     Parameters
     ----------
-    kind : "ws" (a ring with shortcuts), "rg" (points on a torus) or "pl" (communities with a power law of degrees).
-    nodes : number of nodes, at least ten times the mean degree.
-    mean_degree : approximate mean number of neighbors, an even number.
-    max_degree : highest degree that is drawn for "pl".
-    seed : the same seed gives the same graph.
+    kind : {"ws", "rg", "pl"}
+        "ws" (a ring with shortcuts), "rg" (points on a torus) or "pl" (communities with a power law of degrees).
+    nodes : int
+        Number of nodes, at least ten times the mean degree.
+    mean_degree : int
+        Approximate mean number of neighbors, an even number.
+    max_degree : int
+        Highest degree that is drawn for "pl".
+    seed : int
+        The same seed gives the same graph.
 
     Returns
     -------

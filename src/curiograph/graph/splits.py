@@ -31,7 +31,8 @@ def read_split(path: PathLike) -> Split:
 
     Parameters
     ----------
-    path : a JSON file `{"train": {id: graph}, "val": ..., "test": ...}` with graphs in node-link format. Attributes of
+    path : str or path
+        A JSON file `{"train": {id: graph}, "val": ..., "test": ...}` with graphs in node-link format. Attributes of
         nodes are ignored.
 
     Returns

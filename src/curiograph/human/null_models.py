@@ -15,7 +15,7 @@ from curiograph.exploration.mdp import begin
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.bootstrap import Estimate, estimate_means, resample_means, sum_by_user
+from curiograph.human.choices.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.human.choices.choice_sets import align_walks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
@@ -118,10 +118,7 @@ class GrowthComparison(Mapping[str, NullModel]):
         for quantity in _QUANTITIES:
             columns[f"human_{quantity}"] = self.human[quantity].mean.tolist() * len(self)
             columns[f"null_{quantity}"] = [x for null in self.values() for x in null.curves[quantity].mean.tolist()]
-            excess = [estimate for null in self.values() for estimate in null.excess[quantity]]
-            columns[f"excess_{quantity}"] = [estimate.value for estimate in excess]
-            columns[f"excess_{quantity}_low"] = [estimate.low for estimate in excess]
-            columns[f"excess_{quantity}_high"] = [estimate.high for estimate in excess]
+            columns |= make_columns(f"excess_{quantity}", [x for null in self.values() for x in null.excess[quantity]])
         return columns
 
     def to_dict(self) -> dict[str, Any]:
@@ -181,21 +178,33 @@ def compare_growth(
 
     Parameters
     ----------
-    graph : graph that the walks are measured on.
-    walks : human walks; all their nodes must be in the graph.
-    nulls : names of null models. "rewired": the same nodes on graphs with random edges and the same degrees.
-        "random-walk": random walks from the same starts, to candidates with a degree in the same tenth of all nodes as
-        the node that the user visited, or in the nearest tenth. "unbiased": random walks from the same starts to any
-        candidate. "shuffled": the same nodes in random order.
-    steps : number of distinct nodes of each walk to measure, in order of first visit; shorter walks are left out.
-    most : maximum number of walks to measure; if there are more, they are sampled.
-    replicates : number of times that each null model is drawn.
-    seed : same seed, same result.
-    engine : execution backend, "local" (processes) or "ray" (a cluster); the result is the same.
-    workers : number of parallel tasks. Default: chosen automatically.
-    address : address of the Ray cluster. Default: start one on this machine.
-    run : folder for finished tasks, from which an interrupted job resumes.
-    progress : called with the progress.
+    graph : Graph
+        Graph that the walks are measured on.
+    walks : Trajectories
+        Human walks; all their nodes must be in the graph.
+    nulls : sequence of str
+        Names of null models. "rewired": the same nodes on graphs with random edges and the same degrees. "random-walk":
+        random walks from the same starts, to candidates with a degree in the same tenth of all nodes as the node that
+        the user visited, or in the nearest tenth. "unbiased": random walks from the same starts to any candidate.
+        "shuffled": the same nodes in random order.
+    steps : int
+        Number of distinct nodes of each walk to measure, in order of first visit; shorter walks are left out.
+    most : int
+        Maximum number of walks to measure; if there are more, they are sampled.
+    replicates : int
+        Number of times that each null model is drawn.
+    seed : int
+        Same seed, same result.
+    engine : {"local", "ray"}
+        Execution backend, "local" (processes) or "ray" (a cluster); the result is the same.
+    workers : int, optional
+        Number of parallel tasks. Default: chosen automatically.
+    address : str, optional
+        Address of the Ray cluster. Default: start one on this machine.
+    run : str or path, optional
+        Folder for finished tasks, from which an interrupted job resumes.
+    progress : callable
+        Called with the progress.
 
     Returns
     -------
@@ -224,7 +233,8 @@ def compare_growth(
     seed = check_seed(seed)
     sample = np.sort(np.random.default_rng(seed).choice(len(visits), min(most, len(visits)), replace=False))
     visits = visits[sample]
-    distinct_users, user_numbers = np.unique(users[sample], return_inverse=True)
+    users = np.unique(users[sample], return_inverse=True)[1]
+    counts = np.bincount(users)
     tasks: list[tuple[str, int]] = [(HUMAN, 0)]
     for number, name in enumerate(nulls):
         seeds = np.random.SeedSequence([seed, number]).generate_state(replicates, np.uint64)
@@ -246,18 +256,16 @@ def compare_growth(
         curves, excess, area = {}, {}, {}
         for quantity in _QUANTITIES:
             null = np.mean([growth[quantity] for growth in replicated], axis=0)
-            curves[quantity] = _make_curve(null, user_numbers, seed)
+            curves[quantity] = _make_curve(null, users, seed)
             difference = human[quantity] - null
-            sums = sum_by_user(
-                np.column_stack([difference, difference.mean(axis=1)]), user_numbers, len(distinct_users)
-            )
-            *excess[quantity], area[quantity] = estimate_means(sums, np.bincount(user_numbers), seed)
+            sums = sum_by_user(np.column_stack([difference, difference.mean(axis=1)]), users)
+            *excess[quantity], area[quantity] = estimate_means(sums, counts, seed)
         found[name] = NullModel(name, curves, excess, area)
     return GrowthComparison(
         nulls=found,
-        human={quantity: _make_curve(human[quantity], user_numbers, seed) for quantity in _QUANTITIES},
+        human={quantity: _make_curve(human[quantity], users, seed) for quantity in _QUANTITIES},
         walks=len(visits),
-        users=len(distinct_users),
+        users=len(counts),
         steps=steps,
         replicates=replicates,
     )
@@ -303,23 +311,16 @@ def measure_growth(graph: Graph, visits: Int32) -> dict[str, Float64]:
     return {"gaps": gaps, "bits": bits}
 
 
-def _make_curve(values: Float64, user_numbers: Int64, seed: int) -> Curve:
-    counts = np.bincount(user_numbers)
-    sums = sum_by_user(values, user_numbers, len(counts))
-    return Curve(values.mean(axis=0), resample_means(sums, counts, seed).std(axis=0))
+def _make_curve(values: Float64, users: Int64, seed: int) -> Curve:
+    samples = resample_means(sum_by_user(values, users), np.bincount(users), seed)
+    return Curve(values.mean(axis=0), samples.std(axis=0))
 
 
 # ---- null models: from a graph, walks and a seed to the graph and the walks to measure -----------------------------
 
 
 def rewire_graph(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
-    """Return a graph with random edges and the same degrees, and the same walks.
-
-    >>> from curiograph.graph.toys import library
-    >>> other, _ = rewire_graph(library(), np.empty((0, 2), np.int32), seed=0)
-    >>> bool(np.all(other.degrees == library().degrees)), other == library()
-    (True, False)
-    """
+    """Return a graph with random edges and the same degrees, and the same walks."""
     rows = graph.skeleton
     swaps = _SWAPS_PER_EDGE * rows.num_edges
     indices = kernels.rewire.swap_edges(rows.indptr, rows.indices, swaps, np.uint64(seed))
@@ -328,13 +329,12 @@ def rewire_graph(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
 
 def walk_degree_matched(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
     """Return random walks from the same starts to candidates with a degree like that of the visited nodes."""
-    groups = group_by_degree(graph)
-    return graph, _walk_randomly(graph, visits, seed, lambda nodes, visited: -np.abs(groups[nodes] - groups[visited]))
+    return graph, _walk_randomly(graph, visits, seed, group_by_degree(graph))
 
 
 def walk_unbiased(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
     """Return random walks from the same starts to any candidate."""
-    return graph, _walk_randomly(graph, visits, seed, lambda nodes, visited: np.zeros(len(nodes)))
+    return graph, _walk_randomly(graph, visits, seed, np.zeros(graph.num_nodes, np.int64))
 
 
 def shuffle_walks(graph: Graph, visits: Int32, seed: int) -> tuple[Graph, Int32]:
@@ -357,11 +357,10 @@ def group_by_degree(graph: Graph) -> Int64:
     return np.searchsorted(bounds, degrees, side="right")
 
 
-def _walk_randomly(graph: Graph, visits: Int32, seed: int, similarity: Callable[[Int32, Int32], Any]) -> Int32:
-    """Return walks from the same starts to a random one of the candidates most similar to the visited node."""
+def _walk_randomly(graph: Graph, visits: Int32, seed: int, groups: Int64) -> Int32:
+    """Return walks from the same starts to random candidates whose group is nearest to that of the visited node."""
     walks = begin([graph], [visits[:, 0].astype(np.int64)], "igt", visits.shape[1], seed=seed)
     for t in range(1, walks.steps):
-        candidates = walks.candidates
-        scores = np.asarray(similarity(candidates.nodes, visits[candidates.walks, t]), np.float64)
-        walks = walks.step(walks.best(scores))
+        nodes, visited = walks.candidates.nodes, visits[walks.candidates.walks, t]
+        walks = walks.step(walks.best(-np.abs(groups[nodes] - groups[visited]).astype(np.float64)))
     return walks.nodes

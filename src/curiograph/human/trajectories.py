@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.arrays import Int32, Int64
 from curiograph.errors import FileFormatError, SettingError, WalkError
 from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
-from curiograph.graph.csr import freeze_array
+from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.graph.labels import Labels, ListLabels, as_labels
@@ -65,28 +65,21 @@ class Trajectories:
         if users is not None and len(users) != len(listed):
             raise SettingError(f"there are {len(listed)} walks but {len(users)} users; give one user per walk.")
         labels = [label for walk in listed for label in walk]
-        names: Labels
-        if graph is None:
-            label_numbers: dict[Hashable, int] = {}
-            nodes = np.asarray([label_numbers.setdefault(label, len(label_numbers)) for label in labels], np.int32)
-            names = ListLabels(label_numbers)
-        else:
-            nodes, names = graph.positions(labels), graph.names
-        user_numbers: dict[Hashable, int] = {}
-        walk_users = [
-            user_numbers.setdefault(user, len(user_numbers))
-            for user in (range(len(listed)) if users is None else users)
-        ]
+        names = ListLabels(dict.fromkeys(labels)) if graph is None else graph.names
+        walkers = range(len(listed)) if users is None else users
+        known_users = ListLabels(dict.fromkeys(walkers))
         return cls.from_arrays(
-            nodes=nodes,
-            offsets=np.concatenate([[0], np.cumsum([len(walk) for walk in listed])]).astype(np.int64),
+            nodes=names.indices(labels) if graph is None else graph.positions(labels),
+            offsets=np.cumsum([0, *map(len, listed)]),
             names=names,
-            users=np.asarray(walk_users, np.int64),
-            user_names=as_labels(list(user_numbers)),
+            users=known_users.indices(walkers),
+            user_names=as_labels(list(known_users)),
         )
 
     @classmethod
-    def from_arrays(cls, nodes: Int32, offsets: Int64, names: Labels, users: Int64, user_names: Labels) -> Trajectories:
+    def from_arrays(
+        cls, nodes: NDArray[Any], offsets: Int64, names: Labels, users: NDArray[Any], user_names: Labels
+    ) -> Trajectories:
         """Create trajectories from flat arrays; immediate repeats of a node are merged."""
         kept = np.ones(len(nodes), bool)
         kept[1:] = nodes[1:] != nodes[:-1]
@@ -131,13 +124,12 @@ class Trajectories:
 
     def rows(self, which: Any) -> Trajectories:
         """Return some of the walks, selected by numbers, a slice or a mask."""
-        chosen = np.arange(len(self))[which]
-        parts = [self.walk(int(number)) for number in chosen]
+        lengths = self.lengths[which]
         return Trajectories(
-            nodes=freeze_array(np.concatenate([*parts, np.empty(0, np.int32)]).astype(np.int32)),
-            offsets=freeze_array(np.concatenate([[0], np.cumsum(self.lengths[chosen])]).astype(np.int64)),
+            nodes=freeze_array(self.nodes[concatenate_ranges(self.offsets[:-1][which], lengths)]),
+            offsets=freeze_array(np.concatenate([[0], np.cumsum(lengths)])),
             names=self.names,
-            users=freeze_array(self.users[chosen]),
+            users=freeze_array(self.users[which]),
             user_names=self.user_names,
         )
 
@@ -195,10 +187,14 @@ class Trajectories:
                 positions[node] = found
             elif strict:
                 graph.position(label)  # raises with the nearest labels
+        return self.renumber(positions, graph.names)
+
+    def renumber(self, positions: NDArray[Any], names: Labels) -> Trajectories:
+        """Return the walks over other names, with node i at `positions[i]`; visits of nodes at -1 are left out."""
         nodes = positions[self.nodes]
         kept = nodes >= 0
         num_kept = np.concatenate([[0], np.cumsum(kept)])
-        return Trajectories.from_arrays(nodes[kept], num_kept[self.offsets], graph.names, self.users, self.user_names)
+        return Trajectories.from_arrays(nodes[kept], num_kept[self.offsets], names, self.users, self.user_names)
 
     def compact(self) -> Trajectories:
         """Return the same walks over the visited nodes alone, in order of first visit.
@@ -206,29 +202,19 @@ class Trajectories:
         >>> Trajectories.from_walks([["a", "b"], ["c", "b"]]).rows([1]).compact().nodes.tolist()
         [0, 1]
         """
-        found, first_visits, inverse = np.unique(self.nodes, return_index=True, return_inverse=True)
-        order = np.argsort(first_visits)
-        ranks = np.empty(len(found), np.int64)
-        ranks[order] = np.arange(len(found))
-        return Trajectories(
-            nodes=freeze_array(ranks[inverse].astype(np.int32)),
-            offsets=self.offsets,
-            names=as_labels([self.names[int(node)] for node in found[order]]),
-            users=self.users,
-            user_names=self.user_names,
-        )
+        visited = self.nodes[np.sort(np.unique(self.nodes, return_index=True)[1])]
+        positions = np.full(len(self.names), -1)
+        positions[visited] = np.arange(len(visited))
+        return self.renumber(positions, as_labels([self.names[int(node)] for node in visited]))
 
     def windows(self, burn_in: int = 3) -> Windows:
         """Return all runs of `burn_in` + 1 distinct consecutive nodes as histories and next nodes."""
         size = check_integer("burn_in", burn_in, 1, "give the visits that count as history, 1 or more") + 1
-        starts = [np.arange(begin, end - size + 1) for begin, end in pairwise(self.offsets)]
-        first = np.concatenate([*starts, np.empty(0, np.int64)]).astype(np.int64)
-        walks = np.repeat(np.arange(len(self)), [len(each) for each in starts])
-        rows = self.nodes[first[:, None] + np.arange(size)]
-        ordered = np.sort(rows, axis=1)
-        distinct = np.all(ordered[:, 1:] != ordered[:, :-1], axis=1)
+        counts = np.maximum(self.lengths - size + 1, 0)
+        rows = self.nodes[concatenate_ranges(self.offsets[:-1], counts)[:, None] + np.arange(size)]
+        distinct = np.all(np.diff(np.sort(rows, axis=1), axis=1) > 0, axis=1)
         rows = rows[distinct]
-        return Windows(rows[:, :-1], rows[:, -1], self.users[walks[distinct]])
+        return Windows(rows[:, :-1], rows[:, -1], np.repeat(self.users, counts)[distinct])
 
     # ---- files --------------------------------------------------------------------------------------------------
 

@@ -136,7 +136,7 @@ def _draw_examples(prediction: PredictionRun, count: int) -> list[Example]:
     labels = prediction.study.graph.names
     tested = np.flatnonzero(prediction.study.split(0, windows.users) & (candidates.counts > _NUM_OFFERS))
     drawn = np.random.default_rng(prediction.seed).choice(tested, min(count, len(tested)), replace=False)
-    mixtures = {name: Mixture.from_dict(outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
+    mixtures = {name: Mixture(**outcome.fits[name][0]) for name in (PAGERANK, "igt+cpt")}
     scores = {name: scored.score_mixture(mixture) for name, mixture in mixtures.items()}
     percentiles = {name: scored.rank_choices(mixture).percentile for name, mixture in mixtures.items()}
 

@@ -12,6 +12,11 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 import curiograph
+from curiograph.centrality.pagerank import pagerank
+from curiograph.graph.toys import library
+from curiograph.growth.gap_loops import gap_loops
+from curiograph.growth.measure import measure
+from curiograph.recommendation.recommender import recommend
 from curiograph.service.config import Limits
 from curiograph.service.errors import RESERVED_PATHS, NotFoundEndpoint, add_error_handlers
 from curiograph.service.graph_store import GraphStore
@@ -20,7 +25,7 @@ from curiograph.service.routes import graphs, jobs, ranking, status, walks
 from curiograph.service.schemas import ErrorResponse
 from curiograph.service.security import LOOPBACK_HOSTS, BodyLimitMiddleware, SecurityMiddleware
 from curiograph.service.state import Service
-from curiograph.service.warmup import warm_up
+from curiograph.service.step_view import view_step
 
 _DESCRIPTION = (
     "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend nodes, "
@@ -98,3 +103,20 @@ def create_app(
     app.add_middleware(SecurityMiddleware, token=token, hosts=hosts)
     app.add_middleware(MetricsMiddleware, metrics=service.metrics, routes={route.path for route in routes})
     return app
+
+
+def warm_up(graphs: GraphStore) -> None:
+    """Compile the kernels, or load the compiled ones; then read the graph that the page shows first.
+
+    >>> warm_up(GraphStore())
+    """
+    graph, walk = library(), ["music", "physics", "chemistry"]
+    for agent in ("greedy", "beam:2", "horizon", "igt-er"):
+        for reward in ("igt", "cpt"):
+            view_step(graph, walk, agent, reward)
+    measure(graph, walk)
+    gap_loops(graph, walk)
+    pagerank(graph, history=walk)
+    recommend(graph, [walk, walk[:1]], 3)[0].to_dict()
+    graphs.remove_upload(graphs.add_upload("links.csv", b"a,b\nb,c\n").id)
+    graphs.open(graphs.default_id)

@@ -14,11 +14,12 @@ from typing import Any
 
 from curiograph.centrality.history import History
 from curiograph.recommendation.ranker import CandidateSet
-from curiograph.recommendation.recommender import Recommender
+from curiograph.recommendation.recommender import Recommendations, Recommender
 from curiograph.service.config import Limits
 from curiograph.service.errors import BusyError, TimeLimitError
-from curiograph.service.prepared import PreparedRecommender, copy_if_full, prepare_nodes
-from curiograph.service.responses import encode_recommendations
+from curiograph.service.labels import encode_label, encode_labels
+from curiograph.service.prepared import PreparedRecommender, prepare_for_request
+from curiograph.service.schemas import encode_number
 from curiograph.service.time_limits import StopCheck
 from curiograph.service.workers import WorkerPool
 
@@ -39,20 +40,34 @@ class RecommendQuery:
 
     def answer(self, histories: Sequence[History]) -> Answers:
         """Return one answer per history."""
-        answers = []
-        for history, top in zip(
-            histories, self.recommender.recommend_visited(histories, self.k, self.candidates), strict=True
-        ):
-            used = None
-            if isinstance(self.recommender, PreparedRecommender):
-                used = [top.graph.label(node) for node in self.recommender.find_used_nodes(history)]
-            answers.append(encode_recommendations(top, self.reasons, used))
-        return answers
+        recommended = self.recommender.recommend_visited(histories, self.k, self.candidates)
+        return [self._encode(history, top) for history, top in zip(histories, recommended, strict=True)]
+
+    def _encode(self, history: History, top: Recommendations) -> dict[str, Any]:
+        """Encode recommendations as a `RecommendResponse`; the model itself would take longer than the answer."""
+        nodes: list[dict[str, Any]] = [
+            {"node": encode_label(label), "score": score, "stderr": stderr}
+            for (label, score), stderr in zip(top, top.stderr, strict=True)
+        ]
+        if self.reasons:
+            for node, reason in zip(nodes, top.reasons, strict=True):
+                node |= {
+                    "ranks": dict(reason.ranks),
+                    "candidates": reason.candidates,
+                    "links": encode_labels(reason.links),
+                    "opens": [encode_labels(loop) for loop in reason.opens],
+                    "closes": encode_labels(reason.closes),
+                    "compressibility": encode_number(reason.compressibility),
+                }
+        answer = {"history": encode_labels(top.history), "candidates": top.candidates, "recommendations": nodes}
+        if isinstance(self.recommender, PreparedRecommender):
+            answer["used"] = encode_labels([top.graph.label(v) for v in self.recommender.find_used_nodes(history)])
+        return answer
 
     def prepare_and_answer(self, histories: Sequence[History], max_numbers: int, check: StopCheck) -> Answers:
         """Prepare the nodes of the histories, then answer; keep what was prepared up to a limit."""
-        recommender = copy_if_full(self.recommender, max_numbers)
-        prepare_nodes(recommender, (node for history in histories for node in history.nodes.tolist()), check)
+        nodes = (node for history in histories for node in history.nodes.tolist())
+        recommender = prepare_for_request(self.recommender, nodes, max_numbers, check)
         return replace(self, recommender=recommender).answer(histories)
 
 

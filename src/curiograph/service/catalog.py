@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from curiograph.agents.base import Agent
+from curiograph.agents.beam import BeamAgent
 from curiograph.agents.pretrained import shipped_agents
 from curiograph.agents.registry import AGENTS, as_agent
 from curiograph.errors import SettingError, UnknownNameError
@@ -12,10 +13,8 @@ from curiograph.messages import quote_value
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.config import Limits
 
-_BEAM = re.compile("beam(?::([0-9]{1,9}))?")
-_DEFAULT_WIDTH = 256
-_DEFAULT_GUIDED_WIDTH = 8
-_REWARDS = {
+_BEAM = re.compile("beam(:[0-9]{1,9})?")
+REWARD_DESCRIPTIONS = {
     "igt": "information gaps: loops of the visited subgraph that no triangles fill",
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
 }
@@ -33,18 +32,16 @@ def get_agent(name: str, limits: Limits) -> Agent:
     """
     agents = [*AGENTS, *shipped_agents()]
     guide, plus, planner = name.rpartition("+")
-    beam = _BEAM.fullmatch(planner)
-    is_known = guide in agents if plus and beam else bool(beam) or name in agents
-    if not is_known:
+    is_beam = _BEAM.fullmatch(planner) is not None
+    if not (guide in agents if plus and is_beam else is_beam or name in agents):
         names = ", ".join([*AGENTS, "beam:WIDTH", *shipped_agents()])
         raise UnknownNameError(f"there is no agent {quote_value(name)}; the agents are {names}, HORIZON+beam:WIDTH.")
-    if beam:
-        width = int(beam[1] or (_DEFAULT_GUIDED_WIDTH if plus else _DEFAULT_WIDTH))
-        if width > limits.beam:
-            raise SettingError(
-                f"the beam is {width} wide; at most {limits.beam} is allowed here, as in beam:{limits.beam}."
-            )
-    return as_agent(name)
+    agent = as_agent(name)
+    if isinstance(agent, BeamAgent) and agent.width > limits.beam:
+        raise SettingError(
+            f"the beam is {agent.width} wide; at most {limits.beam} is allowed here, as in beam:{limits.beam}."
+        )
+    return agent
 
 
 def check_reward(name: str) -> str:
@@ -67,8 +64,3 @@ def describe_agents() -> dict[str, str]:
         graphs = "graphs of all families" if family == "all" else f"{family} graphs"
         descriptions[name] = f"{_TRAINED.get(kind, 'gnn')}, trained for {reward} on {graphs}"
     return descriptions
-
-
-def describe_rewards() -> dict[str, str]:
-    """Describe each reward in one line."""
-    return {name: _REWARDS[name] for name in REWARDS}

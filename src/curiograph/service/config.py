@@ -65,6 +65,11 @@ class Limits:
         if longest > self.steps:
             raise TooLargeError(f"a walk or history has {longest:,} entries; at most {self.steps:,} are allowed.")
 
+    def check_ranking(self, k: int, history: Sequence[object] | None) -> None:
+        """Raise if a ranking would be too long, or if its history is."""
+        self.check_count("k", k, self.k)
+        self.check_walks([history or []])
+
     def check_seconds(self, seconds: float, advice: str) -> None:
         """Raise if work would take longer than the time limit, before it starts."""
         if seconds > self.seconds:

@@ -20,14 +20,7 @@ RESERVED_PATHS = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json"
 INTERNAL_ERROR = "something went wrong on the server; see its log."
 _MAX_MESSAGE = 500
 """Maximum number of characters of a message: an error may quote what a client sent."""
-_HTTP_ERROR_TYPES = {
-    400: "BadRequest",
-    401: "TokenNeeded",
-    404: "NotFound",
-    405: "MethodNotAllowed",
-    413: "TooLargeError",
-    415: "UnknownContent",
-}
+_HTTP_ERROR_TYPES = {400: "BadRequest", 404: "NotFound", 405: "MethodNotAllowed"}
 
 
 class ServiceError(CuriographError, HTTPException):
@@ -121,8 +114,9 @@ class NotFoundEndpoint:
 def add_error_handlers(app: FastAPI) -> None:
     """Make an application answer every error in the same JSON format."""
 
-    async def handle_service_error(request: Request, error: Any) -> JSONResponse:
-        return build_error_response(error.status, error.error_type, str(error), error.headers)
+    async def handle_http_error(request: Request, error: Any) -> JSONResponse:
+        error_type = getattr(error, "error_type", None) or _HTTP_ERROR_TYPES.get(error.status_code, "Refused")
+        return build_error_response(error.status_code, error_type, error.detail, error.headers)
 
     async def handle_library_error(request: Request, error: Any) -> JSONResponse:
         return build_error_response(422, type(error).__name__, str(error))
@@ -139,14 +133,10 @@ def add_error_handlers(app: FastAPI) -> None:
                 problems.append(f"{field}: {problem['msg'].removeprefix('Value error, ')}")
         return build_error_response(422, "InvalidRequest", f"{'; '.join(problems)}.")
 
-    async def handle_http_error(request: Request, error: Any) -> JSONResponse:
-        error_type = _HTTP_ERROR_TYPES.get(error.status_code, "Refused")
-        return build_error_response(error.status_code, error_type, str(error.detail), error.headers)
-
     async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
         return build_error_response(500, "InternalError", INTERNAL_ERROR)
 
-    app.add_exception_handler(ServiceError, handle_service_error)
+    app.add_exception_handler(ServiceError, handle_http_error)
     app.add_exception_handler(CuriographError, handle_library_error)
     app.add_exception_handler(RequestValidationError, handle_validation_error)
     app.add_exception_handler(HTTPException, handle_http_error)

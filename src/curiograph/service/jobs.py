@@ -43,8 +43,8 @@ class Job:
     of: int = 0
     """Total units of work; 0 until it is known, and it may grow."""
     result: Any = None
-    error: tuple[str, str] | None = None
-    """Type and message of the error, if the job failed."""
+    error: dict[str, str] | None = None
+    """`type` and `message` of the error, if the job failed."""
     ended: float | None = None
     """Time of the end, by the monotonic clock."""
     future: Future[None] = field(default_factory=Future, repr=False)
@@ -110,10 +110,10 @@ class JobQueue:
         except JobCancelled:
             state = "cancelled"
         except CuriographError as error:
-            job.error = (type(error).__name__, str(error))
+            job.error = {"type": type(error).__name__, "message": str(error)}
         except Exception:
             _LOG.exception("job %s (%s on %s) failed", job.id, job.kind, job.graph)
-            job.error = ("InternalError", INTERNAL_ERROR)
+            job.error = {"type": "InternalError", "message": INTERNAL_ERROR}
         finally:
             job.end(state)
 
@@ -130,6 +130,10 @@ class JobQueue:
         """List all jobs, the oldest first."""
         with self._lock:
             return list(self._jobs.values())
+
+    def count(self, state: JobState) -> int:
+        """Return the number of jobs in a state."""
+        return sum(job.state == state for job in self.list_jobs())
 
     def cancel(self, job_id: str) -> Job:
         """Cancel a job, or delete it if it has ended."""

@@ -26,12 +26,10 @@ def encode_label(label: Hashable) -> JsonLabel:
     """
     if isinstance(label, str):
         return label if label.isascii() else label.encode("utf-8", "replace").decode()
-    if isinstance(label, bool):
-        return str(label)
-    if isinstance(label, int):
-        return label if abs(label) <= _MAX_INTEGER else str(label)
-    if isinstance(label, float):
-        return label if math.isfinite(label) else str(label)
+    if isinstance(label, float) and math.isfinite(label):
+        return label
+    if isinstance(label, int) and not isinstance(label, bool) and abs(label) <= _MAX_INTEGER:
+        return label
     return str(label)
 
 

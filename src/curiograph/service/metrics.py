@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
+from functools import partial
 from typing import Any, get_args
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from curiograph.service.graph_store import GraphStore
@@ -16,35 +17,22 @@ _BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 _METHODS = ("GET", "POST", "DELETE", "HEAD", "OPTIONS", "PUT", "PATCH")
 
 
-class Metrics:
-    """Counters and timers of one service, in a registry of its own."""
+class Metrics(CollectorRegistry):
+    """Counters and timers of one service."""
 
     def __init__(self, graphs: GraphStore, jobs: JobQueue) -> None:
-        self._registry = registry = CollectorRegistry()
-        ProcessCollector(registry=registry)
-        self._requests = Counter(
-            "curiograph_requests", "Requests answered.", ("method", "route", "status"), registry=registry
+        super().__init__()
+        ProcessCollector(registry=self)
+        self.requests = Counter(
+            "curiograph_requests", "Requests answered.", ("method", "route", "status"), registry=self
         )
-        self._seconds = Histogram(
-            "curiograph_request_seconds", "Time to answer.", ("route",), registry=registry, buckets=_BUCKETS
+        self.seconds = Histogram(
+            "curiograph_request_seconds", "Time to answer.", ("route",), registry=self, buckets=_BUCKETS
         )
-        self._job_states = Gauge("curiograph_jobs", "Jobs kept.", ("state",), registry=registry)
-        Gauge("curiograph_graphs", "Graphs available.", registry=registry).set_function(
-            lambda: len(graphs.list_graphs())
-        )
-        self._jobs = jobs
-
-    def render(self) -> bytes:
-        """Return all metrics in the text format of Prometheus."""
-        states = [job.state for job in self._jobs.list_jobs()]
+        states = Gauge("curiograph_jobs", "Jobs kept.", ("state",), registry=self)
         for state in get_args(JobState):
-            self._job_states.labels(state).set(states.count(state))
-        return generate_latest(self._registry)
-
-    def record_request(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count a request."""
-        self._requests.labels(method, route, str(status)).inc()
-        self._seconds.labels(route).observe(seconds)
+            states.labels(state).set_function(partial(jobs.count, state))
+        Gauge("curiograph_graphs", "Graphs available.", registry=self).set_function(lambda: len(graphs.list_graphs()))
 
 
 class MetricsMiddleware:
@@ -75,4 +63,5 @@ class MetricsMiddleware:
             route: Any = scope.get("route")
             path = str(getattr(route, "path", ""))
             name = "other" if route is None else path if path in self._routes else "page"
-            self._metrics.record_request(method, name, status, time.perf_counter() - start)
+            self._metrics.requests.labels(method, name, status).inc()
+            self._metrics.seconds.labels(name).observe(time.perf_counter() - start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -35,31 +35,31 @@ def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[
     return [node for node in nodes if all(node in parts for parts in prepared)]
 
 
-def copy_if_full(recommender: Recommender, max_numbers: int) -> Recommender:
-    """Return the recommender, or a copy to use once if it keeps `max_numbers` numbers or more already.
+def prepare_for_request(
+    recommender: Recommender, nodes: Iterable[int], max_numbers: int, check: StopCheck
+) -> Recommender:
+    """Prepare nodes, and return the recommender that has them prepared.
 
-    What is prepared in the copy does not use memory after the request.
+    It is a copy if the recommender keeps `max_numbers` numbers or more already: what is prepared in the copy does not
+    use memory after the request.
     """
     graph = recommender.graph
-    rankers = recommender.curious_rankers.values()
-    if sum(len(part.nodes) for ranker in rankers for part in ranker.kept.get(graph, {}).copy().values()) < max_numbers:
-        return recommender
-    copies = {
-        name: replace(part, kept={graph: part.kept.get(graph, {}).copy()}) if isinstance(part, CuriousRanker) else part
-        for name, part in recommender.ranker.parts().items()
-    }
-    return Recommender(graph, _mix(recommender, copies))
+    kept = [ranker.kept.get(graph, {}) for ranker in recommender.curious_rankers.values()]
+    if sum(len(part.nodes) for prepared in kept for part in prepared.copy().values()) >= max_numbers:
+        copies = _replace_curious(
+            recommender, lambda ranker: replace(ranker, kept={graph: ranker.kept.get(graph, {}).copy()})
+        )
+        recommender = Recommender(graph, copies)
+    prepare_nodes(recommender, nodes, check)
+    return recommender
 
 
 class PreparedRecommender(Recommender):
     """A recommender that runs no simulation: it uses the prepared nodes of a history, and PageRank alone if none is."""
 
     def __init__(self, recommender: Recommender) -> None:
-        parts = {
-            name: _PreparedRanker(recommender, part) if isinstance(part, CuriousRanker) else part
-            for name, part in recommender.ranker.parts().items()
-        }
-        super().__init__(recommender.graph, _mix(recommender, parts))
+        mixture = _replace_curious(recommender, lambda ranker: _PreparedRanker(recommender, ranker))
+        super().__init__(recommender.graph, mixture)
         self._recommender = recommender
 
     def find_used_nodes(self, history: History) -> list[int]:
@@ -97,6 +97,10 @@ class _PreparedRanker(Ranker):
         return values
 
 
-def _mix(recommender: Recommender, parts: Mapping[str, Ranker]) -> MixtureRanker:
-    """Mix other rankers with the weights of a recommender."""
+def _replace_curious(recommender: Recommender, make_ranker: Callable[[CuriousRanker], Ranker]) -> MixtureRanker:
+    """Return the mixture of a recommender with its curious rankers replaced."""
+    parts = {
+        name: make_ranker(part) if isinstance(part, CuriousRanker) else part
+        for name, part in recommender.ranker.parts().items()
+    }
     return MixtureRanker(parts, getattr(recommender.ranker, "weights", None))

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 
 from curiograph.service.graph_store import GraphInfo
 from curiograph.service.jobs import JobState
+from curiograph.service.labels import encode_label
 from curiograph.service.step_view import DEFAULT_AHEAD
 
 Label = Annotated[
     StrictStr | StrictInt | Annotated[StrictFloat, Field(allow_inf_nan=False)],
     Field(description="Label of a node: text or a number. Numeric labels may also be given as text."),
 ]
+NodeLabel = Annotated[Label, BeforeValidator(encode_label)]
+"""A label in a response: labels of other types become text."""
 Walk = Annotated[list[Label], Field(min_length=1, description="Nodes in order of visit.")]
 Walks = Annotated[list[Walk], Field(min_length=1)]
 GraphId = Annotated[str, Field(max_length=200, description="Id of a graph, as listed by `GET /api/v1/graphs`.")]
@@ -26,6 +40,18 @@ Alpha = Annotated[float, Field(ge=0, le=0.999, description="Probability to conti
 Greediness = Annotated[
     float, Field(ge=0, le=1, description="0: always the best candidate of the agent; 1: a uniformly random candidate.")
 ]
+
+
+def encode_number(value: float | None) -> float | None:
+    """Replace a number that is not finite by None (null).
+
+    >>> encode_number(0.5), encode_number(float("nan"))
+    (0.5, None)
+    """
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+Number = Annotated[float | None, AfterValidator(encode_number)]
 
 
 def _config(**example: Any) -> ConfigDict:
@@ -200,7 +226,7 @@ class GraphList(BaseModel):
 class NodeList(BaseModel):
     """Labels that match a search, the best match first, and the number of nodes of the graph."""
 
-    nodes: list[Label]
+    nodes: list[NodeLabel]
     total: int
 
 
@@ -227,8 +253,8 @@ class GapResponse(BaseModel):
     """A gap: the nodes that opened and closed it, and the numbers of visited nodes at which they did."""
 
     dim: int
-    opened_by: Label
-    closed_by: Label | None
+    opened_by: NodeLabel
+    closed_by: NodeLabel | None
     opened_at: int
     closed_at: int | None
     lifetime: int | None
@@ -238,11 +264,11 @@ class GrowthResponse(BaseModel):
     """Growth of a walk, one entry per distinct node in order of first visit."""
 
     step: list[int]
-    node: list[Label]
+    node: list[NodeLabel]
     edges: list[int]
     beta0: list[int]
     beta1: list[int]
-    compressibility: list[float | None]
+    compressibility: list[Number]
     opened: list[int]
     closed: list[int]
     gaps: list[GapResponse]
@@ -260,30 +286,30 @@ class WalkResponse(BaseModel):
 
     agent: str
     reward: str
-    nodes: list[Label]
-    rewards: list[float | None]
-    total: float | None
+    nodes: list[NodeLabel]
+    rewards: list[Number]
+    total: Number
     ended_early: bool
 
 
 class LookCandidate(BaseModel):
     """A candidate with its value for each motive and the score that the agent gives it."""
 
-    node: Label
-    values: dict[str, float | None]
-    score: float | None
+    node: NodeLabel
+    values: dict[str, Number]
+    score: Number
 
 
 class LookResponse(BaseModel):
     """Candidates of a walk for its next step."""
 
     candidates: list[LookCandidate]
-    choice: Label | None
+    choice: NodeLabel | None
     """Choice of the agent."""
-    best: dict[str, list[Label]]
+    best: dict[str, list[NodeLabel]]
     """Choice of each motive; several nodes if they are equal."""
-    igt: float | None
-    cpt: float | None
+    igt: Number
+    cpt: Number
     on_the_way: bool
 
 
@@ -291,15 +317,15 @@ class RankedNode(BaseModel):
     """A node with its rank and score."""
 
     rank: int
-    node: Label
+    node: NodeLabel
     score: float
-    stderr: float | None = None
+    stderr: Number = None
 
 
 class RankResponse(BaseModel):
     """The best nodes."""
 
-    history: list[Label] | None
+    history: list[NodeLabel] | None
     agent: str | None
     alpha: float
     converged: bool
@@ -309,24 +335,24 @@ class RankResponse(BaseModel):
 class RecommendedNode(BaseModel):
     """A node to visit next; the fields after `stderr` are present if reasons were requested."""
 
-    node: Label
+    node: NodeLabel
     score: float
     stderr: float
     ranks: dict[str, int] | None = None
     candidates: int | None = None
-    links: list[Label] | None = None
-    opens: list[list[Label]] | None = None
-    closes: list[Label] | None = None
-    compressibility: float | None = None
+    links: list[NodeLabel] | None = None
+    opens: list[list[NodeLabel]] | None = None
+    closes: list[NodeLabel] | None = None
+    compressibility: Number = None
 
 
 class RecommendResponse(BaseModel):
     """Nodes to visit next, best first."""
 
-    history: list[Label]
+    history: list[NodeLabel]
     candidates: int
     recommendations: list[RecommendedNode]
-    used: list[Label] | None = None
+    used: list[NodeLabel] | None = None
     """Prepared nodes of the history, with `prepared_only`; PageRank uses the whole history."""
 
 
@@ -339,9 +365,9 @@ class RecommendManyResponse(BaseModel):
 class PredictedNode(BaseModel):
     """A candidate with its share of the scores, and the share of the other candidates that it beats."""
 
-    node: Label
-    shares: dict[str, float | None]
-    percentiles: dict[str, float | None]
+    node: NodeLabel
+    shares: dict[str, Number]
+    percentiles: dict[str, Number]
 
 
 class PredictResponse(BaseModel):

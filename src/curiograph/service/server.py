@@ -23,8 +23,6 @@ from curiograph.service.state import Service
 
 _MAX_CONNECTIONS = 1000
 """Maximum number of open connections; each needs a file descriptor, and a process usually has 1024."""
-_BACKLOG = 128
-"""Maximum number of connections that wait to be accepted."""
 
 
 def is_loopback(host: str) -> bool:
@@ -47,7 +45,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         opened = socket.socket(family, kind)
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(address)
-        opened.listen(_BACKLOG)
+        opened.listen()
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise SettingError(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -13,15 +12,14 @@ from curiograph import kernels
 from curiograph.agents.base import score_candidates
 from curiograph.agents.beam import BeamAgent
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.arrays import Float64, Int32
+from curiograph.arrays import Float64
 from curiograph.errors import WalkError
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
-from curiograph.graph.graph import Graph, as_graph
+from curiograph.graph.graph import Graph
 from curiograph.messages import quote_value
 from curiograph.recommendation.rankers import PageRankRanker
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import check_integer, check_seed
 
 DEFAULT_AHEAD = 9
 """Default number of nodes that agents plan ahead."""
@@ -102,8 +100,11 @@ def view_step(
     seed : seed for ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
     """
     chooser = as_agent(agent)
-    ahead = check_integer("ahead", ahead, 1, "plan for a whole number of nodes, 1 or more")
-    visited = _find_positions(as_graph(graph), walk)
+    visited = graph.positions(walk)
+    first = np.unique(visited, return_index=True)[1]
+    if len(first) < len(visited):
+        repeated = walk[int(np.setdiff1d(np.arange(len(visited)), first)[0])]
+        raise WalkError(f"the walk visits {quote_value(repeated)} twice; a walk visits each node once.")
     nodes = np.full((1, min(len(visited) + ahead, graph.num_nodes)), -1, np.int32)
     nodes[0, : len(visited)] = visited
     exploration = Exploration(  # the state of `explore` with this seed after the same walk
@@ -112,7 +113,7 @@ def view_step(
         nodes.shape[1],
         "frontier",
         np.zeros(1, np.int64),
-        kernels.random.make_streams(np.uint64(check_seed(seed)), 0, 1),
+        kernels.random.make_streams(np.uint64(seed), 0, 1),
         nodes,
         np.array([len(visited)]),
         np.full((1, nodes.shape[1] - 1), np.nan),
@@ -141,18 +142,6 @@ def view_step(
         scores=scores,
         on_the_way=bool(np.isin(candidates.nodes, last_neighbors).all()),
     )
-
-
-def _find_positions(graph: Graph, walk: Any) -> Int32:
-    """Return the positions of a walk; raise if it is no list of distinct labels."""
-    if isinstance(walk, (str, bytes)) or not isinstance(walk, Sequence) or not walk:
-        raise WalkError(f"the walk is {quote_value(walk)}; give a list of one label or more.")
-    visited = graph.positions(walk)
-    first = np.unique(visited, return_index=True)[1]
-    if len(first) < len(visited):
-        repeated = walk[int(np.setdiff1d(np.arange(len(visited)), first)[0])]
-        raise WalkError(f"the walk visits {quote_value(repeated)} twice; a walk visits each node once.")
-    return visited
 
 
 def _use_reward(exploration: Exploration, reward: str) -> Exploration:

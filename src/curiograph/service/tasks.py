@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -13,21 +12,34 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.base import Agent
 from curiograph.agents.beam import BeamAgent
-from curiograph.agents.evaluate import Evaluation, draw_starts
-from curiograph.arrays import Float64
+from curiograph.agents.evaluate import Rollouts
 from curiograph.centrality.curious_pagerank import curious_pagerank
+from curiograph.centrality.pagerank import pagerank
 from curiograph.errors import CuriographError, SettingError
-from curiograph.exploration.mdp import Exploration, begin, list_starts
+from curiograph.exploration.mdp import Exploration
 from curiograph.graph.graph import Graph
 from curiograph.growth.measure import measure
 from curiograph.growth.records import Growth
+from curiograph.parallel import Result
 from curiograph.parallel.chunks import split_by_size
 from curiograph.recommendation.recommender import Recommender
-from curiograph.service.jobs import ReportProgress
+from curiograph.service.catalog import check_reward, get_agent
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import OpenGraph
+from curiograph.service.jobs import ReportProgress, Task
 from curiograph.service.prepared import prepare_nodes
-from curiograph.service.responses import encode_growth, encode_number, encode_ranking
+from curiograph.service.schemas import (
+    EvaluateJobRequest,
+    GrowthResponse,
+    GrowthsResponse,
+    JobRequest,
+    MeasureJobRequest,
+    RankJobRequest,
+    RankRequest,
+    RankResponse,
+    encode_number,
+)
 from curiograph.service.time_limits import CancellableAgent, CancellableReward, StopCheck
 
 _LOG = logging.getLogger("curiograph.service")
@@ -48,40 +60,59 @@ _TAIL = 1e-3
 """Share of the visits after which the walkers of curious PageRank stop."""
 
 
-def evaluate_agent(
-    graph: Graph, agent: Agent, reward: str, steps: int, episodes: int, seed: int, report: ReportProgress
-) -> dict[str, Any]:
-    """Evaluate an agent as `cg.evaluate` does; walks do not depend on how they are batched."""
-    starts = draw_starts(list_starts(graph, "frontier"), episodes, seed)
-    returns: list[Float64] = []
-    batch_size = 1 if isinstance(agent, BeamAgent) else _EPISODE_BATCH
-    cancellable = CancellableReward.from_name(reward, lambda: report(batch_size * len(returns), episodes))
-    exploration = begin([graph], [starts], cancellable, steps, seed=seed)
-    ended_early = 0
-    for first in range(0, episodes, batch_size):
-        finished = agent.run(exploration.rows(np.arange(first, min(first + batch_size, episodes))))
-        returns.append(finished.returns)
-        ended_early += int(np.count_nonzero(finished.lengths < steps))
-    report(episodes, episodes)
-    result = Evaluation(agent.name, exploration.reward.name, steps, [np.concatenate(returns)], ended_early)
-    return {
-        "agent": result.agent,
-        "reward": result.reward,
-        "steps": steps,
-        "episodes": episodes,
-        "mean": encode_number(result.mean),
-        "sem": encode_number(result.sem),
-        "ended_early": ended_early,
-    }
+def build_task(request: JobRequest, opened: OpenGraph, limits: Limits) -> Task:
+    """Build the task of a job; raise if the request is invalid."""
+    if isinstance(request, EvaluateJobRequest):
+        return _build_evaluation(request, opened.graph, limits)
+    if isinstance(request, MeasureJobRequest):
+        limits.check_walks(request.walks)
+        return partial(_measure_walks, opened.graph, [opened.labels.walk(walk) for walk in request.walks])
+    if isinstance(request, RankJobRequest):
+        if request.agent is None:
+            raise SettingError(
+                "a job ranks by curious PageRank; name an agent, or use /api/v1/rank for plain PageRank."
+            )
+        limits.check_ranking(request.k, request.history)
+        return build_ranking(request, opened, limits)
+    nodes = None if request.nodes is None else opened.labels.walk(request.nodes)
+    return partial(prepare_recommendations, opened.recommender, nodes)
 
 
-def measure_walks(graph: Graph, walks: Sequence[list[Hashable]], report: ReportProgress) -> dict[str, Any]:
+def _build_evaluation(request: EvaluateJobRequest, graph: Graph, limits: Limits) -> Task:
+    """Build a task that evaluates an agent as `cg.evaluate` does; walks do not depend on how they are batched."""
+    limits.check_count("steps", request.steps, limits.steps)
+    limits.check_count("episodes", request.episodes, 10 * limits.walks)
+    agent, reward = get_agent(request.agent, limits), check_reward(request.reward)
+
+    def run(report: ReportProgress) -> dict[str, Any]:
+        results: list[Result] = []
+        batch_size = 1 if isinstance(agent, BeamAgent) else _EPISODE_BATCH
+        cancellable = CancellableReward(reward, lambda: report(batch_size * len(results), request.episodes))
+        rollouts = Rollouts.create(agent, graph, cancellable, request.steps, request.episodes, seed=request.seed)
+        for first in range(0, request.episodes, batch_size):
+            results += [rollouts.run(first, min(first + batch_size, request.episodes))]
+        report(request.episodes, request.episodes)
+        evaluation = rollouts.summarize(results)
+        return {
+            "agent": evaluation.agent,
+            "reward": evaluation.reward,
+            "steps": evaluation.steps,
+            "episodes": evaluation.episodes,
+            "mean": encode_number(evaluation.mean),
+            "sem": encode_number(evaluation.sem),
+            "ended_early": evaluation.ended_early,
+        }
+
+    return run
+
+
+def _measure_walks(graph: Graph, walks: Sequence[list[Hashable]], report: ReportProgress) -> dict[str, Any]:
     """Measure many walks."""
-    encoded: list[dict[str, Any]] = []
-    growths = measure_in_chunks(graph, walks, True, lambda: report(len(encoded), len(walks)))
-    encoded.extend(encode_growth(growth) for growth in growths)
+    growths: list[GrowthResponse] = []
+    chunks = measure_in_chunks(graph, walks, True, lambda: report(len(growths), len(walks)))
+    growths.extend(GrowthResponse.model_validate(growth.to_dict()) for growth in chunks)
     report(len(walks), len(walks))
-    return {"walks": encoded}
+    return GrowthsResponse(walks=growths).model_dump()
 
 
 def measure_in_chunks(
@@ -94,50 +125,72 @@ def measure_in_chunks(
         yield from measure(graph, list(walks[first:last]), compressibility=compressibility, workers=1)
 
 
-def rank_nodes(
-    graph: Graph,
-    agent: Agent,
-    history: Sequence[Hashable] | None,
-    settings: dict[str, Any],
-    k: int,
-    report: ReportProgress,
-) -> dict[str, Any]:
-    """Rank nodes by curious PageRank; the progress is that of its walkers."""
-    progress = _WalkerProgress(report, next(steps for steps in count(1) if settings["alpha"] ** steps <= _TAIL))
-    reward = CancellableReward.from_name(settings["reward"], progress.report_steps)
-    cancellable = CancellableAgent(agent, progress.observe)
-    result = curious_pagerank(graph, cancellable, history=history, **settings | {"reward": reward})
-    report(progress.total, progress.total)
-    return encode_ranking(graph, result, history, k)
+def build_ranking(request: RankRequest, opened: OpenGraph, limits: Limits) -> Task:
+    """Build a task that ranks nodes by PageRank or, with an agent, by curious PageRank; raise if it is invalid."""
+    graph, history = opened.graph, None if request.history is None else opened.labels.walk(request.history)
+    agent = None if request.agent is None else get_agent(request.agent, limits)
+    reward = request.reward if agent is None else check_reward(request.reward)
+
+    def run(report: ReportProgress) -> dict[str, Any]:
+        result: Any
+        if agent is None:
+            result = pagerank(graph, request.alpha, history)
+        else:
+            progress = _WalkerProgress(report, request.alpha)
+            result = curious_pagerank(
+                graph,
+                CancellableAgent(agent, progress.observe),
+                request.alpha,
+                history,
+                reward=CancellableReward(reward, progress.report),
+                p_g=request.p_g,
+                seed=request.seed,
+            )
+            progress.finish()
+        errors = None if agent is None else result.stderr
+        response = {
+            "history": history,
+            "agent": None if agent is None else result.agent,
+            "alpha": result.alpha,
+            "converged": agent is None or result.converged,
+            "ranking": [
+                {
+                    "rank": rank,
+                    "node": label,
+                    "score": score,
+                    "stderr": None if errors is None else errors[graph.position(label)],
+                }
+                for rank, (label, score) in enumerate(result.top(request.k), start=1)
+            ],
+        }
+        return RankResponse.model_validate(response).model_dump()
+
+    return run
 
 
-@dataclass
 class _WalkerProgress:
     """Progress of the walkers of curious PageRank, which start in several rounds if one is not precise enough."""
 
-    report: ReportProgress
-    steps: int
-    """Steps of each round."""
-    rounds: int = 1
-    """Rounds that have started."""
-    length: int = 0
-    """Current length of the walks of this round."""
-
-    @property
-    def total(self) -> int:
-        """Steps of all rounds that have started."""
-        return self.rounds * self.steps
+    def __init__(self, report: ReportProgress, alpha: float) -> None:
+        self._report = report
+        self._steps = next(steps for steps in count(1) if alpha**steps <= _TAIL)  # of each round
+        self._rounds, self._length = 1, 0
 
     def observe(self, exploration: Exploration) -> None:
         """Record the length of the walks, all of them equal; raise if the job is cancelled."""
         length = int(exploration.lengths[0])
-        self.rounds += length < self.length
-        self.length = length
-        self.report_steps()
+        self._rounds += length < self._length
+        self._length = length
+        self.report()
 
-    def report_steps(self) -> None:
+    def report(self) -> None:
         """Report the progress; raise if the job is cancelled."""
-        self.report(self.total - self.steps + min(self.length, self.steps), self.total)
+        earlier = (self._rounds - 1) * self._steps
+        self._report(earlier + min(self._length, self._steps), self._rounds * self._steps)
+
+    def finish(self) -> None:
+        """Report the end."""
+        self._report(self._rounds * self._steps, self._rounds * self._steps)
 
 
 def prepare_recommendations(
@@ -150,19 +203,13 @@ def prepare_recommendations(
         batch = labels[first : first + _PREPARE_BATCH]
         prepare_nodes(recommender, recommender.graph.positions(batch).tolist(), partial(report, first, len(labels)))
         recommender.prepare(batch)
-        if file is not None and time.monotonic() - last_saved > _SAVE_SECONDS:
-            _save(recommender, file)
+        is_last = first + len(batch) == len(labels)
+        if file is not None and (is_last or time.monotonic() - last_saved > _SAVE_SECONDS):
+            try:
+                recommender.save(file)
+            except (CuriographError, OSError) as error:  # clients can read the errors of a job, but not the log
+                _LOG.error("prepared recommendations cannot be saved: %s", error)
+                raise SettingError("prepared recommendations cannot be saved; see the log of the server.") from None
             last_saved = time.monotonic()
-    if file is not None:
-        _save(recommender, file)
     report(len(labels), len(labels))
     return {"nodes": len(labels), "known": recommender.num_prepared}
-
-
-def _save(recommender: Recommender, file: Path) -> None:
-    """Save what is prepared; clients can read the errors of a job, so only the log has the path."""
-    try:
-        recommender.save(file)
-    except (CuriographError, OSError) as error:
-        _LOG.error("prepared recommendations cannot be saved: %s", error)
-        raise SettingError("prepared recommendations cannot be saved; see the log of the server.") from None

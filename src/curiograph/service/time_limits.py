@@ -15,7 +15,7 @@ from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.parallel.chunks import split_by_size
-from curiograph.rewards.base import Reward, Tracker
+from curiograph.rewards.base import Tracker
 from curiograph.rewards.registry import as_reward
 
 StopCheck = Callable[[], None]
@@ -67,26 +67,16 @@ class CancellableReward:
 
     All agents need rewards at every step, so this stops any of them, planners too.
 
-    >>> CancellableReward.from_name("igt", lambda: None).name
+    >>> CancellableReward("igt", lambda: None).name
     'igt'
     """
 
-    reward: Reward
+    name: str
     check: StopCheck
-
-    @classmethod
-    def from_name(cls, name: str, check: StopCheck) -> CancellableReward:
-        """Make the reward with this name cancellable."""
-        return cls(as_reward(name), check)
-
-    @property
-    def name(self) -> str:
-        """Name of the reward."""
-        return self.reward.name
 
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
         """Track the values of walks."""
-        return _CancellableTracker(self.reward.track(stack, nodes, lengths), self.check, _SECONDS[self.name])
+        return _CancellableTracker(as_reward(self.name).track(stack, nodes, lengths), self.check, _SECONDS[self.name])
 
 
 class _CancellableTracker(Tracker):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,17 +26,15 @@ class WorkerPool:
 
     def __init__(self, limits: Limits, threads: int | None = None, name: str = "computing") -> None:
         self._limits = limits
-        self._slots = threading.BoundedSemaphore(limits.running)
-        self._deadlines: dict[Future[Any], float] = {}
+        self._deadlines: dict[Future[Any], float] = {}  # of all work that runs or waits
         self.num_threads = threads or resolve_workers(None) + 1
         self._executor = ThreadPoolExecutor(self.num_threads, thread_name_prefix=name)
 
     async def run(self, function: Callable[..., Result], *arguments: object) -> Result:
         """Call a function in a thread and return its result."""
-        if not self._slots.acquire(blocking=False):
+        if sum(deadline < math.inf for deadline in self._deadlines.copy().values()) >= self._limits.running:
             raise BusyError(self._limits.running)
         future = self._submit(time.monotonic() + self._limits.seconds, function, *arguments)
-        future.add_done_callback(lambda _: self._slots.release())
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
         except TimeoutError:

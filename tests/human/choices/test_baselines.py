@@ -13,7 +13,6 @@ import curiograph as cg
 from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.toys import grid, library
-from curiograph.human.choices import baselines
 from curiograph.human.choices.baselines import BASELINES, Degree, ItemKnn, Markov, Popularity, RP3beta
 from curiograph.human.data import incidence as incidence_module
 from curiograph.human.trajectories import Trajectories
@@ -109,7 +108,6 @@ def test_block_size_does_not_change_scores(kind, monkeypatch):
     histories = [[i, i + 1] for i in range(graph.num_nodes - 1)]
     walks = random_walks(graph)
     before = score_all_nodes(kind.from_walks(graph, walks), graph, histories)
-    monkeypatch.setattr(baselines, "_BLOCK_ENTRIES", 2 * graph.num_nodes)
     monkeypatch.setattr(incidence_module, "_ENTRIES", 3 * graph.num_nodes)
     assert np.array_equal(before, score_all_nodes(kind.from_walks(graph, walks), graph, histories))
 

@@ -152,7 +152,7 @@ def test_mean_degree(similarity, keep):
     assert g.weights is None
 
 
-def test_nearest_keeps_items_outside_of_dense_make_clustered_walks():
+def test_nearest_keeps_items_outside_of_dense_groups():
     clique = [list("abcdefgh")] * 9
     chain = [[f"n{i}", f"n{i + 1}", "a"] for i in range(12) for _ in range(3)]
     walks = Trajectories.from_walks(clique + chain)

@@ -323,7 +323,7 @@ def test_bad_origins(server, tmp_path):
         get_dataset(NAME, tmp_path, empty)
 
 
-def test_a_cache_that_cannot_be_state(server, tmp_path):
+def test_cache_that_cannot_be_filled(server, tmp_path):
     serve_archive(server)
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(CuriographError, match=r"cannot fill .* \(.*\); check permissions and space"):

@@ -75,6 +75,6 @@ def test_choices_of_held_out_users_do_not_change_the_fit(markov):
         motive.fit(GRAPH, each.windows.rows(~held_out)).score_candidates(each) for each in (choices, changed)
     )
     assert np.array_equal(before, after)
-    (first,), (second,) = (cross_validate([motive], each, fold_of) for each in (choices, changed))
-    assert first.p_g[1] == second.p_g[1]
-    assert first.p_g[0] != second.p_g[0]  # fitted to these users
+    first, second = (cross_validate([motive], each, fold_of)[0][0] for each in (choices, changed))
+    assert first[1] == second[1]
+    assert first[0] != second[0]  # fitted to these users

@@ -72,6 +72,12 @@ def test_best_motive_by_user():
     assert found.user_gains.sum(axis=0) / found.choices == pytest.approx([fit.gain.value for fit in found.values()])
 
 
+def test_tied_motives_share_their_users():
+    walks = follow_agent(GRAPH, "random", "igt", 1.0, walks=30)
+    found = hypotheses(GRAPH, walks, motives=["uniform"], agents=["random"])
+    assert [fit.best_for for fit in found.values()] == [Estimate(0.5, 0.5, 0.5)] * 2
+
+
 def test_same_seed_gives_the_same_result():
     walks = follow_agent(GRAPH, "greedy", "igt", 0.5, walks=30)
     first, second, other = (hypotheses(GRAPH, walks, motives=["igt", "markov"], seed=seed) for seed in (4, 4, 5))

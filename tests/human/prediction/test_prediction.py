@@ -132,10 +132,7 @@ def test_result_has_all_methods_a_frame_an_answer_and_a_plot():
 
 
 def test_improvement_and_interval_of_constant_ranks():
-    ranks = {
-        "pagerank": np.full((4, 2, 4), 0.5, np.float32),
-        "igt+cpt": np.full((4, 2, 4), 0.6, np.float32),
-    }
+    ranks = {"pagerank": np.full((4, 2, 4), 0.5, np.float32), "igt+cpt": np.full((4, 2, 4), 0.6, np.float32)}
     for table in ranks.values():
         table[:, 0, 2:] = np.nan  # split 0 tests the first two choices, split 1 the others
         table[:, 1, :2] = np.nan

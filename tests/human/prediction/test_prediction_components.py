@@ -22,7 +22,7 @@ def test_mixture_is_the_weighted_sum_of_its_components(scored):
     curious = (0.6 * visits[0] + 0.36 * visits[1]) / 1.96
     wanted = -0.6 * scored.pagerank[ALPHAS.index(0.6)] + 0.8 * curious
     assert np.allclose(scored.score_mixture(mix), wanted, rtol=1e-5)
-    assert Mixture.from_dict(mix.to_dict()).weights == {PAGERANK: -0.6, "greedy igt": 0.8}
+    assert Mixture(**mix.to_dict()).weights == {PAGERANK: -0.6, "greedy igt": 0.8}
 
 
 def test_scaled_components_are_standardized(scored):

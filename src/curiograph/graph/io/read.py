@@ -30,10 +30,12 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
 
     Parameters
     ----------
-    path : an edge list (`.tsv`: tabs, `.csv`: commas, `.txt`, `.edges`, `.edgelist`: whitespace), `.graphml`, `.gml`,
+    path : str or path
+        An edge list (`.tsv`: tabs, `.csv`: commas, `.txt`, `.edges`, `.edgelist`: whitespace), `.graphml`, `.gml`,
         node-link `.json`, or curiograph's own `.npz`.
-    directed : by default as stated in the file; edge lists, which do not state it, are undirected. A value that
-        contradicts the file is an error.
+    directed : bool, optional
+        By default as stated in the file; edge lists, which do not state it, are undirected. A value that contradicts
+        the file is an error.
 
     Returns
     -------

@@ -27,8 +27,10 @@ def write_graph(graph: Graph, path: PathLike) -> None:
 
     Parameters
     ----------
-    graph : the graph.
-    path : the file to write. Its extension determines which labels are kept:
+    graph : Graph
+        The graph.
+    path : str or path
+        The file to write. Its extension determines which labels are kept:
 
         - `.npz`: text, numbers, True, False, None and tuples of them, with their exact types;
         - `.json`: the same, except infinite numbers;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,37 +13,34 @@ from curiograph.errors import RankerError, SettingError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
+from curiograph.human.data.incidence import build_incidence, gather_product, keep_nearest, multiply_blocks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.recommendation.ranker import Ranker
 from curiograph.validation import is_number
 
-_BLOCK_ENTRIES = 2**22  # histories x nodes scored at a time: bounds the memory, does not change the scores
+
+class _Unfitted(Ranker):
+    """Ranker that does not depend on walks."""
+
+    @classmethod
+    def from_walks(cls, graph: Graph, walks: Trajectories) -> Self:
+        """Return the ranker."""
+        return cls()
 
 
 @dataclass(frozen=True)
-class Uniform(Ranker):
-    """Score all candidates equally.
-
-    >>> from curiograph.graph.toys import cycle
-    >>> Uniform().scores(cycle(4), [np.array([0])], Candidates(np.array([0, 2]), np.array([1, 3]))).tolist()
-    [0.0, 0.0]
-    """
+class Uniform(_Unfitted):
+    """Score all candidates equally."""
 
     name: str = "uniform"
-
-    @classmethod
-    def from_walks(cls, graph: Graph, walks: Trajectories) -> Uniform:
-        """Return the ranker, which does not depend on the walks."""
-        return cls()
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.zeros(len(candidates.nodes))
 
 
 @dataclass(frozen=True)
-class Degree(Ranker):
+class Degree(_Unfitted):
     """Score candidates by their in-degree.
 
     On Wikispeedia in-degrees predict choices among all nodes better than out-degrees; among the out-neighbors of the
@@ -55,11 +52,6 @@ class Degree(Ranker):
     """
 
     name: str = "degree"
-
-    @classmethod
-    def from_walks(cls, graph: Graph, walks: Trajectories) -> Degree:
-        """Return the ranker, which does not depend on the walks."""
-        return cls()
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.bincount(graph.indices, minlength=graph.num_nodes)[candidates.nodes].astype(np.float64)
@@ -203,14 +195,7 @@ class _ItemSimilarity(Ranker):
         offsets = np.concatenate([[0], np.cumsum([len(history) for history in histories])]).astype(np.int64)
         nodes = np.concatenate([*histories, np.empty(0, np.int32)]).astype(np.int32)
         visited = scipy.sparse.csr_array((np.ones(len(nodes)), nodes, offsets), shape=(len(histories), size))
-        scores = np.empty(len(candidates.nodes))
-        count = max(1, _BLOCK_ENTRIES // max(1, size))
-        for first in range(0, len(histories), count):
-            last = min(first + count, len(histories))
-            block = slice(candidates.offsets[first], candidates.offsets[last])
-            sums = (visited[first:last] @ self.similar).toarray()
-            scores[block] = sums[candidates.walks[block] - first, candidates.nodes[block]]
-        return scores
+        return gather_product(visited, self.similar, candidates)
 
 
 @dataclass(frozen=True, eq=False)

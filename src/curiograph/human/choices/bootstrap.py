@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.validation import check_seed
 
 NUM_RESAMPLES = 2000
 INTERVAL_PERCENTILES = (2.5, 97.5)
@@ -35,11 +36,8 @@ def resample_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
     """Return means (`NUM_RESAMPLES` x quantities) over users drawn with replacement; same seed, same samples.
 
     `sums` (users x quantities) are over the `counts` entries of each user.
-
-    >>> resample_means(np.array([[2.0], [4.0]]), np.array([1, 2])).shape
-    (2000, 1)
     """
-    rng = np.random.default_rng(check_seed(seed))
+    rng = np.random.default_rng(seed)
     size = len(counts)
     means = np.empty((NUM_RESAMPLES, sums.shape[1]))
     together = max(1, min(NUM_RESAMPLES, _MAX_DRAWN // size))
@@ -62,10 +60,19 @@ def estimate_means(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate
     return [Estimate(*each) for each in zip(means.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
-def sum_by_user(values: Float64, users: Int64, num_users: int) -> Float64:
+def sum_by_user(values: Float64, users: Int64) -> Float64:
     """Return the sums of the rows of `values` for each user; `users` holds the user number of each row.
 
-    >>> sum_by_user(np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1]), 2).tolist()
+    >>> sum_by_user(np.array([[1.0], [2.0], [3.0]]), np.array([1, 0, 1])).tolist()
     [[2.0], [4.0]]
     """
-    return np.column_stack([np.bincount(users, column, num_users) for column in values.T])
+    return np.column_stack([np.bincount(users, column) for column in values.T])
+
+
+def make_columns(name: str, estimates: Sequence[Estimate]) -> dict[str, list[Any]]:
+    """Return three columns of a table: `name`, `name_low` and `name_high`."""
+    return {
+        name: [estimate.value for estimate in estimates],
+        f"{name}_low": [estimate.low for estimate in estimates],
+        f"{name}_high": [estimate.high for estimate in estimates],
+    }

@@ -110,22 +110,14 @@ def find_choices(
 ) -> tuple[ChoiceSet, dict[str, int]]:
     """Find all choices of an unvisited out-neighbor of the last node among several candidates.
 
-    Histories hold each node once, at its last visit.
-
-    Parameters
-    ----------
-    burn_in : number of distinct nodes visited before the first choice that counts.
-    memory : number of most recently visited nodes that count as visited.
-
-    Returns
-    -------
-    choices : the choice set.
-    left_out : number of visits that are no such choice, by reason.
+    Only the `memory` most recent nodes count as visited, and `burn_in` of them come before the first choice. Histories
+    hold each node once, at its last visit. Returns the choices, and the number of other visits by reason.
     """
     burn_in = check_integer("burn_in", burn_in, 1, "give the visits before the first choice that counts, 1 or more")
     memory = check_integer("memory", memory, burn_in, f"remember burn_in = {burn_in} visited nodes or more")
     walks = align_walks(graph, walks)
-    histories, nexts, users, revisits = [], [], [], 0
+    found: list[tuple[list[int], int, int]] = []
+    revisits = 0
     for number, user in enumerate(walks.users.tolist()):
         recent: list[int] = []
         for node in walks.walk(number).tolist():
@@ -133,21 +125,18 @@ def find_choices(
             if len(recent) >= burn_in:
                 revisits += revisit
                 if not revisit:
-                    histories.append(recent.copy())
-                    nexts.append(node)
-                    users.append(user)
+                    found.append((recent.copy(), node, user))
             if revisit:
                 recent.remove(node)
             elif len(recent) == memory:
                 recent.pop(0)
             recent.append(node)
-    lengths = np.asarray([len(history) for history in histories], np.int64)
-    order = np.argsort(lengths, kind="stable")
-    width = int(lengths.max(initial=1))
-    table = np.full((len(histories), width), -1, np.int32)
-    for row, number in enumerate(order.tolist()):
-        table[row, width - lengths[number] :] = histories[number]
-    windows = Windows(table, np.asarray(nexts, np.int32)[order], np.asarray(users, np.int64)[order])
+    found.sort(key=lambda choice: len(choice[0]))
+    histories = np.full((len(found), len(found[-1][0]) if found else 1), -1, np.int32)
+    for row, (history, _, _) in zip(histories, found, strict=True):
+        row[-len(history) :] = history
+    nexts, users = (np.array([choice[field] for choice in found], np.int64) for field in (1, 2))
+    windows = Windows(histories, nexts.astype(np.int32), users)
     linked = windows.along_links(graph)
     several = ChoiceSet.from_windows(graph, linked).candidates.counts > 1
     left_out = {
@@ -159,12 +148,7 @@ def find_choices(
 
 
 def align_walks(graph: Graph, walks: Any) -> Trajectories:
-    """Convert walks to the positions of a graph that must contain all their nodes.
-
-    >>> align_walks(Graph.from_edges([("a", "b")]), Trajectories.from_walks([["a", "x"]]))
-    Traceback (most recent call last):
-    curiograph.errors.UnknownNodeError: the walks visit 'x', which the graph lacks; walks.on(graph) leaves ... out.
-    """
+    """Convert walks to the positions of a graph that must contain all their nodes."""
     require_edges(as_graph(graph))
     if not isinstance(walks, Trajectories):
         raise SettingError(

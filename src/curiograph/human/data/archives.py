@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import stat
 import tarfile
 import zipfile
@@ -52,13 +51,6 @@ def unpack_archive(path: Path, folder: Path, wanted: Collection[str], max_bytes:
             raise
         reason = shorten_text(error, 200) or type(error).__name__
         raise FileFormatError(f"{path}: cannot be unpacked ({reason}); get another copy.") from error
-
-
-def copy_files(origin: Path, folder: Path, wanted: Collection[str]) -> None:
-    """Copy the wanted files of one folder into another."""
-    for name in wanted:
-        if (origin / name).is_file():
-            shutil.copyfile(origin / name, folder / name)
 
 
 def _list_members(path: Path) -> Iterator[tuple[str, bool, Callable[[], IO[bytes]]]]:

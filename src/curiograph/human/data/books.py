@@ -10,15 +10,7 @@ from pathlib import Path
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import (
-    EventColumns,
-    Events,
-    describe_event_fault,
-    parse_header,
-    parse_time,
-    read_events,
-    require_events,
-)
+from curiograph.human.data.events import EventColumns, Events, parse_header, read_events
 from curiograph.human.data.line_reader import BadRows, is_encodable, read_lines
 
 FILES = tuple(f"{name}{suffix}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for suffix in ("", ".gz"))
@@ -48,14 +40,13 @@ def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
         columns = parse_header(file, *head)
         rows = chain([head], lines) if columns is None else lines
         events = read_events(file, rows, columns or _WITHOUT_HEADER, bad)
-    skipped = bad.finish(lenient)
-    require_events(file, events)
+    skipped = events.finish(lenient)
     return Dataset("books", events.to_trajectories(), given, skipped=skipped)
 
 
 def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) -> Events:
     """Read events from lines of JSON."""
-    events = Events()
+    events = Events(path, bad)
     for number, line in lines:
         try:
             review = json.loads(line)
@@ -68,9 +59,5 @@ def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) ->
             value.strip() if isinstance(value, str) and is_encodable(value) else ""
             for value in (review.get("user_id"), review.get("parent_asin") or review.get("asin"))
         )
-        time = parse_time(review.get("timestamp"))
-        if user and item and time is not None:
-            events.add(user, item, time)
-        else:
-            bad.add(path, number, describe_event_fault(user, item, review.get("timestamp")))
+        events.add(number, user, item, review.get("timestamp"))
     return events

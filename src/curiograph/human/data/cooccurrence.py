@@ -40,16 +40,21 @@ def cooccurrence_graph(
 
     Parameters
     ----------
-    walks : the walks to count; give training walks alone.
-    similarity : "cosine" is n_ij / sqrt(n_i n_j), where n is the number of users who visited an item or both. "pmi" is
-        log2(n_ij U / (n_i n_j)) for U users, where only positive values count; it favors items with few visitors.
-        There is no shrinkage; instead 3 users must have visited both items of a pair.
-    mean_degree : mean degree of the returned graph.
-    fewest : minimum number of users of an item. With 3 or fewer, pairs of rare items that the same users visited come
-        first; with many more, most of the catalog is left out.
-    keep : "highest" takes the most similar pairs of all; a few dense groups may use them up and leave most items
-        outside. "nearest" takes every item with its nearest one, then with its second nearest, and so on; few items
-        fall outside.
+    walks : Trajectories
+        The walks to count; give training walks alone.
+    similarity : {"cosine", "pmi"}
+        "cosine" is n_ij / sqrt(n_i n_j), where n is the number of users who visited an item or both. "pmi" is log2(n_ij
+        U / (n_i n_j)) for U users, where only positive values count; it favors items with few visitors. There is no
+        shrinkage; instead 3 users must have visited both items of a pair.
+    mean_degree : float
+        Mean degree of the returned graph.
+    fewest : int
+        Minimum number of users of an item. With 3 or fewer, pairs of rare items that the same users visited come first;
+        with many more, most of the catalog is left out.
+    keep : {"highest", "nearest"}
+        "highest" takes the most similar pairs of all; a few dense groups may use them up and leave most items outside.
+        "nearest" takes every item with its nearest one, then with its second nearest, and so on; few items fall
+        outside.
 
     Returns
     -------
@@ -103,9 +108,12 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
 
     Parameters
     ----------
-    walks : walks over items.
-    item_users : minimum number of users who visited an item.
-    user_items : minimum number of items that a user visited.
+    walks : Trajectories
+        Walks over items.
+    item_users : int
+        Minimum number of users who visited an item.
+    user_items : int
+        Minimum number of items that a user visited.
 
     Returns
     -------
@@ -132,16 +140,9 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
         raise WalkError(
             f"no items are left that {item_users} users visited who visited {user_items} of them; ask for less."
         )
+    names = as_labels([walks.names[int(item)] for item in np.flatnonzero(items)])
     chosen = walks.rows(users[np.unique(walks.users, return_inverse=True)[1]])
-    kept = items[chosen.nodes]
-    num_kept = np.concatenate([[0], np.cumsum(kept)])
-    return Trajectories.from_arrays(
-        nodes=(np.cumsum(items) - 1)[chosen.nodes[kept]].astype(np.int32),
-        offsets=num_kept[chosen.offsets],
-        names=as_labels([walks.names[int(item)] for item in np.flatnonzero(items)]),
-        users=chosen.users,
-        user_names=chosen.user_names,
-    )
+    return chosen.renumber(np.where(items, np.cumsum(items) - 1, -1), names)
 
 
 def _find_highest_pairs(visits: Any, similarity: Similarity, count: int) -> Int64:

@@ -18,7 +18,7 @@ from requests import RequestException, Response
 
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, as_path
-from curiograph.human.data.archives import copy_files, unpack_archive
+from curiograph.human.data.archives import unpack_archive
 from curiograph.human.data.load import find_dataset, get_cache_folder
 from curiograph.human.data.registry import DatasetSource, get_source
 from curiograph.progress import Progress, no_progress
@@ -145,7 +145,10 @@ def _install(origin: Path, target: Path, source: DatasetSource) -> None:
     try:
         if origin.is_dir():
             found = find_dataset(source.name, origin) or origin
-            copy_files(found if found.is_dir() else found.parent, temporary, source.reader.files)
+            folder = found if found.is_dir() else found.parent
+            for name in source.reader.files:
+                if (folder / name).is_file():
+                    shutil.copyfile(folder / name, temporary / name)
         else:
             unpack_archive(origin, temporary, source.reader.files, source.max_unpacked_megabytes * 10**6)
         if source.reader.find(temporary) is None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from curiograph.errors import FileFormatError
 from curiograph.graph.labels import ListLabels
-from curiograph.human.data.line_reader import BadRows
+from curiograph.human.data.line_reader import BadRows, Skipped
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 
@@ -27,33 +27,44 @@ _COLUMN_NAMES = {
 
 
 class Events:
-    """Events in file order, stored compactly: 16 bytes per event, and each name once.
+    """Events of a file in order, stored compactly: 16 bytes per event, and each name once.
 
-    >>> events = Events()
-    >>> for user, item, time in [("ann", "b", 2), ("bob", "a", 1), ("ann", "a", 1), ("ann", "a", 3)]:
-    ...     events.add(user, item, time)
+    >>> events = Events(Path("a.csv"), BadRows())
+    >>> for line, event in enumerate([("ann", "b", 2), ("bob", "a", 1), ("ann", "a", "1"), ("ann", "a", 3)]):
+    ...     events.add(line, *event)
     >>> walks = events.to_trajectories()
     >>> walks.labels(0), walks.labels(1)
     (['a', 'b', 'a'], ['a'])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, path: Path, bad: BadRows) -> None:
+        self._path, self._bad = path, bad
         self._user_ids, self._item_ids = _make_numbering(), _make_numbering()
         self._users, self._items, self._times = array("i"), array("i"), array("d")
-
-    def __len__(self) -> int:
-        return len(self._users)
 
     @property
     def items(self) -> Iterable[str]:
         """Every item once, in order of first appearance."""
         return self._item_ids.keys()
 
-    def add(self, user: str, item: str, time: float) -> None:
-        """Append an event."""
-        self._users.append(self._user_ids[user])
-        self._items.append(self._item_ids[item])
-        self._times.append(time)
+    def add(self, line: int, user: str, item: str, time: Any) -> None:
+        """Append an event; it is a bad row if the user or the item is empty, or the time is not a number."""
+        seconds = parse_time(time)
+        if user and item and seconds is not None:
+            self._users.append(self._user_ids[user])
+            self._items.append(self._item_ids[item])
+            self._times.append(seconds)
+        elif user and item:
+            self._bad.add(self._path, line, f"the time {quote_value(time)} is not a number")
+        else:
+            self._bad.add(self._path, line, f"has no {'item' if user else 'user'}")
+
+    def finish(self, lenient: bool) -> Skipped:
+        """Return the bad rows as by `BadRows.finish`; raise FileFormatError if the file has no events."""
+        skipped = self._bad.finish(lenient)
+        if not self._users:
+            raise FileFormatError(f"{self._path}: contains no events; check that it is complete.")
+        return skipped
 
     def to_trajectories(self, titles: Mapping[str, str] | None = None) -> Trajectories:
         """Return one walk per user, ordered by time and then by position in the file, without immediate repeats.
@@ -148,39 +159,18 @@ def split_rows(
 
 def read_events(path: Path, lines: Iterable[tuple[int, str]], columns: EventColumns, bad: BadRows) -> Events:
     """Read events from numbered lines."""
-    events = Events()
+    events = Events(path, bad)
     user_at, item_at, time_at = columns.user, columns.item, columns.time
     for number, fields in split_rows(path, lines, columns.separator, columns.width, bad):
-        user, item = fields[user_at].strip(), fields[item_at].strip()
-        time = 0.0 if time_at is None else parse_time(fields[time_at])
-        if user and item and time is not None:
-            events.add(user, item, time)
-        else:
-            bad.add(path, number, describe_event_fault(user, item, None if time_at is None else fields[time_at]))
+        time = 0 if time_at is None else fields[time_at]
+        events.add(number, fields[user_at].strip(), fields[item_at].strip(), time)
     return events
 
 
 def parse_time(value: Any) -> float | None:
-    """Return a finite number from a number or a text, or None for anything else.
-
-    >>> parse_time("964982703"), parse_time("yesterday"), parse_time("nan")
-    (964982703.0, None, None)
-    """
+    """Return a finite number from a number or a text, or None for anything else."""
     try:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
     return number if math.isfinite(number) and value is not True and value is not False else None
-
-
-def describe_event_fault(user: str, item: str, time: object) -> str:
-    """Return what is wrong with an event that cannot be used."""
-    if not user or not item:
-        return f"has no {'item' if user else 'user'}"
-    return f"the time {quote_value(time)} is not a number"
-
-
-def require_events(path: Path, events: Events) -> None:
-    """Raise FileFormatError if a file has no usable events."""
-    if not len(events):
-        raise FileFormatError(f"{path}: contains no events; check that it is complete.")

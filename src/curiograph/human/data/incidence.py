@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
+from curiograph.exploration.mdp import Candidates
 from curiograph.human.trajectories import Trajectories
 from curiograph.validation import check_integer
 
@@ -40,6 +41,15 @@ def multiply_blocks(left: Any, right: Any) -> Iterator[tuple[int, Any]]:
     count = max(1, _ENTRIES // max(1, right.shape[1]))
     for first in range(0, left.shape[0], count):
         yield first, left[first : first + count] @ right
+
+
+def gather_product(left: Any, right: Any, candidates: Candidates) -> Float64:
+    """Return the entries of the sparse product of histories x nodes and nodes x nodes at the candidates."""
+    entries = np.empty(len(candidates.nodes))
+    for first, rows in multiply_blocks(left, right):
+        block = slice(candidates.offsets[first], candidates.offsets[first + rows.shape[0]])
+        entries[block] = rows.toarray()[candidates.walks[block] - first, candidates.nodes[block]]
+    return entries
 
 
 def keep_nearest(blocks: Iterable[tuple[int, Float64]], size: int, neighbors: int) -> Any:

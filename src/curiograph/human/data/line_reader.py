@@ -5,10 +5,8 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 
 from curiograph.errors import FileFormatError
 from curiograph.files import check_file, check_text
@@ -17,16 +15,11 @@ _BLOCK = 2**20  # bytes
 _MAX_SHOWN = 3  # bad rows that an error lists
 _MIN_UNPACKED_LIMIT = 2**24  # bytes
 _MAX_GROWTH = 50  # tables grow less than twentyfold when unpacked; a decompression bomb grows a thousandfold
-_BOM = "\ufeff"
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """Rows that were left out.
-
-    >>> Skipped(2, ("a.csv, line 3: has no item", "a.csv, line 9: has no user"))
-    Skipped(count=2, first=('a.csv, line 3: has no item', 'a.csv, line 9: has no user'))
-    """
+    """Rows that were left out."""
 
     count: int = 0
     """Number of rows that were left out."""
@@ -35,14 +28,7 @@ class Skipped:
 
 
 class BadRows:
-    """Count the rows that cannot be used and keep the first few.
-
-    >>> bad = BadRows()
-    >>> bad.add(Path("a.csv"), 3, "has no item")
-    >>> bad.finish(lenient=False)
-    Traceback (most recent call last):
-    curiograph.errors.FileFormatError: 1 bad row: a.csv, line 3: has no item; fix it, or skip it with ...
-    """
+    """Count the rows that cannot be used and keep the first few."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -80,7 +66,7 @@ def read_lines(path: Path, bad: BadRows, encoding: str = "utf-8") -> Iterator[tu
         if "\r" in text:
             text = text.replace("\r\n", "\n")
         if number == 0:
-            text = text.removeprefix(_BOM)
+            text = text.removeprefix("\ufeff")
         for line in text.removesuffix("\n").split("\n"):
             number += 1
             if broken and not is_encodable(line):
@@ -99,50 +85,42 @@ def is_encodable(text: str) -> bool:
 
 
 def _read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the unpacked bytes of a file in blocks of whole lines."""
+    """Yield the unpacked bytes of a plain or gzipped file in blocks of whole lines."""
     check_file(path)
-    with _open_unpacked(path) as stream:
-        rest, size = b"", 0
-        limit = max(_MIN_UNPACKED_LIMIT, _MAX_GROWTH * path.stat().st_size)
-        while data := stream.read(_BLOCK):
-            if size == 0:
-                check_text(path, data[:4096])
-                if b"\0" in data[:4096]:
-                    raise FileFormatError(f"{path}: contains a NUL byte; this looks like a binary file, not a table.")
-            size += len(data)
-            if size > limit:
-                raise FileFormatError(
-                    f"{path}: unpacks to more than {_MAX_GROWTH} times its size, which no table does; unpack it first "
-                    "if you trust it."
-                )
-            end = data.rfind(b"\n") + 1
-            if not end and len(rest) + len(data) > 2 * _BLOCK:
-                raise FileFormatError(f"{path}: has a line longer than 1 MiB; a data file has one row per line.")
-            if end:
-                yield rest + data[:end]
-                rest = b""
-            rest += data[end:]
-        if rest:
-            yield rest
-        if size == 0:
-            raise FileFormatError(f"{path}: unpacks to nothing; check that it is complete.")
-
-
-@contextmanager
-def _open_unpacked(path: Path) -> Iterator[BinaryIO]:
-    """Open a plain or gzipped file, and raise FileFormatError if it is damaged or cannot be read."""
+    rest, size = b"", 0
     try:
+        limit = max(_MIN_UNPACKED_LIMIT, _MAX_GROWTH * path.stat().st_size)
         with open(path, "rb") as packed:
-            gzipped = packed.read(2) == b"\x1f\x8b"
+            is_gzipped = packed.read(2) == b"\x1f\x8b"
             packed.seek(0)
-            if not gzipped:
-                yield packed
-                return
-            with gzip.GzipFile(fileobj=packed) as stream:
-                yield stream  # type: ignore[misc]
+            stream = gzip.GzipFile(fileobj=packed) if is_gzipped else packed
+            while data := stream.read(_BLOCK):
+                if size == 0:
+                    check_text(path, data[:4096])
+                    if b"\0" in data[:4096]:
+                        raise FileFormatError(
+                            f"{path}: contains a NUL byte; this looks like a binary file, not a table."
+                        )
+                size += len(data)
+                if size > limit:
+                    raise FileFormatError(
+                        f"{path}: unpacks to more than {_MAX_GROWTH} times its size, which no table does; unpack it "
+                        "first if you trust it."
+                    )
+                end = data.rfind(b"\n") + 1
+                if not end and len(rest) + len(data) > 2 * _BLOCK:
+                    raise FileFormatError(f"{path}: has a line longer than 1 MiB; a data file has one row per line.")
+                if end:
+                    yield rest + data[:end]
+                    rest = b""
+                rest += data[end:]
     except EOFError:
         raise FileFormatError(f"{path}: its gzip data is truncated; copy or download it again.") from None
     except (gzip.BadGzipFile, zlib.error) as error:
         raise FileFormatError(f"{path}: its gzip data is damaged ({error}); copy or download it again.") from None
     except OSError as error:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
+    if rest:
+        yield rest
+    if size == 0:
+        raise FileFormatError(f"{path}: unpacks to nothing; check that it is complete.")

@@ -18,11 +18,14 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
 
     Parameters
     ----------
-    name_or_path : `wikispeedia`, `movielens`, one release such as `movielens-25m`, `books`; or a folder with the files
-        of one of them; or a file that `read_trajectories` reads.
-    folder : where to look for a name: the folder of the dataset, or a folder of datasets. Default: the folder in the
+    name_or_path : str or path
+        `wikispeedia`, `movielens`, one release such as `movielens-25m`, `books`; or a folder with the files of one of
+        them; or a file that `read_trajectories` reads.
+    folder : str or path, optional
+        Where to look for a name: the folder of the dataset, or a folder of datasets. Default: the folder in the
         environment variable CURIOGRAPH_DATA, then the cache that `curiograph data get` fills.
-    lenient : skip bad rows and report them in `skipped` instead of raising FileFormatError.
+    lenient : bool
+        Skip bad rows and report them in `skipped` instead of raising FileFormatError.
 
     Returns
     -------
@@ -61,10 +64,8 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
             raise FileFormatError(f"{path}: contains several datasets ({folders}); give the folder of one.")
         reader, place = places[0]
         return reader.read(place, lenient=lenient)
-    for reader in READERS.values():
-        if path.name in reader.entry_files:
-            return reader.read(path, lenient=lenient)
-    return read_trajectories(path, lenient=lenient)
+    read = next((reader.read for reader in READERS.values() if path.name in reader.entry_files), read_trajectories)
+    return read(path, lenient=lenient)
 
 
 def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:

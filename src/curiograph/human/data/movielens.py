@@ -10,7 +10,7 @@ from pathlib import Path
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path, read_bytes
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import EventColumns, parse_header, read_events, require_events, split_rows
+from curiograph.human.data.events import EventColumns, parse_header, read_events, split_rows
 from curiograph.human.data.line_reader import BadRows, read_lines
 from curiograph.messages import shorten_text
 
@@ -66,8 +66,7 @@ def read_movielens(path: PathLike, *, lenient: bool = False) -> Dataset:
     events = read_events(file, lines, columns, bad)
     titles_file = file.with_name(layout.titles)
     titles = _read_titles(titles_file, layout, bad) if titles_file.is_file() else {}
-    skipped = bad.finish(lenient)
-    require_events(file, events)
+    skipped = events.finish(lenient)
     labels = make_unique_labels(titles, events.items)
     return Dataset("movielens", events.to_trajectories(labels), given, titles=labels, skipped=skipped)
 

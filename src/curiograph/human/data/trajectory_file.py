@@ -7,7 +7,7 @@ from itertools import chain
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, check_file
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import parse_header, read_events, require_events, split_fields
+from curiograph.human.data.events import parse_header, read_events, split_fields
 from curiograph.human.data.line_reader import BadRows, read_lines
 from curiograph.human.trajectories import Trajectories
 
@@ -21,8 +21,10 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
 
     Parameters
     ----------
-    path : file to read.
-    lenient : skip bad rows and report them in `skipped` instead of raising FileFormatError.
+    path : str or path
+        File to read.
+    lenient : bool
+        Skip bad rows and report them in `skipped` instead of raising FileFormatError.
 
     Returns
     -------
@@ -48,8 +50,7 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
     columns = None if head is None else parse_header(file, *head)
     if columns is not None:
         events = read_events(file, lines, columns, bad)
-        skipped = bad.finish(lenient)
-        require_events(file, events)
+        skipped = events.finish(lenient)
         return Dataset(file.name, events.to_trajectories(), file, skipped=skipped)
     rows = [(number, line) for number, line in chain([] if head is None else [head], lines) if not line.startswith("#")]
     separator = next((mark for mark in "\t;" if any(mark in line for _, line in rows)), ",")

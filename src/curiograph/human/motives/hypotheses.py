@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -112,22 +111,26 @@ def hypotheses(
     if len(users) < 2:
         raise WalkError("all choices are by 1 user; motives are fitted and tested on different users, so give 2.")
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
-    held_out = cross_validate(compared, choices, fold_of_user[user_of], used_engine, progress)
-
+    p_g, choice_gains, choice_percentiles = cross_validate(
+        compared, choices, fold_of_user[user_of], used_engine, progress
+    )
     counts = np.bincount(user_of)
-    gains = sum_by_user(np.column_stack([fit.gains for fit in held_out]), user_of, len(users))
-    percentiles = sum_by_user(np.column_stack([fit.percentiles for fit in held_out]), user_of, len(users))
+    gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains = gains[:, order]
+    is_best = find_best_motives(gains[counts >= min_choices])
+    shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
+    if len(is_best):
+        shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64), seed)
     estimates = zip(
         estimate_means(gains, counts, seed),
         estimate_means(gains[:, :1] - gains, counts, seed),
         estimate_means(percentiles[:, order], counts, seed),
-        _estimate_shares(gains[counts >= min_choices], seed),
+        shares,
         strict=True,
     )
     fits = {
-        compared[index].name: MotiveFit(compared[index].name, float(held_out[index].p_g.mean()), *row)
+        compared[index].name: MotiveFit(compared[index].name, float(p_g[index].mean()), *row)
         for index, row in zip(order.tolist(), estimates, strict=True)
     }
     return Motives(
@@ -142,26 +145,17 @@ def hypotheses(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutFit:
-    """Cross-validated fit of one motive: each choice is tested with the p_g fitted to the other folds."""
-
-    p_g: Float64
-    """Fitted p_g, one per fold."""
-    gains: Float64
-    """Bits above the uniform choice, one per choice."""
-    percentiles: Float64
-    """Percentile rank of each choice."""
-
-
 def cross_validate(
     motives: Sequence[Motive],
     choices: ChoiceSet,
     fold_of: Int64,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
-) -> list[HeldOutFit]:
-    """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice."""
+) -> tuple[Float64, Float64, Float64]:
+    """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice.
+
+    Returns p_g (motives x folds), and the bits above the uniform choice and the percentile ranks (choices x motives).
+    """
     folds = range(int(fold_of.max()) + 1)
     models = {
         (number, fold): motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
@@ -169,19 +163,19 @@ def cross_validate(
         for fold in (folds if motive.is_fitted_to_choices else folds[:1])
     }
     ranks = dict(zip(models, _rank_choices(list(models.values()), choices, fold_of, engine, progress), strict=True))
-    fits = []
+    p_g = np.empty((len(motives), len(folds)))
+    gains, percentiles = np.empty((2, len(choices), len(motives)))
     for number, motive in enumerate(motives):
-        p_g, gains, percentiles = np.empty(len(folds)), np.empty(len(choices)), np.empty(len(choices))
         for fold in folds:
             model_ranks = ranks[number, fold if motive.is_fitted_to_choices else 0]
             is_test = fold_of == fold
-            p_g[fold] = fit_p_g(model_ranks.rows(~is_test))
+            p_g[number, fold] = fit_p_g(model_ranks.rows(~is_test))
             test_ranks = model_ranks.rows(is_test)
-            gains[is_test] = log_likelihood(test_ranks, p_g[fold]) - log_likelihood(test_ranks, 1.0)
+            uniform = log_likelihood(test_ranks, 1.0)
+            gains[is_test, number] = log_likelihood(test_ranks, p_g[number, fold]) - uniform
             # not test_ranks.percentile, which may differ in the last bit from the results of earlier versions
-            percentiles[is_test] = 1 - test_ranks.mean_rank / (test_ranks.count - 1)
-        fits.append(HeldOutFit(p_g, gains, percentiles))
-    return fits
+            percentiles[is_test, number] = 1 - test_ranks.mean_rank / (test_ranks.count - 1)
+    return p_g, gains, percentiles
 
 
 def _rank_choices(
@@ -225,15 +219,3 @@ def _rank_chunk(shared: tuple[ChoiceSet, Sequence[Motive]], task: tuple[int, int
     chunk = choices.rows(slice(first, last))
     ranks = chunk.rank(models[index].score_candidates(chunk))
     return {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
-
-
-def _estimate_shares(gains: Float64, seed: int) -> list[Estimate]:
-    """Estimate the share of users whose choices each motive explains best, given gains of users x motives.
-
-    >>> [estimate.value for estimate in _estimate_shares(np.array([[1.0, 0.5], [0.0, 0.0]]), seed=0)]
-    [0.75, 0.25]
-    """
-    if len(gains) == 0:
-        return [Estimate(np.nan, np.nan, np.nan)] * gains.shape[1]
-    best = find_best_motives(gains)
-    return estimate_means(best / best.sum(axis=1, keepdims=True), np.ones(len(gains), np.int64), seed)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.human.choices.bootstrap import Estimate
+from curiograph.human.choices.bootstrap import Estimate, make_columns
 from curiograph.optional import import_optional
 
 if TYPE_CHECKING:
@@ -112,10 +112,7 @@ class Motives(Mapping[str, MotiveFit]):
         fits = list(self.values())
         columns: dict[str, list[Any]] = {"motive": list(self), "p_g": [fit.p_g for fit in fits]}
         for name in ("gain", "behind", "percentile", "best_for"):
-            estimates: list[Estimate] = [getattr(fit, name) for fit in fits]
-            columns[name] = [estimate.value for estimate in estimates]
-            columns[f"{name}_low"] = [estimate.low for estimate in estimates]
-            columns[f"{name}_high"] = [estimate.high for estimate in estimates]
+            columns |= make_columns(name, [getattr(fit, name) for fit in fits])
         return columns
 
     def to_dict(self) -> dict[str, Any]:

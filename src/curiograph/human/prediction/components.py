@@ -40,17 +40,8 @@ class Mixture:
     scaled: bool = False
     """Whether to standardize components among the candidates of each choice; needed unless all are probabilities."""
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Mixture:
-        """Return the mixture with the given plain values.
-
-        >>> Mixture.from_dict(Mixture({"pagerank": 3.0}, 0.85).to_dict()).weights
-        {'pagerank': 1.0}
-        """
-        return cls(**values)
-
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values, with the weights on the unit sphere."""
+        """Return the fields as plain values, with the weights on the unit sphere."""
         weights = normalize_weights(self.weights, self.weights)
         return {"alpha": self.alpha, "steps": self.steps, "scaled": self.scaled, "weights": weights}
 

@@ -26,15 +26,7 @@ _STARTUP_TRIALS = 10  # random trials before the Gaussian process is used
 def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int]) -> Result:
     """Task function: fit every method to the choices of training users, and rank those of test users.
 
-    Parameters
-    ----------
-    shared : the components of all choices, and the number of mixtures to try in each fit.
-    task : which choices are those of test users, and the seed.
-
-    Returns
-    -------
-    Result
-        `fits` with the mixture of every method, and under the name of each method its measures x test choices.
+    Returns `fits` with the mixture of every method, and under the name of each method its measures x test choices.
     """
     (components, trials), (is_test, seed) = shared, task
     torch = import_optional("torch", "predict", "Fitting alpha and weights")
@@ -109,7 +101,6 @@ def fit_mixture(
             key=lambda mixture: evaluate_mixture(components, mixture),
         )
     optuna = import_optional("optuna", "predict", "Fitting alpha and weights")
-    import_optional("torch", "predict", "Fitting alpha and weights")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     walker_steps = [len(components.walkers[name]) for name in names if name in components.walkers]
     space = {"alpha": optuna.distributions.IntDistribution(0, len(ALPHAS) - 1)}
@@ -142,7 +133,6 @@ def fit_mixture(
             parameters["steps"] = min(mixture.steps, space["steps"].high)
         return parameters
 
-    best, best_value = Mixture({names[0]: 1.0}, scaled=scaled), -np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         sampler = optuna.samplers.GPSampler(seed=seed, n_startup_trials=_STARTUP_TRIALS, deterministic_objective=True)
@@ -151,12 +141,8 @@ def fit_mixture(
             search.enqueue_trial(to_parameters(mixture))
         for _ in range(max(trials, len(begin))):
             trial = search.ask(space)
-            mixture = to_mixture(trial.params)
-            value = evaluate_mixture(components, mixture)
-            search.tell(trial, value)
-            if value > best_value:
-                best, best_value = mixture, value
-    return best
+            search.tell(trial, evaluate_mixture(components, to_mixture(trial.params)))
+    return to_mixture(search.best_params)
 
 
 def evaluate_mixture(components: Components, mixture: Mixture) -> float:

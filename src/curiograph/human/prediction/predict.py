@@ -27,7 +27,7 @@ from curiograph.human.prediction.components import ALPHAS, REWARDS, Components, 
 from curiograph.human.prediction.fitting import KINDS, fit_split
 from curiograph.human.prediction.protocol import Recipe, Study, make_study
 from curiograph.human.prediction.results import MEMORY, Outcome, Prediction
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
+from curiograph.human.prediction.walkers import Walkers, score_visits, simulate_walkers
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.optional import import_optional
@@ -202,8 +202,7 @@ def prepare_run(
     def report(message: str, share: float | None = None) -> None:
         progress(f"{study.name}: {message}", share)
 
-    with engine.connect():
-        used_agents = given or _train_agents(study.graph, effort.train_steps, seed, engine, report)
+    used_agents = given or _train_agents(study.graph, effort.train_steps, seed, engine, report)
     return PredictionRun(study, effort, used_agents, seed, engine, report)
 
 
@@ -221,8 +220,7 @@ class PredictionRun:
 
     def complete(self) -> Prediction:
         """Fit and test all methods."""
-        with self.engine.connect():
-            outcomes: dict[str, Outcome] = {among: self._fit_splits(among) for among in self.scored}
+        outcomes: dict[str, Outcome] = {among: self._fit_splits(among) for among in self.scored}
         facts = {
             "study": self.study.summarize(),
             "recipe": asdict(self.study.recipe),
@@ -243,16 +241,10 @@ class PredictionRun:
         graph, choices = self.study.graph, self.study.choices
         walked: dict[Among, dict[str, Float32]] = {among: {} for among in choices}
         for name, walkers in self._walkers.items():  # one at a time: the visits may take hundreds of megabytes
-            visits = simulate_walkers(
-                graph,
-                walkers,
-                self.study.starts,
-                name=f"walkers-{name.replace(' ', '-')}",
-                engine=self.engine,
-                progress=self.progress,
-            )
+            job_name = f"walkers-{name.replace(' ', '-')}"
+            visits = simulate_walkers(graph, walkers, self.study.starts, job_name, self.engine, self.progress)
             for among, each in choices.items():
-                walked[among][name] = visits.score_candidates(each.windows.histories, each.candidates)
+                walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
         pagerank = score_pagerank(choices, self.engine, self.progress)
         self.progress("count-based baselines")
         rankers = [baseline.from_walks(graph, self.study.graph_walks) for baseline in BASELINES]
@@ -272,17 +264,11 @@ class PredictionRun:
     @property
     def _walkers(self) -> dict[str, Walkers]:
         """Walkers by the name of their component."""
-        random = Walkers(
-            agent="random",
-            reward="igt",
-            p_g=self.effort.p_g,
-            steps=self.effort.steps,
-            count=self.effort.walkers,
-            seed=self.seed,
-        )
+        effort = self.effort
+        random = Walkers("random", p_g=effort.p_g, steps=effort.steps, count=effort.walkers, seed=self.seed)
         greedy = {f"greedy {reward}": replace(random, agent="greedy", reward=reward) for reward in REWARDS}
         trained = {
-            f"trained {reward}": replace(random, agent=agent, reward=reward, count=self.effort.trained_walkers)
+            f"trained {reward}": replace(random, agent=agent, reward=reward, count=effort.trained_walkers)
             for reward, agent in self.agents.items()
         }
         return {**greedy, **trained, MEMORY: random}

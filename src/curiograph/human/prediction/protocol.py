@@ -18,7 +18,7 @@ from curiograph.human.data.cooccurrence import Keep, Similarity, cooccurrence_gr
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
-from curiograph.validation import check_integer, check_seed, is_number
+from curiograph.validation import check_integer, is_number
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,6 @@ def make_study(
     (Graph(4 nodes, 6 edges, undirected), 6, 6)
     """
     recipe = replace(recipe or RECIPES.get(dataset.name, Recipe()), **changes)
-    seed = check_seed(seed)
     choice_walks, graph_walks = dataset.walks.split(recipe.makers, seed)
     graph = dataset.graph
     if graph is None:

@@ -123,9 +123,8 @@ class Outcome(Mapping[str, Float32]):
         """Return mean percentile ranks over resampled users: samples x methods."""
         values = np.column_stack([self.by_choice(method) for method in methods])
         tested = ~np.isnan(values).any(axis=1)
-        rows = np.unique(self.users[tested], return_inverse=True)[1]
-        counts = np.bincount(rows)
-        return resample_means(sum_by_user(values[tested], rows, len(counts)), counts, self.seed)
+        users = np.unique(self.users[tested], return_inverse=True)[1]
+        return resample_means(sum_by_user(values[tested], users), np.bincount(users), self.seed)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one entry per method and quantity."""

@@ -24,6 +24,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
+from curiograph.human.data.incidence import gather_product
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
@@ -31,7 +32,6 @@ from curiograph.rewards.registry import as_reward
 from curiograph.validation import check_integer
 
 STARTS_PER_TASK = 64
-_BLOCK_ENTRIES = 2**24  # histories x nodes scored at a time: bounds the memory
 
 
 @dataclass(frozen=True)
@@ -74,47 +74,18 @@ class _FixedSteps(SwarmLimits):
         return self.size
 
 
-@dataclass(frozen=True, eq=False)
-class StepVisits:
-    """Probabilities of being at each node, by start and step."""
-
-    steps: Sequence[Any]
-    """One sparse array per step, starts x nodes; rows of nodes that are no start are empty."""
-
-    def score_candidates(self, histories: Int32, candidates: Candidates) -> Float32:
-        """Return steps x candidates: the mean probability over the nodes of each candidate's history.
-
-        >>> from curiograph.graph.toys import cycle
-        >>> visits = simulate_walkers(cycle(4), Walkers("random", steps=2), [0])
-        >>> visits.score_candidates(np.array([[0]]), Candidates(np.array([0, 2]), np.array([1, 2]))).tolist()
-        [[0.5, 0.0], [0.0, 1.0]]
-        """
-        count, size = len(histories), self.steps[0].shape[0]
-        entries = np.full(histories.size, 1 / max(1, histories.shape[1]))
-        visited = scipy.sparse.csr_array(
-            (entries, histories.ravel(), np.arange(count + 1) * histories.shape[1]), shape=(count, size)
-        )
-        scores = np.empty((len(self.steps), len(candidates.nodes)), np.float32)
-        block_size = max(1, _BLOCK_ENTRIES // size)
-        for first in range(0, count, block_size):
-            last = min(first + block_size, count)
-            block = slice(candidates.offsets[first], candidates.offsets[last])
-            rows, nodes = candidates.walks[block] - first, candidates.nodes[block]
-            for step, table in enumerate(self.steps):
-                scores[step, block] = (visited[first:last] @ table).toarray()[rows, nodes]
-        return scores
-
-
 def simulate_walkers(
     graph: Graph,
     walkers: Walkers,
     starts: Sequence[int] | Int64,
-    *,
     name: str = "walkers",
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
-) -> StepVisits:
-    """Simulate walkers from each of some positions, as a job of the given name."""
+) -> list[Any]:
+    """Simulate walkers from each of some positions, as a job of the given name.
+
+    Returns one sparse array per step with the probabilities, starts x nodes; rows of nodes that are no start are empty.
+    """
     starts = np.unique(np.asarray(starts, np.int64))
     tasks = [starts[first : first + STARTS_PER_TASK] for first in range(0, len(starts), STARTS_PER_TASK)]
     job = Job(
@@ -140,7 +111,21 @@ def simulate_walkers(
         places = (np.concatenate(rows), np.concatenate(nodes))
         shape = (graph.num_nodes, graph.num_nodes)
         arrays.append(scipy.sparse.coo_array((np.concatenate(chances), places), shape=shape).tocsr())
-    return StepVisits(arrays)
+    return arrays
+
+
+def score_visits(visits: Sequence[Any], histories: Int32, candidates: Candidates) -> Float32:
+    """Return steps x candidates: the mean probability over the nodes of each candidate's history.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> visits = simulate_walkers(cycle(4), Walkers("random", steps=2), [0])
+    >>> score_visits(visits, np.array([[0]]), Candidates(np.array([0, 2]), np.array([1, 2]))).tolist()
+    [[0.5, 0.0], [0.0, 1.0]]
+    """
+    count, width = histories.shape
+    entries = (np.full(histories.size, 1 / width), histories.ravel(), np.arange(count + 1) * width)
+    visited = scipy.sparse.csr_array(entries, shape=(count, visits[0].shape[0]))
+    return np.stack([gather_product(visited, table, candidates).astype(np.float32) for table in visits])
 
 
 def _simulate_starts(shared: tuple[Graph, Walkers], starts: Int64) -> Result:

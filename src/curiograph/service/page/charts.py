@@ -16,6 +16,11 @@ from curiograph.service.labels import encode_label
 from curiograph.service.page.style import get_color
 from curiograph.service.page.walk_session import YOU, WalkSession
 
+THEMES = {
+    False: {"text": "#222222", "faint": "#666666", "line": "#BBBBBB", "edge": "#B5B5B5", "paper": "#FFFFFF"},
+    True: {"text": "#E6E6E6", "faint": "#9A9A9A", "line": "#777777", "edge": "#6A6A6A", "paper": "#121212"},
+}
+"""Colors of texts and lines in light (False) and dark mode (True)."""
 _MAX_LABELED = 60
 """Maximum length of a walk whose nodes all show their label; in longer walks only the newest ones do."""
 _NUM_RECENT = 12
@@ -37,15 +42,6 @@ _DRAW_LOOP_JS = """(params, api) => {
           style: {fill: closed ? COLOR : 'none', opacity: closed ? 0.14 : fresh ? 1 : OPACITY,
                   stroke: closed ? 'none' : COLOR, lineWidth: fresh ? 4 : 2, lineJoin: 'round'}};
 }"""
-
-
-def get_theme(dark: bool) -> dict[str, str]:
-    """Return the colors of texts and lines in light or dark mode."""
-    return (
-        {"text": "#E6E6E6", "faint": "#9A9A9A", "line": "#777777", "edge": "#6A6A6A", "paper": "#121212"}
-        if dark
-        else {"text": "#222222", "faint": "#666666", "line": "#BBBBBB", "edge": "#B5B5B5", "paper": "#FFFFFF"}
-    )
 
 
 def build_subgraph_options(session: WalkSession, dark: bool) -> dict[str, Any]:
@@ -92,7 +88,7 @@ def _build_loop_series(session: WalkSession, dark: bool) -> dict[str, Any]:
 
 
 def _build_graph_series(session: WalkSession, dark: bool) -> dict[str, Any]:
-    theme = get_theme(dark)
+    theme = THEMES[dark]
     candidates, candidate_links = _draw_candidates(session, dark)
     return {
         "type": "graph",
@@ -111,7 +107,7 @@ def _build_graph_series(session: WalkSession, dark: bool) -> dict[str, Any]:
 
 
 def _draw_visited(session: WalkSession, index: int, dark: bool) -> dict[str, Any]:
-    theme, step, count = get_theme(dark), session.steps[index], len(session.steps)
+    theme, step, count = THEMES[dark], session.steps[index], len(session.steps)
     is_last = index == count - 1
     is_labeled = count <= _MAX_LABELED or index >= count - _NUM_RECENT or index == 0
     x, y = session.coordinates[index]
@@ -143,7 +139,7 @@ def _escape_placeholders(text: str) -> str:
     >>> _escape_placeholders("{a|x}")
     '(a¦x)'
     """
-    return text.translate({ord("{"): "(", ord("}"): ")", ord("|"): "¦"})
+    return text.translate(str.maketrans("{}|", "()¦"))
 
 
 def _draw_links(session: WalkSession, dark: bool) -> list[dict[str, Any]]:
@@ -155,7 +151,7 @@ def _draw_links(session: WalkSession, dark: bool) -> list[dict[str, Any]]:
     for a, b in session.edges:
         link: dict[str, Any] = {"source": f"v{a}", "target": f"v{b}"}
         if b == a + 1:
-            color = get_color("human", dark) if session.steps[b].by == YOU else get_theme(dark)["text"]
+            color = get_color("human", dark) if session.steps[b].by == YOU else THEMES[dark]["text"]
             link["lineStyle"] = {"color": color, "width": 3, "opacity": 0.95}
         links.append(link)
     edges = set(session.edges)
@@ -169,7 +165,7 @@ def _draw_links(session: WalkSession, dark: bool) -> list[dict[str, Any]]:
 
 def _draw_candidates(session: WalkSession, dark: bool) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Draw the candidates with the highest values around the last node; a click on one visits it."""
-    view, count, theme = session.view, len(session.steps), get_theme(dark)
+    view, count, theme = session.view, len(session.steps), THEMES[dark]
     values, pagerank = view.values.get(session.reward, view.values["igt"]), view.values["pagerank"]
     best = sorted(range(len(view.nodes)), key=lambda i: (-values[i], -pagerank[i]))[:_MAX_CANDIDATES]
     x, y = session.coordinates[-1]
@@ -200,7 +196,7 @@ def _draw_candidates(session: WalkSession, dark: bool) -> tuple[list[dict[str, A
 
 def build_growth_options(session: WalkSession, dark: bool) -> dict[str, Any]:
     """Build the growth curves: gaps as steps and compressibility as a dashed line, over the nodes visited."""
-    theme = get_theme(dark)
+    theme = THEMES[dark]
     gaps = [[step, value] for step, value in enumerate(session.growth.beta1.tolist(), start=1)]
     bits = [[step, round(value, 4)] for step, value in enumerate(session.bits, start=1) if not math.isnan(value)]
 

@@ -32,7 +32,10 @@ def relax_layout(coordinates: Float64, edges: Int64) -> Float64:
         squared_distances = np.maximum(lengths[:, None] + lengths - 2 * (points @ points.T), 1e-4)
         repulsion = ideal**2 / squared_distances
         forces = points * repulsion.sum(axis=1, keepdims=True) - repulsion @ points
-        forces = forces + _attract_neighbors(points, edges, ideal)
+        difference = points[edges[:, 1]] - points[edges[:, 0]]
+        attraction = difference * np.linalg.norm(difference, axis=1, keepdims=True) / ideal
+        for axis, force in enumerate(attraction.T):
+            forces[:, axis] += np.bincount(edges[:, 0], force, count) - np.bincount(edges[:, 1], force, count)
         forces -= 0.3 * points  # unconnected components do not drift away
         strength = np.linalg.norm(forces, axis=1, keepdims=True)
         points += forces / np.maximum(strength, 1e-9) * np.minimum(strength, max_move)
@@ -40,16 +43,6 @@ def relax_layout(coordinates: Float64, edges: Int64) -> Float64:
     extent = np.maximum(np.abs(points).max(axis=0), 1e-9)
     stretched: Float64 = points / np.maximum(extent, extent.max() / _MAX_STRETCH)
     return stretched
-
-
-def _attract_neighbors(points: Float64, edges: Int64, ideal: float) -> Float64:
-    """Compute the forces of edges on their ends, which grow with the distance."""
-    difference = points[edges[:, 1]] - points[edges[:, 0]]
-    force = difference * np.linalg.norm(difference, axis=1, keepdims=True) / ideal
-    count = len(points)
-    return np.column_stack(
-        [np.bincount(edges[:, 0], axis, count) - np.bincount(edges[:, 1], axis, count) for axis in force.T]
-    )
 
 
 def place_new_node(coordinates: Float64, neighbors: Int64, last: int) -> Float64:

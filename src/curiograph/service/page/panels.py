@@ -12,7 +12,7 @@ from nicegui import ui
 from curiograph.messages import shorten_text
 from curiograph.recommendation.recommender import Recommendations, compute_ranks
 from curiograph.service.labels import encode_label
-from curiograph.service.page.walk_session import AgentReturns, WalkSession
+from curiograph.service.page.walk_session import WalkSession
 
 _MOTIVES = {"igt": "information gaps", "cpt": "compressibility", "pagerank": "PageRank", "degree": "most links"}
 _TABLE_ROWS = 10
@@ -37,14 +37,10 @@ def describe_last_step(session: WalkSession) -> str:
     step, count = session.steps[-1], len(session.steps)
     if count == 1:
         return f"Start: {shorten_label(step.node)}. Press Step, or choose a candidate yourself."
-    gaps = session.growth.gaps
-    num_opened = sum(gap.opened_at == count for gap in gaps)
-    num_closed = sum(gap.closed_at == count for gap in gaps)
-    effects = [
-        f"{number} gap{'s' if number > 1 else ''} {verb}"
-        for number, verb in ((num_opened, "opened"), (num_closed, "closed"))
-        if number
-    ]
+    effects = []
+    for verb, field in (("opened", "opened_at"), ("closed", "closed_at")):
+        number = sum(getattr(gap, field) == count for gap in session.growth.gaps)
+        effects += [f"{number} gap{'s' if number > 1 else ''} {verb}"] if number else []
     effect = ", ".join(effects) or "no gap opened or closed"
     end = "" if session.view.nodes else f" {_END_OF_WALK}"
     return f"{count}. {shorten_label(step.node)}, chosen by {step.by}: {effect}.{end}"
@@ -127,72 +123,52 @@ class CandidatesPanel:
         self.table.rows = build_candidate_rows(session)
 
 
-class GapsPanel:
-    """All gaps, the newest first, each with a loop around it."""
-
-    def __init__(self) -> None:
-        self.box = ui.column().classes("w-full gap-1 cg-small")
-
-    def show(self, session: WalkSession) -> None:
-        """Show the gaps of a walk."""
-        self.box.clear()
-        with self.box:
-            num_open = sum(gap.closed_at is None for gap, _ in session.loops)
-            ui.label(f"{num_open} open, {len(session.loops) - num_open} closed").classes("text-weight-bold")
-            for gap, loop in reversed(session.loops[-_MAX_GAPS:]):
-                around = " - ".join(shorten_label(node) for node in [*loop, loop[0]])
-                if gap.closed_at is None:
-                    ui.label(f"○ step {gap.opened_at}: {around}; open").classes("cg-igt")
-                else:
-                    end = f"closed at {gap.closed_at} by {shorten_label(gap.closed_by)}"
-                    ui.label(f"● step {gap.opened_at}: {around}; {end}")
-
-
-class ComparisonPanel:
-    """The mean percentile of the visitor's choices by motive, and the returns of agents from the same start."""
-
-    def __init__(self) -> None:
-        self.box = ui.column().classes("w-full gap-2")
-
-    def show(self, session: WalkSession, agents: list[AgentReturns]) -> None:
-        """Show the comparison."""
-        self.box.clear()
-        agreement = session.compute_agreement()
-        with self.box:
-            ui.label("Your choices").classes("text-weight-bold")
-            if agreement:
-                closest = max(agreement, key=lambda motive: agreement[motive])
-                ui.label(f"Closest to {_MOTIVES[closest]}.")
-                self._add_table(
-                    [
-                        _build_column("motive", "motive", align="left"),
-                        _build_column("share", "mean percentile, 100 % is best"),
-                    ],
-                    [{"motive": _MOTIVES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()],
-                )
+def show_gaps(box: ui.column, session: WalkSession) -> None:
+    """Show all gaps of a walk, the newest first, each with a loop around it."""
+    box.clear()
+    with box:
+        num_open = sum(gap.closed_at is None for gap, _ in session.loops)
+        ui.label(f"{num_open} open, {len(session.loops) - num_open} closed").classes("text-weight-bold")
+        for gap, loop in reversed(session.loops[-_MAX_GAPS:]):
+            around = " - ".join(shorten_label(node) for node in [*loop, loop[0]])
+            if gap.closed_at is None:
+                ui.label(f"○ step {gap.opened_at}: {around}; open").classes("cg-igt")
             else:
-                ui.label("Choose a candidate yourself to see which motive your choices are closest to.")
-            ui.label(f"Returns of {len(session.steps)} nodes from the same start").classes("text-weight-bold")
-            if agents:
-                igt, cpt = session.compute_returns()
-                returns = [("this walk", igt, cpt)]
-                for each in agents:
-                    name = each.agent if each.agent == "random" else f"{each.agent}, for {each.reward}"
-                    returns.append((name, each.igt, each.cpt))
-                self._add_table(
-                    [
-                        _build_column("walk", "walk", align="left"),
-                        _build_column("igt", "sum of gaps"),
-                        _build_column("cpt", "sum of bits"),
-                    ],
-                    [{"walk": name, "igt": int(igt), "cpt": round(cpt, 2)} for name, igt, cpt in returns],
-                )
-            else:
-                ui.label("Agents are compared on walks of 2 to 40 nodes.")
+                end = f"closed at {gap.closed_at} by {shorten_label(gap.closed_by)}"
+                ui.label(f"● step {gap.opened_at}: {around}; {end}")
 
-    def _add_table(self, columns: list[dict[str, Any]], rows: list[dict[str, Any]]) -> None:
-        table = ui.table(columns=columns, rows=rows, row_key=columns[0]["name"])
-        table.props("dense flat").classes("w-full cg-table")
+
+def show_comparison(box: ui.column, session: WalkSession, agents: list[tuple[str, float, float]]) -> None:
+    """Show the mean percentile of the visitor's choices by motive, and the returns of agents from the same start."""
+    box.clear()
+    agreement = session.compute_agreement()
+    with box:
+        ui.label("Your choices").classes("text-weight-bold")
+        if agreement:
+            closest = max(agreement, key=lambda motive: agreement[motive])
+            ui.label(f"Closest to {_MOTIVES[closest]}.")
+            _add_table(
+                {"motive": "motive", "share": "mean percentile, 100 % is best"},
+                [{"motive": _MOTIVES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()],
+            )
+        else:
+            ui.label("Choose a candidate yourself to see which motive your choices are closest to.")
+        ui.label(f"Returns of {len(session.steps)} nodes from the same start").classes("text-weight-bold")
+        if agents:
+            returns = [("this walk", *session.compute_returns()), *agents]
+            _add_table(
+                {"walk": "walk", "igt": "sum of gaps", "cpt": "sum of bits"},
+                [{"walk": name, "igt": int(igt), "cpt": round(cpt, 2)} for name, igt, cpt in returns],
+            )
+        else:
+            ui.label("Agents are compared on walks of 2 to 40 nodes.")
+
+
+def _add_table(titles: dict[str, str], rows: list[dict[str, Any]]) -> None:
+    """Add a table whose first column has text."""
+    key, *_ = titles
+    columns = [_build_column(name, title, align="left" if name == key else "right") for name, title in titles.items()]
+    ui.table(columns=columns, rows=rows, row_key=key).props("dense flat").classes("w-full cg-table")
 
 
 class RecommendationsPanel:

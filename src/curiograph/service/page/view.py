@@ -11,10 +11,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from fastapi import Request
+from fastapi import FastAPI, Request
 from nicegui import events, ui
 from nicegui.client import ClientConnectionTimeout
 from starlette.datastructures import QueryParams
+from starlette.middleware.gzip import GZipMiddleware
 
 from curiograph.errors import CuriographError
 from curiograph.graph.io.read import EXTENSIONS
@@ -24,12 +25,11 @@ from curiograph.rewards.registry import REWARDS
 from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
-from curiograph.service.page.charts import build_growth_options, build_subgraph_options, get_theme
+from curiograph.service.page.charts import THEMES, build_growth_options, build_subgraph_options
 from curiograph.service.page.share_link import PAGE_AGENTS, build_link, open_link
-from curiograph.service.page.shortcuts import KEY_LISTENER_JS, SHORTCUTS
-from curiograph.service.page.style import CSS, get_color
+from curiograph.service.page.style import CSS, ICON, get_color
 from curiograph.service.page.walk_session import WalkSession, choose_start
-from curiograph.service.prepared import copy_if_full, prepare_nodes
+from curiograph.service.prepared import prepare_for_request
 from curiograph.service.state import Service
 from curiograph.service.time_limits import StopCheck
 
@@ -37,11 +37,58 @@ _PLAY_INTERVAL = 0.8
 """Seconds between two steps while the walk plays."""
 _BROWSER_TIMEOUT = 10.0
 """Seconds to wait for an answer of the browser."""
-_RELOAD_SECONDS = 3.0
-"""Seconds after which a page that could not be opened is reloaded."""
 _NUM_SUGGESTIONS = 8
 _NUM_RECOMMENDATIONS = 5
 _LEGEND = ("◆ start", "■ you", "● agent", "━ the walk", "▢ loop: open gap", "▨ filled loop: closed gap")
+_SHORTCUTS = (
+    ("→ or n", "let the agent take a step"),
+    ("← or u", "undo the last step"),
+    ("p", "play or pause"),
+    ("r", "restart from the same node"),
+    ("1 to 9", "go to the first to ninth candidate of the table"),
+    ("/", "search a start"),
+    ("?", "show these shortcuts"),
+)
+_KEY_LISTENER_JS = """(() => {
+  const controls = 'input, textarea, select, [role=radio], [role=tab], [role=listbox], [role=option], [role=combobox]';
+  document.addEventListener('keydown', event => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
+    if (event.target.closest(controls) || document.querySelector('.q-dialog, .q-menu')) return;
+    if (event.key === '/') event.preventDefault();
+    emitEvent('cg-key', event.key);
+  });
+  document.body.dataset.listening = 'yes';
+  const stored = localStorage.getItem('curiograph-dark');
+  return stored === null ? matchMedia('(prefers-color-scheme: dark)').matches : stored === 'true';
+})()"""
+"""Script that listens for keys that no control uses, and returns whether the visitor prefers dark mode."""
+
+
+def add_page(app: FastAPI) -> None:
+    """Serve the page at `/` of an application made by `create_app`."""
+    service: Service = app.state.service
+
+    @ui.page("/", title="curiograph", response_timeout=2 * service.limits.seconds)
+    async def open_page(request: Request) -> None:
+        if service.status == "warming up":
+            ui.label(
+                "curiograph is starting: the first time, it compiles its kernels for this machine (half a minute)."
+            )
+            ui.spinner(size="lg")
+            ui.timer(0.5, lambda: None if service.status == "warming up" else ui.navigate.reload())
+        else:
+            await Page(service).open(request)
+
+    ui.run_with(
+        app,
+        title="curiograph",
+        favicon=ICON,
+        dark=None,
+        language="en-US",
+        show_welcome_message=False,
+        tailwind=False,  # `style.CSS` has the few classes in use; Tailwind would compile in the browser at every visit
+        gzip_middleware_factory=partial(GZipMiddleware, minimum_size=1_000, compresslevel=3),
+    )
 
 
 class Page:
@@ -62,7 +109,7 @@ class Page:
             self.session = await self.service.workers.run(open_link, request.query_params, self.graphs, self.limits)
         except (BusyError, TimeLimitError) as error:
             ui.label(str(error))
-            ui.timer(_RELOAD_SECONDS, ui.navigate.reload, once=True)
+            ui.timer(3.0, ui.navigate.reload, once=True)
             return
         except CuriographError as error:
             problem = str(error)
@@ -76,7 +123,7 @@ class Page:
             return
         if problem:
             _notify(problem)
-        if await ui.run_javascript(KEY_LISTENER_JS, timeout=_BROWSER_TIMEOUT):
+        if await ui.run_javascript(_KEY_LISTENER_JS, timeout=_BROWSER_TIMEOUT):
             await self._set_dark(True)
 
     # -- build the page ----------------------------------------------------------------------------------------------
@@ -97,7 +144,7 @@ class Page:
                 self._build_panels()
         with ui.dialog() as self.shortcuts, ui.card():
             ui.label("Keyboard shortcuts").classes("text-h6")
-            for key, effect in SHORTCUTS:
+            for key, effect in _SHORTCUTS:
                 ui.label(f"{key}: {effect}")
 
     def _build_header(self) -> None:
@@ -146,7 +193,9 @@ class Page:
             self.reward.props('dense inline aria-label="reward"').on_value_change(self._change_agent)
             with ui.element("div").classes("cg-keys w-full"):
                 ui.button("Step", icon="skip_next", on_click=self._advance).props("no-caps dense")
-                self.play = ui.button("Play", icon="play_arrow", on_click=self._toggle_play).props("no-caps dense")
+                play = ui.button(on_click=self._toggle_play).props("no-caps dense")
+                play.bind_text_from(self.timer, "active", lambda active: "Pause" if active else "Play")
+                play.bind_icon_from(self.timer, "active", lambda active: "pause" if active else "play_arrow")
                 ui.button("Undo", icon="undo", on_click=self._undo).props("outline no-caps dense")
                 ui.button("Restart", icon="replay", on_click=self._restart).props("outline no-caps dense")
             self.status = ui.label().classes("cg-status").props("role=status aria-live=polite")
@@ -171,9 +220,9 @@ class Page:
             with ui.tab_panel("candidates").classes("q-pa-none"):
                 self.candidates = panels.CandidatesPanel(self._visit_row)
             with ui.tab_panel("gaps").classes("q-pa-none"):
-                self.gaps = panels.GapsPanel()
+                self.gaps = ui.column().classes("w-full gap-1 cg-small")
             with ui.tab_panel("compare").classes("q-pa-none"):
-                self.comparison = panels.ComparisonPanel()
+                self.comparison = ui.column().classes("w-full gap-2")
             with ui.tab_panel("recommend").classes("q-pa-none"):
                 self.recommendations = panels.RecommendationsPanel(self._visit, self._update_tab)
 
@@ -184,16 +233,11 @@ class Page:
 
     async def _refresh(self) -> None:
         """Show the current walk; the caller holds the lock, except when the page opens."""
-        session, dark = self.session, self.dark
-
-        def build_pictures() -> tuple[dict[str, Any], dict[str, Any]]:
-            return build_subgraph_options(session, dark), build_growth_options(session, dark)
-
-        picture, curve = await asyncio.to_thread(build_pictures)
-        self.picture.options.update(picture)
-        self.curve.options.update(curve)
+        session = self.session
+        for chart, build in ((self.picture, build_subgraph_options), (self.curve, build_growth_options)):
+            chart.options.update(await asyncio.to_thread(build, session, self.dark))
         self.candidates.show(session)
-        self.gaps.show(session)
+        panels.show_gaps(self.gaps, session)
         self.status.text = panels.describe_last_step(session)
 
     async def _update_tab(self) -> None:
@@ -220,7 +264,7 @@ class Page:
         if self.tabs.value == "compare":
             agents = await self.service.workers.run(session.compare_agents)
             if is_unchanged():
-                self.comparison.show(session, agents)
+                panels.show_comparison(self.comparison, session, agents)
         elif self.tabs.value == "recommend":
             self.recommendations.show_spinner()
             recommend = partial(self._recommend, session, self.recommendations.candidates.value)
@@ -230,8 +274,9 @@ class Page:
 
     def _recommend(self, session: WalkSession, candidates: CandidateSet, check: StopCheck) -> Recommendations:
         """Prepare the nodes of the walk one at a time, then recommend."""
-        recommender = copy_if_full(self.graphs.open(session.graph_id).recommender, self.limits.parts)
-        prepare_nodes(recommender, session.graph.positions(session.nodes).tolist(), check)
+        nodes = session.graph.positions(session.nodes).tolist()
+        recommender = self.graphs.open(session.graph_id).recommender
+        recommender = prepare_for_request(recommender, nodes, self.limits.parts, check)
         top: Recommendations = recommender.recommend(session.nodes, _NUM_RECOMMENDATIONS, candidates=candidates)
         _ = top.reasons  # computed here, in a thread
         return top
@@ -260,7 +305,7 @@ class Page:
             try:
                 await self.service.workers.run(function, *arguments)
             except CuriographError as error:
-                self._pause()
+                self.timer.deactivate()
                 _notify(str(error))
                 return False
             ui.navigate.history.replace(build_link(self.session))
@@ -271,7 +316,7 @@ class Page:
     def _can_advance(self) -> bool:
         if len(self.session.steps) < self.limits.steps:
             return True
-        self._pause()
+        self.timer.deactivate()
         _notify(f"A walk here has at most {self.limits.steps} nodes.")
         return False
 
@@ -280,7 +325,7 @@ class Page:
             await self._run(self.session.advance)
 
     async def _visit(self, node: Hashable) -> None:
-        self._pause()
+        self.timer.deactivate()
         if self._can_advance():
             await self._run(self.session.visit, node, at=len(self.session.steps))
 
@@ -296,11 +341,11 @@ class Page:
             await self._visit_row(int(match[2]), int(match[1]))
 
     async def _undo(self) -> None:
-        self._pause()
+        self.timer.deactivate()
         await self._run(self.session.undo)
 
     async def _restart(self) -> None:
-        self._pause()
+        self.timer.deactivate()
         await self._run(self.session.restart, self.session.nodes[0])
 
     async def _change_agent(self) -> None:
@@ -310,17 +355,12 @@ class Page:
 
     def _toggle_play(self) -> None:
         self.timer.active = not self.timer.active
-        self.play.text, self.play.icon = ("Pause", "pause") if self.timer.active else ("Play", "play_arrow")
-
-    def _pause(self) -> None:
-        if self.timer.active:
-            self._toggle_play()
 
     async def _play_step(self) -> None:
         if not self._lock.locked():
             await self._advance()
             if not self.session.view.nodes:
-                self._pause()
+                self.timer.deactivate()
 
     async def _handle_key(self, key: str) -> None:
         if key in ("ArrowRight", "n"):
@@ -345,7 +385,7 @@ class Page:
         graph_id = self.graph.value
         if graph_id == self.session.graph_id:
             return
-        self._pause()
+        self.timer.deactivate()
         self.search.value = ""
 
         def start_session() -> None:
@@ -391,7 +431,7 @@ class Page:
             await self._start_at(label)
 
     async def _start_at(self, label: JsonLabel) -> None:
-        self._pause()
+        self.timer.deactivate()
         session = self.session
         if await self._run(lambda: session.restart(self.graphs.open(session.graph_id).labels.label(label))):
             self.search.value = ""
@@ -414,7 +454,7 @@ class Page:
         ui.download.content(text, "walk.json", "application/json")
 
     async def _download_picture(self) -> None:
-        options = {"type": "png", "pixelRatio": 2, "backgroundColor": get_theme(self.dark)["paper"]}
+        options = {"type": "png", "pixelRatio": 2, "backgroundColor": THEMES[self.dark]["paper"]}
         data_url = await self.picture.run_chart_method("getDataURL", options, timeout=_BROWSER_TIMEOUT)
         ui.download.content(base64.b64decode(data_url.partition(",")[2]), "walk.png", "image/png")
 

@@ -19,7 +19,7 @@ from curiograph.growth.measure import measure
 from curiograph.growth.records import Gap, Growth
 from curiograph.plotting.layout import compute_layout
 from curiograph.service.page.layout import place_new_node, relax_layout
-from curiograph.service.responses import encode_number
+from curiograph.service.schemas import encode_number
 from curiograph.service.step_view import DEFAULT_AHEAD, StepView, view_step
 from curiograph.service.time_limits import estimate_step_seconds
 
@@ -44,16 +44,6 @@ class WalkStep:
     """`start`, `you`, or the name of an agent."""
     percentiles: dict[str, float] = field(default_factory=dict)
     """Percentile of the choice by motive, 1 is best; empty for the start."""
-
-
-@dataclass(frozen=True)
-class AgentReturns:
-    """Returns of an agent from the same start with as many nodes."""
-
-    agent: str
-    reward: str
-    igt: float
-    cpt: float
 
 
 class WalkSession:
@@ -155,10 +145,8 @@ class WalkSession:
     def undo(self) -> None:
         """Undo the last step; the start remains."""
         if len(self.steps) > 1:
-            if self._earlier_views:
-                view = self._earlier_views.pop()
-            else:
-                view = self._view(self.nodes[:-1], self.agent, self.reward)
+            earlier = self._earlier_views
+            view = earlier.pop() if earlier else self._view(self.nodes[:-1], self.agent, self.reward)
             for values in (self.steps, self.bits, self._coordinates):
                 values.pop()
             self.view = view
@@ -194,8 +182,11 @@ class WalkSession:
         pairs = np.column_stack([np.repeat(np.arange(len(order)), np.diff(subgraph.indptr)), subgraph.indices])
         self.edges = [(a, b) for a, b in order[pairs].tolist() if a < b]
 
-    def compare_agents(self) -> list[AgentReturns]:
-        """Compute the returns of agents from the same start with as many nodes; empty if the walk is too long."""
+    def compare_agents(self) -> list[tuple[str, float, float]]:
+        """Compute the returns of agents from the same start with as many nodes; empty if the walk is too long.
+
+        Each is the name of the agent with its return for igt and for cpt.
+        """
         if not 1 < len(self.steps) <= _MAX_COMPARED:
             return []
         results = []
@@ -203,8 +194,9 @@ class WalkSession:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a walk that ends early is compared as it is
                 walk = explore(self.graph, agent, reward, self.nodes[0], len(self.steps), seed=self.seed)
+            name = agent if agent == "random" else f"{agent}, for {reward}"
             igt, cpt = walk.growth.beta1[1:].sum(), walk.growth.compressibility[1:].sum()
-            results.append(AgentReturns(agent, reward, float(igt), float(cpt)))
+            results.append((name, float(igt), float(cpt)))
         return results
 
     def compute_returns(self) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.datastructures import UploadFile
 
-from curiograph.service.catalog import describe_agents, describe_rewards
+from curiograph.service.catalog import REWARD_DESCRIPTIONS, describe_agents
 from curiograph.service.errors import InvalidRequestError
 from curiograph.service.graph_store import GraphInfo
 from curiograph.service.schemas import AgentList, GraphList, NodeList, RewardList
@@ -109,4 +109,4 @@ async def list_agents() -> Any:
 @router.get("/rewards", response_model=RewardList)
 async def list_rewards() -> Any:
     """List the rewards."""
-    return {"rewards": [{"name": name, "about": about} for name, about in describe_rewards().items()]}
+    return {"rewards": [{"name": name, "about": about} for name, about in REWARD_DESCRIPTIONS.items()]}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
+import numpy as np
 import orjson
 from fastapi import APIRouter, Response
 
-from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.history import History
-from curiograph.centrality.pagerank import pagerank
+from curiograph.errors import WalkError
+from curiograph.messages import quote_value
+from curiograph.recommendation.ranker import find_candidates, score_candidates
+from curiograph.recommendation.recommender import Recommender, select_top
 from curiograph.service.batching import RecommendQuery
-from curiograph.service.catalog import check_reward, get_agent
-from curiograph.service.prediction import predict_choice
-from curiograph.service.prepared import copy_if_full, prepare_nodes
-from curiograph.service.responses import encode_ranking
+from curiograph.service.prepared import prepare_for_request
 from curiograph.service.schemas import (
     PredictRequest,
     PredictResponse,
@@ -25,7 +26,9 @@ from curiograph.service.schemas import (
     RecommendResponse,
 )
 from curiograph.service.state import ServiceDependency
-from curiograph.service.time_limits import CancellableAgent, CancellableReward, StopCheck
+from curiograph.service.step_view import rank_percentiles
+from curiograph.service.tasks import build_ranking
+from curiograph.service.time_limits import StopCheck
 
 router = APIRouter(prefix="/api/v1", tags=["ranking"])
 
@@ -33,26 +36,11 @@ router = APIRouter(prefix="/api/v1", tags=["ranking"])
 @router.post("/rank", response_model=RankResponse)
 async def rank(request: RankRequest, service: ServiceDependency) -> Any:
     """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
-    limits = service.limits
-    limits.check_count("k", request.k, limits.k)
-    limits.check_walks([request.history or []])
+    service.limits.check_ranking(request.k, request.history)
     opened = await service.open_graph(request.graph)
 
     def compute(check: StopCheck) -> Any:
-        history = None if request.history is None else opened.labels.walk(request.history)
-        if request.agent is None:
-            result: Any = pagerank(opened.graph, request.alpha, history)
-        else:
-            result = curious_pagerank(
-                opened.graph,
-                CancellableAgent(get_agent(request.agent, limits), lambda _: check()),
-                request.alpha,
-                history,
-                reward=CancellableReward.from_name(check_reward(request.reward), check),
-                p_g=request.p_g,
-                seed=request.seed,
-            )
-        return encode_ranking(opened.graph, result, history, request.k)
+        return build_ranking(request, opened, service.limits)(lambda done, of: check())
 
     return await service.workers.run_with_deadline(compute)
 
@@ -72,7 +60,7 @@ async def recommend(request: RecommendRequest, service: ServiceDependency) -> Re
     query = RecommendQuery(recommender, request.k, request.candidates, request.reasons)
     answers = await service.batcher.answer(query, histories)
     content: Any = answers[0] if request.histories is None else {"users": answers}
-    return Response(orjson.dumps(content), media_type="application/json")  # a model would take longer than the answer
+    return Response(orjson.dumps(content), media_type="application/json")
 
 
 @router.post("/predict", response_model=PredictResponse)
@@ -80,15 +68,48 @@ async def predict(request: PredictRequest, service: ServiceDependency) -> Any:
     """Predict the next node: share of the scores and percentile of each candidate, by PageRank, igt, cpt and their
     mixture; also those of the choice that was made, if given."""
     limits = service.limits
-    limits.check_count("k", request.k, limits.k)
-    limits.check_walks([request.history])
+    limits.check_ranking(request.k, request.history)
     opened = await service.open_graph(request.graph)
 
     def compute(check: StopCheck) -> Any:
         choice = None if request.choice is None else opened.labels.label(request.choice)
         history = History.from_visits([opened.labels.position(label) for label in request.history])
-        recommender = copy_if_full(opened.recommender, limits.parts)
-        prepare_nodes(recommender, history.nodes.tolist(), check)
-        return predict_choice(recommender, history, choice, request.k)
+        recommender = prepare_for_request(opened.recommender, history.nodes.tolist(), limits.parts, check)
+        return _predict_choice(recommender, history, choice, request.k)
 
     return await service.workers.run_with_deadline(compute)
+
+
+def _predict_choice(recommender: Recommender, history: History, choice: Hashable | None, k: int) -> dict[str, Any]:
+    """Encode the k likeliest candidates after a history, and the choice that was made if given.
+
+    Each has its share of the scores and its percentile, by every component and by the mixture.
+    """
+    graph, ranker = recommender.graph, recommender.ranker
+    visited = history.nodes_last_at_end
+    candidates = find_candidates(graph, [visited], "last")
+    scores = {name: score_candidates(part, graph, [visited], candidates) for name, part in ranker.parts().items()}
+    scores[ranker.name] = ranker.joined(scores)
+    totals = {name: values.sum() for name, values in scores.items()}
+    percentiles = {name: rank_percentiles(values) for name, values in scores.items()}
+
+    def encode_candidate(i: int) -> dict[str, Any]:
+        shares = {name: values[i] / totals[name] if totals[name] > 0 else np.nan for name, values in scores.items()}
+        return {
+            "node": graph.label(int(candidates.nodes[i])),
+            "shares": shares,
+            "percentiles": {name: values[i] for name, values in percentiles.items()},
+        }
+
+    chosen = None
+    if choice is not None:
+        found = np.flatnonzero(candidates.nodes == graph.position(choice))
+        if len(found) == 0:
+            raise WalkError(f"{quote_value(choice)} is no candidate after this history; only unvisited neighbors are.")
+        chosen = encode_candidate(int(found[0]))
+    best = select_top(scores[ranker.name], np.ones(len(candidates.nodes), bool), k)
+    return {
+        "candidates": len(candidates.nodes),
+        "ranking": [encode_candidate(i) for i in best.tolist()],
+        "choice": chosen,
+    }

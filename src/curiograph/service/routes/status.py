@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter, Response
-from prometheus_client import CONTENT_TYPE_LATEST
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from curiograph.service.errors import NotReadyError
 from curiograph.service.schemas import HealthResponse
@@ -31,4 +31,4 @@ async def check_readiness(service: ServiceDependency) -> Any:
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def get_metrics(service: ServiceDependency) -> Response:
     """Get request counts and times, jobs, graphs and memory in the format of Prometheus."""
-    return Response(service.metrics.render(), media_type=CONTENT_TYPE_LATEST)
+    return Response(generate_latest(service.metrics), media_type=CONTENT_TYPE_LATEST)

@@ -8,7 +8,6 @@ from fastapi import APIRouter
 
 from curiograph.agents.explore import explore
 from curiograph.service.catalog import check_reward, get_agent
-from curiograph.service.responses import encode_growth, encode_step_view, encode_walk
 from curiograph.service.schemas import (
     ExploreRequest,
     GrowthResponse,
@@ -46,8 +45,8 @@ async def measure_growth(request: MeasureRequest, service: ServiceDependency) ->
     def compute(check: StopCheck) -> Any:
         walks = [opened.labels.walk(walk) for walk in request.batch]
         growths = measure_in_chunks(opened.graph, walks, request.compressibility, check)
-        encoded = [encode_growth(growth) for growth in growths]
-        return encoded[0] if request.walks is None else {"walks": encoded}
+        results = [GrowthResponse.model_validate(growth.to_dict()) for growth in growths]
+        return results[0] if request.walks is None else GrowthsResponse(walks=results)
 
     return await service.workers.run_with_deadline(compute)
 
@@ -63,16 +62,15 @@ async def explore_graph(request: ExploreRequest, service: ServiceDependency) -> 
         agent, reward = get_agent(request.agent, limits), check_reward(request.reward)
         start = None if request.start is None else opened.labels.label(request.start)
         limits.check_seconds(estimate_explore_seconds(opened.graph, agent, reward, request.steps), _ADVICE)
-        walk = explore(
+        return explore(
             opened.graph,
             agent,
-            CancellableReward.from_name(reward, check),
+            CancellableReward(reward, check),
             start,
             request.steps,
             fallback=request.fallback,
             seed=request.seed,
         )
-        return encode_walk(walk)
 
     return await service.workers.run_with_deadline(compute)
 
@@ -94,9 +92,23 @@ async def look(request: LookRequest, service: ServiceDependency) -> Any:
         walk = opened.labels.walk(request.walk)
         seconds = estimate_step_seconds(opened.graph, agent, reward, len(walk), request.ahead)
         limits.check_seconds(seconds, _ADVICE)
-        cancellable = CancellableReward.from_name(reward, check)
-        return encode_step_view(
-            view_step(opened.graph, walk, agent, cancellable, ahead=request.ahead, seed=request.seed)
-        )
+        cancellable = CancellableReward(reward, check)
+        view = view_step(opened.graph, walk, agent, cancellable, ahead=request.ahead, seed=request.seed)
+        response = {
+            "candidates": [
+                {
+                    "node": node,
+                    "values": {motive: values[i] for motive, values in view.values.items()},
+                    "score": None if view.scores is None else view.scores[i],
+                }
+                for i, node in enumerate(view.nodes)
+            ],
+            "choice": view.choice,
+            "best": {motive: view.find_best(motive) for motive in view.values},
+            "igt": view.igt,
+            "cpt": view.cpt,
+            "on_the_way": view.on_the_way,
+        }
+        return LookResponse.model_validate(response)  # here, in a thread: a walk may have many candidates
 
     return await service.workers.run_with_deadline(compute)
