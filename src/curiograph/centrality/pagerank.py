@@ -249,8 +249,8 @@ def _solve_batch(
     count = len(teleports)
     scores = np.empty((count, graph.num_nodes))
     residual, iterations = np.full(count, np.inf), np.zeros(count, np.int64)
-    blocks = [slice(first, min(first + _BLOCK_COLUMNS, count)) for first in range(0, count, _BLOCK_COLUMNS)]
-    blocks = [block for block in blocks if block.stop - block.start >= _MIN_COLUMNS]
+    firsts = range(0, count - _MIN_COLUMNS + 1, _BLOCK_COLUMNS)
+    blocks = [slice(first, min(first + _BLOCK_COLUMNS, count)) for first in firsts]
 
     def solve(some: Sequence[slice]) -> None:
         work: _Workspace | None = None
