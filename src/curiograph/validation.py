@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any, TypeGuard
 
 import numpy as np
 
-from curiograph.errors import SettingError
+from curiograph.errors import SettingError, UnknownNameError
+from curiograph.messages import quote_value
 
 
 def is_number(value: Any) -> bool:
@@ -36,6 +38,18 @@ def check_integer(name: str, value: Any, least: int, meaning: str, most: int | N
     if not is_integer(value) or value < least or (most is not None and value > most):
         raise SettingError(f"{name} is {value!r}; {meaning}.")
     return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> Any:
+    """Return `value`; raise UnknownNameError unless it is one of the choices.
+
+    >>> check_choice("loss", "l1", ["mse", "huber"])
+    Traceback (most recent call last):
+    curiograph.errors.UnknownNameError: loss is 'l1'; the choices are mse, huber.
+    """
+    if not isinstance(value, str) or value not in choices:
+        raise UnknownNameError(f"{name} is {quote_value(value)}; the choices are {', '.join(choices)}.")
+    return value
 
 
 def check_seed(seed: Any) -> int:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from safetensors import safe_open
 from safetensors.numpy import save
 
 import curiograph as cg
 from curiograph.recommendation.prepared import load_parts
+from curiograph.tensors import open_tensors
 
 
 def test_parts_do_not_depend_on_other_starts():
@@ -180,8 +180,8 @@ def test_parts_of_other_graphs_and_settings_are_refused(good):
 
 
 def content(file: Path) -> tuple[dict, dict]:
-    with safe_open(file, framework="numpy") as stream:
-        return {name: stream.get_tensor(name) for name in stream.keys()}, stream.metadata()  # noqa: SIM118
+    with open_tensors(file, "parts file", "") as stream:
+        return stream.read_all(), dict(stream.metadata)
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,7 @@ class Popular:
 
 
 def test_as_ranker_accepts_names_and_objects():
-    assert [as_ranker(name).name for name in ("pagerank", "igt", "cpt", "mixture")] == [
-        "pagerank",
-        "igt",
-        "cpt",
-        "mixture",
-    ]
+    assert all(as_ranker(name).name == name for name in ("pagerank", "igt", "cpt", "mixture"))
     own = cg.PageRankRanker(0.5)
     assert as_ranker(own) is own
     assert isinstance(as_ranker(Popular()), AdaptedRanker)

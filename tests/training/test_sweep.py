@@ -20,20 +20,11 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 import curiograph as cg
 from curiograph.errors import JobError
 from curiograph.parallel import run_folder
-from curiograph.training import logging, sweep, trainer
+from curiograph.training import logging, sweep
 from curiograph.training.sweep_results import Training, Trainings
+from support.trainings import COMMAND, GNN, SCRIPT, SETS, SETTINGS, skip_plots
 
-SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
-SMALL = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
-
-_SETS = """
-import sys
-import curiograph as cg
-from curiograph.training import trainer
-trainer._CHECKPOINT_SECONDS = 0.0
-sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
-"""
-_DRIVER = _SETS + "cg.train_many(sets, out=sys.argv[1], **eval(sys.argv[2]))"
+_DRIVER = SCRIPT + "cg.train_many(sets, out=sys.argv[1], **eval(sys.argv[2]))"
 
 _KILLS = """
 import os, random, shutil, signal, time
@@ -69,9 +60,7 @@ drive(killed)
 
 @pytest.fixture(autouse=True)
 def _without_plots(monkeypatch):
-    """Skip the plot and TensorBoard, which take half of the time of a short training."""
-    monkeypatch.setattr(trainer, "save_curves", lambda *given: None)
-    monkeypatch.setattr(logging, "_open_tensorboard", lambda *given: None)
+    skip_plots(monkeypatch)
 
 
 def agents(out: Path) -> dict[str, bytes]:
@@ -80,13 +69,13 @@ def agents(out: Path) -> dict[str, bytes]:
 
 
 def test_results_do_not_depend_on_workers_and_equal_train(tmp_path):
-    asked = {"seed": range(2), "discount": [0.8], "train_steps": 12, **SMALL}
+    asked = {"seed": range(2), "discount": [0.8], "train_steps": 12, **GNN}
     one = cg.train_many(SETS, out=tmp_path / "one", workers=1, **asked)
     two = cg.train_many(SETS, out=tmp_path / "two", workers=2, **asked)
     names = ["igt-gnn-best-seed0-discount0.8", "igt-gnn-best-seed1-discount0.8"]
     assert [row.name for row in one] == [row.name for row in two] == names
     assert agents(tmp_path / "one") == agents(tmp_path / "two")
-    alone = cg.train(SETS, "igt", seed=1, out=tmp_path / "alone", name=names[1], discount=0.8, train_steps=12, **SMALL)
+    alone = cg.train(SETS, "igt", seed=1, out=tmp_path / "alone", name=names[1], discount=0.8, train_steps=12, **GNN)
     assert (tmp_path / "alone" / "agent.safetensors").read_bytes() == agents(tmp_path / "one")[names[1]]
     assert alone.card == one[1].agent.card == cg.load_agent(one[1].folder).card
     assert one[1].validation == alone.card["validation"]["return"]
@@ -94,7 +83,7 @@ def test_results_do_not_depend_on_workers_and_equal_train(tmp_path):
 
 
 def test_finished_trainings_are_not_repeated(tmp_path, monkeypatch):
-    asked = {"out": tmp_path, "workers": 1, "train_steps": 8, **SMALL}
+    asked = {"out": tmp_path, "workers": 1, "train_steps": 8, **GNN}
     first = cg.train_many(SETS, **asked)
     (first[0].folder / "agent.safetensors").unlink()
     monkeypatch.setattr(sweep, "train", lambda *given, **more: pytest.fail("trained again"))
@@ -104,7 +93,7 @@ def test_finished_trainings_are_not_repeated(tmp_path, monkeypatch):
 
 
 def test_agents_of_machines_without_the_folder_are_saved(tmp_path, monkeypatch):
-    asked = {"workers": 1, "train_steps": 8, **SMALL}
+    asked = {"workers": 1, "train_steps": 8, **GNN}
     cg.train_many(SETS, out=tmp_path / "here", **asked)
     train = sweep.train
     monkeypatch.setattr(sweep, "train", lambda *given, **more: train(*given, **(more | {"out": None})))
@@ -113,7 +102,7 @@ def test_agents_of_machines_without_the_folder_are_saved(tmp_path, monkeypatch):
 
 
 def test_diverging_training_is_named_and_the_others_continue(tmp_path):
-    asked = {"loss": "mse", "returns": 1, "steepest": 0.0, "train_steps": 60, "workers": 1, **SMALL}
+    asked = {"loss": "mse", "returns": 1, "steepest": 0.0, "train_steps": 60, "workers": 1, **GNN}
     with np.errstate(all="ignore"), pytest.warns(UserWarning, match=r"1 of 2 .*-learning_rate1000000: the loss is"):
         found = cg.train_many(SETS, out=tmp_path, learning_rate=[1e6, 0.001], **asked)
     assert [row.varied["learning_rate"] for row in found] == [0.001]
@@ -124,7 +113,7 @@ def test_diverging_training_is_named_and_the_others_continue(tmp_path):
 
 
 def test_folder_of_another_training_is_refused_before_the_first_training(tmp_path, monkeypatch):
-    asked = {"out": tmp_path, "workers": 1, "train_steps": 4, **SMALL}
+    asked = {"out": tmp_path, "workers": 1, "train_steps": 4, **GNN}
     cg.train_many(SETS, seed=1, **asked)
     monkeypatch.setattr(sweep, "train", lambda *given, **more: pytest.fail("trained"))
     with pytest.raises(cg.SettingError, match=r"seed1 holds another training: its train_steps is 4, not 8; choose"):
@@ -135,8 +124,8 @@ def test_folder_of_another_training_is_refused_before_the_first_training(tmp_pat
 
 def test_relative_path_of_the_initial_agent_works_in_other_working_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    asked = {"workers": 1, "train_steps": 4, **SMALL}
-    cg.train(SETS, "igt", out="first", **SMALL, train_steps=4)
+    asked = {"workers": 1, "train_steps": 4, **GNN}
+    cg.train(SETS, "igt", out="first", **GNN, train_steps=4)
     train = sweep.train
 
     def train_elsewhere(*given, **more):
@@ -154,7 +143,7 @@ def test_second_sweep_in_the_folder_is_refused(tmp_path, monkeypatch):
     with open(tmp_path / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(cg.SettingError, match="is working there"):
-            cg.train_many(SETS, out=tmp_path, **SMALL)
+            cg.train_many(SETS, out=tmp_path, **GNN)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +201,7 @@ def test_progress_is_read_from_logs_and_never_decreases(tmp_path):
     lines = [f'{{"step": {step}, "loss": null, "return": 2, "validation": 1}}\n' for step in (4, 8)]
     for name in ("a", "b"):
         (tmp_path / name).mkdir()
-    with sweep.watch_logs([(tmp_path / "a", 10), (tmp_path / "b", 10)], lambda *given: told.append(given)) as tell:
+    with sweep.watch_logs({tmp_path / "a": 10, tmp_path / "b": 10}, lambda *given: told.append(given)) as tell:
         tell("0 of 2", 0.0)
         (tmp_path / "b" / "log.jsonl").write_text("".join(lines))
         tell("0 of 2", 0.0)
@@ -227,7 +216,7 @@ def test_unchanged_logs_are_not_read_again(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep, "read_log", lambda path: read.append(path) or logging.read_log(path))
     line = '{"step": 4, "loss": null, "return": 2, "validation": 1}\n'
     told = []
-    with sweep.watch_logs([(tmp_path, 10)], lambda *given: told.append(given)) as tell:
+    with sweep.watch_logs({tmp_path: 10}, lambda *given: told.append(given)) as tell:
         (tmp_path / "log.jsonl").write_text(line)
         tell("0 of 1", 0.0)
         tell("0 of 1", 0.0)
@@ -239,22 +228,9 @@ def test_unchanged_logs_are_not_read_again(tmp_path, monkeypatch):
 
 
 def test_command_line_trains_several(run, tmp_path):
-    options = [text for pair in SMALL.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
-    small = {"--family": "ws", "--nodes": "14", "--graphs": "3", "--train-steps": "8", "--workers": "1"}
-    ask = ["train", *(word for pair in small.items() for word in pair), *options]
-    asked = [
-        *ask,
-        "--seeds",
-        "2",
-        "--seed",
-        "5",
-        "--set",
-        "discount=0.8",
-        "--set",
-        "discount=0.9",
-        "--out",
-        tmp_path / "r",
-    ]
+    ask = [*COMMAND, "--workers", "1"]
+    discounts = ["--set", "discount=0.8", "--set", "discount=0.9"]
+    asked = [*ask, "--seeds", "2", "--seed", "5", *discounts, "--out", tmp_path / "r"]
     found = run(*asked, "--json")
     names = [row["name"] for row in found.document["trainings"]]
     assert names == [f"igt-gnn-best-seed{seed}-discount{discount}" for discount in (0.8, 0.9) for seed in (5, 6)]
@@ -284,9 +260,8 @@ def test_command_line_trains_several(run, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["gnn", "horizon"])
 def test_killed_driver_resumes_to_identical_agents(kind, tmp_path):
-    more = {"walks": 3, "beam": 2, "far_nodes": 9, "layers": 2, "width": 8, "near": 6} if kind == "horizon" else {}
-    asked = {"agent": kind, "seed": [0, 1, 2], "train_steps": 80, "workers": 1, **SMALL, **more}
-    subprocess.run([sys.executable, "-c", _SETS + _KILLS, str(tmp_path), repr(asked)], check=True)
+    asked = {"agent": kind, "seed": [0, 1, 2], "train_steps": 80, "workers": 1, **SETTINGS[kind]}
+    subprocess.run([sys.executable, "-c", SCRIPT + _KILLS, str(tmp_path), repr(asked)], check=True)
     assert len(agents(tmp_path / "whole")) == 3
     assert agents(tmp_path / "killed") == agents(tmp_path / "whole")
     assert not list(tmp_path.rglob(".*.part"))
@@ -294,7 +269,7 @@ def test_killed_driver_resumes_to_identical_agents(kind, tmp_path):
 
 @pytest.mark.long
 def test_workers_of_a_killed_driver_end_and_the_next_one_resumes(tmp_path):
-    asked = {"seed": [0, 1, 2], "train_steps": 80, **SMALL}
+    asked = {"seed": [0, 1, 2], "train_steps": 80, **GNN}
     cg.train_many(SETS, out=tmp_path / "whole", workers=1, **asked)
     killed, luck = tmp_path / "killed", random.Random(7)
     command = [sys.executable, "-c", _DRIVER, str(killed), repr(asked | {"workers": 2})]
@@ -328,7 +303,7 @@ def test_cluster_gives_identical_agents(tmp_path):
     alone = ["unshare", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c"]
     if shutil.which("unshare") is None or subprocess.run([*alone, "ip link set lo up"], capture_output=True).returncode:
         pytest.skip("a network of its own is not allowed here")
-    asked = {"seed": [0, 1], "train_steps": 12, **SMALL}
+    asked = {"seed": [0, 1], "train_steps": 12, **GNN}
     cg.train_many(SETS, out=tmp_path / "here", workers=1, **asked)
     token = tmp_path / "token"
     token.write_text(secrets.token_hex(16))

@@ -19,26 +19,15 @@ pytest.importorskip("torch", reason="training needs torch: make test installs it
 import curiograph as cg
 from curiograph.parallel import run_folder
 from curiograph.rewards.registry import as_reward
-from curiograph.training import logging, trainer
+from curiograph.training import trainer
 from curiograph.training.checkpoint import describe_run, load_checkpoint, save_checkpoint
 from curiograph.training.config import make_settings
 from curiograph.training.dqn import DqnLearner
 from curiograph.training.logging import read_log
 from curiograph.training.trainer import as_split
+from support.trainings import COMMAND, GNN, SCRIPT, SETS, SETTINGS, skip_plots
 
-SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
-GNN = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
-HORIZON = GNN | {"walks": 3, "beam": 2, "far_nodes": 9, "layers": 2, "width": 8, "near": 6}
-SETTINGS = {"gnn": GNN, "horizon": HORIZON}
-
-_SCRIPT = """
-import sys
-import curiograph as cg
-from curiograph.training import trainer
-trainer._CHECKPOINT_SECONDS = 0.0
-sets = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
-cg.train(sets, "igt", agent=sys.argv[1], seed=5, out=sys.argv[2], train_steps=40, **eval(sys.argv[3]))
-"""
+_TRAIN = 'cg.train(sets, "igt", agent=sys.argv[1], seed=5, out=sys.argv[2], train_steps=40, **eval(sys.argv[3]))'
 
 
 def train(kind: str, out: Path, **changes):
@@ -47,7 +36,7 @@ def train(kind: str, out: Path, **changes):
 
 def start(kind: str, out: Path) -> subprocess.Popen[bytes]:
     env = os.environ | {"CURIOGRAPH_QUIET": "1"}
-    command = [sys.executable, "-c", _SCRIPT, kind, str(out), repr(SETTINGS[kind])]
+    command = [sys.executable, "-c", SCRIPT + _TRAIN, kind, str(out), repr(SETTINGS[kind])]
     return subprocess.Popen(command, env=env, stderr=subprocess.PIPE)
 
 
@@ -215,8 +204,7 @@ def make_invalid_states(state):
 
 def test_invalid_checkpoint_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(trainer, "_CHECKPOINT_SECONDS", 0.0)
-    monkeypatch.setattr(logging, "_open_tensorboard", lambda *given: None)  # slow, like the plot
-    monkeypatch.setattr(trainer, "save_curves", lambda *given: None)
+    skip_plots(monkeypatch)
 
     def stop(report):
         if report["step"] == 12:
@@ -311,33 +299,19 @@ def test_bad_requests_are_refused(given, words, tmp_path):
 
 
 def test_command_line_trains_an_agent_that_explores(run, tmp_path):
-    options = [text for pair in GNN.items() for text in ("--set", f"{pair[0]}={pair[1]}")]
-    ask = [
-        "train",
-        "--family",
-        "ws",
-        "--nodes",
-        "14",
-        "--graphs",
-        "3",
-        "--train-steps",
-        "8",
-        "--out",
-        str(tmp_path / "r"),
-    ]
-    done = run(*ask, *options, "--json")
+    done = run(*COMMAND, "--json", "--out", tmp_path / "r")
     assert done.document["validation"]["step"] in (4, 8)
     assert "min left" in done.err
     assert json.loads((tmp_path / "r" / "agent.json").read_text())["command"].startswith("curiograph train --family ws")
     assert run("explore", "toy:library", "--agent", tmp_path / "r", "--steps", "5", "--json").document["nodes"]
     for words, sentence in (
-        (["train"], "give one of --family"),
-        (["train", "--family", "xx", "--out", str(tmp_path / "q")], "no family 'xx'"),
-        (["train", "--family", "ws", "--set", "discount"], "write NAME=VALUE"),
-        (["train", "--family", "ws", "--set", "seed=3"], "an option of its own, --seed"),
-        (["train", "--family", "ws", "--set", "discount=7", "--out", str(tmp_path / "q")], "discount is 7"),
+        ("", "give one of --family"),
+        ("--family xx", "no family 'xx'"),
+        ("--family ws --set discount", "write NAME=VALUE"),
+        ("--family ws --set seed=3", "an option of its own, --seed"),
+        ("--family ws --set discount=7", "discount is 7"),
     ):
-        refused = run(*words)
+        refused = run("train", *words.split(), "--out", tmp_path / "q")
         assert refused.code == 2
         assert sentence in refused.err
         assert refused.err.count("\n") == 1

@@ -40,10 +40,11 @@ SHAPE_LIMITS = {
 """Largest values of the integers in a shape, so that no file makes us allocate or read too much."""
 
 _FORMAT = 1
-_KINDS: dict[str, tuple[type[TrainedAgent], type[Any]]] = {
+AGENT_KINDS: dict[str, tuple[type[TrainedAgent], type[Any]]] = {
     "gnn": (GnnAgent, GnnShape),
     "horizon": (HorizonAgent, HorizonShape),
 }
+"""Types of the agent and its shape for each kind of trained agent."""
 _SUFFIX = ".safetensors"
 
 
@@ -131,7 +132,7 @@ def read_agent(path: Path) -> TrainedAgent:
             weights[name] = file.read(name)
             if not np.all(np.isfinite(weights[name])):
                 raise FileFormatError(f"{path}: array {name!r} holds numbers that are not finite.")
-    agent_type = _KINDS[kind][0]
+    agent_type = AGENT_KINDS[kind][0]
     return agent_type(shape, weights, str(card.get("name") or path.stem), card)
 
 
@@ -146,7 +147,7 @@ def _parse_card(path: Path, text: str | None) -> tuple[str, Any, dict[str, Any]]
             raise FileFormatError(
                 f"{path}: is an agent of format {quote_value(card['format'])}; this version reads format {_FORMAT}."
             )
-        shape_type = _KINDS[kind][1]
+        shape_type = AGENT_KINDS[kind][1]
         shape = shape_type(**settings)
     except CuriographError:
         raise
@@ -197,7 +198,7 @@ def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | 
     target = Path(os.fspath(path)) if isinstance(path, (str, os.PathLike)) else Path()
     if target.suffix != _SUFFIX:
         raise SettingError(f"cannot save an agent to {quote_value(path)}: give a file name that ends in {_SUFFIX}.")
-    kind = next(name for name, (agent_type, _) in _KINDS.items() if isinstance(agent, agent_type))
+    kind = next(name for name, (agent_type, _) in AGENT_KINDS.items() if isinstance(agent, agent_type))
     full_card = dict(agent.card if card is None else card)
     full_card |= {"format": _FORMAT, "kind": kind, "shape": asdict(agent.shape), "name": agent.name}
     try:

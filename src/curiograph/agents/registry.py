@@ -88,8 +88,8 @@ def _find_agent(text: str) -> Agent:
         return load_agent(text)
     raise UnknownNameError(
         f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained "
-        f"ones ({', '.join(shipped_agents())}), NAME+beam:WIDTH with a horizon agent NAME, the path of a trained agent, or an "
-        "object with a method scores."
+        f"ones ({', '.join(shipped_agents())}), NAME+beam:WIDTH with a horizon agent NAME, the path of a trained agent, "
+        "or an object with a method scores."
     )
 
 
@@ -170,7 +170,8 @@ def _check_scores(agent: Agent, exploration: Exploration) -> None:
         in_batch = scores[candidates.offsets[walk] : candidates.offsets[walk + 1]]
         if not np.allclose(alone, in_batch, rtol=1e-4, atol=1e-4):
             raise AgentError(
-                f"agent {agent.name!r} scores walk {walk} differently alone than in a batch; scores must depend on the walk alone."
+                f"agent {agent.name!r} scores walk {walk} differently alone than in a batch; scores must depend on the "
+                "walk alone."
             )
 
 

@@ -11,19 +11,13 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.arrays import Float64, Int32, Int64
-from curiograph.centrality.history import (
-    Teleport,
-    check_alpha,
-    is_history_batch,
-    make_teleport_or_uniform,
-    make_teleports,
-)
+from curiograph.arrays import Float64, Int32
+from curiograph.centrality.history import Teleport, check_alpha, make_teleports
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
 from curiograph.centrality.swarm import States, SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.centrality.visits import Visits, combine_visits
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Fallback, check_fallback
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
@@ -34,7 +28,7 @@ from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.parallel.memory import check_memory
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike, as_reward
-from curiograph.validation import check_integer, check_seed, is_number, resolve_workers
+from curiograph.validation import check_choice, check_integer, check_seed, is_number, resolve_workers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -191,13 +185,11 @@ def curious_pagerank(
     require_edges(as_graph(graph))
     agent, used_engine = as_agent(agent), resolve_engine(engine, workers, address, run)
     alphas = _check_alphas(alpha)
-    if remember not in get_args(Memory):
-        raise UnknownNameError(f"remember is {quote_value(remember)}; the choices are {', '.join(get_args(Memory))}.")
-    if remember == "history" and history is None:
+    if check_choice("remember", remember, get_args(Memory)) == "history" and history is None:
         raise SettingError("remember is 'history' but there is no history; give one, or remember the path.")
     if not is_number(tolerance) or not 0 < tolerance < 1:
         raise SettingError(f"tolerance is {quote_value(tolerance)}; give the relative error to allow, such as 0.05.")
-    is_batch = is_history_batch(graph, history)
+    teleports, is_batch = make_teleports(graph, history, weights)
     simulation = _Simulation(
         policy=WalkerPolicy(
             stack=GraphBatch.of([graph]),
@@ -215,28 +207,24 @@ def curious_pagerank(
         remember=remember,
         seed=check_seed(seed),
     )
-    if is_batch:
-        results = _run_batch(simulation, make_teleports(graph, history, weights), used_engine, progress)
+    if is_batch or run is not None:
+        job_engine = used_engine if is_batch else replace(IN_PROCESS, run_folder=used_engine.run_folder)
+        results = _run_batch(simulation, teleports, job_engine, progress)
     else:
-        teleport = make_teleport_or_uniform(graph, history, weights)
-        if run is None:
-            results = [simulation.run(teleport)]
-        else:
-            in_process = replace(IN_PROCESS, run_folder=used_engine.run_folder)
-            results = _run_batch(simulation, [teleport], in_process, progress)
+        results = [simulation.run(teleports[0])]
     shape = (len(results),) * is_batch + (len(alphas),) * (np.ndim(alpha) > 0) + (graph.num_nodes,)
     scores, stderr = np.zeros((2, len(results), len(alphas), graph.num_nodes))
     for row, result in enumerate(results):
-        scores[row][:, result.nodes] = result.scores
-        stderr[row][:, result.nodes] = result.stderr
-    converged = np.stack([result.converged for result in results]).reshape(shape[:-1])
+        scores[row][:, result["nodes"]] = result["scores"]
+        stderr[row][:, result["nodes"]] = result["stderr"]
+    converged = np.stack([result["converged"] for result in results]).reshape(shape[:-1])
     return CuriousPageRank(
         scores=scores.reshape(shape),
         stderr=stderr.reshape(shape),
         converged=converged if converged.ndim else bool(converged),
-        exact=all(result.exact for result in results),
-        walks=sum(result.walks for result in results),
-        paths=sum(result.paths for result in results),
+        exact=all(result["exact"] for result in results),
+        walks=sum(result["walks"] for result in results),
+        paths=sum(result["paths"] for result in results),
         agent=agent.name,
         alpha=alphas if np.ndim(alpha) > 0 else float(alphas[0]),
         p_g=simulation.policy.p_g,
@@ -244,45 +232,33 @@ def curious_pagerank(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _HistoryResult:
-    """Scores for one history at the nodes that walkers reached."""
-
-    nodes: Int64
-    scores: Float64
-    """Scores, alphas x nodes."""
-    stderr: Float64
-    """Standard errors, alphas x nodes."""
-    converged: NDArray[np.bool_]
-    exact: bool
-    walks: int
-    paths: int
-
-
 def _run_batch(
     simulation: _Simulation, teleports: Sequence[Teleport], engine: Engine, progress: Progress
-) -> list[_HistoryResult]:
+) -> list[Result]:
     """Run a simulation for each of several histories, as tasks of a job."""
-    graph = simulation.policy.stack.graphs[0]
+    s, policy = simulation, simulation.policy
+    graph = policy.stack.graphs[0]
     job = Job(
         name="curious-pagerank",
-        function=_run_task,
+        function=_Simulation.run,
         shared=simulation,
         tasks=teleports,
-        key=lambda: (
-            simulation.describe()
-            | {"histories": [[len(q.nodes), hash_values(q.nodes, q.probabilities, q.visited)] for q in teleports]}
-        ),
+        key=lambda: {
+            "graph": hash_graph(graph),
+            "agent": fingerprint("agent", policy.agent),
+            "reward": fingerprint("reward", policy.reward),
+            "settings": [policy.p_g, policy.fallback, s.tolerance, s.top, s.max_walks, s.exact],
+            "alphas": s.alphas.tolist(),
+            "remember": s.remember,
+            "seed": s.seed,
+            "histories": [[len(q.nodes), hash_values(q.nodes, q.probabilities, q.visited)] for q in teleports],
+        },
         describe_task=lambda q: f"the history {quote_value([graph.label(int(v)) for v in q.visited])}",
         unit="histories",
         fix="rank fewer histories at a time, or use pagerank_top or recommend, which need no score for every node",
     )
     check_memory(2 * 8 * len(teleports) * len(simulation.alphas) * graph.num_nodes, job.fix)
-    return [_HistoryResult(**result) for result in run_job(job, engine, progress)]
-
-
-def _run_task(simulation: _Simulation, teleport: Teleport) -> Result:
-    return vars(simulation.run(teleport))
+    return run_job(job, engine, progress)
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,21 +274,10 @@ class _Simulation:
     remember: Memory
     seed: int
 
-    def describe(self) -> dict[str, Any]:
-        """Return everything that determines the results, as JSON values."""
-        policy = self.policy
-        return {
-            "graph": hash_graph(policy.stack.graphs[0]),
-            "agent": fingerprint("agent", policy.agent),
-            "reward": fingerprint("reward", policy.reward),
-            "settings": [policy.p_g, policy.fallback, self.tolerance, self.top, self.max_walks, self.exact],
-            "alphas": self.alphas.tolist(),
-            "remember": self.remember,
-            "seed": self.seed,
-        }
-
-    def run(self, teleport: Teleport) -> _HistoryResult:
+    def run(self, teleport: Teleport) -> Result:
         """Simulate walkers until the error is small enough or `max_walks` is reached.
+
+        Return the scores and standard errors, alphas x nodes, of the nodes reached.
 
         The error decreases at least with the square root of the number of walkers, which gives the size of the next
         simulation. It is limited to half of the walkers so far: a large error is often that of a node that is among the
@@ -348,15 +313,15 @@ class _Simulation:
                 if excess_at_largest <= 1 or left < SwarmLimits.groups:
                     break
                 size = int(sum(v.size for v in visits) * np.clip(excess_at_largest**2 - 1, 0.25, 0.5))
-        return _HistoryResult(
-            nodes=nodes,
-            scores=scores,
-            stderr=stderr,
-            converged=converged,
-            exact=not visits[-1].sampled,
-            walks=sum(v.walks for v in visits),
-            paths=sum(v.paths for v in visits),
-        )
+        return {
+            "nodes": nodes,
+            "scores": scores,
+            "stderr": stderr,
+            "converged": converged,
+            "exact": not visits[-1].sampled,
+            "walks": sum(v.walks for v in visits),
+            "paths": sum(v.paths for v in visits),
+        }
 
     def _compute_largest_errors(self, scores: Float64, stderr: Float64) -> Float64:
         """Return the largest relative error of the highest scores for each alpha."""
@@ -377,6 +342,7 @@ def make_start_states(nodes: Int32, seed: int, visited: Int32 | None = None) -> 
 
 def _check_alphas(alpha: Any) -> Float64:
     """Return one or several alphas as an array."""
-    if np.ndim(alpha) > 1 or (np.ndim(alpha) == 1 and len(alpha) == 0):
+    alphas = alpha if np.ndim(alpha) else [alpha]
+    if np.ndim(alphas) > 1 or len(alphas) == 0:
         raise SettingError(f"alpha is {quote_value(alpha)}; give one number, or a list of them.")
-    return np.asarray([check_alpha(each) for each in (alpha if np.ndim(alpha) else [alpha])])
+    return np.asarray([check_alpha(each) for each in alphas])

@@ -45,7 +45,7 @@ def parse_history(graph: Graph, history: Any) -> History:
     >>> history.nodes.tolist(), history.nodes_last_at_end.tolist()
     ([3, 1, 4], [3, 4, 1])
     """
-    return History.from_visits(graph.positions(_list_labels(history)).tolist())
+    return History.from_visits(_locate_nodes(graph, history))
 
 
 def parse_histories(graph: Graph, histories: Sequence[Any]) -> list[History]:
@@ -72,12 +72,12 @@ def make_teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
     >>> make_teleport(library(), ["music", "logic"], weights=[3, 1]).probabilities
     array([0.75, 0.25])
     """
-    visits = graph.positions(_list_labels(history))
-    nodes = np.asarray(list(dict.fromkeys(visits.tolist())), np.int32)
+    visits = _locate_nodes(graph, history)
+    place = {node: row for row, node in enumerate(dict.fromkeys(visits))}
+    nodes = np.asarray(list(place), np.int32)
     if weights is None:
         return make_uniform_teleport(nodes)
-    place = {int(node): row for row, node in enumerate(nodes)}
-    total = np.bincount([place[int(v)] for v in visits], _check_weights(weights, len(visits)), len(nodes))
+    total = np.bincount([place[v] for v in visits], _check_weights(weights, len(visits)), len(nodes))
     kept = total > 0
     return Teleport(nodes[kept], total[kept] / total.sum(), nodes)
 
@@ -87,21 +87,21 @@ def make_uniform_teleport(nodes: Int32) -> Teleport:
     return Teleport(nodes, np.full(len(nodes), 1 / len(nodes)), nodes)
 
 
-def make_teleport_or_uniform(graph: Graph, history: Any, weights: Any) -> Teleport:
-    """Return q of one history, or uniform on all nodes if the history is None."""
+def make_teleports(graph: Graph, history: Any, weights: Any) -> tuple[list[Teleport], bool]:
+    """Return q of one history (uniform on all nodes if it is None) or of each of several, and whether they are several.
+
+    Errors in one of several histories name its number.
+    """
+    if is_history_batch(graph, history):
+        if weights is not None and (not isinstance(weights, Sequence) or len(weights) != len(history)):
+            raise SettingError(f"there are {len(history)} histories; give one list of weights for each of them.")
+        given = [None] * len(history) if weights is None else weights
+        return _parse_each(history, lambda each, number: make_teleport(graph, each, given[number])), True
     if history is not None:
-        return make_teleport(graph, history, weights)
+        return [make_teleport(graph, history, weights)], False
     if weights is not None:
         raise SettingError("there are weights but no history; give a history too, the labels that they belong to.")
-    return make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))
-
-
-def make_teleports(graph: Graph, histories: Sequence[Any], weights: Any = None) -> list[Teleport]:
-    """Return q of each of several histories; errors name the number of the bad one."""
-    if weights is not None and (not isinstance(weights, Sequence) or len(weights) != len(histories)):
-        raise SettingError(f"there are {len(histories)} histories; give one list of weights for each of them.")
-    given = [None] * len(histories) if weights is None else weights
-    return _parse_each(histories, lambda history, number: make_teleport(graph, history, given[number]))
+    return [make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))], False
 
 
 def _parse_each(histories: Sequence[Any], parse: Callable[[Any, int], T]) -> list[T]:
@@ -145,14 +145,19 @@ def check_alpha(alpha: Any) -> float:
     return float(alpha)
 
 
-def _list_labels(history: Any) -> list[Hashable]:
-    history = getattr(history, "nodes", history)
-    if isinstance(history, (str, bytes)) or not isinstance(history, (Sequence, np.ndarray)):
-        raise WalkError(f"the history is {quote_value(history)}; give a list of node labels.")
-    labels = [label.item() if isinstance(label, np.generic) else label for label in history]
-    if not labels:
-        raise WalkError("the history is empty; give at least one visited node.")
-    return labels
+def list_labels(name: str, labels: Any, alternative: str = "") -> list[Hashable]:
+    """Return node labels as a list of Python values; raise WalkError if they are no list, or an empty one."""
+    if isinstance(labels, (str, bytes)) or not isinstance(labels, (Sequence, np.ndarray)):
+        raise WalkError(f"{name} is {quote_value(labels)}; give a list of node labels{alternative}.")
+    if len(labels) == 0:
+        raise WalkError(f"{name} is empty; give at least one node label{alternative}.")
+    return [label.item() if isinstance(label, np.generic) else label for label in labels]
+
+
+def _locate_nodes(graph: Graph, history: Any) -> list[int]:
+    """Return the positions of the nodes of a history, a list of labels or a walk, with repetitions."""
+    visits: list[int] = graph.positions(list_labels("the history", getattr(history, "nodes", history))).tolist()
+    return visits
 
 
 def _check_weights(weights: Any, count: int) -> Float64:

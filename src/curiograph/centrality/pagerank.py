@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64
-from curiograph.centrality.history import (
-    Teleport,
-    check_alpha,
-    is_history_batch,
-    make_teleport_or_uniform,
-    make_teleports,
-)
-from curiograph.centrality.scores import label_scores, plot_top_scores
+from curiograph.centrality.history import Teleport, check_alpha, make_teleports
+from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
 from curiograph.errors import ConvergenceError, SettingError
-from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.messages import quote_value
 from curiograph.validation import check_integer, is_number, resolve_workers
@@ -73,15 +66,7 @@ class PageRank:
 
         Scores closer than the residual are ties, and ties are in node order.
         """
-        k = check_integer("k", k, 1, "ask for 1 node or more")
-        if self.scores.ndim == 2:
-            return [self._find_top(row, residual, k) for row, residual in zip(self.scores, self.residual, strict=True)]
-        return self._find_top(self.scores, self.residual, k)
-
-    def _find_top(self, scores: Float64, residual: float, k: int) -> list[tuple[Hashable, float]]:
-        rounded = np.round(scores / max(residual, _ROUNDING))
-        best = np.argsort(-rounded, kind="stable")[:k]
-        return [(self.graph.names[int(v)], float(scores[v])) for v in best]
+        return find_top_nodes(self.graph, self.scores, k, np.maximum(self.residual, _ROUNDING))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, with scores by label; a list of them for several histories."""
@@ -148,11 +133,10 @@ def pagerank(
     alpha = check_alpha(alpha)
     tolerance = check_positive("tolerance", tolerance)
     max_iterations = check_integer("max_iterations", max_iterations, 1, "give 1 or more")
-    if is_history_batch(graph, history):
-        teleports = make_teleports(graph, history, weights)
+    teleports, is_batch = make_teleports(graph, history, weights)
+    if is_batch:
         return PageRank(graph, alpha, *_solve_batch(graph, alpha, teleports, tolerance, max_iterations))
-    teleport = make_teleport_or_uniform(graph, history, weights)
-    return PageRank(graph, alpha, *_solve_one(graph, alpha, teleport, tolerance, max_iterations))
+    return PageRank(graph, alpha, *_solve_one(graph, alpha, teleports[0], tolerance, max_iterations))
 
 
 def compute_pagerank_rows(graph: Graph, alpha: float, teleports: Sequence[Teleport]) -> Float64:
@@ -248,23 +232,14 @@ def _solve_one(
 # ---- batches of histories -------------------------------------------------------------------------------------------
 
 
-class _Workspace(NamedTuple):
+class _Workspace:
     """Arrays, nodes x histories, that consecutive blocks reuse, since allocation takes time."""
 
-    q: Float64
-    y: Float64
-    scratch: Float64
-    shortfall: Float64
-    single: tuple[Float32, Float32, Float32]
-    recent: tuple[Float32, Float32]
-
-    @classmethod
-    def allocate(cls, graph: Graph, columns: int) -> _Workspace:
+    def __init__(self, graph: Graph, columns: int) -> None:
         shape = (graph.num_nodes, columns)
-        window = (kernels.pagerank.WINDOW, *shape)
-        q, y, scratch, shortfall = (np.zeros(shape) for _ in range(4))
-        single = np.zeros(shape, np.float32), np.zeros(shape, np.float32), np.zeros(shape, np.float32)
-        return cls(q, y, scratch, shortfall, single, (np.zeros(window, np.float32), np.zeros(window, np.float32)))
+        self.q, self.y, self.scratch, self.shortfall = (np.zeros(shape) for _ in range(4))
+        self.scaled, self.change, self.flow = (np.zeros(shape, np.float32) for _ in range(3))
+        self.recent = [np.zeros((kernels.pagerank.WINDOW, *shape), np.float32) for _ in range(2)]
 
 
 def _solve_batch(
@@ -274,14 +249,14 @@ def _solve_batch(
     count = len(teleports)
     scores = np.empty((count, graph.num_nodes))
     residual, iterations = np.full(count, np.inf), np.zeros(count, np.int64)
-    blocks = [slice(first, min(first + _BLOCK_COLUMNS, count)) for first in range(0, count, _BLOCK_COLUMNS)]
-    blocks = [block for block in blocks if block.stop - block.start >= _MIN_COLUMNS]
+    firsts = range(0, count - _MIN_COLUMNS + 1, _BLOCK_COLUMNS)
+    blocks = [slice(first, min(first + _BLOCK_COLUMNS, count)) for first in firsts]
 
     def solve(some: Sequence[slice]) -> None:
         work: _Workspace | None = None
         for block in some:
             if work is None or work.q.shape[1] != block.stop - block.start:
-                work = _Workspace.allocate(graph, block.stop - block.start)
+                work = _Workspace(graph, block.stop - block.start)
             iterations[block] = _solve_block(graph, alpha, teleports[block], tolerance, max_iterations, work)
             residual[block] = kernels.pagerank_batch.normalize_scores(work.q, work.y, work.shortfall, scores[block])
 
@@ -301,12 +276,7 @@ def _solve_batch(
 
 
 def _solve_block(
-    graph: Graph,
-    alpha: float,
-    teleports: Sequence[Teleport],
-    tolerance: float,
-    max_iterations: int,
-    work: _Workspace,
+    graph: Graph, alpha: float, teleports: Sequence[Teleport], tolerance: float, max_iterations: int, work: _Workspace
 ) -> int:
     """Solve a block into `work.y`, with single-precision corrections; return the number of passes over the edges."""
     indptr, indices, weights = graph.transition.rows
@@ -315,7 +285,7 @@ def _solve_block(
         single_weights, single_share = None, share.astype(np.float32)
     else:  # probabilities instead of weights, which may exceed the range of single precision
         single_weights, single_share = (weights * share[indices]).astype(np.float32), (share > 0).astype(np.float32)
-    q, y, scratch, shortfall, (scaled, change, flow), recent = work
+    q, y, shortfall = work.q, work.y, work.shortfall
     q[:], y[:] = 0.0, 0.0
     for column, teleport in enumerate(teleports):
         q[teleport.nodes, column] = teleport.probabilities
@@ -323,15 +293,15 @@ def _solve_block(
     errors, totals, iterations = np.ones(len(teleports)), np.ones(len(teleports)), 0
     for _ in range(_MAX_ROUNDS):
         scale = np.maximum(errors, _TINY)
-        np.divide(shortfall, scale, out=scaled, casting="same_kind")
+        np.divide(shortfall, scale, out=work.scaled, casting="same_kind")
         tolerances = np.clip(0.3 * tolerance * totals / scale, _SINGLE_TOLERANCE, 1.0).astype(np.float32)
         iterations += kernels.pagerank_batch.solve_gauss_seidel(
-            indptr, indices, single_weights, single_share, np.float32(alpha), scaled, change, flow, *recent,
-            tolerances, _MAX_SWEEPS,
+            indptr, indices, single_weights, single_share, np.float32(alpha), work.scaled, work.change, work.flow,
+            *work.recent, tolerances, _MAX_SWEEPS,
         )  # fmt: skip
-        y += change * scale
+        y += work.change * scale
         errors, totals = kernels.pagerank_batch.compute_residuals(
-            indptr, indices, weights, share, alpha, q, y, scratch, shortfall
+            indptr, indices, weights, share, alpha, q, y, work.scratch, shortfall
         )
         if iterations >= max_iterations or np.all(errors <= 0.5 * tolerance * totals):
             break

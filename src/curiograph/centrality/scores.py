@@ -17,10 +17,11 @@ if TYPE_CHECKING:
 _NUM_PLOTTED = 10
 
 
-def find_top_nodes(graph: Graph, scores: Float64, k: int) -> Any:
+def find_top_nodes(graph: Graph, scores: Float64, k: int, resolution: Any = 0.0) -> Any:
     """Return the `k` nodes with the highest scores as (label, score), best first, ties in node order.
 
-    For several rows of scores, return a list of such lists.
+    Scores that are equal after rounding to a multiple of `resolution` are ties. For several rows of scores, return a
+    list of such lists.
 
     >>> from curiograph.graph.toys import cycle
     >>> find_top_nodes(cycle(4), np.array([0.1, 0.4, 0.4, 0.1]), 2)
@@ -28,8 +29,9 @@ def find_top_nodes(graph: Graph, scores: Float64, k: int) -> Any:
     """
     k = check_integer("k", k, 1, "ask for 1 node or more")
     if scores.ndim > 1:
-        return [find_top_nodes(graph, row, k) for row in scores]
-    order = np.argsort(-scores, kind="stable")[:k]
+        resolutions = np.broadcast_to(resolution, len(scores))
+        return [find_top_nodes(graph, row, k, each) for row, each in zip(scores, resolutions, strict=True)]
+    order = np.argsort(-np.round(scores / resolution) if resolution else -scores, kind="stable")[:k]
     return [(graph.label(int(v)), float(scores[v])) for v in order]
 
 

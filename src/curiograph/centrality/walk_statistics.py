@@ -275,15 +275,7 @@ def compare_walks(
     results = {}
     for name, agent in agents.items():
         statistics = walk_statistics(
-            graph,
-            agent,
-            reward=reward,
-            p_g=p_g,
-            starts=starts,
-            walks=walks,
-            steps=steps,
-            fallback=fallback,
-            seed=seed,
+            graph, agent, reward=reward, p_g=p_g, starts=starts, walks=walks, steps=steps, fallback=fallback, seed=seed
         )
         results[str(name)] = replace(statistics, name=str(name))
     return WalkComparison(results)

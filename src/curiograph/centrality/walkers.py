@@ -10,18 +10,17 @@ import numpy as np
 from curiograph import kernels
 from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.evaluate import draw_starts
-from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import GraphError, SettingError, WalkError
+from curiograph.arrays import Int32, Int64
+from curiograph.centrality.history import list_labels
+from curiograph.errors import GraphError, SettingError
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.csr import freeze_array
 from curiograph.graph.graph import Graph
-from curiograph.messages import quote_value
 
 Starts = Sequence[Hashable]
 """Labels of start nodes."""
 
 _BATCH_SIZE = 1024  # walkers per batch; bounds the memory and does not change the walks
-_NO_WEIGHTS: Float64 = freeze_array(np.empty(0))
 
 
 def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
@@ -36,7 +35,7 @@ def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
     array([[ 0,  1,  2, -1]], dtype=int32)
     """
     graph = walkers.stack.graphs[0]
-    weights = _NO_WEIGHTS if graph.weights is None else graph.weights
+    weights = freeze_array(np.empty(0)) if graph.weights is None else graph.weights
     walks: Int32 = kernels.sampling.sample_markov_walks(
         graph.indptr, graph.indices, weights, walkers.nodes[:, 0].copy(), walkers.streams, steps
     )
@@ -87,11 +86,7 @@ def choose_starts(graph: Graph, starts: Starts | None, walks: int, seed: int) ->
         if len(leavable) == 0:
             raise GraphError("all edges of the graph have weight zero, so there is nowhere to walk.")
         return draw_starts(leavable, walks, seed)
-    if isinstance(starts, (str, bytes)) or not isinstance(starts, (Sequence, np.ndarray)):
-        raise WalkError(f"starts is {quote_value(starts)}; give a list of node labels, or None for random nodes.")
-    labels = [label.item() if isinstance(label, np.generic) else label for label in starts]
-    if not labels:
-        raise WalkError("starts is empty; give at least one node label, or None for random nodes.")
+    labels = list_labels("starts", starts, ", or None for random nodes")
     if walks < len(labels):
         raise SettingError(f"walks is {walks}, fewer than the {len(labels)} starts; give one walk per start or more.")
     return np.resize(graph.positions(labels), walks).astype(np.int64)

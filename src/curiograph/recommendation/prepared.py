@@ -6,7 +6,7 @@ Walkers forget their path at a teleport, so the expected visits from a history a
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -106,33 +106,28 @@ class CuriousRanker(Ranker):
         object.__setattr__(self, "reward", as_reward(self.reward))
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return self._sum_parts(graph, histories, candidates, lambda part: part.visits, 1)
+        return self._sum_parts(graph, histories, candidates, "visits", 1)
 
     def errors(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return np.sqrt(self._sum_parts(graph, histories, candidates, lambda part: part.errors, 2))
+        return np.sqrt(self._sum_parts(graph, histories, candidates, "errors", 2))
 
     def _sum_parts(
-        self,
-        graph: Graph,
-        histories: Sequence[Int32],
-        candidates: Candidates,
-        get_values: Callable[[Part], Float32],
-        power: int,
+        self, graph: Graph, histories: Sequence[Int32], candidates: Candidates, kind: str, power: int
     ) -> Float64:
-        """Sum a power of some values of parts over each history, divided by the same power of the total visits."""
+        """Sum a power of visits or errors over each history, divided by the same power of the total visits."""
         visited = np.unique(np.concatenate([*histories, np.empty(0, np.int32)])).astype(np.int32)
         all_parts = self._get_parts(graph, visited)
         sums = np.empty(len(candidates.nodes))
         for history, (a, b) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
             parts, wanted = [all_parts[v] for v in history.tolist()], candidates.nodes[a:b]
-            pairs = [(part.nodes, get_values(part)) for part in parts]
-            if _DENSE_RATIO * len(wanted) > graph.num_nodes and any(len(wanted) > len(nodes) for nodes, _ in pairs):
-                nodes = np.concatenate([nodes for nodes, _ in pairs])
-                values = np.concatenate([values for _, values in pairs]).astype(np.float64)
-                found = np.bincount(nodes, values if power == 1 else values**power, graph.num_nodes)[wanted]
+            if _DENSE_RATIO * len(wanted) > graph.num_nodes and any(len(wanted) > len(part.nodes) for part in parts):
+                nodes = np.concatenate([part.nodes for part in parts])
+                values = np.concatenate([getattr(part, kind) for part in parts]).astype(np.float64)
+                found = np.bincount(nodes, values**power, graph.num_nodes)[wanted]
             else:
-                looked_up = [look_up_values(*pair, wanted) for pair in pairs]
-                found = np.asarray(sum(looked_up if power == 1 else [values**power for values in looked_up]))
+                found = np.asarray(
+                    sum(look_up_values(part.nodes, getattr(part, kind), wanted) ** power for part in parts)
+                )
             sums[a:b] = found / sum(part.total for part in parts) ** power
         return sums
 
@@ -177,10 +172,10 @@ class CuriousRanker(Ranker):
 
     def describe(self, graph: Graph) -> dict[str, Any]:
         """Return everything that determines the parts of a graph, as JSON values."""
-        shape, weights = np.array([graph.num_nodes, graph.directed]), graph.weights
+        shape = np.array([graph.num_nodes, graph.directed])
         return {
             "version": _VERSION,
-            "graph": hash_values(shape, graph.indptr, graph.indices, *([] if weights is None else [weights])),
+            "graph": hash_values(shape, graph.indptr, graph.indices, graph.weights),
             "agent": fingerprint("agent", as_agent(self.agent)),
             "reward": fingerprint("reward", as_reward(self.reward)),
             "alpha": self.alpha,
@@ -298,10 +293,9 @@ def _unpack_parts(graph: Graph, arrays: Arrays) -> dict[int, Part]:
     ascending[inner[(inner > 0) & (inner < len(nodes))] - 1] = True  # between two parts
     if not (np.all(np.diff(starts) > 0) and np.all(ascending)):
         raise ValueError("its nodes are not in order")
-    for numbers in (visits, totals):
-        if not (np.all(np.isfinite(numbers)) and np.all(numbers > 0)):
-            raise ValueError("it holds numbers that are not finite and above zero")
-    if not (np.all(np.isfinite(errors)) and np.all(errors >= 0)):
+    if not all(np.all(np.isfinite(numbers) & (numbers > 0)) for numbers in (visits, totals)):
+        raise ValueError("it holds numbers that are not finite and above zero")
+    if not np.all(np.isfinite(errors) & (errors >= 0)):
         raise ValueError("it holds errors that are not finite, or negative")
     return {
         int(start): Part(nodes[a:b], visits[a:b], errors[a:b], float(total))

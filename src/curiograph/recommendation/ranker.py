@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32
-from curiograph.errors import RankerError, UnknownNameError
+from curiograph.errors import RankerError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid, library
 from curiograph.messages import quote_value
-from curiograph.validation import check_seed
+from curiograph.validation import check_choice, check_seed
 
 CandidateSet = Literal["last", "history", "all"]
 
@@ -121,12 +121,8 @@ def check_ranker_scores(ranker: Ranker, given: Any, candidates: Candidates) -> F
 
 def check_candidate_set(which: Any) -> CandidateSet:
     """Return the name of a candidate set; raise UnknownNameError for anything else."""
-    if not isinstance(which, str) or which not in get_args(CandidateSet):
-        raise UnknownNameError(
-            f"candidates is {quote_value(which)}; the choices are {', '.join(get_args(CandidateSet))}."
-        )
-    choice: Any = which
-    return choice  # type: ignore[no-any-return]
+    choice: CandidateSet = check_choice("candidates", which, get_args(CandidateSet))
+    return choice
 
 
 def find_candidates(graph: Graph, histories: Sequence[Int32], which: CandidateSet) -> Candidates:

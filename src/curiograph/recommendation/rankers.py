@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,18 +27,8 @@ MAX_EXACT_NODES = 50_000
 
 _SCORE_STEP = 1e-10  # PageRanks closer than this are ties: far above the solver's errors, which depend on the batch
 _PUSH_NODES = 64  # nodes whose scores local push makes precise
-_PUSH_EDGES = MAX_EDGES  # maximum number of edges read by local push
 _BATCH_SIZE = 64  # histories solved together; bounds the memory
 _MAX_KEPT = 2**25  # numbers kept per graph by `prepare`: a quarter of a gigabyte
-
-
-class _StartVisits(NamedTuple):
-    """Expected visits from one start node until the first teleport."""
-
-    visits: Float64
-    """Expected visits of every node."""
-    total: float
-    """Sum over all nodes."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +47,11 @@ class PageRankRanker(Ranker):
     """Probability to follow a link instead of teleporting to the history."""
     name: str = "pagerank"
     """Name of the ranker."""
-    _kept: dict[Graph, dict[int, _StartVisits]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    """Prepared visits by graph and start; their sum over a history is proportional to its PageRank."""
+    _kept: dict[Graph, dict[int, tuple[Float64, float]]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    """Expected visits of every node before the first teleport, and their sum, by graph and start: the sum of visits
+    over a history is proportional to its PageRank."""
     zero_is_unreached = True
 
     def __post_init__(self) -> None:
@@ -73,12 +66,12 @@ class PageRankRanker(Ranker):
         kept, unprepared = self._kept.get(graph, {}), []
         for user, (history, nodes) in enumerate(zip(histories, wanted, strict=True)):
             if kept and all(v in kept for v in history.tolist()):
-                known = [kept[v] for v in history.tolist()]
-                total = sum(each.total for each in known)
+                visits, totals = zip(*(kept[v] for v in history.tolist()), strict=True)
                 if 2 * len(nodes) > graph.num_nodes:
-                    found = np.asarray(sum(each.visits for each in known))[nodes] / total
+                    found = np.asarray(sum(visits))[nodes]
                 else:
-                    found = np.asarray(sum(each.visits[nodes] for each in known) / total)
+                    found = np.asarray(sum(each[nodes] for each in visits))
+                found = found / sum(totals)
                 scores[candidates.offsets[user] : candidates.offsets[user + 1]] = found
             else:
                 unprepared.append(user)
@@ -103,11 +96,11 @@ class PageRankRanker(Ranker):
             totals = compute_flow_scales(graph, self.alpha, rows)
             rows *= totals[:, None]
             for start, visits, total in zip(starts, rows, totals.tolist(), strict=True):
-                kept[start] = _StartVisits(visits, total)
+                kept[start] = visits, total
 
     def _push(self, graph: Graph, history: Int32, wanted: Int32) -> Float64:
         """Return scores of some nodes by local push, reading only the graph around the history and around them."""
-        result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=_PUSH_EDGES)
+        result = push_scores(graph, make_uniform_teleport(history), self.alpha, _PUSH_NODES, max_edges=MAX_EDGES)
         order = np.argsort(result.nodes)
         nodes = result.nodes[order]
         # The mass not yet pushed has spread far, so it is distributed like PageRank without a history.

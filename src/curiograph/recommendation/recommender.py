@@ -180,10 +180,8 @@ class Recommender:
         require_edges(as_graph(graph))
         self.graph = graph
         self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
-
-    @property
-    def _curious_rankers(self) -> dict[str, CuriousRanker]:
-        return _find_components(self.ranker, CuriousRanker)
+        self.curious_rankers = _find_components(self.ranker, CuriousRanker)
+        """Curious rankers among the components, by name."""
 
     def prepare(self, labels: Sequence[Hashable] | None = None) -> None:
         """Compute in advance what users who visited these nodes need; by default all nodes.
@@ -191,28 +189,28 @@ class Recommender:
         For a large graph, begin with the nodes that most users visit, and `save` repeatedly.
         """
         labels = self.graph.labels if labels is None else labels
-        for kind in (CuriousRanker, PageRankRanker):
-            components: dict[str, Any] = _find_components(self.ranker, kind)
-            for ranker in components.values():
-                ranker.prepare(self.graph, labels)
+        for curious in self.curious_rankers.values():
+            curious.prepare(self.graph, labels)
+        for plain in _find_components(self.ranker, PageRankRanker).values():
+            plain.prepare(self.graph, labels)
         for label in list(labels)[:1]:
             _ = self.recommend([label], 1).reasons  # compiles kernels and computes cached properties of the graph
 
     def prepare_loaded(self) -> None:
         """Prepare what `load` does not restore, PageRank, for the nodes whose parts were loaded."""
-        prepared = [set(ranker.kept.get(self.graph, {})) for ranker in self._curious_rankers.values()]
+        prepared = [set(ranker.kept.get(self.graph, {})) for ranker in self.curious_rankers.values()]
         nodes = set.intersection(*prepared) if prepared else set()
         self.prepare([self.graph.label(v) for v in sorted(nodes)])
 
     @property
     def num_prepared(self) -> int:
         """Number of parts computed or loaded, over all components."""
-        return sum(len(ranker.kept.get(self.graph, {})) for ranker in self._curious_rankers.values())
+        return sum(len(ranker.kept.get(self.graph, {})) for ranker in self.curious_rankers.values())
 
     def is_prepared(self, history: History) -> bool:
         """Return whether everything needed for a history has been computed or loaded."""
         nodes = history.nodes.tolist()
-        prepared = (ranker.kept.get(self.graph, {}) for ranker in self._curious_rankers.values())
+        prepared = (ranker.kept.get(self.graph, {}) for ranker in self.curious_rankers.values())
         return all(node in parts for parts in prepared for node in nodes)
 
     def save(self, path: PathLike) -> None:
@@ -224,10 +222,9 @@ class Recommender:
         load_parts(path, self.graph, self._require_curious())
 
     def _require_curious(self) -> dict[str, CuriousRanker]:
-        rankers = self._curious_rankers
-        if not rankers:
+        if not self.curious_rankers:
             raise SettingError(f"the ranker {self.ranker.name!r} has no parts to keep in a file; only curious ones do.")
-        return rankers
+        return self.curious_rankers
 
     def recommend(self, history: Any, k: int = 10, *, candidates: CandidateSet = "all") -> Any:
         """Return the `k` best candidates for a user, or a list of such lists for a list of histories."""

@@ -23,7 +23,7 @@ def prepare_nodes(recommender: Recommender, nodes: Iterable[int], check: StopChe
     """Prepare those of some nodes (positions) that are not prepared; call `check` before each."""
     graph = recommender.graph
     for node in dict.fromkeys(nodes):
-        for ranker in _get_curious_rankers(recommender):
+        for ranker in recommender.curious_rankers.values():
             if node not in ranker.kept.get(graph, {}):
                 check()
                 ranker.prepare(graph, [graph.label(node)])
@@ -31,7 +31,7 @@ def prepare_nodes(recommender: Recommender, nodes: Iterable[int], check: StopChe
 
 def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[int]:
     """Return those of some nodes that are prepared for all curious rankers."""
-    prepared = [ranker.kept.get(recommender.graph, {}) for ranker in _get_curious_rankers(recommender)]
+    prepared = [ranker.kept.get(recommender.graph, {}) for ranker in recommender.curious_rankers.values()]
     return [node for node in nodes if all(node in parts for parts in prepared)]
 
 
@@ -44,7 +44,7 @@ def prepare_for_request(
     use memory after the request.
     """
     graph = recommender.graph
-    kept = [ranker.kept.get(graph, {}) for ranker in _get_curious_rankers(recommender)]
+    kept = [ranker.kept.get(graph, {}) for ranker in recommender.curious_rankers.values()]
     if sum(len(part.nodes) for prepared in kept for part in prepared.copy().values()) >= max_numbers:
         copies = _replace_curious(
             recommender, lambda ranker: replace(ranker, kept={graph: ranker.kept.get(graph, {}).copy()})
@@ -104,7 +104,3 @@ def _replace_curious(recommender: Recommender, make_ranker: Callable[[CuriousRan
         for name, part in recommender.ranker.parts().items()
     }
     return MixtureRanker(parts, getattr(recommender.ranker, "weights", None))
-
-
-def _get_curious_rankers(recommender: Recommender) -> list[CuriousRanker]:
-    return [part for part in recommender.ranker.parts().values() if isinstance(part, CuriousRanker)]

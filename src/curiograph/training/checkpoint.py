@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ from numpy.typing import NDArray
 from curiograph.agents.pretrained import TrainedAgent, load_agent
 from curiograph.errors import FileFormatError, SettingError
 from curiograph.graph.splits import Split
-from curiograph.messages import quote_value, shorten_text
+from curiograph.hashing import hash_chunks
+from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.rewards.base import Reward
 from curiograph.tensors import open_tensors, write_tensors
@@ -23,7 +23,7 @@ from curiograph.training.config import TrainingSettings
 
 RUN_FILE = "run.json"
 
-_FIX = "delete it to train from the start"
+CHECKPOINT_FIX = "delete it to train from the start"
 
 State = dict[str, NDArray[Any]]
 """Arrays of a learner's state by name."""
@@ -70,12 +70,12 @@ def describe_run(
         "reward": reward.name,
         "seed": seed,
         "start": None,
-        "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": _hash_bytes(graph_bytes)},
+        "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": hash_chunks(graph_bytes)},
         "settings": asdict(settings),
     }
     if start is not None:
         weight_bytes = (name.encode() + array.tobytes() for name, array in start.agent.network.items())
-        description["start"] = f"{start.source}, sha256 {_hash_bytes(weight_bytes)}"
+        description["start"] = f"{start.source}, sha256 {hash_chunks(weight_bytes)}"
     if getattr(reward, "fingerprint", None) is not None:  # built-in rewards and older runs have none
         description["fingerprint"] = fingerprint("reward", reward)
     plain: dict[str, Any] = json.loads(json.dumps(description))
@@ -90,8 +90,7 @@ def check_run_folder(out: Path, description: Mapping[str, Any]) -> None:
     if found == description:
         return
     old, new = _flatten_settings(found), _flatten_settings(description)
-    names = (name for name in (*new, *old) if name not in old or name not in new or old[name] != new[name])
-    name = next(names, "origin")
+    name = next((name for name in (*new, *old) if old.get(name, ...) != new.get(name, ...)), "origin")
     if name == "graphs":
         difference = "its graphs are not those requested"
     else:
@@ -132,7 +131,7 @@ def save_checkpoint(path: Path, state: State, progress: dict[str, Any]) -> None:
 
 def load_checkpoint(path: Path) -> tuple[State, dict[str, Any]]:
     """Read the arrays and the progress of a checkpoint; raise FileFormatError if it is damaged."""
-    with open_tensors(path, "checkpoint", _FIX) as file:
+    with open_tensors(path, "checkpoint", CHECKPOINT_FIX) as file:
         progress = json.loads(file.metadata["curiograph"])
         arrays = file.read_all()
         if not isinstance(progress, dict):
@@ -144,11 +143,6 @@ def load_checkpoint(path: Path) -> tuple[State, dict[str, Any]]:
         if progress.pop("sha256", None) not in (None, _hash_arrays(arrays)):  # older checkpoints have no checksum
             raise ValueError("it is damaged: its checksum does not match")
     return arrays, progress
-
-
-def make_checkpoint_error(path: Path, error: Exception) -> FileFormatError:
-    """Return an error that explains why a checkpoint cannot be used and what to do."""
-    return FileFormatError(f"{path}: is not a usable checkpoint ({shorten_text(error, 120)}); {_FIX}.")
 
 
 def check_state(state: State, expected: State, capacity: int, num_graphs: int, num_nodes: int) -> None:
@@ -185,28 +179,12 @@ def check_state(state: State, expected: State, capacity: int, num_graphs: int, n
         if name in expected and np.any((state[name] < least) | (state[name] > most)):
             raise ValueError(f"its {name} is not from {least} to {most}")
     replayed_lengths = state.get("replay.counted", state["replay.length"])
-    for walks, lengths in (
-        (state["walks.nodes"], state["walks.lengths"]),
-        (state["replay.nodes"], replayed_lengths),
-    ):
+    for walks, lengths in ((state["walks.nodes"], state["walks.lengths"]), (state["replay.nodes"], replayed_lengths)):
         visited = np.arange(walks.shape[1]) < lengths[:, None]
         if np.any(visited & ((walks < 0) | (walks >= num_nodes))):
             raise ValueError("its walks visit nodes that the graphs do not have")
 
 
 def _hash_arrays(arrays: State) -> str:
-    def iterate_chunks() -> Iterable[Any]:
-        for name in sorted(arrays):
-            array = np.ascontiguousarray(arrays[name])
-            yield f"{name} {array.dtype} {array.shape}".encode()
-            yield array.data
-
-    return _hash_bytes(iterate_chunks())
-
-
-def _hash_bytes(chunks: Iterable[Any]) -> str:
-    """Return the SHA-256 of some buffers, one after the other."""
-    digest = hashlib.sha256()
-    for chunk in chunks:
-        digest.update(chunk)
-    return digest.hexdigest()
+    ordered = [(name, np.ascontiguousarray(arrays[name])) for name in sorted(arrays)]
+    return hash_chunks(chunk for name, a in ordered for chunk in (f"{name} {a.dtype} {a.shape}", a.data))

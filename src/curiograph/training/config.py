@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 from curiograph.agents.gnn import GnnShape
@@ -22,7 +22,7 @@ class TrainingSettings:
     """Nodes of a training walk, the start included."""
     learning_rate: float = 1e-3
     """Initial learning rate of Adam."""
-    final_rate: float = 1.0
+    final_rate: float = 0.02
     """Final learning rate as a share of the initial one, reached by cosine decay."""
     steepest: float = 10.0
     """Maximum gradient norm; 0 disables clipping."""
@@ -47,8 +47,6 @@ class DqnSettings(TrainingSettings):
     """
 
     train_steps: int = 12_000
-    learning_rate: float = 1e-3
-    final_rate: float = 0.02
     shape: GnnShape = field(
         default_factory=lambda: GnnShape(log_features=True, inner_degree=True, inner_triangles=True, aggregation="sum")
     )
@@ -106,8 +104,6 @@ class ExpertIterationSettings(TrainingSettings):
     """
 
     train_steps: int = 4_000
-    learning_rate: float = 1e-3
-    final_rate: float = 0.02
     shape: HorizonShape = field(default_factory=HorizonShape)
     """Architecture of the network; its fields are settings too."""
     walks: int = 16
@@ -163,17 +159,15 @@ def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingS
     if preset not in tuple(presets[agent]):
         raise UnknownNameError(f"{agent} has no preset {preset!r}; its presets are {', '.join(presets[agent])}.")
     base = presets[agent][preset]()
-    own = {field.name: getattr(base, field.name) for field in fields(base) if field.name != "shape"}
-    shape = {field.name: getattr(base.shape, field.name) for field in fields(base.shape) if field.name not in own}
+    own = asdict(base)
+    shape = {name: value for name, value in own.pop("shape").items() if name not in own}
     defaults = own | shape
     for name in changes:
         if name not in defaults:
             raise SettingError(f"there is no setting {name!r} of {agent}; the settings are {', '.join(defaults)}.")
     checked = {name: _check_setting(name, value, defaults[name]) for name, value in changes.items()}
-    new_shape = replace(base.shape, **{name: value for name, value in checked.items() if name in shape})
-    settings: TrainingSettings = replace(
-        base, shape=new_shape, **{name: value for name, value in checked.items() if name in own}
-    )
+    new_shape = replace(base.shape, **{name: checked.pop(name) for name in changes if name in shape})
+    settings: TrainingSettings = replace(base, shape=new_shape, **checked)
     return settings
 
 

@@ -34,13 +34,13 @@ class DqnLearner(Learner):
         super().__init__(settings, GnnNetwork(settings.shape), graphs, reward, seed)
         self.target = GnnNetwork(settings.shape)
         self.target.load_state_dict(self.network.state_dict())
-        columns: dict[str, Any] = {
-            "nodes": ((settings.walk_nodes,), np.int32),
-            "length": ((), np.int64),
-            "gained": ((), np.float64),
-            "counted": ((), np.int64),
-        }
-        self.replay = Replay(settings.buffer, columns)
+        self.replay = Replay(
+            settings.buffer,
+            nodes=((settings.walk_nodes,), np.int32),
+            length=((), np.int64),
+            gained=((), np.float64),
+            counted=((), np.int64),
+        )
         self.exploration = self.start_walks(np.arange(len(graphs)), settings.walk_nodes)
         self._online_agent = GnnAgent(settings.shape, view_weights(self.network))
         self._target_agent = GnnAgent(settings.shape, view_weights(self.target))
@@ -95,12 +95,10 @@ class DqnLearner(Learner):
             for first in range(max(2, oldest), last + 1) if len(rows) else ():
                 rewards = walks.rewards[rows, first - 2 : length - 1]
                 self.replay.add(
-                    {
-                        "nodes": walks.nodes[rows],
-                        "length": np.full(len(rows), first),
-                        "gained": rewards @ self.settings.discount ** np.arange(rewards.shape[1]),
-                        "counted": np.full(len(rows), length),
-                    }
+                    nodes=walks.nodes[rows],
+                    length=np.full(len(rows), first),
+                    gained=rewards @ self.settings.discount ** np.arange(rewards.shape[1]),
+                    counted=np.full(len(rows), length),
                 )
 
     def _update(self) -> float:

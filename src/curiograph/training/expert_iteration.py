@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -37,15 +36,15 @@ class ExpertIterationLearner(Learner):
     def __init__(self, settings: ExpertIterationSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
         torch.manual_seed(seed)
         super().__init__(settings, HorizonNetwork(settings.shape), graphs, reward, seed)
-        columns: dict[str, Any] = {
-            "nodes": ((max(settings.walk_nodes, settings.far_nodes),), np.int32),
-            "length": ((), np.int64),
-            "ahead": ((), np.int64),
-            "count": ((), np.int64),
-            "options": ((settings.options,), np.int32),
-            "values": ((settings.options,), np.float32),
-        }
-        self.replay = Replay(settings.buffer, columns)
+        self.replay = Replay(
+            settings.buffer,
+            nodes=((max(settings.walk_nodes, settings.far_nodes),), np.int32),
+            length=((), np.int64),
+            ahead=((), np.int64),
+            count=((), np.int64),
+            options=((settings.options,), np.int32),
+            values=((settings.options,), np.float32),
+        )
         self.exploration = self._start_random_walks(settings.walks, settings.walk_nodes)
         self._agent = HorizonAgent(settings.shape, view_weights(self.network))
 
@@ -129,14 +128,12 @@ class ExpertIterationLearner(Learner):
         nodes = np.full((len(rows), self.replay.columns["nodes"].shape[1]), -1, np.int32)
         nodes[:, : walks.nodes.shape[1]] = walks.nodes[rows]
         self.replay.add(
-            {
-                "nodes": nodes,
-                "length": walks.lengths[rows],
-                "ahead": ahead[rows],
-                "count": sample.counts[rows],
-                "options": options[rows],
-                "values": option_values[rows],
-            }
+            nodes=nodes,
+            length=walks.lengths[rows],
+            ahead=ahead[rows],
+            count=sample.counts[rows],
+            options=options[rows],
+            values=option_values[rows],
         )
         if sample is candidates:
             return values

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,6 +26,9 @@ from curiograph.rewards.base import Reward
 from curiograph.training.checkpoint import State, check_state
 from curiograph.training.config import TrainingSettings
 from curiograph.training.replay import Replay
+
+_WALK_FIELDS = {name: name for name in ("nodes", "lengths", "rewards", "streams")} | {"graphs": "graph_of"}
+"""Fields of the walks in progress by their names in a checkpoint."""
 
 
 class Learner(ABC):
@@ -116,11 +120,7 @@ class Learner(ABC):
         walks = self.exploration
         state: State = {
             "counts": np.array([self.step_number, self.updates, self.replay.added, walks.steps]),
-            "walks.nodes": walks.nodes,
-            "walks.lengths": walks.lengths,
-            "walks.rewards": walks.rewards,
-            "walks.graphs": walks.graph_of,
-            "walks.streams": walks.streams,
+            **{f"walks.{name}": getattr(walks, field) for name, field in _WALK_FIELDS.items()},
         }
         for name, network in self.get_networks().items():
             state |= {f"{name}.{key}": value.numpy() for key, value in network.state_dict().items()}
@@ -135,15 +135,8 @@ class Learner(ABC):
         num_nodes = int(self.exploration.stack.starts[-1])
         check_state(state, self.get_state(), self.replay.capacity, len(self.starts), num_nodes)
         self.step_number, self.updates, self.replay.added, steps = (int(n) for n in state["counts"])
-        self.exploration = replace(
-            self.exploration,
-            steps=steps,
-            nodes=state["walks.nodes"],
-            lengths=state["walks.lengths"],
-            rewards=state["walks.rewards"],
-            graph_of=state["walks.graphs"],
-            streams=state["walks.streams"],
-        )
+        walks: dict[str, Any] = {field: state[f"walks.{name}"] for name, field in _WALK_FIELDS.items()}
+        self.exploration = replace(self.exploration, steps=steps, **walks)
         for name, network in self.get_networks().items():
             weights = _select_prefix(state, f"{name}.")
             network.load_state_dict({key: torch.from_numpy(value) for key, value in weights.items()})

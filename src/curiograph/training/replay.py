@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,14 +13,14 @@ Columns = dict[str, NDArray[Any]]
 class Replay:
     """A ring buffer of rows with named columns; when it is full, new rows overwrite the oldest.
 
-    >>> replay = Replay(3, {"value": ((), np.float32)})
-    >>> for value in range(4):
-    ...     replay.add({"value": np.array([value], np.float32)})
+    >>> replay = Replay(3, value=((), np.float32))
+    >>> for number in range(4):
+    ...     replay.add(value=np.array([number], np.float32))
     >>> replay.columns["value"].tolist(), len(replay)
     ([3.0, 1.0, 2.0], 3)
     """
 
-    def __init__(self, capacity: int, columns: Mapping[str, tuple[tuple[int, ...], Any]]) -> None:
+    def __init__(self, capacity: int, **columns: tuple[tuple[int, ...], Any]) -> None:
         self.capacity = capacity
         self.added = 0
         self.columns: Columns = {name: np.zeros((capacity, *shape), dtype) for name, (shape, dtype) in columns.items()}
@@ -29,7 +28,7 @@ class Replay:
     def __len__(self) -> int:
         return min(self.added, self.capacity)
 
-    def add(self, rows: Mapping[str, NDArray[Any]]) -> None:
+    def add(self, **rows: NDArray[Any]) -> None:
         """Append rows, at most `capacity` of them."""
         count = len(next(iter(rows.values())))
         places = (self.added + np.arange(count)) % self.capacity

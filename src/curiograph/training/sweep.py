@@ -15,9 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.gnn import GnnAgent
-from curiograph.agents.horizon import HorizonAgent
-from curiograph.agents.pretrained import AGENT_FILE, save_agent
+from curiograph.agents.pretrained import AGENT_FILE, AGENT_KINDS, save_agent
 from curiograph.errors import AgentError, JobError, SettingError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
@@ -37,7 +35,6 @@ from curiograph.training.sweep_results import Training, Trainings
 from curiograph.training.trainer import as_split, check_initial_agent, train
 from curiograph.validation import check_seed, resolve_workers
 
-_AGENT_TYPES: dict[str, Any] = {"gnn": GnnAgent, "horizon": HorizonAgent}
 _MAX_NAMED = 5  # failed trainings that a message names
 _POLL_SECONDS = 1.0  # between two readings of the logs
 _MAX_SHOWN = 3  # running trainings that a progress message names
@@ -132,17 +129,18 @@ def train_many(
         raise SettingError(f"out is {quote_value(out)}; give the path of a folder.")
     home = Path(out)
     graphs = as_split(sets)
-    rewards = {each.name: each for each in map(as_reward, _as_list("reward", reward))}
-    tasks = _make_tasks(_as_list("reward", reward), agent, preset, seed, changes)
+    all_rewards = [as_reward(each) for each in _as_list("reward", reward)]
+    rewards = {each.name: each for each in all_rewards}
+    tasks = _make_tasks([each.name for each in all_rewards], agent, preset, seed, changes)
     initial = as_initial_agent(start)
     for task in tasks:
         check_initial_agent(initial, task.settings, rewards[task.varied["reward"]])
     used_engine = resolve_engine(engine, workers, address, home)
     if used_engine.name == "local":  # trainings are long enough for processes
-        used_engine = replace(used_engine, workers=resolve_workers(used_engine.workers))
-        num_parallel = min(resolve_workers(used_engine.workers), len(tasks))
+        num_workers = resolve_workers(used_engine.workers)
+        used_engine = replace(used_engine, workers=num_workers)
         replay_bytes = max(task.settings.replay_bytes for task in tasks)
-        check_memory(num_parallel * replay_bytes, "lower buffer, or use fewer workers")
+        check_memory(min(num_workers, len(tasks)) * replay_bytes, "lower buffer, or use fewer workers")
     job = Job(
         name="train",
         function=_train_task,
@@ -158,7 +156,7 @@ def train_many(
         describe_task=lambda task: task.name,
         unit="trainings",
     )
-    folders = [(home / task.name, task.settings.train_steps) for task in tasks]
+    folders = {home / task.name: task.settings.train_steps for task in tasks}
     with lock_run_folder(home), watch_logs(folders, progress) as watched_progress:
         for task in tasks:  # raise before the first training starts
             if (home / task.name).is_dir():
@@ -172,7 +170,7 @@ def train_many(
 
 
 def _make_tasks(
-    rewards: list[RewardLike],
+    rewards: list[str],
     agent: str | Sequence[str],
     preset: str | Sequence[str],
     seed: int | Sequence[int],
@@ -183,14 +181,14 @@ def _make_tasks(
     constant = {name: value for name, value in changes.items() if name not in lists}
     tasks: dict[str, _Task] = {}
     for reward, kind, base, *values, number in product(
-        map(as_reward, rewards),
+        rewards,
         _as_list("agent", agent),
         _as_list("preset", preset),
         *lists.values(),
         map(check_seed, _as_list("seed", seed)),
     ):
         listed = dict(zip(lists, values, strict=True))
-        varied = {"reward": reward.name, "agent": kind, "preset": base, "seed": number, **listed}
+        varied = {"reward": reward, "agent": kind, "preset": base, "seed": number, **listed}
         task = _Task(_make_name(varied), varied, constant | listed, make_settings(kind, base, constant | listed))
         if task.name in tasks:
             raise SettingError(
@@ -254,7 +252,18 @@ def _train_task(shared: _Shared, task: _Task) -> Result:
 
 def _collect_results(tasks: Sequence[_Task], results: Sequence[Result], home: Path) -> Trainings:
     """Save the agents, which may come from other machines, and return the trainings; warn about failed ones."""
-    failed = {task.name: result["failed"] for task, result in zip(tasks, results, strict=True) if "failed" in result}
+    rows, failed = [], {}
+    for task, result in zip(tasks, results, strict=True):
+        if "failed" in result:
+            failed[task.name] = result["failed"]
+            continue
+        folder = home / task.name
+        folder.mkdir(exist_ok=True)
+        network = {name: array for name, array in result.items() if name != "card"}
+        shape: Any = task.settings.shape  # type: ignore[attr-defined]
+        agent_type, _ = AGENT_KINDS[task.varied["agent"]]
+        agent = save_agent(agent_type(shape, network, task.name, result["card"]), folder / AGENT_FILE)
+        rows.append(Training(task.name, task.varied, agent, folder))
     if failed:
         named = "; ".join(f"{name}: {reason.rstrip('.')}" for name, reason in list(failed.items())[:_MAX_NAMED])
         more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
@@ -262,16 +271,6 @@ def _collect_results(tasks: Sequence[_Task], results: Sequence[Result], home: Pa
         if len(failed) == len(tasks):
             raise JobError(message, failed)
         warnings.warn(message, stacklevel=3)
-    rows = []
-    for task, result in zip(tasks, results, strict=True):
-        if task.name in failed:
-            continue
-        network = {name: array for name, array in result.items() if name != "card"}
-        shape: Any = task.settings.shape  # type: ignore[attr-defined]
-        folder = home / task.name
-        folder.mkdir(exist_ok=True)
-        agent = _AGENT_TYPES[task.varied["agent"]](shape, network, task.name, result["card"])
-        rows.append(Training(task.name, task.varied, save_agent(agent, folder / AGENT_FILE), folder))
     return Trainings(rows, failed)
 
 
@@ -279,8 +278,8 @@ def _collect_results(tasks: Sequence[_Task], results: Sequence[Result], home: Pa
 
 
 @contextmanager
-def watch_logs(trainings: Sequence[tuple[Path, int]], progress: Progress) -> Iterator[Progress]:
-    """Report the progress of running trainings (folder, steps), read from their logs.
+def watch_logs(trainings: Mapping[Path, int], progress: Progress) -> Iterator[Progress]:
+    """Report the progress of running trainings (steps by folder), read from their logs.
 
     Yield the callback to which the job reports its own progress.
     """
@@ -306,14 +305,11 @@ def watch_logs(trainings: Sequence[tuple[Path, int]], progress: Progress) -> Ite
 class _LogWatcher:
     """Combines the job's count of finished trainings with the steps in the logs; the share never decreases."""
 
-    def __init__(self, trainings: Sequence[tuple[Path, int]], progress: Progress) -> None:
-        self._folders = [folder for folder, _ in trainings]
-        self._train_steps = [steps for _, steps in trainings]
+    def __init__(self, trainings: Mapping[Path, int], progress: Progress) -> None:
+        self._train_steps = trainings
         self._progress = progress
-        self._sizes = [0] * len(trainings)
-        self._steps = [0] * len(trainings)
-        self._read_logs()
-        self._first_steps = list(self._steps)
+        self._read: dict[Path, tuple[int, int]] = {}  # size of each log and its last step
+        self._first_steps = self._read_steps()
         self._message, self._share = "", 0.0
         self._lock = threading.Lock()
 
@@ -324,27 +320,24 @@ class _LogWatcher:
     def report(self) -> None:
         """Read the logs and report the progress."""
         with self._lock:
-            self._read_logs()
-            shares = [min(1.0, step / total) for step, total in zip(self._steps, self._train_steps, strict=True)]
+            steps = self._read_steps()
+            shares = {folder: min(1.0, steps[folder] / total) for folder, total in self._train_steps.items()}
             running = [
                 f"{folder.name} {share:.0%}"
-                for folder, share, step, first in zip(
-                    self._folders, shares, self._steps, self._first_steps, strict=True
-                )
-                if share < 1 and step != first
+                for folder, share in shares.items()
+                if share < 1 and steps[folder] != self._first_steps[folder]
             ]
-            self._share = max(self._share, min(_MAX_SHARE, sum(shares) / len(shares)))
+            self._share = max(self._share, min(_MAX_SHARE, sum(shares.values()) / len(shares)))
             more = f"; {', '.join(running[-_MAX_SHOWN:])}" if running and self._share < 1 else ""
             self._progress(self._message + more, self._share)
 
-    def _read_logs(self) -> None:
-        """Update the last step of every training; a log is read again only when its size has changed."""
-        for index, folder in enumerate(self._folders):
-            path = folder / LOG_FILE
+    def _read_steps(self) -> dict[Path, int]:
+        """Return the last step of every training; a log is read again only when its size has changed."""
+        for folder in self._train_steps:
             try:
-                size = path.stat().st_size
-                if size != self._sizes[index]:
-                    reports = read_log(path)
-                    self._sizes[index], self._steps[index] = size, int(reports[-1]["step"]) if reports else 0
-            except (OSError, ValueError):  # no log yet, or an unusable one, which the training itself will report
-                self._sizes[index], self._steps[index] = 0, 0
+                size = (folder / LOG_FILE).stat().st_size
+                if size != self._read.get(folder, (0, 0))[0]:
+                    self._read[folder] = size, read_log(folder / LOG_FILE)[-1]["step"]
+            except (OSError, ValueError, IndexError):  # no log, or one that the training itself will report as unusable
+                self._read.pop(folder, None)
+        return {folder: self._read.get(folder, (0, 0))[1] for folder in self._train_steps}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -121,9 +121,6 @@ class Trainings(Sequence[Training]):
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    def __iter__(self) -> Iterator[Training]:
-        return iter(self.rows)
 
     def of(self, **chosen: Any) -> Trainings:
         """Return the trainings with some values, as in `of(reward="igt", discount=0.8)`."""

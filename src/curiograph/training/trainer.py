@@ -21,18 +21,19 @@ from curiograph.exploration.mdp import as_graphs
 from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split
+from curiograph.messages import shorten_text
 from curiograph.optional import import_optional
 from curiograph.parallel import lock_run_folder
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.training.checkpoint import (
+    CHECKPOINT_FIX,
     RUN_FILE,
     InitialAgent,
     as_initial_agent,
     check_run_folder,
     describe_run,
     load_checkpoint,
-    make_checkpoint_error,
     save_checkpoint,
 )
 from curiograph.training.config import TrainingSettings, make_settings
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _CHECKPOINT_FILE = "checkpoint.safetensors"
 _CURVES_FILE = "curves.png"
+_PROGRESS = ("best", "best_step", "stale", "seconds")  # what a checkpoint holds of the trainer itself
 _CHECKPOINT_SECONDS = 20.0  # minimum time between checkpoints; the result does not depend on where a run resumes
 
 
@@ -125,8 +127,9 @@ def train(
             validation_graphs=graphs.val,
             reward=reward,
             description=description,
-            name=name,
+            name=name or f"{reward.name}-{agent}",
             command=command,
+            best_weights=copy_weights(learner.agent.network),
         )
         if out is None:
             return trainer.run(None, progress)
@@ -166,37 +169,24 @@ def use_one_torch_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-@dataclass
-class _Best:
-    """Best validation so far."""
-
-    value: float = -np.inf
-    step: int = 0
-    stale: int = 0
-    """Validations since then."""
-
-
+@dataclass(eq=False)
 class _Trainer:
     """One training run."""
 
-    def __init__(
-        self,
-        learner: Learner,
-        validation_graphs: list[Graph],
-        reward: Reward,
-        description: dict[str, Any],
-        name: str | None,
-        command: str | None,
-    ) -> None:
-        self.learner = learner
-        self.validation_graphs = validation_graphs
-        self.reward = reward
-        self.description = description
-        self.name = name or f"{reward.name}-{description['agent']}"
-        self.command = command
-        self.best = _Best()
-        self.best_weights: Weights = copy_weights(learner.agent.network)
-        self.seconds = 0.0
+    learner: Learner
+    validation_graphs: list[Graph]
+    reward: Reward
+    description: dict[str, Any]
+    name: str
+    command: str | None
+    best_weights: Weights
+    """Weights at the best validation so far."""
+    best: float = -np.inf
+    """Return of the best validation so far."""
+    best_step: int = 0
+    stale: int = 0
+    """Validations since the best one."""
+    seconds: float = 0.0
 
     def run(self, out: Path | None, progress: Callable[[Report], None] | None) -> TrainedAgent:
         """Train to the end, writing log, checkpoints and the best agent to `out` if given."""
@@ -204,7 +194,7 @@ class _Trainer:
         log = None if out is None else TrainingLog(out, learner.step_number)
         begun, saved = time.monotonic() - self.seconds, time.monotonic()
         metrics: dict[str, list[float]] = {}
-        while learner.step_number < s.train_steps and not (s.patience and self.best.stale >= s.patience):
+        while learner.step_number < s.train_steps and not (s.patience and self.stale >= s.patience):
             for key, value in learner.step().items():
                 if key == "loss" and not math.isfinite(value):
                     raise AgentError(f"the loss is {value} at step {learner.step_number}: lower learning_rate.")
@@ -220,7 +210,7 @@ class _Trainer:
             if out is None or log is None:
                 continue
             log.add(report)
-            if step == self.best.step:
+            if step == self.best_step:
                 save_agent(self._make_agent(), out / AGENT_FILE)
             if time.monotonic() - saved > _CHECKPOINT_SECONDS:
                 self._save_checkpoint(out)
@@ -242,17 +232,17 @@ class _Trainer:
         result = evaluate(
             learner.agent, self.validation_graphs, self.reward, s.walk_nodes, s.validation_walks, seed=seed
         )
-        if result.mean > self.best.value:
-            self.best = _Best(result.mean, step)
+        if result.mean > self.best:
+            self.best, self.best_step, self.stale = result.mean, step, 0
             self.best_weights = copy_weights(learner.agent.network)
         elif learner.updates:
-            self.best.stale += 1
+            self.stale += 1
         means = {key: float(np.mean(metrics[key])) if key in metrics else None for key in ("loss", "return", "epsilon")}
         return {
             "step": step,
             **means,
             "validation": result.mean,
-            "best": self.best.value,
+            "best": self.best,
             "transitions": float(np.sum(metrics.get("transitions", [0.0]))),
             "updates": learner.updates,
             "seconds": round(self.seconds, 3),
@@ -267,7 +257,7 @@ class _Trainer:
             "command": self.command,
             "training": self.description,
             "steps": self.learner.step_number,
-            "validation": {"return": self.best.value, "step": self.best.step},
+            "validation": {"return": self.best, "step": self.best_step},
             "licence": "MIT",
         }
         return replace(self.learner.agent, network=self.best_weights, name=self.name, card=card)
@@ -275,14 +265,8 @@ class _Trainer:
     def _save_checkpoint(self, out: Path, finished: bool = False) -> None:
         state = {} if finished else self.learner.get_state()
         state |= {f"best.{name}": array for name, array in self.best_weights.items()}
-        progress = {
-            "finished": finished,
-            "best": self.best.value,
-            "best_step": self.best.step,
-            "stale": self.best.stale,
-            "seconds": self.seconds,
-        }
-        save_checkpoint(out / _CHECKPOINT_FILE, state, progress)
+        progress = {name: getattr(self, name) for name in _PROGRESS}
+        save_checkpoint(out / _CHECKPOINT_FILE, state, {"finished": finished, **progress})
 
     def resume(self, out: Path) -> TrainedAgent | None:
         """Restore the checkpoint of a folder, if any; return the agent if that run has finished, otherwise None."""
@@ -303,10 +287,11 @@ class _Trainer:
             if not progress["finished"]:
                 self.learner.restore_state(state)
         except (ValueError, KeyError, TypeError, RuntimeError) as error:
-            raise make_checkpoint_error(checkpoint, error) from None
-        self.best = _Best(progress["best"], progress["best_step"], progress["stale"])
+            reason = shorten_text(error, 120)
+            raise FileFormatError(f"{checkpoint}: is not a usable checkpoint ({reason}); {CHECKPOINT_FIX}.") from None
         self.best_weights = best
-        self.seconds = progress["seconds"]
+        for name in _PROGRESS:
+            setattr(self, name, progress[name])
         if not progress["finished"]:
             return None
         try:
