@@ -202,7 +202,7 @@ def test_messages_for_common_mistakes():
     graph = cg.toys.cycle(5)
     with pytest.raises(cg.SettingError, match=r"sets\.test"):
         cg.evaluate("greedy", cg.generate_split("ws", nodes=10, train=1, val=1, test=1))
-    with pytest.raises(cg.UnknownNameError, match=r"make one: BeamAgent\(\)"):
+    with pytest.raises(cg.UnknownNameError, match=r"pass an instance: BeamAgent\(\)"):
         cg.explore(graph, BeamAgent)
     with pytest.raises(cg.WalkError, match=r"graph\.position\(label\)"):
         cg.begin([graph], [["a"]], "igt", 3)

@@ -88,7 +88,7 @@ def _find_agent(text: str) -> Agent:
         return load_agent(text)
     raise UnknownNameError(
         f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained "
-        f"ones ({', '.join(shipped_agents())}), NAME+beam:WIDTH with a horizon agent NAME, the path of a trained agent, "
+        f"ones ({', '.join(shipped_agents())}), NAME+beam:WIDTH with a horizon agent NAME, the path of a trained agent "
         "or an object with a method scores."
     )
 

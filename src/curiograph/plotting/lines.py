@@ -125,7 +125,7 @@ def plot_panels(
 def _choose_line_styles(preferences: Mapping[str, str]) -> dict[str, tuple[str, Any]]:
     """Choose a color and a dash for each name: those of its preferred key, or of the first part of that key (igt-rg:
     igt), or any others that are still unused."""
-    spare = [color for key, color in COLORS.items() if key not in (*LINE_STYLES, "igt+cpt", "muted", "text")]
+    spare = [color for key, color in COLORS.items() if key not in (*LINE_STYLES, "muted", "text")]
     used_colors: list[str] = []
     used_dashes: list[Any] = []
     for number, key in enumerate(preferences.values()):

@@ -13,7 +13,6 @@ COLORS = {
     "pagerank": "#44AA99",
     "human": "#882255",
     "mixture": "#117733",
-    "igt+cpt": "#117733",
     "random": "#BBBBBB",
     "max-degree": "#E69F00",
     "min-degree": "#CC79A7",
@@ -61,6 +60,7 @@ def get_color(name: str, default: str = "muted") -> str:
     >>> get_color("beam:64") == COLORS["beam"], get_color("horizon+beam:8") == COLORS["horizon+beam"]
     (True, True)
     """
+    name = "mixture" if name == "igt+cpt" else name
     without_width = name.partition(":")[0]
     without_planner = without_width.partition("+")[0]
     without_family = without_planner.partition("-")[0]
