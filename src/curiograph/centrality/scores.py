@@ -55,7 +55,7 @@ def plot_top_scores(graph: Graph, scores: Float64, errors: Float64, alpha: Any, 
     from curiograph.plotting import plot_curves, plot_ranking
 
     if scores.ndim > 1 + np.ndim(alpha):
-        raise SettingError(f"there are scores of {len(scores)} histories; plot those of one.")
+        raise SettingError(f"the result has scores of {len(scores)} histories; compute one history to plot it.")
     best = np.argsort(-np.atleast_2d(scores)[-1], kind="stable")[:_NUM_PLOTTED]
     labels = [str(graph.label(int(v))) for v in best]
     title = f"PageRank walked by {agent}" if agent else "PageRank"

@@ -1,4 +1,4 @@
-"""Random walks: memoryless walks of PageRank, and walks with memory that an agent biases."""
+"""Random walks: PageRank's memoryless walks, and self-avoiding walks biased by an agent."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _BATCH_SIZE = 1024  # walkers per batch; bounds the memory and does not change t
 
 
 def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
-    """Simulate walks of PageRank's walker from the current nodes of `walkers`.
+    """Simulate PageRank's random walks from the start nodes of `walkers`.
 
-    Each follows out-links with probability proportional to their weights, may revisit nodes, and stops at a dead end.
-    Return positions, walks x steps, -1 after the end.
+    Each walk follows out-links with probability proportional to their weights, may revisit nodes, and stops at a dead
+    end. Return node positions of shape (walks, steps), padded with -1.
 
     >>> from curiograph.exploration.mdp import begin
     >>> path = Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
@@ -43,9 +43,9 @@ def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
 
 
 def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps: int) -> Int32:
-    """Simulate walks with memory from the current nodes of `walkers`, by the rank transition of an agent.
+    """Simulate self-avoiding walks whose next node is drawn by the rank transition of an agent.
 
-    Return positions, walks x steps, -1 after the end.
+    Return node positions of shape (walks, steps), padded with -1; `steps` may exceed the steps of `walkers`.
 
     >>> from curiograph.agents.registry import as_agent
     >>> from curiograph.exploration.mdp import begin
@@ -59,12 +59,15 @@ def simulate_biased_walks(walkers: Exploration, agent: Agent, p_g: float, steps:
         rows = np.arange(first, min(first + _BATCH_SIZE, len(walks)))
         batch = walkers.rows(rows)
         while not batch.finished:
-            scores, c = score_candidates(agent, batch), batch.candidates
-            chosen = kernels.sampling.sample_by_rank(c.offsets, c.nodes, scores, batch.streams, batch.lengths, p_g)
+            candidates = batch.candidates
+            scores = score_candidates(agent, batch)
+            chosen = kernels.sampling.sample_by_rank(
+                candidates.offsets, candidates.nodes, scores, batch.streams, batch.lengths, p_g
+            )
             # Unlike Exploration.step, this computes no rewards.
             moving = np.flatnonzero(chosen >= 0)
             nodes, lengths = batch.nodes.copy(), batch.lengths.copy()
-            nodes[moving, lengths[moving]] = c.nodes[chosen[moving]]
+            nodes[moving, lengths[moving]] = candidates.nodes[chosen[moving]]
             lengths[moving] += 1
             batch = replace(batch, nodes=nodes, lengths=lengths)
         walks[rows, : walkers.steps] = batch.nodes
@@ -80,12 +83,12 @@ def choose_starts(graph: Graph, starts: Starts | None, walks: int, seed: int) ->
     """
     if starts is None:
         if graph.weights is None:
-            leavable = np.flatnonzero(graph.degrees > 0)
+            with_out_links = np.flatnonzero(graph.degrees > 0)
         else:
-            leavable = np.unique(np.repeat(np.arange(graph.num_nodes), graph.degrees)[graph.weights > 0])
-        if len(leavable) == 0:
-            raise GraphError("all edges of the graph have weight zero, so there is nowhere to walk.")
-        return draw_starts(leavable, walks, seed)
+            with_out_links = np.unique(np.repeat(np.arange(graph.num_nodes), graph.degrees)[graph.weights > 0])
+        if len(with_out_links) == 0:
+            raise GraphError("all edges of the graph have weight zero, so no walk is possible; give positive weights.")
+        return draw_starts(with_out_links, walks, seed)
     labels = list_labels("starts", starts, ", or None for random nodes")
     if walks < len(labels):
         raise SettingError(f"walks is {walks}, fewer than the {len(labels)} starts; give one walk per start or more.")

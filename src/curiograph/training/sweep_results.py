@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-_INCOMPARABLE = ("reward", "walk_nodes")  # returns for different values of these cannot be compared
+_MUST_MATCH = ("reward", "walk_nodes")  # returns are comparable only if these settings are equal
 
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """One training of a sweep.
+    """Result of one training run of `train_many`.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class Training:
     agent: TrainedAgent = field(repr=False)
     """The trained agent."""
     folder: Path = field(repr=False)
-    """Folder of the training."""
+    """Folder with the checkpoints, the log and the agent file."""
 
     @property
     def validation(self) -> float:
@@ -56,20 +56,20 @@ class Training:
         return int(self.agent.card["validation"]["step"])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the agent as plain values."""
+        """Return a JSON-serializable dict without the agent."""
         result = {"validation": self.validation, "step": self.step, "folder": str(self.folder)}
         return {"name": self.name, **self.varied, **result}
 
 
 @dataclass(frozen=True)
 class SeedMean:
-    """Validation returns of one combination of settings over seeds.
+    """Validation returns of one combination of settings, one per seed, with their mean and standard error.
 
     Examples
     --------
     >>> import curiograph as cg
-    >>> mean = cg.SeedMean({"discount": 0.9}, (1.0, 3.0))
-    >>> mean.mean, mean.sem
+    >>> result = cg.SeedMean({"discount": 0.9}, (1.0, 3.0))
+    >>> result.mean, result.sem
     (2.0, 1.0)
     """
 
@@ -89,13 +89,13 @@ class SeedMean:
         return float(np.std(self.returns, ddof=1) / np.sqrt(len(self.returns))) if len(self.returns) > 1 else np.nan
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Return a JSON-serializable dict: the settings, the number of seeds, mean and standard error."""
         return {**self.varied, "seeds": len(self.returns), "mean": self.mean, "sem": self.sem}
 
 
 @dataclass(frozen=True, eq=False)
 class Trainings(Sequence[Training]):
-    """Trainings on the same graphs, in the order of the request: a sequence of `Training`.
+    """Results of `train_many`: a sequence of `Training`, in the order of the arguments.
 
     Examples
     --------
@@ -123,19 +123,24 @@ class Trainings(Sequence[Training]):
         return len(self.rows)
 
     def of(self, **chosen: Any) -> Trainings:
-        """Return the trainings with some values, as in `of(reward="igt", discount=0.8)`."""
+        """Select the trainings with the given settings, as in `of(reward="igt", discount=0.8)`.
+
+        `failed` of the result is empty. Raise SettingError if no training has these settings.
+        """
         rows = [row for row in self.rows if all(row.varied.get(name) == value for name, value in chosen.items())]
         if not rows:
             wanted = ", ".join(f"{name}={quote_value(value)}" for name, value in chosen.items())
-            known = {name: list(dict.fromkeys(row.varied[name] for row in self.rows)) for name in self.rows[0].varied}
-            existing = "; ".join(f"{name} {', '.join(map(str, values))}" for name, values in known.items())
-            raise SettingError(f"there is no training with {wanted}; there are {existing}.")
+            values_by_name = {
+                name: list(dict.fromkeys(row.varied[name] for row in self.rows)) for name in self.rows[0].varied
+            }
+            existing = "; ".join(f"{name}: {', '.join(map(str, values))}" for name, values in values_by_name.items())
+            raise SettingError(f"no training has {wanted}; the values are {existing}.")
         return Trainings(rows)
 
     @property
     def best(self) -> Training:
-        """Training with the highest validation return; the first one among equals."""
-        for name in _INCOMPARABLE:
+        """Training with the highest validation return; ties go to the first."""
+        for name in _MUST_MATCH:
             values = list(dict.fromkeys(row.varied.get(name) for row in self.rows))
             if len(values) > 1:
                 raise SettingError(
@@ -154,7 +159,7 @@ class Trainings(Sequence[Training]):
         return [SeedMean(dict(key), tuple(returns)) for key, returns in groups.items()]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the agents as plain values."""
+        """Return a JSON-serializable dict without the agents."""
         return {
             "trainings": [row.to_dict() for row in self.rows],
             "means": [mean.to_dict() for mean in self.means],
@@ -166,10 +171,10 @@ class Trainings(Sequence[Training]):
         return import_optional("pandas", "frame", "Frames").DataFrame([row.to_dict() for row in self.rows])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot the validation return of every training, one line per combination of settings, with means over seeds."""
-        shown = [name for name in self.rows[0].varied if len({row.varied[name] for row in self.rows}) > 1]
+        """Plot validation returns: a row per combination of settings, a dot per seed, the mean with its standard error."""
+        differing = [name for name in self.rows[0].varied if len({row.varied[name] for row in self.rows}) > 1]
         labels = [
-            ", ".join(f"{name} {value}" for name, value in mean.varied.items() if name in shown) or "all seeds"
+            ", ".join(f"{name} {value}" for name, value in mean.varied.items() if name in differing) or "all seeds"
             for mean in self.means
         ]
         ax = plot_spread(labels, [mean.returns for mean in self.means], ax)
