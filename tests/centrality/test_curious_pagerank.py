@@ -242,7 +242,7 @@ def test_top_to_dict_and_plot():
     several = cg.curious_pagerank(g, "max-degree", [0.2, 0.8], [["music"], ["logic", "dance"]])
     assert np.asarray(several.top(3), object).shape == (2, 2, 3, 2)
     assert several.to_dict()["scores"][1][0]["logic"] == several.scores[1, 0, g.position("logic")]
-    with pytest.raises(cg.SettingError, match="2 histories; plot those of one"):
+    with pytest.raises(cg.SettingError, match="2 histories; compute one history to plot it"):
         several.plot()
     curves = cg.curious_pagerank(g, "max-degree", [0.2, 0.5, 0.8], ["music"]).plot()
     assert (curves.get_xlabel(), len(curves.get_lines())) == ("alpha", 10)

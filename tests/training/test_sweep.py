@@ -183,7 +183,7 @@ def test_means_standard_errors_and_best():
     assert np.isnan(found.of(seed=0).means[0].sem)
     with pytest.raises(cg.SettingError, match=r"differ in reward \(igt, cpt\)"):
         _ = found.best
-    with pytest.raises(cg.SettingError, match=r"no training with seed=7; there are .*seed 0, 1, 2"):
+    with pytest.raises(cg.SettingError, match=r"no training has seed=7; the values are .*seed: 0, 1, 2"):
         found.of(seed=7)
     frame = found.to_frame()
     assert frame.groupby(["reward", "discount"], sort=False).validation.mean().tolist() == [1.0, 4.0, 7.0, 10.0]

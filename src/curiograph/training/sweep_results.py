@@ -171,7 +171,7 @@ class Trainings(Sequence[Training]):
         return import_optional("pandas", "frame", "Frames").DataFrame([row.to_dict() for row in self.rows])
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Plot validation returns: a row per combination of settings, a dot per seed, the mean with its standard error."""
+        """Plot validation returns: a row per combination of settings, a dot per seed, means with standard errors."""
         differing = [name for name in self.rows[0].varied if len({row.varied[name] for row in self.rows}) > 1]
         labels = [
             ", ".join(f"{name} {value}" for name, value in mean.varied.items() if name in differing) or "all seeds"
