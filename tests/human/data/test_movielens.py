@@ -70,7 +70,7 @@ def test_no_two_films_share_a_label(titles):
     [
         ("ratings.csv", "7,2,3.0", "has 3 columns, not 4"),
         ("ratings.csv", "7,2,3.0,never", "the time 'never' is not a number"),
-        ("movies.csv", "1,Again,Drama", "the film 1 is listed already"),
+        ("movies.csv", "1,Again,Drama", "the film 1 is listed twice"),
         ("movies.csv", "3,,Drama", "has no title"),
         ("movies.csv", ",Heat,Drama", "has no id"),
     ],

@@ -101,7 +101,7 @@ def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
         if not item or not title:
             bad.add(path, number, f"has no {'title' if item else 'id'}")
         elif item in titles:
-            bad.add(path, number, f"the film {shorten_text(item)} is listed already")
+            bad.add(path, number, f"the film {shorten_text(item)} is listed twice")
         else:
             titles[item] = title
     return titles
