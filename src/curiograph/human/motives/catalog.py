@@ -64,7 +64,7 @@ class AgentMotive(Motive):
     reward: RewardLike = "igt"
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
-        batches = [score_candidates(self.agent, walks) for walks in choices.make_explorations(self.reward)]
+        batches = [score_candidates(self.agent, walks) for walks in choices.iterate_explorations(self.reward)]
         return np.concatenate([np.empty(0), *batches])
 
     def get_key(self) -> list[Any]:

@@ -64,7 +64,7 @@ def hypotheses(
     reward : str or Reward
         Reward for those of the agents that need one.
     burn_in : int
-        Number of distinct nodes visited before the first choice that counts.
+        Number of distinct nodes visited before the first choice.
     memory : int
         Number of most recently visited nodes that count as visited.
     folds : int

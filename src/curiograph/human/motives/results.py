@@ -58,7 +58,7 @@ class Motives(Mapping[str, MotiveFit]):
     choices: int
     """Number of choices among two candidates or more; all of them are tested."""
     left_out: Mapping[str, int]
-    """Number of visits that are no such choice, by reason."""
+    """Number of visits after the burn-in that are not choices, by reason ('revisit', 'no link', 'only candidate')."""
     folds: int
     """Number of groups of users in the cross-validation."""
     min_choices: int

@@ -19,7 +19,7 @@ from curiograph.files import PathLike
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
-from curiograph.human.choices.choice_sets import Among
+from curiograph.human.choices.choice_sets import CandidateScope
 from curiograph.human.choices.metrics import MEASURES
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.load import load_dataset
@@ -236,10 +236,10 @@ class PredictionRun:
         return Prediction(self.study.name, facts, outcomes, agents)
 
     @cached_property
-    def scored(self) -> dict[Among, Components]:
+    def scored(self) -> dict[CandidateScope, Components]:
         """Scores of the candidates by all components, for each candidate set."""
         graph, choices = self.study.graph, self.study.choices
-        walked: dict[Among, dict[str, Float32]] = {among: {} for among in choices}
+        walked: dict[CandidateScope, dict[str, Float32]] = {among: {} for among in choices}
         for name, walkers in self._walkers.items():  # one at a time: the visits may take hundreds of megabytes
             job_name = f"walkers-{name.replace(' ', '-')}"
             visits = simulate_walkers(graph, walkers, self.study.starts, job_name, self.engine, self.progress)
@@ -273,7 +273,7 @@ class PredictionRun:
         }
         return {**greedy, **trained, MEMORY: random}
 
-    def _fit_splits(self, among: Among) -> Outcome:
+    def _fit_splits(self, among: CandidateScope) -> Outcome:
         """Fit all methods to the training users of every split, and collect the ranks of test users, as a job."""
         components, graph_walks = self.scored[among], self.study.graph_walks
         windows = components.choices.windows
