@@ -111,7 +111,7 @@ ONE = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 2
     ("walks", "settings", "error", "message"),
     [
         (Trajectories.from_walks([]), {}, cg.WalkError, "there is no choice of a new node along a link"),
-        (Trajectories.from_walks([["music", "physics"]]), {}, cg.WalkError, "give longer walks, or less burn_in"),
+        (Trajectories.from_walks([["music", "physics"]]), {}, cg.WalkError, "give longer walks, or a smaller burn_in"),
         (
             Trajectories.from_walks([["music", "zz"]]),
             {},

@@ -21,7 +21,9 @@ from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 
 REWARDS = ("igt", "cpt")
+"""Rewards of the curious walkers."""
 PAGERANK = "pagerank"
+"""Name of the PageRank component, and of the method that uses it alone."""
 ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 """Values of alpha among which one is fitted."""
 _PAGERANK_BATCH = 256  # nodes from which PageRank is solved at a time: bounds the memory
@@ -51,6 +53,7 @@ class Components:
     """Scores of the candidates of a choice set by every component."""
 
     choices: ChoiceSet
+    """Choices and their candidates."""
     pagerank: Float32
     """PageRank, alphas x candidates."""
     walkers: Mapping[str, Float32]

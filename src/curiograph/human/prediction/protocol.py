@@ -32,9 +32,9 @@ class Recipe:
     """
 
     burn_in: int = 3
-    """Number of visits before a choice that a prediction may use: n_burn-in."""
+    """Number of visits before a choice that predictions are based on, called n_burn-in in the paper."""
     makers: float = 0.5
-    """Share of graph users, whose walks make the graph and fit the count-based baselines."""
+    """Share of graph users, from whose walks the graph is built and the count-based baselines are fitted."""
     item_users: int = 5
     """Minimum number of graph users of an item in a co-occurrence graph."""
     user_items: int = 2
@@ -71,8 +71,11 @@ class Study:
     """
 
     name: str
+    """Name of the dataset."""
     recipe: Recipe
+    """How the walks became a graph and choices."""
     graph: Graph
+    """Graph of the choices."""
     graph_walks: Trajectories
     """Walks of the graph users, on the graph."""
     choice_walks: Trajectories
@@ -80,6 +83,7 @@ class Study:
     max_choices: Mapping[CandidateScope, int]
     """Maximum number of choices to predict, by candidate set."""
     seed: int
+    """Seed of the groups of users and of the sampled choices."""
 
     @cached_property
     def choices(self) -> dict[CandidateScope, ChoiceSet]:
