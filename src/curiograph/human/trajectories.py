@@ -138,7 +138,9 @@ class Trajectories:
 
     def at_least(self, visits: int) -> Trajectories:
         """Return the walks with at least `visits` visits."""
-        return self.rows(self.lengths >= check_integer("visits", visits, 1, "give the fewest visits, 1 or more"))
+        return self.rows(
+            self.lengths >= check_integer("visits", visits, 1, "give the minimum number of visits, 1 or more")
+        )
 
     def split(self, test: float = 0.3, seed: int = 0, number: int = 0) -> tuple[Trajectories, Trajectories]:
         """Split the walks by user into training walks and test walks.
@@ -223,7 +225,7 @@ class Trajectories:
 
     def windows(self, burn_in: int = 3) -> Windows:
         """Return all runs of `burn_in` + 1 distinct consecutive nodes as histories and next nodes."""
-        size = check_integer("burn_in", burn_in, 1, "give the visits that count as history, 1 or more") + 1
+        size = check_integer("burn_in", burn_in, 1, "give the number of visits of a history, 1 or more") + 1
         counts = np.maximum(self.lengths - size + 1, 0)
         rows = self.nodes[concatenate_ranges(self.offsets[:-1], counts)[:, None] + np.arange(size)]
         distinct = np.all(np.diff(np.sort(rows, axis=1), axis=1) > 0, axis=1)

@@ -214,15 +214,20 @@ class _Task(NamedTuple):
     """Reward, family and place of one point."""
 
     reward: str
+    """Name of the reward."""
     family: str
+    """Family of the graphs."""
     place: Place
+    """Place on the axis."""
 
 
 class _Lead(NamedTuple):
     """Difference between the return of an agent and that of greedy at one point."""
 
     point: Point
+    """Results of both agents."""
     mean: float
+    """Mean difference."""
     error: float
     """Standard error over graphs."""
 

@@ -252,6 +252,7 @@ class Table1(Experiment):
 
     def to_markdown(self) -> str:
         graphs = {len(result.returns) for cell in self.cells for result in cell.results.values()}
+        sources = sorted({cell.source for cell in self.cells})
         num_walks = {cell.results["random"].episodes for cell in self.cells}
         num_planner_walks = {cell.results["beam"].episodes for cell in self.cells}
         columns, rows = self.columns, []
@@ -276,7 +277,7 @@ class Table1(Experiment):
         ]
         lines = [
             "Mean return ± standard error over episodes (± clustered by graph); the paper's results in italics. "
-            f"Graphs per family: {_format_counts(graphs)} ({'; '.join(sorted({c.source for c in self.cells}))}); walks "
+            f"Graphs per family: {_format_counts(graphs)} ({'; '.join(sources)}); walks "
             f"per family: {_format_counts(num_walks)} ({_format_counts(num_planner_walks)} for the planners "
             f"{' and '.join(PLANNERS)}).",
             "",

@@ -34,6 +34,7 @@ class Uniform(_Unfitted):
     """Score all candidates equally."""
 
     name: str = "uniform"
+    """Name of the ranker."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.zeros(len(candidates.nodes))
@@ -52,6 +53,7 @@ class Degree(_Unfitted):
     """
 
     name: str = "degree"
+    """Name of the ranker."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.bincount(graph.indices, minlength=graph.num_nodes)[candidates.nodes].astype(np.float64)
@@ -69,6 +71,7 @@ class Popularity(Ranker):
     visits: Int64
     """Number of steps to each node, by position."""
     name: str = "popularity"
+    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories) -> Popularity:
@@ -144,6 +147,7 @@ class Markov(Ranker):
     k: float = 1.0
     """Weight of popularity, in steps; at 1 or below it only breaks ties."""
     name: str = "markov"
+    """Name of the ranker."""
 
     def __post_init__(self) -> None:
         if not is_number(self.k) or not 0 < self.k < np.inf:
@@ -209,6 +213,7 @@ class ItemKnn(_ItemSimilarity):
     """
 
     name: str = "item-knn"
+    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100) -> ItemKnn:
@@ -238,6 +243,7 @@ class RP3beta(_ItemSimilarity):
     """
 
     name: str = "rp3beta"
+    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100, beta: float = 0.6) -> RP3beta:

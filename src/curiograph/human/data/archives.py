@@ -40,10 +40,12 @@ def unpack_archive(path: Path, folder: Path, wanted: Collection[str], max_bytes:
             parts = PureWindowsPath(name)  # splits at / and \ alike
             if parts.drive or parts.root or ".." in parts.parts:
                 raise FileFormatError(
-                    f"{path}: its entry {quote_value(name)} leads out of the archive; do not trust it."
+                    f"{path}: its entry {quote_value(name)} leads out of the archive; do not use this archive."
                 )
             if not is_regular:
-                raise FileFormatError(f"{path}: its entry {quote_value(name)} is a link or a device; do not trust it.")
+                raise FileFormatError(
+                    f"{path}: its entry {quote_value(name)} is a link or a device; do not use this archive."
+                )
             target = folder / PurePosixPath(name).name
             if target.name not in wanted:
                 continue
@@ -53,7 +55,9 @@ def unpack_archive(path: Path, folder: Path, wanted: Collection[str], max_bytes:
                 while block := stream.read(_BLOCK):
                     max_bytes -= len(block)
                     if max_bytes < 0:
-                        raise FileFormatError(f"{path}: unpacks to more than this dataset can be; do not trust it.")
+                        raise FileFormatError(
+                            f"{path}: unpacks to more than the size of this dataset; do not use this archive."
+                        )
                     out.write(block)
     except (CuriographError, MemoryError):
         raise

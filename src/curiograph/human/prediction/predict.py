@@ -191,8 +191,8 @@ def prepare_run(
             is_test = study.split(number, choices.windows.users)
             if is_test.all() or not is_test.any():
                 raise SettingError(
-                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) on one side; give walks of "
-                    "more users."
+                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) in one group of users; "
+                    "give walks of more users."
                 )
     last_nodes = study.choices["last"].windows.histories[:, -1]
     num_candidates = len(study.choices["all"]) * study.graph.num_nodes + int(study.graph.degrees[last_nodes].sum())
@@ -318,9 +318,11 @@ class _TrainingTask(NamedTuple):
     """Settings of the training of one agent."""
 
     reward: str
+    """Name of the reward."""
     steps: int
     """Number of training steps."""
     seed: int
+    """Random seed."""
     folder: Path | None
     """Folder that keeps the agent, or None."""
 

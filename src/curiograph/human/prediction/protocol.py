@@ -47,7 +47,7 @@ class Recipe:
     """Which pairs of items become edges, as for `cooccurrence_graph`."""
 
     def __post_init__(self) -> None:
-        check_integer("burn_in", self.burn_in, 1, "give the visits that count as history, 1 or more")
+        check_integer("burn_in", self.burn_in, 1, "give the number of visits of a history, 1 or more")
         if not is_number(self.makers) or not 0 < self.makers < 1:
             raise SettingError(f"makers is {quote_value(self.makers)}; give a share of the users, between 0 and 1.")
 
