@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ def test_all_columns_are_present_and_reproducible(small_agents: Path) -> None:
     cells = result.cells
     assert [(cell.reward, cell.family) for cell in cells] == [(r, f) for r in ("igt", "cpt") for f in FAMILIES]
     assert all(list(cell.results) == list(table1.COLUMNS) for cell in cells)
-    assert all(cell.compute_share("random") == (0.0, 0.0) for cell in cells if cell.reward == "cpt")
-    assert all(cell.compute_share("beam") == (1.0, 0.0) for cell in cells if cell.reward == "cpt")
+    assert all(cell.normalize_return("random") == (0.0, 0.0) for cell in cells if cell.reward == "cpt")
+    assert all(cell.normalize_return("beam") == (1.0, 0.0) for cell in cells if cell.reward == "cpt")
     text = result.to_markdown()
     assert (
         "| reward | family | greedy | gnn-paper | gnn | horizon | horizon+beam | paper's greedy | paper's GNN |" in text
@@ -44,23 +45,23 @@ def test_without_trained_agents(no_agents: Path, tmp_path: Path) -> None:
     assert (tmp_path / "table1.png").stat().st_size > 10_000
 
 
-def test_shares_follow_their_definition() -> None:
+def test_normalized_returns_follow_their_definition() -> None:
     results = {
         "random": create_evaluation(1, 2),
         "beam": create_evaluation(5, 6),
         "gnn": create_evaluation(3, 4),
         "greedy": create_evaluation(2, 4),
     }
-    cell = table1.Cell("igt", "rg", "here", results, {})
-    assert cell.compute_share("gnn") == (0.5, 0.0)
-    assert cell.compute_share("greedy")[0] == pytest.approx(0.375)
-    assert cell.compute_paper_share("gnn") == pytest.approx((2.308 - 0.312) / (5.5 - 0.312))
+    cell = table1.Cell(reward="igt", family="rg", source="here", results=results, published_rules={})
+    assert cell.normalize_return("gnn") == (0.5, 0.0)
+    assert cell.normalize_return("greedy")[0] == pytest.approx(0.375)
+    assert cell.normalize_paper_return("gnn") == pytest.approx((2.308 - 0.312) / (5.5 - 0.312))
     assert cell.is_gnn_above(3.4)
     assert not cell.is_gnn_above(3.6)
-    other = table1.Cell("cpt", "rg", "here", results, {})
-    rows = table1.Table1(SMALL, [cell, other]).share_rows
-    assert [(row.reward, row.family) for row in rows[2:]] == [("igt", "mean"), ("cpt", "mean"), ("both", "mean")]
-    assert rows[-1].shares["gnn"] == (0.5, 0.0)
+    other = replace(cell, reward="cpt")
+    means = table1.Table1(SMALL, [cell, other]).mean_normalized_returns
+    assert [(row.reward, row.family) for row in means] == [("igt", "mean"), ("cpt", "mean"), ("both", "mean")]
+    assert means[-1].ours["gnn"] == (0.5, 0.0)
 
 
 def test_all_starts_and_several_seeds_are_pooled(no_agents: Path) -> None:
@@ -78,7 +79,9 @@ def test_seeds_on_the_same_graphs_stay_together(no_agents: Path, tmp_path: Path)
     path.write_text(json.dumps({"train": {}, "val": {}, "test": {"0": ring, "1": ring}}))
     result = table1.run(table1.Settings(episodes=3, beam_episodes=1, seeds=4, steps=4), [path])
     assert [len(walks) for walks in result.cells[0].results["random"].returns] == [12, 12]
-    assert "- |" in result.to_markdown()  # on a ring all agents have the same return, so there are no shares
+    assert (
+        "- |" in result.to_markdown()
+    )  # on a ring all agents have the same return, so the normalized return is not defined
 
 
 @pytest.mark.parametrize("family", ["ws", "ba"])

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HUMAN = "human"
+"""Name of the curves of the human walks."""
 _SWAPS_PER_EDGE = 10  # attempted swaps when a graph is rewired
 _NUM_DEGREE_GROUPS = 10
 _QUANTITIES = {"gaps": "information gaps", "bits": "compressibility (bits)"}
@@ -57,6 +58,7 @@ class NullModel:
     """Growth of the walks of a null model, compared with that of human walks."""
 
     name: str
+    """Name of the null model."""
     curves: dict[str, Curve]
     """Curves of `gaps` and `bits`, averaged over the replicates of each walk."""
     excess: dict[str, list[Estimate]]
@@ -89,6 +91,7 @@ class GrowthComparison(Mapping[str, NullModel]):
     """
 
     nulls: dict[str, NullModel]
+    """Null models by name."""
     human: dict[str, Curve]
     """Curves of `gaps` and `bits` of the human walks."""
     walks: int
@@ -117,8 +120,11 @@ class GrowthComparison(Mapping[str, NullModel]):
         }
         for quantity in _QUANTITIES:
             columns[f"human_{quantity}"] = self.human[quantity].mean.tolist() * len(self)
-            columns[f"null_{quantity}"] = [x for null in self.values() for x in null.curves[quantity].mean.tolist()]
-            columns |= make_columns(f"excess_{quantity}", [x for null in self.values() for x in null.excess[quantity]])
+            columns[f"null_{quantity}"] = [
+                mean for null in self.values() for mean in null.curves[quantity].mean.tolist()
+            ]
+            excesses = [estimate for null in self.values() for estimate in null.excess[quantity]]
+            columns |= make_columns(f"excess_{quantity}", excesses)
         return columns
 
     def to_dict(self) -> dict[str, Any]:
@@ -260,7 +266,7 @@ def compare_growth(
             difference = human[quantity] - null
             sums = sum_by_user(np.column_stack([difference, difference.mean(axis=1)]), users)
             *excess[quantity], area[quantity] = estimate_means(sums, counts, seed)
-        found[name] = NullModel(name, curves, excess, area)
+        found[name] = NullModel(name=name, curves=curves, excess=excess, area=area)
     return GrowthComparison(
         nulls=found,
         human={quantity: _make_curve(human[quantity], users, seed) for quantity in _QUANTITIES},
@@ -304,10 +310,10 @@ def measure_growth(graph: Graph, visits: Int32) -> dict[str, Float64]:
     gaps, bits = np.empty(visits.shape), np.empty(visits.shape)
     lengths = np.count_nonzero(visits >= 0, axis=1)
     tracker = GapTracker(batch, np.full_like(visits, -1), np.zeros(len(visits), np.int64))
-    for t in range(visits.shape[1]):
-        tracker.advance(visits[:, t].copy())
-        gaps[:, t] = tracker.values()
-        bits[:, t] = CompressibilityTracker(batch, visits, np.minimum(lengths, t + 1)).values()
+    for step in range(visits.shape[1]):
+        tracker.advance(visits[:, step].copy())
+        gaps[:, step] = tracker.values()
+        bits[:, step] = CompressibilityTracker(batch, visits, np.minimum(lengths, step + 1)).values()
     return {"gaps": gaps, "bits": bits}
 
 
@@ -348,10 +354,14 @@ NULL_MODELS: dict[str, Callable[[Graph, Int32, int], tuple[Graph, Int32]]] = {
     "unbiased": walk_unbiased,
     "shuffled": shuffle_walks,
 }
+"""Null models by name: functions of a graph, walks and a seed that return the graph and the walks to measure."""
 
 
 def group_by_degree(graph: Graph) -> Int64:
-    """Return the tenth of all nodes, by degree in either direction, of each node; equal degrees stay together."""
+    """Return the group of each node, one of ten groups of equal size by degree; nodes of equal degree share a group.
+
+    The degree counts links in both directions.
+    """
     degrees = graph.skeleton.degrees
     bounds = np.quantile(degrees, np.arange(1, _NUM_DEGREE_GROUPS) / _NUM_DEGREE_GROUPS)
     return np.searchsorted(bounds, degrees, side="right")
@@ -360,7 +370,7 @@ def group_by_degree(graph: Graph) -> Int64:
 def _walk_randomly(graph: Graph, visits: Int32, seed: int, groups: Int64) -> Int32:
     """Return walks from the same starts to random candidates whose group is nearest to that of the visited node."""
     walks = begin([graph], [visits[:, 0].astype(np.int64)], "igt", visits.shape[1], seed=seed)
-    for t in range(1, walks.steps):
-        nodes, visited = walks.candidates.nodes, visits[walks.candidates.walks, t]
+    for step in range(1, walks.steps):
+        nodes, visited = walks.candidates.nodes, visits[walks.candidates.walks, step]
         walks = walks.step(walks.best(-np.abs(groups[nodes] - groups[visited]).astype(np.float64)))
     return walks.nodes

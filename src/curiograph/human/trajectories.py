@@ -57,9 +57,12 @@ class Trajectories:
 
         Parameters
         ----------
-        walks : labels of the visited nodes of each walk; immediate repeats are merged.
-        users : name of the user of each walk. Default: every walk has a user of its own.
-        graph : graph that contains all labels. Default: the visited nodes in order of first visit.
+        walks : iterable of sequences of labels
+            Labels of the visited nodes of each walk; immediate repeats are merged.
+        users : sequence of hashables, optional
+            Name of the user of each walk. Default: every walk has its own user.
+        graph : Graph, optional
+            Graph that contains all labels. Default: the visited nodes in order of first visit.
         """
         listed = [list(walk) for walk in walks]
         if users is not None and len(users) != len(listed):
@@ -135,16 +138,21 @@ class Trajectories:
 
     def at_least(self, visits: int) -> Trajectories:
         """Return the walks with at least `visits` visits."""
-        return self.rows(self.lengths >= check_integer("visits", visits, 1, "give the fewest visits, 1 or more"))
+        return self.rows(
+            self.lengths >= check_integer("visits", visits, 1, "give the minimum number of visits, 1 or more")
+        )
 
     def split(self, test: float = 0.3, seed: int = 0, number: int = 0) -> tuple[Trajectories, Trajectories]:
         """Split the walks by user into training walks and test walks.
 
         Parameters
         ----------
-        test : share of the users whose walks are test walks.
-        seed : same seed and number, same split.
-        number : number of the split; each one is independent of which others are drawn.
+        test : float
+            Share of the users whose walks are test walks.
+        seed : int
+            Random seed; the same seed and number give the same split.
+        number : int
+            Number of the split; it does not depend on which other splits are drawn.
 
         Examples
         --------
@@ -169,8 +177,10 @@ class Trajectories:
 
         Parameters
         ----------
-        graph : graph with the nodes of the walks.
-        strict : raise UnknownNodeError for a node that the graph does not have, instead of leaving out its visits.
+        graph : Graph
+            Graph with the nodes of the walks.
+        strict : bool
+            Raise UnknownNodeError for a node that is not in the graph, instead of leaving out its visits.
 
         Examples
         --------
@@ -194,7 +204,13 @@ class Trajectories:
         nodes = positions[self.nodes]
         kept = nodes >= 0
         num_kept = np.concatenate([[0], np.cumsum(kept)])
-        return Trajectories.from_arrays(nodes[kept], num_kept[self.offsets], names, self.users, self.user_names)
+        return Trajectories.from_arrays(
+            nodes=nodes[kept],
+            offsets=num_kept[self.offsets],
+            names=names,
+            users=self.users,
+            user_names=self.user_names,
+        )
 
     def compact(self) -> Trajectories:
         """Return the same walks over the visited nodes alone, in order of first visit.
@@ -209,12 +225,13 @@ class Trajectories:
 
     def windows(self, burn_in: int = 3) -> Windows:
         """Return all runs of `burn_in` + 1 distinct consecutive nodes as histories and next nodes."""
-        size = check_integer("burn_in", burn_in, 1, "give the visits that count as history, 1 or more") + 1
+        size = check_integer("burn_in", burn_in, 1, "give the number of visits of a history, 1 or more") + 1
         counts = np.maximum(self.lengths - size + 1, 0)
         rows = self.nodes[concatenate_ranges(self.offsets[:-1], counts)[:, None] + np.arange(size)]
         distinct = np.all(np.diff(np.sort(rows, axis=1), axis=1) > 0, axis=1)
         rows = rows[distinct]
-        return Windows(rows[:, :-1], rows[:, -1], np.repeat(self.users, counts)[distinct])
+        users = np.repeat(self.users, counts)[distinct]
+        return Windows(histories=rows[:, :-1], nexts=rows[:, -1], users=users)
 
     # ---- files --------------------------------------------------------------------------------------------------
 
@@ -269,4 +286,6 @@ class Trajectories:
             and is_index(users, len(user_labels))
         ):
             raise FileFormatError(f"{path}: its arrays do not fit together; save it again.")
-        return cls.from_arrays(nodes, offsets, as_labels(labels), users, as_labels(user_labels))
+        return cls.from_arrays(
+            nodes=nodes, offsets=offsets, names=as_labels(labels), users=users, user_names=as_labels(user_labels)
+        )

@@ -14,9 +14,12 @@ from curiograph.arrays import Float64
 from curiograph.graph.generators import FAMILIES
 
 REWARDS = ("igt", "cpt")
+"""Rewards in the order of the tables."""
 TITLES = {"igt": "igt: information gaps", "cpt": "cpt: compressibility (bits)"}
+"""Titles of the rewards."""
 PLANNERS = ("horizon+beam", "beam")
-_TRAINED = {
+"""Columns of agents that plan, which run fewer walks."""
+_TRAINED = {  # name of the shipped agent of each column
     "gnn-paper": "{reward}-{family}-paper",
     "gnn": "{reward}-{family}",
     "horizon": "{reward}-{family}-horizon",

@@ -7,7 +7,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = ("random", "greedy", "gnn", "horizon", "beam")
+"""All columns, in the order of the tables."""
 _MAX_LISTED = 8  # points that a sentence lists
 
 
@@ -49,6 +50,7 @@ class Settings:
     beam_episodes: int = 5
     """Walks per graph of the planner."""
     seed: int = 0
+    """Seed of the graphs and walks."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,9 @@ class Place:
     nodes: int
     """Number of nodes of the graphs."""
     steps: int
-    """Number of nodes of the walks."""
+    """Nodes per walk, including the start."""
     planner: str = "beam"
+    """Name of the planner, with its width if it is not the default."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +72,13 @@ class Point:
     """Results for one reward and family at one place."""
 
     reward: str
+    """Name of the reward."""
     family: str
+    """Family of the graphs."""
     at: int
     """Value on the axis."""
     results: dict[str, Evaluation]
-    """Results by column, without trained agents that are not shipped."""
+    """Results by column; a column is missing if its agent is not shipped."""
     milliseconds: dict[str, float]
     """Time per walk by column, with all walks of an agent run together and rewards included."""
 
@@ -102,7 +107,9 @@ class Curves(Experiment):
     """Label of the axis."""
 
     settings: Any
+    """Settings of the run."""
     points: list[Point]
+    """Results for each reward, family and place."""
 
     @property
     @abstractmethod
@@ -203,12 +210,34 @@ class Curves(Experiment):
         return cls(document["settings"], points)
 
 
+class _Task(NamedTuple):
+    """Reward, family and place of one point."""
+
+    reward: str
+    """Name of the reward."""
+    family: str
+    """Family of the graphs."""
+    place: Place
+    """Place on the axis."""
+
+
+class _Lead(NamedTuple):
+    """Difference between the return of an agent and that of greedy at one point."""
+
+    point: Point
+    """Results of both agents."""
+    mean: float
+    """Mean difference."""
+    error: float
+    """Standard error over graphs."""
+
+
 def run_points(
     name: str, settings: Settings, places: Sequence[Place], engine: Engine, progress: Progress
 ) -> list[Point]:
     """Evaluate all agents for each reward and family at each place."""
-    tasks = [(reward, family, place) for reward in REWARDS for family in FAMILIES for place in places]
-    columns = {task[:2]: find_agents(COLUMNS, *task[:2]) for task in tasks}
+    tasks = [_Task(reward, family, place) for reward in REWARDS for family in FAMILIES for place in places]
+    columns = {(task.reward, task.family): find_agents(COLUMNS, task.reward, task.family) for task in tasks}
     agents = sorted({agent for named in columns.values() for agent in named.values()})
     job = Job(
         name=name,
@@ -220,33 +249,47 @@ def run_points(
             "places": [asdict(place) for place in places],
             "agents": {agent: fingerprint("agent", as_agent(agent)) for agent in agents},
         },
-        describe_task=lambda task: f"{task[0]} on {task[1]} at {task[2].at}",
+        describe_task=lambda task: f"{task.reward} on {task.family} at {task.place.at}",
         unit="points",
     )
     points = []
-    for (reward, family, place), stored in zip(tasks, run_job(job, engine, progress), strict=True):
+    for task, stored in zip(tasks, run_job(job, engine, progress), strict=True):
         results, milliseconds = {}, {}
         for column in COLUMNS:
             if column in stored:
                 agent, steps, ended_early, milliseconds[column] = stored[column]
-                returns = list(stored[f"{column} returns"])
-                results[column] = Evaluation(agent, reward, steps, returns, ended_early)
-        points.append(Point(reward, family, place.at, results, milliseconds))
+                results[column] = Evaluation(
+                    agent=agent,
+                    reward=task.reward,
+                    steps=steps,
+                    returns=list(stored[f"{column} returns"]),
+                    ended_early=ended_early,
+                )
+        points.append(
+            Point(
+                reward=task.reward,
+                family=task.family,
+                at=task.place.at,
+                results=results,
+                milliseconds=milliseconds,
+            )
+        )
     return points
 
 
-def _evaluate_place(shared: tuple[Settings, Mapping[Any, Mapping[str, str]]], task: tuple[str, str, Place]) -> Result:
+def _evaluate_place(shared: tuple[Settings, Mapping[Any, Mapping[str, str]]], task: _Task) -> Result:
     """Return the returns of all agents at a place, and the milliseconds per walk."""
     settings, columns = shared
     reward, family, place = task
     graphs = generate_split(family, place.nodes, train=0, val=0, test=settings.graphs, seed=settings.seed).test
     found: dict[str, Any] = {}
     for column, name in columns[reward, family].items():
-        planner = column in PLANNERS
-        agent, episodes = (place.planner, settings.beam_episodes) if planner else (name, settings.episodes)
-        evaluate(agent, graphs, reward, 3, 1, seed=settings.seed, workers=1)  # compile kernels, prepare graphs
+        is_planner = column in PLANNERS
+        agent, episodes = (place.planner, settings.beam_episodes) if is_planner else (name, settings.episodes)
+        # compile kernels and prepare graphs before the time is measured
+        evaluate(agent, graphs, reward, steps=3, episodes=1, seed=settings.seed, workers=1)
         start = time.perf_counter()
-        result = evaluate(agent, graphs, reward, place.steps, episodes, seed=settings.seed, workers=1)
+        result = evaluate(agent, graphs, reward, steps=place.steps, episodes=episodes, seed=settings.seed, workers=1)
         seconds = time.perf_counter() - start
         found[f"{column} returns"] = np.stack(result.returns)
         found[column] = [result.agent, result.steps, result.ended_early, 1000 * seconds / result.episodes]
@@ -257,13 +300,13 @@ def compare_with_greedy(points: Sequence[Point], subject: str) -> list[str]:
     """For each trained agent, describe how often it reaches greedy's return and where it falls short most."""
     sentences = []
     for column in ("gnn", "horizon"):
-        leads = [(point, *point.compute_lead(column)) for point in points if column in point.results]
-        below = [lead for lead in leads if lead[1] < 0]
+        leads = [_Lead(point, *point.compute_lead(column)) for point in points if column in point.results]
+        below = [lead for lead in leads if lead.mean < 0]
         text = (
             f"{subject}: {column} earns at least as much as greedy in {len(leads) - len(below)} of {len(leads)} cells"
         )
         if below:
-            below.sort(key=lambda lead: lead[0].compute_ratio(column, "greedy")[0])
+            below.sort(key=lambda lead: lead.point.compute_ratio(column, "greedy")[0])
             clear = sum(mean < -2 * error for _, mean, error in below)
             worst = "; ".join(
                 f"{point.reward} {point.family.upper()} at {point.at}, {mean:+.2f} ± {format_number(error)}"

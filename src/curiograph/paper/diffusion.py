@@ -34,8 +34,9 @@ class Walking:
     walks: int = 400
     """Number of walkers of each kind."""
     steps: int = 20
-    """Number of nodes of a walk."""
+    """Nodes per walk, including the start."""
     p_g: float = 0.5
+    """Parameter of the rank transition: 0 takes the agent's best candidate, 1 any candidate."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,11 @@ class Diffusion(Experiment):
     name = "diffusion"
 
     settings: Settings
+    """Datasets, effort and seed."""
     walking: Walking
+    """Settings of the walkers."""
     walkers: Mapping[str, WalkComparison]
+    """Statistics of all kinds of walkers by dataset."""
 
     @property
     def table(self) -> Table:
@@ -104,7 +108,8 @@ class Diffusion(Experiment):
         panels = list(getattr(cells, "flat", [cells]))
         for ax, (name, comparison) in zip(panels, self.walkers.items(), strict=True):
             for kind, statistics in comparison.items():
-                color, style = COLORS[_LINES[kind][0]], _LINES[kind][1]
+                color_name, style = _LINES[kind]
+                color = COLORS[color_name]
                 mean, error = statistics.distance.mean, statistics.distance.stderr
                 ax.plot(mean, style, color=color, label=kind, linewidth=2)
                 ax.fill_between(range(len(mean)), mean - error, mean + error, color=color, alpha=0.2, linewidth=0)

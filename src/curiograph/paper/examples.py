@@ -19,7 +19,7 @@ from curiograph.progress import Progress, no_progress
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NUM_OFFERS = 5
+_NUM_OFFERS = 5  # candidates listed for each method
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class Example:
     """A choice of a test user."""
 
     dataset: str
+    """Name of the dataset."""
     history: list[str]
     """Titles of the visited nodes."""
     choice: str
@@ -46,13 +47,15 @@ class Examples(Experiment):
     name = "examples"
 
     settings: Settings
+    """Datasets, effort and seed."""
     examples: list[Example]
+    """Drawn choices, by dataset."""
 
     @property
     def sections(self) -> list[Table | str]:
         paragraphs: list[Table | str] = []
         for example in self.examples:
-            lines = [" > ".join(example.history), f"  went to {example.choice} (of {example.candidates})"]
+            lines = [" > ".join(example.history), f"  went to {example.choice} (of {example.candidates} candidates)"]
             for name, offers in example.offers.items():
                 rank = f"percentile of the choice {example.percentiles[name]:.2f}"
                 lines.append(f"  {name} offers {', '.join(offers)}; {rank}")
@@ -90,11 +93,12 @@ class Examples(Experiment):
         _, ax = create_figure(6.4, 0.45 * count + 1.2)
         for row, example in enumerate(self.examples):
             ax.plot(list(example.percentiles.values()), [row, row], color="#AAAAAA", zorder=1)
-        names = list(self.examples[0].percentiles)
-        for name, marker in zip(names, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
-            ranks = [example.percentiles[name] for example in self.examples]
-            ax.scatter(ranks, range(count), marker=marker, color=get_color(name), label=name)
-        ax.set_yticks(range(count), [f"{TITLES[e.dataset]}: {e.choice[:40]}" for e in self.examples], fontsize=7)
+        methods = list(self.examples[0].percentiles)
+        for method, marker in zip(methods, (MARKERS["pagerank"], MARKERS["mixture"]), strict=True):
+            ranks = [example.percentiles[method] for example in self.examples]
+            ax.scatter(ranks, range(count), marker=marker, color=get_color(method), label=method)
+        names = [f"{TITLES[example.dataset]}: {example.choice[:40]}" for example in self.examples]
+        ax.set_yticks(range(count), names, fontsize=7)
         ax.invert_yaxis()
         ax.set_xlabel("percentile rank of the true choice")
         ax.legend(frameon=False, fontsize=8)
@@ -105,7 +109,7 @@ class Examples(Experiment):
     def from_dict(cls, document: dict[str, Any]) -> Self:
         settings = document["settings"]
         return cls(
-            Settings(settings["datasets"], Effort(**settings["effort"]), settings["seed"]),
+            Settings(datasets=settings["datasets"], effort=Effort(**settings["effort"]), seed=settings["seed"]),
             [Example(**example) for example in document["examples"]],
         )
 
@@ -154,7 +158,7 @@ def _draw_examples(prediction: PredictionRun, count: int) -> list[Example]:
                 history=[get_title(node) for node in windows.histories[window]],
                 choice=get_title(windows.nexts[window]),
                 candidates=len(nodes),
-                offers={name: [get_title(node) for node in nodes[first]] for name, first in best.items()},
+                offers={name: [get_title(node) for node in nodes[indices]] for name, indices in best.items()},
                 percentiles={name: float(values[window]) for name, values in percentiles.items()},
             )
         )

@@ -22,8 +22,11 @@ class Table:
     """A table with a title."""
 
     title: str
+    """Title, without a period."""
     columns: Sequence[str]
+    """Headings of the columns."""
     rows: Sequence[Sequence[object]]
+    """Cells of each row, one per column."""
 
 
 class Experiment(ABC):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LENGTHS = (5, 10, 15, 20, 30, 40, 50)
+"""Default lengths of the walks, in nodes."""
 _FULL_WIDTH = 10  # the planner has its full width up to this length
 
 

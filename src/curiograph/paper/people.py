@@ -12,7 +12,9 @@ from curiograph.parallel import Engine
 from curiograph.progress import Progress
 
 DATASETS = ("movielens", "books", "wikispeedia")
+"""Datasets of the paper."""
 TITLES = {"movielens": "MovieLens", "books": "Amazon Books", "wikispeedia": "Wikispeedia"}
+"""Titles of the datasets."""
 
 
 @dataclass(frozen=True)
@@ -20,9 +22,11 @@ class Settings:
     """Settings of the experiments on human choices."""
 
     datasets: Sequence[str] = DATASETS
+    """Names of the datasets."""
     effort: Effort = FULL
     """Number of splits, trials, training steps and walkers."""
     seed: int = 0
+    """Seed of the splits, agents, walkers and fits."""
 
 
 def prepare_predictions(
@@ -32,4 +36,4 @@ def prepare_predictions(
     for dataset in [load_dataset(name, folder) for name in settings.datasets]:
         own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / dataset.name)
         with own_engine.connect():
-            yield prepare_run(dataset, None, None, settings.effort, settings.seed, own_engine, progress)
+            yield prepare_run(dataset, effort=settings.effort, seed=settings.seed, engine=own_engine, progress=progress)

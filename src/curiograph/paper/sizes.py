@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000)
+"""Default sizes of the graphs, in nodes."""
 _SMALL, _LARGE = 500, 5000  # sizes at which the costs of a walk by horizon are compared
 
 
@@ -26,7 +27,7 @@ class Settings(curves.Settings):
     sizes: tuple[int, ...] = SIZES
     """Numbers of nodes of the graphs."""
     steps: int = 10
-    """Number of nodes of the walks."""
+    """Nodes per walk, including the start."""
 
 
 class Sizes(Curves):

@@ -1,12 +1,12 @@
-"""Table 1: mean return of 10-node walks by agent, reward and graph family, compared with the paper."""
+"""Table 1: mean return of walks by agent, reward and graph family, compared with the paper."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -38,9 +38,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
+"""Columns of agents that are neither trained nor plan; the paper has results for all of them."""
 COLUMNS = (*BASELINES, "gnn-paper", "gnn", "horizon", "horizon+beam", "beam")
-SHARE_COLUMNS = ("greedy", "gnn-paper", "gnn", "horizon", "horizon+beam")
-"""Columns whose share of the attainable return is given."""
+"""All columns, in the order of the table."""
+NORMALIZED_COLUMNS = ("greedy", "gnn-paper", "gnn", "horizon", "horizon+beam")
+"""Columns whose normalized return (random = 0, beam = 1) is given."""
+PAPER_AGENTS = {"greedy": "paper's greedy", "gnn": "paper's GNN"}
+"""Titles of the paper's agents whose normalized return is given."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,9 @@ class Settings:
     nodes: int = 50
     """Number of nodes of the graphs."""
     steps: int = 10
-    """Number of nodes of the walks."""
+    """Nodes per walk, including the start."""
     seed: int = 0
+    """Seed of the first set of test graphs and of the walks on it."""
 
 
 @dataclass(frozen=True)
@@ -67,34 +72,37 @@ class Cell:
     """Results for one reward and family: a row of the table."""
 
     reward: str
+    """Name of the reward."""
     family: str
+    """Family of the graphs."""
     source: str
-    """Origin of the test graphs."""
+    """Origin of the test graphs: the settings of the generator, or the name of the file."""
     results: dict[str, Evaluation]
-    """Results by column, without trained agents that are not shipped."""
+    """Results by column; a column is missing if its agent is not shipped."""
     published_rules: dict[str, Evaluation]
-    """Results under the rules of the published code: ties in the order of a Python set, dead ends go anywhere."""
+    """Results by column under the rules of the published code: ties are broken in the order of a Python set, and
+    walks continue at any unvisited node after a dead end."""
 
     @property
     def paper(self) -> dict[str, tuple[float, float]]:
         """The paper's mean and standard error by agent."""
         return TABLE1[self.reward, self.family]
 
-    def compute_share(self, column: str) -> tuple[float, float]:
-        """Return (agent - random) / (beam - random), the share of the attainable, and its error over graphs."""
+    def normalize_return(self, column: str) -> tuple[float, float]:
+        """Return the normalized return (random = 0, beam = 1) of an agent, and its standard error over graphs."""
         if column not in self.results:
             return math.nan, math.nan
         random = self.results["random"].by_graph
         return compute_ratio_of_means(self.results[column].by_graph - random, self.results["beam"].by_graph - random)
 
-    def compute_paper_share(self, name: str) -> float:
-        """Return the share of an agent of the paper, from its figures and the return of our planner."""
-        random, attainable = self.paper["random"][0], self.results["beam"].mean
-        return (self.paper[name][0] - random) / (attainable - random) if attainable != random else math.nan
+    def normalize_paper_return(self, name: str) -> float:
+        """Return the normalized return of an agent of the paper, with the paper's random and our beam."""
+        random, beam = self.paper["random"][0], self.results["beam"].mean
+        return (self.paper[name][0] - random) / (beam - random) if beam != random else math.nan
 
-    def is_gnn_above(self, other: float) -> bool | None:
-        """Whether our gnn has a higher return than `other`; None without a gnn."""
-        return self.results["gnn"].mean > other if "gnn" in self.results else None
+    def is_gnn_above(self, other: float) -> bool:
+        """Return whether our gnn has a higher mean return than `other`."""
+        return self.results["gnn"].mean > other
 
     def format_paper(self, name: str) -> str:
         """Format the paper's result of an agent."""
@@ -102,8 +110,9 @@ class Cell:
         return f"{mean:.2f} ± {error:.2f}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        shares = {column: self.compute_share(column) for column in SHARE_COLUMNS if column in self.results}
+        """Return all results as plain values."""
+        normalized = {column: self.normalize_return(column) for column in NORMALIZED_COLUMNS if column in self.results}
+        has_gnn = "gnn" in self.results
         return {
             "reward": self.reward,
             "family": self.family,
@@ -111,27 +120,30 @@ class Cell:
             "results": {name: result.to_dict() for name, result in self.results.items()},
             "published_rules": {name: result.to_dict() for name, result in self.published_rules.items()},
             "paper": {name: {"mean": mean, "sem": error} for name, (mean, error) in self.paper.items()},
-            "shares": _convert_shares(shares),
-            "paper_shares": {name: self.compute_paper_share(name) for name in ("greedy", "gnn")},
-            "gnn_above_paper": self.is_gnn_above(self.paper["gnn"][0]),
-            "gnn_above_greedy": self.is_gnn_above(self.results["greedy"].mean),
+            "shares": _encode_shares(normalized),
+            "paper_shares": {name: self.normalize_paper_return(name) for name in PAPER_AGENTS},
+            "gnn_above_paper": self.is_gnn_above(self.paper["gnn"][0]) if has_gnn else None,
+            "gnn_above_greedy": self.is_gnn_above(self.results["greedy"].mean) if has_gnn else None,
         }
 
 
 @dataclass(frozen=True)
-class ShareRow:
-    """Shares of the attainable return in one cell, or their mean over several cells."""
+class NormalizedReturns:
+    """Normalized returns (random = 0, beam = 1) in one cell, or their means over several cells."""
 
     reward: str
+    """Name of the reward, or "both" for the mean over all cells."""
     family: str
-    shares: dict[str, tuple[float, float]]
-    """Share and standard error by column."""
+    """Family in capitals, or "mean" for a mean over cells."""
+    ours: dict[str, tuple[float, float]]
+    """Normalized return and its standard error over graphs by column."""
     paper: dict[str, float]
-    """Shares of the paper's greedy and GNN."""
+    """Normalized returns of the paper's greedy and GNN."""
 
 
-def _convert_shares(shares: dict[str, tuple[float, float]]) -> dict[str, dict[str, float]]:
-    return {column: {"share": share, "sem_by_graph": error} for column, (share, error) in shares.items()}
+def _encode_shares(normalized: dict[str, tuple[float, float]]) -> dict[str, dict[str, float]]:
+    """Return normalized returns as plain values, which are called shares in the stored documents."""
+    return {column: {"share": value, "sem_by_graph": error} for column, (value, error) in normalized.items()}
 
 
 @dataclass(frozen=True)
@@ -141,7 +153,9 @@ class Table1(Experiment):
     name = "table1"
 
     settings: Settings
+    """Settings of the run."""
     cells: list[Cell]
+    """Results, ordered by reward and family."""
 
     @property
     def columns(self) -> list[str]:
@@ -149,20 +163,25 @@ class Table1(Experiment):
         return select_present(COLUMNS, [cell.results for cell in self.cells])
 
     @property
-    def share_rows(self) -> list[ShareRow]:
-        """Shares in each cell, then their means by reward and over all cells."""
-        columns = [column for column in SHARE_COLUMNS if column in self.columns]
-        rows = [
-            ShareRow(
+    def normalized_returns(self) -> list[NormalizedReturns]:
+        """Normalized returns in each cell."""
+        columns = [column for column in NORMALIZED_COLUMNS if column in self.columns]
+        return [
+            NormalizedReturns(
                 reward=cell.reward,
                 family=cell.family.upper(),
-                shares={column: cell.compute_share(column) for column in columns},
-                paper={name: cell.compute_paper_share(name) for name in ("greedy", "gnn")},
+                ours={column: cell.normalize_return(column) for column in columns},
+                paper={name: cell.normalize_paper_return(name) for name in PAPER_AGENTS},
             )
             for cell in self.cells
         ]
-        means = [_average_shares([row for row in rows if row.reward == reward], reward) for reward in REWARDS]
-        return [*rows, *means, _average_shares(rows, "both")]
+
+    @property
+    def mean_normalized_returns(self) -> list[NormalizedReturns]:
+        """Means of the normalized returns by reward, then over all cells."""
+        rows = self.normalized_returns
+        means = [_average_rows([row for row in rows if row.reward == reward], reward) for reward in REWARDS]
+        return [*means, _average_rows(rows, "both")]
 
     @property
     def sections(self) -> list[Table | str]:
@@ -182,32 +201,35 @@ class Table1(Experiment):
             rows.append(["paper's GNN", *(cell.format_paper("gnn") for cell in cells)])
             title = f"{reward}: mean return ± standard error by graph, and the paper's below"
             sections.append(Table(title, ["agent", *(cell.family.upper() for cell in cells)], rows))
-        parts = self.share_rows
-        rows = [[column, *(format_percent(part.shares[column][0]) for part in parts)] for column in parts[0].shares]
-        for title, name in (("paper's greedy", "greedy"), ("paper's GNN", "gnn")):
-            rows.append([title, *(format_percent(part.paper[name]) for part in parts)])
-        columns = ["agent", *(f"{part.reward} {part.family}" for part in parts)]
-        sections.append(Table("Share of the attainable, (agent - random) / (beam - random)", columns, rows))
+        normalized = [*self.normalized_returns, *self.mean_normalized_returns]
+        rows = [
+            [column, *(format_percent(returns.ours[column][0]) for returns in normalized)]
+            for column in normalized[0].ours
+        ]
+        for name, title in PAPER_AGENTS.items():
+            rows.append([title, *(format_percent(returns.paper[name]) for returns in normalized)])
+        columns = ["agent", *(f"{returns.reward} {returns.family}" for returns in normalized)]
+        sections.append(Table("Normalized return (random = 0, beam = 1)", columns, rows))
         return sections
 
     @property
     def remarks(self) -> list[str]:
         sentences = []
-        tried = [cell for cell in self.cells if "gnn" in cell.results]
-        if tried:
-            above_paper = sum(bool(cell.is_gnn_above(cell.paper["gnn"][0])) for cell in tried)
-            above_greedy = sum(bool(cell.is_gnn_above(cell.results["greedy"].mean)) for cell in tried)
+        with_gnn = [cell for cell in self.cells if "gnn" in cell.results]
+        if with_gnn:
+            above_paper = sum(cell.is_gnn_above(cell.paper["gnn"][0]) for cell in with_gnn)
+            above_greedy = sum(cell.is_gnn_above(cell.results["greedy"].mean) for cell in with_gnn)
             sentences.append(
-                f"gnn earns more than the paper's GNN in {above_paper} of {len(tried)} cells, "
+                f"gnn earns more than the paper's GNN in {above_paper} of {len(with_gnn)} cells, "
                 f"and more than our greedy in {above_greedy}."
             )
         for column in ("horizon", "horizon+beam"):
-            shares = {
-                f"{cell.reward} {cell.family.upper()}": cell.compute_share(column)[0]
+            normalized = {
+                f"{cell.reward} {cell.family.upper()}": cell.normalize_return(column)[0]
                 for cell in self.cells
                 if column in cell.results
             }
-            known = {cell: share for cell, share in shares.items() if not math.isnan(share)}
+            known = {cell: value for cell, value in normalized.items() if not math.isnan(value)}
             if known:
                 worst = min(known, key=known.__getitem__)
                 mean = sum(known.values()) / len(known)
@@ -222,16 +244,17 @@ class Table1(Experiment):
             "settings": asdict(self.settings),
             "cells": [cell.to_dict() for cell in self.cells],
             "mean_shares": {
-                row.reward: {"ours": _convert_shares(row.shares), "paper": row.paper}
-                for row in self.share_rows
-                if row.family == "mean"
+                row.reward: {"ours": _encode_shares(row.ours), "paper": row.paper}
+                for row in self.mean_normalized_returns
             },
             "remarks": self.remarks,
         }
 
     def to_markdown(self) -> str:
         graphs = {len(result.returns) for cell in self.cells for result in cell.results.values()}
-        walks, planned = ({cell.results[column].episodes for cell in self.cells} for column in ("random", "beam"))
+        sources = sorted({cell.source for cell in self.cells})
+        num_walks = {cell.results["random"].episodes for cell in self.cells}
+        num_planner_walks = {cell.results["beam"].episodes for cell in self.cells}
         columns, rows = self.columns, []
         for cell in self.cells:
             row = [cell.reward, cell.family.upper()]
@@ -242,28 +265,28 @@ class Table1(Experiment):
                     text += f"<br>*{cell.format_paper(column)}*"
                 row.append(text)
             rows.append([*row, f"*{cell.format_paper('gnn')}*"])
-        shares = self.share_rows
-        share_cells = [
+        normalized = [*self.normalized_returns, *self.mean_normalized_returns]
+        normalized_rows = [
             [
-                row.reward,
-                row.family,
-                *(format_percent(*share) for share in row.shares.values()),
-                *(f"*{format_percent(share)}*" for share in row.paper.values()),
+                returns.reward,
+                returns.family,
+                *(format_percent(value, error) for value, error in returns.ours.values()),
+                *(f"*{format_percent(value)}*" for value in returns.paper.values()),
             ]
-            for row in shares
+            for returns in normalized
         ]
         lines = [
             "Mean return ± standard error over episodes (± clustered by graph); the paper's results in italics. "
-            f"Graphs per family: {_format_counts(graphs)} ({'; '.join(sorted({c.source for c in self.cells}))}); walks "
-            f"per family: {_format_counts(walks)}, of the planners ({' and '.join(PLANNERS)}): "
-            f"{_format_counts(planned)}.",
+            f"Graphs per family: {_format_counts(graphs)} ({'; '.join(sources)}); walks "
+            f"per family: {_format_counts(num_walks)} ({_format_counts(num_planner_walks)} for the planners "
+            f"{' and '.join(PLANNERS)}).",
             "",
             *format_table(["reward", "family", *columns, "paper's GNN"], rows),
             "",
-            "Share of the attainable: (agent - random) / (beam - random), ± standard error over graphs; the paper's",
-            "from its own figures, with our beam as the attainable.",
+            "Normalized return (random = 0, beam = 1), ± standard error over graphs; for the agents of the paper, with",
+            "the paper's random and our beam.",
             "",
-            *format_table(["reward", "family", *shares[0].shares, "paper's greedy", "paper's GNN"], share_cells),
+            *format_table(["reward", "family", *normalized[0].ours, *PAPER_AGENTS.values()], normalized_rows),
             *(line for remark in self.remarks for line in ("", remark)),
             "",
             "Effect of the rules: ties at random and dead ends to the frontier (ours), against ties in the order of a",
@@ -271,12 +294,12 @@ class Table1(Experiment):
             "",
             *format_table(
                 ["reward", "family", "agent", "our rules", "z", "published rules", "z", "paper"],
-                [_list_rules(cell, name) for cell in self.cells for name in BASELINES],
+                [_format_rules(cell, name) for cell in self.cells for name in BASELINES],
             ),
             "",
-            "z: difference from the paper in standard errors. Both tables use different graphs, so the error is that",
-            "of the mean over graphs (the paper gives no such error; its 10 graphs are assumed to vary as ours do).",
-            "With few graphs this error is itself uncertain, and it means little where most returns are zero.",
+            "z: difference from the paper in standard errors. The two tables use different graphs, so the error is",
+            "that of the mean over graphs (the paper gives no such error; its 10 graphs are assumed to vary as ours",
+            "do). With few graphs this error is itself uncertain, and it means little where most returns are zero.",
         ]
         return "\n".join(lines) + "\n"
 
@@ -297,8 +320,10 @@ class Table1(Experiment):
                     marks[column] = [cell.paper[published[column]][0] for cell in cells]
             plot_bars([cell.family for cell in cells], series, panel, marks)
             panel.set_title(TITLES[reward])
-            panel.set_ylabel("mean return of a 10-node walk")
-        panels[1].set_ylim(bottom=5)  # random walks already reach most of the bits
+            panel.set_ylabel(f"mean return of a {self.settings.steps}-node walk")
+        panels[1].set_ylim(
+            bottom=5
+        )  # all cpt returns of 10-node walks are above 5 bits; an axis from 0 hides differences
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
         axes: Axes = panels[0]
@@ -319,32 +344,34 @@ class Table1(Experiment):
         return cls(Settings(**document["settings"]), cells)
 
 
-def _average_shares(rows: Sequence[ShareRow], reward: str) -> ShareRow:
-    """Average shares over cells, with the standard error of a mean of independent values; NaN values are left out."""
-    shares = {}
-    for column in rows[0].shares:
-        known = [row.shares[column] for row in rows if not math.isnan(row.shares[column][0])]
-        mean = sum(share for share, _ in known) / len(known) if known else math.nan
+def _average_rows(rows: Sequence[NormalizedReturns], reward: str) -> NormalizedReturns:
+    """Average normalized returns over cells; NaN values are left out."""
+    ours = {}
+    for column in rows[0].ours:
+        known = [row.ours[column] for row in rows if not math.isnan(row.ours[column][0])]
+        mean = sum(value for value, _ in known) / len(known) if known else math.nan
+        # the variance of a sum of independent values is the sum of their variances
         error = math.hypot(*(error for _, error in known)) / len(known) if known else math.nan
-        shares[column] = (mean, error)
+        ours[column] = (mean, error)
     paper = {}
     for name in rows[0].paper:
         values = [row.paper[name] for row in rows if not math.isnan(row.paper[name])]
         paper[name] = sum(values) / len(values) if values else math.nan
-    return ShareRow(reward, "mean", shares, paper)
+    return NormalizedReturns(reward=reward, family="mean", ours=ours, paper=paper)
 
 
 def _format_counts(counts: set[int]) -> str:
     return ", ".join(f"{count:,}" for count in sorted(counts))
 
 
-def _list_rules(cell: Cell, name: str) -> list[str]:
-    """Cells of the table that compares our rules with the published ones, for one agent."""
+def _format_rules(cell: Cell, name: str) -> list[str]:
+    """Format the row of an agent in the table that compares our rules with the published ones."""
     row = [cell.reward, cell.family.upper(), name]
     for result in (cell.results[name], cell.published_rules.get(name)):
         if result is None:
             row += ["", ""]
             continue
+        # variance of the difference: s²/n + s²/m = s²/n (1 + n/m) for n graphs of ours and m graphs of the paper
         error = result.sem_by_graph * math.sqrt(1 + len(result.returns) / TABLE1_GRAPHS)
         z = f"{(result.mean - cell.paper[name][0]) / error:+.1f}" if error > 0 else ""
         row += [f"{result.mean:.2f}", z]
@@ -356,18 +383,22 @@ class _TestSets:
     """Test graphs of a family, and the seeds of the walks on them."""
 
     family: str
+    """Family of the graphs."""
     source: str
     """Origin of the graphs."""
-    sets: list[tuple[int, list[Graph]]]
-    """Seed and graphs of each set."""
+    graphs_by_seed: dict[int, list[Graph]]
+    """Graphs of each set by the seed of the walks on them."""
     same_graphs: bool
-    """Whether all sets hold the same graphs."""
+    """Whether all sets contain the same graphs."""
 
     def create_rollouts(
         self, agent: AgentLike, reward: str, steps: int, episodes: Episodes, fallback: Fallback = "frontier"
     ) -> list[Rollouts]:
         """Create the walks of an agent on each set."""
-        return [Rollouts.create(agent, graphs, reward, steps, episodes, fallback, seed) for seed, graphs in self.sets]
+        return [
+            Rollouts.create(agent, graphs, reward=reward, steps=steps, episodes=episodes, fallback=fallback, seed=seed)
+            for seed, graphs in self.graphs_by_seed.items()
+        ]
 
     def pool(self, evaluations: Sequence[Evaluation]) -> Evaluation:
         """Pool the evaluations of all sets; walks on the same graph stay together, as they are correlated."""
@@ -380,6 +411,19 @@ class _TestSets:
         return replace(evaluations[0], returns=pooled, ended_early=ended_early)
 
 
+class _Request(NamedTuple):
+    """Walks to run, and where their evaluation belongs."""
+
+    results: dict[str, Evaluation]
+    """Dictionary that receives the evaluation."""
+    column: str
+    """Key of the evaluation in `results`."""
+    test_sets: _TestSets
+    """Test graphs of the walks."""
+    rollouts: list[Rollouts]
+    """Walks on each set."""
+
+
 def run(
     settings: Settings,
     environments: Sequence[str | Path] = (),
@@ -389,49 +433,60 @@ def run(
     """Evaluate all agents on generated graphs, or on the test graphs of published environment files."""
     check_integer("seeds", settings.seeds, 1, "a whole number of sets of test graphs, 1 or more")
     cells: list[Cell] = []
-    requests: list[tuple[dict[str, Evaluation], str, _TestSets, list[Rollouts]]] = []
-    for tests in _load_test_sets(settings, environments):
+    requests: list[_Request] = []
+    for test_sets in _read_test_sets(settings, environments) if environments else _generate_test_sets(settings):
         for reward in REWARDS:
-            cell = Cell(reward, tests.family, tests.source, results={}, published_rules={})
+            cell = Cell(reward=reward, family=test_sets.family, source=test_sets.source, results={}, published_rules={})
             cells.append(cell)
-            for column, agent in find_agents(COLUMNS, reward, tests.family).items():
+            for column, agent in find_agents(COLUMNS, reward, test_sets.family).items():
                 episodes = settings.beam_episodes if column in PLANNERS else settings.episodes
-                rollouts = tests.create_rollouts(agent, reward, settings.steps, episodes)
-                requests.append((cell.results, column, tests, rollouts))
-                if column in BASELINES[1:]:
-                    ties = PublishedTies(as_agent(agent))
-                    rollouts = tests.create_rollouts(ties, reward, settings.steps, episodes, "anywhere")
-                    requests.append((cell.published_rules, column, tests, rollouts))
-    everything = [each for *_, rollouts in requests for each in rollouts]
-    evaluations = iter(evaluate_all(everything, engine, progress, "table1"))
-    for results, column, tests, rollouts in requests:
-        results[column] = tests.pool([next(evaluations) for _ in rollouts])
+                rollouts = test_sets.create_rollouts(agent, reward, settings.steps, episodes)
+                requests.append(_Request(cell.results, column, test_sets, rollouts))
+                if column in BASELINES[1:]:  # not random: without random ties it would be deterministic
+                    with_ties = PublishedTies(as_agent(agent))
+                    rollouts = test_sets.create_rollouts(with_ties, reward, settings.steps, episodes, "anywhere")
+                    requests.append(_Request(cell.published_rules, column, test_sets, rollouts))
+    all_rollouts = [rollouts for request in requests for rollouts in request.rollouts]
+    evaluations = iter(evaluate_all(all_rollouts, engine, progress, "table1"))
+    for request in requests:
+        evaluated = [next(evaluations) for _ in request.rollouts]
+        request.results[request.column] = request.test_sets.pool(evaluated)
     cells.sort(key=lambda cell: (REWARDS.index(cell.reward), list(FAMILIES).index(cell.family)))
     return Table1(settings, cells)
 
 
-def _load_test_sets(settings: Settings, environments: Sequence[str | Path]) -> Iterator[_TestSets]:
+def _generate_test_sets(settings: Settings) -> list[_TestSets]:
+    """Generate the test graphs of all families, other ones for each seed."""
     seeds = range(settings.seed, settings.seed + settings.seeds)
-    if not environments:
-        label = f"seed {settings.seed}" if settings.seeds == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
-        for family in FAMILIES:
-            # test graphs use other random streams than training graphs, for every seed
-            sets = [
-                (seed, generate_split(family, settings.nodes, train=0, val=0, test=settings.graphs, seed=seed).test)
-                for seed in seeds
-            ]
-            yield _TestSets(family, f"generated, {settings.nodes} nodes, {label}", sets, same_graphs=False)
-    seen: set[str] = set()
+    label = f"seed {settings.seed}" if settings.seeds == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
+    test_sets = []
+    for family in FAMILIES:
+        # test graphs use other random streams than training graphs, for every seed
+        graphs_by_seed = {
+            seed: generate_split(family, settings.nodes, train=0, val=0, test=settings.graphs, seed=seed).test
+            for seed in seeds
+        }
+        source = f"generated, {settings.nodes} nodes, {label}"
+        test_sets.append(_TestSets(family=family, source=source, graphs_by_seed=graphs_by_seed, same_graphs=False))
+    return test_sets
+
+
+def _read_test_sets(settings: Settings, environments: Sequence[str | Path]) -> list[_TestSets]:
+    """Read the test graphs of environment files, the same ones for each seed."""
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    by_family: dict[str, _TestSets] = {}
     for path in environments:
         graphs = read_split(path).test
         named = [family for family in FAMILIES if f"_{family}_" in f"_{Path(path).stem.lower()}_"]
         if len(named) != 1:
             raise SettingError(
-                f"{path}: the name does not contain the family; put one of {', '.join(FAMILIES)} between underscores, "
-                "as in synthetic_RG_small.json."
+                f"{path}: the file name must contain exactly one graph family between underscores "
+                f"({', '.join(FAMILIES)}), as in synthetic_RG_small.json."
             )
         family = named[0]
-        if family in seen:
+        if family in by_family:
             raise SettingError(f"{path}: there is another file of the family {family}; give one per family.")
-        seen.add(family)
-        yield _TestSets(family, Path(path).name, [(seed, graphs) for seed in seeds], same_graphs=True)
+        by_family[family] = _TestSets(
+            family=family, source=Path(path).name, graphs_by_seed=dict.fromkeys(seeds, graphs), same_graphs=True
+        )
+    return list(by_family.values())

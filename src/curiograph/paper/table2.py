@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 METHODS = ("igt", "cpt", "igt+cpt")
+"""Methods of Table 2 of the paper."""
 NOTES = (
     "Differences from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
     "what the error is; the choices made here are listed under each dataset. Candidates are the out-neighbors of the "
@@ -41,7 +42,9 @@ class Table2(Experiment):
     name = "table2"
 
     settings: Settings
+    """Datasets, effort and seed."""
     predictions: list[Prediction]
+    """Prediction of the choices in each dataset."""
 
     @property
     def table(self) -> Table:
@@ -120,7 +123,7 @@ class Table2(Experiment):
         width = 0.8 / (len(METHODS) + 1)
         for place, method in enumerate((*METHODS, MEMORY)):
             values = [prediction["last"].improvement(method) for prediction in self.predictions]
-            x = [row + (place - 1.5) * width for row in range(len(values))]
+            x = [row + (place - 1.5) * width for row in range(len(values))]  # four bars, centered on each tick
             errors = [[max(0, r.value - r.low) for r in values], [max(0, r.high - r.value) for r in values]]
             bars.bar(
                 x,

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -31,15 +31,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIZES = (5, 10, 20, 50, 100, 150, 200)
+"""Default numbers of visited nodes."""
 TRAINED = ("gnn", "horizon")
+"""Columns of trained agents."""
 PEERS = {"igt": "ripser", "cpt": "slow twin"}
 """Name of the other implementation of each reward."""
 ONE_WALK, MANY_WALKS, ONE_SUBGRAPH = TASKS = ("one walk", "many walks", "one subgraph")
 """Kinds of work that are timed."""
 
 Peers = Mapping[str, Callable[[Float64], float]]
-"""By name: a reward as a function of an adjacency matrix."""
+"""Functions that compute a reward from an adjacency matrix, by name."""
 Calls = dict[str, Callable[[], Any]]
+"""Calls to time, by method."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class Settings:
     repeats: int = 5
     """Number of measurements, of which the median is taken."""
     seed: int = 0
+    """Seed of the graph and walks."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +72,7 @@ class Timing:
     """Times of all methods for the same work."""
 
     reward: str
+    """Name of the reward."""
     way: str
     """Kind of work: one of TASKS."""
     size: int
@@ -85,7 +90,9 @@ class Walltime(Experiment):
     name = "walltime"
 
     settings: Settings
+    """Settings of the run."""
     timings: list[Timing]
+    """Times by reward, kind of work and number of visited nodes."""
 
     def select(self, reward: str, way: str) -> list[Timing]:
         """Return the timings of one kind of work."""
@@ -205,10 +212,18 @@ def compare_times(timings: Sequence[Timing], agent: str, rival: str) -> str:
     """Describe the sizes at which an agent is faster than a rival at the same work.
 
     >>> times = {5: {"gnn": 2.0, "greedy": 1.0}, 50: {"gnn": 2.0, "greedy": 6.0}}
-    >>> compare_times([Timing("cpt", "one walk", size, 9.0, times[size]) for size in times], "gnn", "greedy")
+    >>> timings = [
+    ...     Timing(reward="cpt", way="one walk", size=size, candidates=9.0, seconds=seconds)
+    ...     for size, seconds in times.items()
+    ... ]
+    >>> compare_times(timings, "gnn", "greedy")
     'faster from 50 nodes on (3x at 50), slower up to 5 (2x at 5)'
     """
-    ratios = {t.size: t.seconds[rival] / t.seconds[agent] for t in timings if {agent, rival} <= t.seconds.keys()}
+    ratios = {
+        timing.size: timing.seconds[rival] / timing.seconds[agent]
+        for timing in timings
+        if {agent, rival} <= timing.seconds.keys()
+    }
     faster = [size for size, ratio in ratios.items() if ratio > 1]
     slower = [size for size in ratios if size not in faster]
     if not ratios:
@@ -225,6 +240,17 @@ def compare_times(timings: Sequence[Timing], agent: str, rival: str) -> str:
     return f"faster at {', '.join(map(str, faster))} nodes, slower at {', '.join(map(str, slower))}"
 
 
+class _Work(NamedTuple):
+    """Work to time at one size."""
+
+    walks: Exploration
+    """Walks whose next decisions are made."""
+    limit: float
+    """Maximum expected seconds of a call; longer calls are skipped."""
+    calls: Calls
+    """Calls that do the work, by method."""
+
+
 def run(settings: Settings, peers: Peers | None = None, progress: Progress = no_progress) -> Walltime:
     """Time all methods; `peers` holds those of `PEERS` that are installed."""
     if max(settings.sizes) >= settings.nodes:
@@ -238,12 +264,20 @@ def run(settings: Settings, peers: Peers | None = None, progress: Progress = no_
         for reward in REWARDS:
             agents = {column: as_agent(name) for column, name in find_agents(TRAINED, reward, settings.family).items()}
             known = {PEERS[reward]: peers[PEERS[reward]]} if peers and PEERS[reward] in peers else {}
-            work = {
-                ONE_WALK: (alone, settings.limit, _score_calls(alone, reward, agents) | _peer_calls(alone, known)),
-                MANY_WALKS: (batch, settings.batch_limit, _score_calls(batch, reward, agents)),
-                ONE_SUBGRAPH: (alone, settings.limit, _reward_calls(alone, reward, agents, known)),
+            all_work = {
+                ONE_WALK: _Work(
+                    walks=alone,
+                    limit=settings.limit,
+                    calls=_make_score_calls(alone, reward, agents) | _make_peer_calls(alone, known),
+                ),
+                MANY_WALKS: _Work(
+                    walks=batch, limit=settings.batch_limit, calls=_make_score_calls(batch, reward, agents)
+                ),
+                ONE_SUBGRAPH: _Work(
+                    walks=alone, limit=settings.limit, calls=_make_reward_calls(alone, reward, agents, known)
+                ),
             }
-            for way, (walks, limit, calls) in work.items():
+            for way, (walks, limit, calls) in all_work.items():
                 progress(f"{reward}, {size} nodes visited: {way}", len(timings) / total)
                 seconds = timer.time_calls((reward, way), size, calls, limit)
                 count = len(walks.lengths)
@@ -272,25 +306,25 @@ def _walk_to_sizes(settings: Settings) -> Iterator[tuple[int, Exploration]]:
         batch = batch.step(batch.best(agent.scores(batch)))
 
 
-def _score_calls(walks: Exploration, reward: str, agents: Mapping[str, Agent]) -> Calls:
-    """Calls that score all candidates; greedy has its running state, as during a walk."""
+def _make_score_calls(walks: Exploration, reward: str, agents: Mapping[str, Agent]) -> Calls:
+    """Return calls that score all candidates; greedy has its running state, as during a walk."""
     tracker = as_reward(reward).track(walks.stack, walks.nodes, walks.lengths)
     calls: Calls = {name: partial(agent.scores, walks) for name, agent in agents.items()}
     calls["greedy"] = partial(tracker.candidate_values, walks.candidates.offsets, walks.candidates.nodes)
     return calls
 
 
-def _peer_calls(alone: Exploration, peers: Peers) -> Calls:
-    """Calls that score all candidates by peers, one candidate at a time, with precomputed adjacency matrices."""
+def _make_peer_calls(alone: Exploration, peers: Peers) -> Calls:
+    """Return calls that score all candidates by peers, one at a time, with precomputed adjacency matrices."""
     if not peers:
         return {}
     visited = alone.nodes[0, : int(alone.lengths[0])]
-    matrices = [_get_adjacency(alone, np.append(visited, v)) for v in alone.candidates.nodes]
+    matrices = [_get_adjacency(alone, np.append(visited, node)) for node in alone.candidates.nodes]
     return {name: lambda peer=peer: [peer(matrix) for matrix in matrices] for name, peer in peers.items()}  # type: ignore[misc]
 
 
-def _reward_calls(alone: Exploration, reward: str, agents: Mapping[str, Agent], peers: Peers) -> Calls:
-    """Calls that compute the reward of one subgraph given only its nodes; for gnn, one pass over one subgraph."""
+def _make_reward_calls(alone: Exploration, reward: str, agents: Mapping[str, Agent], peers: Peers) -> Calls:
+    """Return calls that compute the reward of one subgraph from its nodes; for gnn, one pass over one subgraph."""
     visited = alone.nodes[:, : int(alone.lengths[0])]
     tracked = as_reward(reward)
     calls: Calls = {"greedy": lambda: tracked.track(alone.stack, visited, alone.lengths).values()}

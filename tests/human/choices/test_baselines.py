@@ -84,7 +84,7 @@ def test_baselines_pass_check_ranker(kind, graph):
 @pytest.mark.parametrize("kind", FITTED_BY_WALKS)
 def test_scoring_on_another_graph_raises(kind):
     ranker = kind.from_walks(RING, random_walks(RING))
-    with pytest.raises(RankerError, match="was fitted on a graph of 6 nodes and is asked about one of 5"):
+    with pytest.raises(RankerError, match="was fitted on a graph of 6 nodes and the given graph has 5"):
         cg.check_ranker(ranker, ONE_WAY)
 
 

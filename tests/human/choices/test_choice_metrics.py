@@ -77,7 +77,7 @@ def test_single_candidates_are_left_out_of_means():
 @pytest.mark.parametrize("rows", [[], [[1.0]]])
 def test_mean_without_ranked_choices_raises(rows):
     scores, candidates = flatten(rows) if rows else (np.empty(0), Candidates(np.array([0]), np.empty(0, np.int32)))
-    with pytest.raises(WalkError, match="none of them from 2 candidates or more"):
+    with pytest.raises(WalkError, match="none with 2 candidates or more"):
         choice_ranks(scores, candidates, np.zeros(len(rows), np.int32)).mean()
 
 
@@ -86,7 +86,7 @@ def test_mean_without_ranked_choices_raises(rows):
     [
         ([0.0, 1.0], [1, 2], [7], WalkError, "window 0, 7, is 0 times among its candidates"),
         ([0.0, 1.0], [1, 1], [1], WalkError, "window 0, 1, is 2 times"),
-        ([0.0, 1.0], [1, 2], [1, 2], WalkError, "there are 2 choices but candidates of 1"),
+        ([0.0, 1.0], [1, 2], [1, 2], WalkError, "there are 2 choices but candidates for 1"),
         ([0.0], [1, 2], [1], RankerError, r"shape \(1,\) .* each of the 2 candidates"),
         ([0.0, np.nan], [1, 2], [1], RankerError, "1 of them are NaN"),
     ],

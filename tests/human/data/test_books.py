@@ -62,5 +62,7 @@ def test_bad_reviews_are_reported_or_skipped(tmp_path, row, fault):
 
 
 def test_folder_without_books(tmp_path):
-    with pytest.raises(FileFormatError, match=r"has no ratings_Books.csv, Books.csv, Books.jsonl, plain or with .gz"):
+    with pytest.raises(
+        FileFormatError, match=r"contains no ratings_Books.csv, Books.csv, Books.jsonl, plain or with .gz"
+    ):
         read_books(tmp_path)

@@ -270,7 +270,7 @@ HOSTILE = {
     "zip link": (make_zip_with_link(), "is a link or a device"),
     "tar link": (make_tar({"ratings.csv": RATINGS}, link="movies.csv"), "is a link or a device"),
     "twice": (make_zip({"a/ratings.csv": RATINGS, "b/ratings.csv": RATINGS}), "contains ratings.csv twice"),
-    "bomb": (make_zip({"ratings.csv": b"0" * 1_000_001}), "unpacks to more than this dataset can be"),
+    "bomb": (make_zip({"ratings.csv": b"0" * 1_000_001}), "unpacks to more than the size of this dataset"),
     "bombs": (make_zip({"ratings.csv": b"0" * 600_000, "movies.csv": b"0" * 600_000}), "unpacks to more"),
     "other": (make_zip({"letter.txt": b"dear"}), "contains no movielens; looked for ratings.csv"),
     "damaged": (make_damaged_zip(), "cannot be unpacked"),
@@ -326,5 +326,5 @@ def test_bad_origins(server, tmp_path):
 def test_cache_that_cannot_be_filled(server, tmp_path):
     serve_archive(server)
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(CuriographError, match=r"cannot fill .* \(.*\); check permissions and space"):
+    with pytest.raises(CuriographError, match=r"cannot write to .* \(.*\); check permissions and space"):
         get_dataset(NAME, tmp_path / "file")

@@ -64,7 +64,7 @@ def test_load_by_path(tmp_path):
     assert load_dataset(walks).name == "walks.txt"
     walks.write_text("a,b\n,\n")
     assert load_dataset(walks, lenient=True).skipped.count == 1
-    with pytest.raises(SettingError, match="a folder to look in is for names"):
+    with pytest.raises(SettingError, match="a folder is searched only for names"):
         load_dataset(walks, tmp_path)
     books(tmp_path / "mine" / "read")
     with pytest.raises(FileFormatError, match=r"contains several datasets \(some, read\)"):

@@ -70,7 +70,7 @@ def test_no_two_films_share_a_label(titles):
     [
         ("ratings.csv", "7,2,3.0", "has 3 columns, not 4"),
         ("ratings.csv", "7,2,3.0,never", "the time 'never' is not a number"),
-        ("movies.csv", "1,Again,Drama", "the film 1 is listed already"),
+        ("movies.csv", "1,Again,Drama", "the film 1 is listed twice"),
         ("movies.csv", "3,,Drama", "has no title"),
         ("movies.csv", ",Heat,Drama", "has no id"),
     ],
@@ -87,7 +87,7 @@ def test_bad_rows_are_reported_or_skipped(tmp_path, file, row, fault):
 
 
 def test_missing_ratings_or_header(tmp_path):
-    with pytest.raises(FileFormatError, match=r"has no ratings.csv or ratings.dat or u.data"):
+    with pytest.raises(FileFormatError, match=r"contains no ratings.csv or ratings.dat or u.data"):
         read_movielens(tmp_path)
     (tmp_path / "ratings.csv").write_text("7,2,3.0,20\n")
     with pytest.raises(FileFormatError, match="line 1: is not a header; it should read userId"):

@@ -43,19 +43,19 @@ def test_games_are_ordered_by_time_and_names_decoded(wiki):
     assert data.walks.names is data.graph.names
 
 
-def test_one_file_of_games_is_enough(wiki):
+def test_one_game_file_is_enough(wiki):
     (wiki / "paths_finished.tsv").unlink()
     assert len(read_wikispeedia(wiki).walks) == 2
     assert len(load_dataset(wiki / "paths_unfinished.tsv").walks) == 2
     (wiki / "paths_unfinished.tsv").unlink()
-    with pytest.raises(FileFormatError, match=r"has neither paths_finished.tsv nor paths_unfinished.tsv"):
+    with pytest.raises(FileFormatError, match=r"contains no paths_finished.tsv or paths_unfinished.tsv"):
         read_wikispeedia(wiki)
 
 
 @pytest.mark.parametrize(
     ("file", "row", "fault"),
     [
-        ("articles.tsv", "Rome", "the article 'Rome' is listed already"),
+        ("articles.tsv", "Rome", "the article 'Rome' is listed twice"),
         ("articles.tsv", "a\tb", "has 2 columns, not 1"),
         ("links.tsv", "Rome\tParis", "the article 'Paris' is not in articles.tsv"),
         ("links.tsv", "Rome", "has 1 column, not 2"),

@@ -111,8 +111,13 @@ ONE = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 2
     ("walks", "settings", "error", "message"),
     [
         (Trajectories.from_walks([]), {}, cg.WalkError, "there is no choice of a new node along a link"),
-        (Trajectories.from_walks([["music", "physics"]]), {}, cg.WalkError, "give longer walks, or less burn_in"),
-        (Trajectories.from_walks([["music", "zz"]]), {}, cg.UnknownNodeError, "the walks visit 'zz', which the graph"),
+        (Trajectories.from_walks([["music", "physics"]]), {}, cg.WalkError, "give longer walks, or a smaller burn_in"),
+        (
+            Trajectories.from_walks([["music", "zz"]]),
+            {},
+            cg.UnknownNodeError,
+            "the walks visit 'zz', which is not in the graph",
+        ),
         ([["music", "physics"]], {}, cg.SettingError, "give Trajectories"),
         (ONE, {}, cg.WalkError, "all choices are by 1 user"),
         (SOME, {"motives": ["joy"]}, cg.UnknownNameError, "there is no motive 'joy'; the motives are uniform"),

@@ -34,6 +34,7 @@ class Uniform(_Unfitted):
     """Score all candidates equally."""
 
     name: str = "uniform"
+    """Name of the ranker."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.zeros(len(candidates.nodes))
@@ -52,6 +53,7 @@ class Degree(_Unfitted):
     """
 
     name: str = "degree"
+    """Name of the ranker."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         return np.bincount(graph.indices, minlength=graph.num_nodes)[candidates.nodes].astype(np.float64)
@@ -69,6 +71,7 @@ class Popularity(Ranker):
     visits: Int64
     """Number of steps to each node, by position."""
     name: str = "popularity"
+    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories) -> Popularity:
@@ -98,7 +101,7 @@ class UserCounts:
         """Count keys, each with the user it belongs to."""
         distinct, indices, counts = np.unique(keys, return_inverse=True, return_counts=True)
         pairs, pair_counts = np.unique(users * len(distinct) + indices, return_counts=True)
-        return cls(distinct, counts, pairs, pair_counts)
+        return cls(keys=distinct, counts=counts, pairs=pairs, pair_counts=pair_counts)
 
     def look_up(self, keys: Int64, excluded_users: Int64 | None = None) -> Int64:
         """Return the count of each key, without the occurrences of the excluded user given for each.
@@ -144,6 +147,7 @@ class Markov(Ranker):
     k: float = 1.0
     """Weight of popularity, in steps; at 1 or below it only breaks ties."""
     name: str = "markov"
+    """Name of the ranker."""
 
     def __post_init__(self) -> None:
         if not is_number(self.k) or not 0 < self.k < np.inf:
@@ -156,7 +160,7 @@ class Markov(Ranker):
 
     @classmethod
     def from_steps(cls, graph: Graph, sources: Int32, targets: Int32, users: Int64, k: float = 1.0) -> Markov:
-        """Count steps, given where each begins, where it ends and who took it."""
+        """Count steps, given the source, the target and the user of each."""
         begins, ends = sources.astype(np.int64), targets.astype(np.int64)
         return cls(
             num_nodes=graph.num_nodes,
@@ -209,6 +213,7 @@ class ItemKnn(_ItemSimilarity):
     """
 
     name: str = "item-knn"
+    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100) -> ItemKnn:
@@ -238,6 +243,7 @@ class RP3beta(_ItemSimilarity):
     """
 
     name: str = "rp3beta"
+    """Name of the ranker."""
 
     @classmethod
     def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100, beta: float = 0.6) -> RP3beta:
@@ -255,19 +261,20 @@ class RP3beta(_ItemSimilarity):
 
 
 BASELINES = (Uniform, Degree, Popularity, Markov, ItemKnn, RP3beta)
+"""All count-based baselines."""
 
 
 def _check_size(ranker: Ranker, graph: Graph, size: int) -> None:
     if graph.num_nodes != size:
         raise RankerError(
-            f"ranker {ranker.name!r} was fitted on a graph of {size} nodes and is asked about one of "
-            f"{graph.num_nodes}; fit it on this one."
+            f"ranker {ranker.name!r} was fitted on a graph of {size} nodes and the given graph has "
+            f"{graph.num_nodes}; fit it on this graph."
         )
 
 
 def _check_walks(graph: Graph, walks: Trajectories) -> None:
     if walks.names is not graph.names and list(walks.names) != list(graph.names):
-        raise WalkError(f"{walks!r} does not number nodes as {graph!r} does; fit on walks.on(graph).")
+        raise WalkError(f"{walks!r} and {graph!r} number their nodes differently; fit on walks.on(graph).")
 
 
 def _list_steps(graph: Graph, walks: Trajectories) -> tuple[Int32, Int32, Int64]:

@@ -11,7 +11,9 @@ import numpy as np
 from curiograph.arrays import Float64, Int64
 
 NUM_RESAMPLES = 2000
+"""Number of bootstrap samples."""
 INTERVAL_PERCENTILES = (2.5, 97.5)
+"""Bounds of the confidence interval, as percentiles of the bootstrap samples."""
 _MAX_DRAWN = 2**18  # users drawn together; bounds the memory
 
 
@@ -20,8 +22,11 @@ class Estimate:
     """A mean with its 95 % confidence interval over users."""
 
     value: float
+    """The mean."""
     low: float
+    """Lower bound of the interval."""
     high: float
+    """Upper bound of the interval."""
 
     @property
     def clear(self) -> bool:
@@ -57,7 +62,7 @@ def estimate_means(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate
     """
     low, high = np.percentile(resample_means(sums, counts, seed), INTERVAL_PERCENTILES, axis=0)
     means = sums.sum(axis=0) / counts.sum()
-    return [Estimate(*each) for each in zip(means.tolist(), low.tolist(), high.tolist(), strict=True)]
+    return [Estimate(*numbers) for numbers in zip(means.tolist(), low.tolist(), high.tolist(), strict=True)]
 
 
 def sum_by_user(values: Float64, users: Int64) -> Float64:

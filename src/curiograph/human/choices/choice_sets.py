@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,16 +26,16 @@ from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.validation import check_integer
 
 DEFAULT_MEMORY = 50
-"""Number of most recently visited nodes that count as visited."""
+"""Default number of most recently visited nodes that cannot be chosen again."""
 _BATCH_NODES = 2**14  # visited nodes of the walks in one exploration: bounds the memory, does not change the scores
 
-Among = Literal["last", "all"]
+CandidateScope = Literal["last", "all"]
 """Candidate set: the unvisited out-neighbors of the last node, or all unvisited nodes."""
 
 
 @dataclass(frozen=True, eq=False)
 class ChoiceSet:
-    """Choices on a graph, with the candidates among which each was made.
+    """Observed choices on a graph, each with its candidates.
 
     >>> from curiograph.graph.toys import cycle
     >>> walks = Trajectories.from_walks([[0, 1, 2], [3, 2]], graph=cycle(4))
@@ -47,6 +47,7 @@ class ChoiceSet:
     """
 
     graph: Graph
+    """Graph on which the choices were made."""
     windows: Windows
     """Histories and chosen nodes, the shortest histories first."""
     candidates: Candidates
@@ -55,100 +56,146 @@ class ChoiceSet:
     """Random stream of each choice, for agents that break ties at random."""
 
     @classmethod
-    def from_windows(cls, graph: Graph, windows: Windows, among: Among = "last") -> ChoiceSet:
+    def from_windows(cls, graph: Graph, windows: Windows, among: CandidateScope = "last") -> ChoiceSet:
         """Find the candidates: the unvisited out-neighbors of the last node ("last") or all unvisited nodes ("all")."""
         candidates = Candidates(np.zeros(1, np.int64), np.empty(0, np.int32))
         if len(windows):
             candidates = find_candidates(graph, windows.list_histories(), among)
-        return cls(graph, windows, candidates, kernels.random.make_streams(np.uint64(0), 0, len(windows)))
+        streams = kernels.random.make_streams(np.uint64(0), 0, len(windows))
+        return cls(graph=graph, windows=windows, candidates=candidates, streams=streams)
 
     def __len__(self) -> int:
         return len(self.windows)
 
     def rows(self, which: Any) -> ChoiceSet:
-        """Select choices by slice or mask."""
+        """Select choices, with their candidates and random streams.
+
+        Parameters
+        ----------
+        which : slice or array
+            Slice, boolean mask or positions of the choices to select.
+
+        Returns
+        -------
+        ChoiceSet
+            The selected choices on the same graph.
+        """
         offsets, counts = self.candidates.offsets[:-1][which], self.candidates.counts[which]
         nodes = self.candidates.nodes[concatenate_ranges(offsets, counts)]
-        candidates = Candidates(np.concatenate([[0], np.cumsum(counts)]), nodes)
-        return ChoiceSet(self.graph, self.windows.rows(which), candidates, self.streams[which])
+        return ChoiceSet(
+            graph=self.graph,
+            windows=self.windows.rows(which),
+            candidates=Candidates(np.concatenate([[0], np.cumsum(counts)]), nodes),
+            streams=self.streams[which],
+        )
 
     @cached_property
     def chosen(self) -> Int64:
-        """Index of each chosen node among all candidates."""
+        """Index of each chosen node in `candidates.nodes`."""
         return find_chosen(self.candidates, self.windows.nexts)
 
     def rank(self, scores: Float64) -> ChoiceRanks:
         """Rank the chosen nodes by the scores of all candidates."""
         return ChoiceRanks.from_scores(scores, self.candidates, self.chosen)
 
-    def make_explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
-        """Yield the histories in order, as batches of walks of equal length that are about to take a step."""
+    def iterate_explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
+        """Yield the histories in order, as batches of walks of equal length, each with one step left."""
         stack, resolved_reward = GraphBatch.of([self.graph]), as_reward(reward)
         histories = self.windows.histories
-        lengths, firsts = np.unique(np.count_nonzero(histories >= 0, axis=1), return_index=True)
-        for length, (first, end) in zip(lengths.tolist(), pairwise([*firsts, len(self)]), strict=True):
+        lengths, run_starts = np.unique(np.count_nonzero(histories >= 0, axis=1), return_index=True)
+        for length, (run_start, run_stop) in zip(lengths.tolist(), pairwise([*run_starts, len(self)]), strict=True):
             size = max(1, _BATCH_NODES // length)
-            for a in range(first, end, size):
-                b = min(a + size, end)
-                nodes = np.full((b - a, length + 1), -1, np.int32)
-                nodes[:, :length] = histories[a:b, histories.shape[1] - length :]
+            for start in range(run_start, run_stop, size):
+                stop = min(start + size, run_stop)
+                nodes = np.full((stop - start, length + 1), -1, np.int32)
+                nodes[:, :length] = histories[start:stop, histories.shape[1] - length :]
                 yield Exploration(
                     stack=stack,
                     reward=resolved_reward,
                     steps=length + 1,
                     fallback="frontier",
-                    graph_of=np.zeros(b - a, np.int64),
-                    streams=self.streams[a:b],
+                    graph_of=np.zeros(stop - start, np.int64),
+                    streams=self.streams[start:stop],
                     nodes=nodes,
-                    lengths=np.full(b - a, length),
-                    rewards=np.full((b - a, length), np.nan),
+                    lengths=np.full(stop - start, length),
+                    rewards=np.full((stop - start, length), np.nan),
                 )
+
+
+class _Visit(NamedTuple):
+    """A visit of a node that is not in the memory."""
+
+    history: list[int]
+    """Positions of the nodes in the memory, ordered by last visit."""
+    node: int
+    """Position of the visited node."""
+    user: int
+    """Number of the user."""
 
 
 def find_choices(
     graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = DEFAULT_MEMORY
 ) -> tuple[ChoiceSet, dict[str, int]]:
-    """Find all choices of an unvisited out-neighbor of the last node among several candidates.
+    """Find the visits where a user chose one of several unvisited out-neighbors.
 
-    Only the `memory` most recent nodes count as visited, and `burn_in` of them come before the first choice. Histories
-    hold each node once, at its last visit. Returns the choices, and the number of other visits by reason.
+    Parameters
+    ----------
+    graph : Graph
+        Graph that contains all visited nodes.
+    walks : Trajectories
+        Walks of the users.
+    burn_in : int
+        Number of distinct nodes visited before the first choice of a walk.
+    memory : int
+        Number of most recently visited nodes that cannot be chosen again.
+
+    Returns
+    -------
+    choices : ChoiceSet
+        The choices. Each history contains a node once, at its last visit.
+    left_out : dict of str to int
+        Number of visits after the burn-in that are not choices, by reason ('revisit', 'no link', 'only candidate').
     """
-    burn_in = check_integer("burn_in", burn_in, 1, "give the visits before the first choice that counts, 1 or more")
+    burn_in = check_integer(
+        "burn_in", burn_in, 1, "give the number of distinct nodes visited before the first choice, 1 or more"
+    )
     memory = check_integer("memory", memory, burn_in, f"remember burn_in = {burn_in} visited nodes or more")
     walks = align_walks(graph, walks)
-    found: list[tuple[list[int], int, int]] = []
+    found: list[_Visit] = []
     revisits = 0
     for number, user in enumerate(walks.users.tolist()):
-        recent: list[int] = []
+        recent: dict[int, None] = {}  # the nodes of the memory, ordered by last visit
         for node in walks.walk(number).tolist():
-            revisit = node in recent
+            is_revisit = node in recent
             if len(recent) >= burn_in:
-                revisits += revisit
-                if not revisit:
-                    found.append((recent.copy(), node, user))
-            if revisit:
-                recent.remove(node)
-            elif len(recent) == memory:
-                recent.pop(0)
-            recent.append(node)
-    found.sort(key=lambda choice: len(choice[0]))
-    histories = np.full((len(found), len(found[-1][0]) if found else 1), -1, np.int32)
-    for row, (history, _, _) in zip(histories, found, strict=True):
-        row[-len(history) :] = history
-    nexts, users = (np.array([choice[field] for choice in found], np.int64) for field in (1, 2))
-    windows = Windows(histories, nexts.astype(np.int32), users)
+                revisits += is_revisit
+                if not is_revisit:
+                    found.append(_Visit(history=list(recent), node=node, user=user))
+            recent.pop(node, None)
+            recent[node] = None
+            if len(recent) > memory:
+                del recent[next(iter(recent))]
+    found.sort(key=lambda visit: len(visit.history))
+    histories = np.full((len(found), len(found[-1].history) if found else 1), -1, np.int32)
+    for row, visit in zip(histories, found, strict=True):
+        row[-len(visit.history) :] = visit.history
+    windows = Windows(
+        histories=histories,
+        nexts=np.array([visit.node for visit in found], np.int32),
+        users=np.array([visit.user for visit in found], np.int64),
+    )
     linked = windows.along_links(graph)
-    several = ChoiceSet.from_windows(graph, linked).candidates.counts > 1
+    has_alternatives = ChoiceSet.from_windows(graph, linked).candidates.counts > 1
     left_out = {
         "revisit": revisits,
         "no link": len(windows) - len(linked),
-        "only candidate": int(np.count_nonzero(~several)),
+        "only candidate": int(np.count_nonzero(~has_alternatives)),
     }
-    return ChoiceSet.from_windows(graph, linked.rows(several)), left_out
+    return ChoiceSet.from_windows(graph, linked.rows(has_alternatives)), left_out
 
 
 def align_walks(graph: Graph, walks: Any) -> Trajectories:
-    """Convert walks to the positions of a graph that must contain all their nodes."""
+    """Express walks as positions on `graph`; raise UnknownNodeError if it lacks a visited node."""
     require_edges(as_graph(graph))
     if not isinstance(walks, Trajectories):
         raise SettingError(
@@ -159,6 +206,7 @@ def align_walks(graph: Graph, walks: Any) -> Trajectories:
     for node in np.unique(walks.nodes).tolist():
         if walks.names[node] not in graph:
             raise UnknownNodeError(
-                f"the walks visit {walks.names[node]!r}, which the graph lacks; walks.on(graph) leaves such visits out."
+                f"the walks visit {walks.names[node]!r}, which is not in the graph; use walks.on(graph) to drop such "
+                "visits."
             )
     return walks.on(graph)

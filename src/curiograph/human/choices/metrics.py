@@ -13,6 +13,7 @@ from curiograph.errors import RankerError, WalkError
 from curiograph.exploration.mdp import Candidates
 
 MEASURES = ("percentile", "reciprocal", "hit10", "ndcg10")
+"""Names of the measures, which are properties of `ChoiceRanks`."""
 _CUTOFF = 10
 
 
@@ -101,7 +102,7 @@ class ChoiceRanks:
         """
         if self.single == len(self):
             raise WalkError(
-                f"there are {len(self)} choices, none of them from 2 candidates or more; give some that are."
+                f"there are {len(self)} choices, none with 2 candidates or more; give choices with several candidates."
             )
         return {measure: float(np.nanmean(getattr(self, measure))) for measure in MEASURES}
 
@@ -136,7 +137,9 @@ def choice_ranks(scores: Float64, candidates: Candidates, nexts: Int32) -> Choic
 def find_chosen(candidates: Candidates, nexts: Int32) -> Int64:
     """Find the index of the chosen node of every window among all candidates."""
     if len(nexts) != len(candidates.counts):
-        raise WalkError(f"there are {len(nexts)} choices but candidates of {len(candidates.counts)}; give one of each.")
+        raise WalkError(
+            f"there are {len(nexts)} choices but candidates for {len(candidates.counts)}; give one set per choice."
+        )
     found = np.flatnonzero(candidates.nodes == nexts[candidates.walks])
     times = np.bincount(candidates.walks[found], minlength=len(nexts))
     if np.any(times != 1):

@@ -8,13 +8,24 @@ import zipfile
 from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from curiograph.errors import CuriographError, FileFormatError
 from curiograph.files import check_file
 from curiograph.messages import quote_value, shorten_text
 
 _BLOCK = 2**20  # bytes
+
+
+class _Member(NamedTuple):
+    """A file in an archive."""
+
+    name: str
+    """Path in the archive."""
+    is_regular: bool
+    """Whether it is a regular file, not a link or a device."""
+    open: Callable[[], IO[bytes]]
+    """Open the file for reading."""
 
 
 def unpack_archive(path: Path, folder: Path, wanted: Collection[str], max_bytes: int) -> None:
@@ -25,14 +36,16 @@ def unpack_archive(path: Path, folder: Path, wanted: Collection[str], max_bytes:
     """
     check_file(path)
     try:
-        for name, is_regular, open_member in _list_members(path):
+        for name, is_regular, open_member in _iterate_members(path):
             parts = PureWindowsPath(name)  # splits at / and \ alike
             if parts.drive or parts.root or ".." in parts.parts:
                 raise FileFormatError(
-                    f"{path}: its entry {quote_value(name)} leads out of the archive; do not trust it."
+                    f"{path}: its entry {quote_value(name)} leads out of the archive; do not use this archive."
                 )
             if not is_regular:
-                raise FileFormatError(f"{path}: its entry {quote_value(name)} is a link or a device; do not trust it.")
+                raise FileFormatError(
+                    f"{path}: its entry {quote_value(name)} is a link or a device; do not use this archive."
+                )
             target = folder / PurePosixPath(name).name
             if target.name not in wanted:
                 continue
@@ -42,7 +55,9 @@ def unpack_archive(path: Path, folder: Path, wanted: Collection[str], max_bytes:
                 while block := stream.read(_BLOCK):
                     max_bytes -= len(block)
                     if max_bytes < 0:
-                        raise FileFormatError(f"{path}: unpacks to more than this dataset can be; do not trust it.")
+                        raise FileFormatError(
+                            f"{path}: unpacks to more than the size of this dataset; do not use this archive."
+                        )
                     out.write(block)
     except (CuriographError, MemoryError):
         raise
@@ -53,18 +68,18 @@ def unpack_archive(path: Path, folder: Path, wanted: Collection[str], max_bytes:
         raise FileFormatError(f"{path}: cannot be unpacked ({reason}); get another copy.") from error
 
 
-def _list_members(path: Path) -> Iterator[tuple[str, bool, Callable[[], IO[bytes]]]]:
-    """Yield name, whether it is a regular file, and a function that opens it, for every file in an archive."""
+def _iterate_members(path: Path) -> Iterator[_Member]:
+    """Yield the files of an archive, or the file itself if it is not an archive."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as zip_file:
             for info in zip_file.infolist():
                 if not info.is_dir():
                     is_regular = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
-                    yield info.filename, is_regular, partial(zip_file.open, info)
+                    yield _Member(info.filename, is_regular, partial(zip_file.open, info))
     elif tarfile.is_tarfile(path):
         with tarfile.open(path) as tar_file:
             for entry in tar_file:
                 if not entry.isdir():
-                    yield entry.name, entry.isreg(), partial(tar_file.extractfile, entry)  # type: ignore[misc]
+                    yield _Member(entry.name, entry.isreg(), partial(tar_file.extractfile, entry))  # type: ignore[arg-type]
     else:
-        yield path.name, True, lambda: path.open("rb")
+        yield _Member(path.name, True, lambda: path.open("rb"))

@@ -14,6 +14,7 @@ from curiograph.human.data.events import EventColumns, Events, parse_header, rea
 from curiograph.human.data.line_reader import BadRows, is_encodable, read_lines
 
 FILES = tuple(f"{name}{suffix}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for suffix in ("", ".gz"))
+"""Names of the files that are read, each plain or gzipped."""
 _WITHOUT_HEADER = EventColumns(separator=",", width=4, user=0, item=1, time=3)
 
 
@@ -28,32 +29,34 @@ def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
     The layouts are `ratings_Books.csv` (user, item, rating, time, no header), `Books.csv` with a header and
     `Books.jsonl` with one review per line; each may be gzipped. Ratings are not read.
     """
-    given, bad = as_path(path), BadRows()
-    file = given if given.name in FILES else find_books(given)
+    source, bad_rows = as_path(path), BadRows()
+    file = source if source.name in FILES else find_books(source)
     if file is None:
-        raise FileFormatError(f"{given}: has no {', '.join(FILES[::2])}, plain or with .gz; give the folder of one.")
-    lines = read_lines(file, bad)
+        raise FileFormatError(
+            f"{source}: contains no {', '.join(FILES[::2])}, plain or with .gz; give the folder of one of these files."
+        )
+    lines = read_lines(file, bad_rows)
     if ".jsonl" in file.suffixes:
-        events = _read_reviews(file, lines, bad)
+        events = _read_reviews(file, lines, bad_rows)
     else:
         head = next(lines, (1, ""))
         columns = parse_header(file, *head)
         rows = chain([head], lines) if columns is None else lines
-        events = read_events(file, rows, columns or _WITHOUT_HEADER, bad)
+        events = read_events(file, rows, columns or _WITHOUT_HEADER, bad_rows)
     skipped = events.finish(lenient)
-    return Dataset("books", events.to_trajectories(), given, skipped=skipped)
+    return Dataset(name="books", walks=events.to_trajectories(), source_path=source, skipped=skipped)
 
 
-def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad: BadRows) -> Events:
+def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad_rows: BadRows) -> Events:
     """Read events from lines of JSON."""
-    events = Events(path, bad)
+    events = Events(path, bad_rows)
     for number, line in lines:
         try:
             review = json.loads(line)
         except (ValueError, RecursionError):
             review = None
         if not isinstance(review, dict):
-            bad.add(path, number, "is not a JSON object")
+            bad_rows.add(path, number, "is not a JSON object")
             continue
         user, item = (
             value.strip() if isinstance(value, str) and is_encodable(value) else ""

@@ -18,7 +18,9 @@ from curiograph.messages import quote_value
 from curiograph.validation import check_integer, is_number
 
 Similarity = Literal["cosine", "pmi"]
+"""Similarity of two items."""
 Keep = Literal["highest", "nearest"]
+"""Pairs of items that become edges."""
 
 _MIN_COMMON_USERS = 3  # of a pair of items: what one or two users share is mostly chance
 
@@ -33,10 +35,10 @@ def cooccurrence_graph(
 ) -> Graph:
     """Build an undirected, unweighted graph of items that are visited by the same users.
 
-    The most similar pairs become edges, as many as give all items the wanted mean degree; ties are broken by position.
-    The graph is the largest component. If other items fall outside of it and leave it denser than wanted, the last
-    pairs are dropped until its own mean degree is the wanted one; it is lower if dropping pairs splits the component,
-    or if groups outside of it hold most of the pairs. The order of visits does not matter.
+    The most similar pairs become edges until the mean degree of all items is `mean_degree`; ties are broken by
+    position. The graph is the largest component. If the component is denser than `mean_degree`, the last pairs are
+    dropped; it is sparser if dropping pairs splits the component, or if most of the pairs are outside of it. The order
+    of visits does not matter.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def cooccurrence_graph(
         raise SettingError(
             f"mean_degree is {quote_value(mean_degree)}; give the wanted mean number of neighbors, above 0."
         )
-    check_integer("fewest", fewest, 1, "give the fewest users of an item, 1 or more")
+    check_integer("fewest", fewest, 1, "give the minimum number of users of an item, 1 or more")
     visits = build_incidence(walks, walks.users)
     items = np.flatnonzero(visits.sum(axis=0) >= fewest)
     num_pairs = round(mean_degree * len(items) / 2)
@@ -85,8 +87,8 @@ def cooccurrence_graph(
     if len(keys) < max(num_pairs, 1):
         raise SettingError(
             f"mean_degree is {mean_degree}, but the {len(items)} items that {fewest} users or more visited make only "
-            f"{len(keys)} pairs, a mean degree of {2 * len(keys) / max(len(items), 1):.3g}; ask for less, or give "
-            "more walks."
+            f"{len(keys)} pairs, a mean degree of {2 * len(keys) / max(len(items), 1):.3g}; give a smaller "
+            "mean_degree, or more walks."
         )
     source, target = np.divmod(keys, len(items))
     while True:
@@ -126,8 +128,8 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
     >>> dense, dense.labels(1)
     (Trajectories(2 walks by 2 users, 4 visits of 2 nodes), ['b', 'a'])
     """
-    check_integer("item_users", item_users, 1, "give the fewest users of an item, 1 or more")
-    check_integer("user_items", user_items, 1, "give the fewest items of a user, 1 or more")
+    check_integer("item_users", item_users, 1, "give the minimum number of users of an item, 1 or more")
+    check_integer("user_items", user_items, 1, "give the minimum number of items of a user, 1 or more")
     visits = build_incidence(walks, walks.users)
     items, users = np.ones(visits.shape[1], bool), np.ones(visits.shape[0], bool)
     while True:
@@ -138,7 +140,7 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
         items, users = kept_items, kept_users
     if not items.any():
         raise WalkError(
-            f"no items are left that {item_users} users visited who visited {user_items} of them; ask for less."
+            f"the core is empty with item_users = {item_users} and user_items = {user_items}; give smaller values."
         )
     names = as_labels([walks.names[int(item)] for item in np.flatnonzero(items)])
     chosen = walks.rows(users[np.unique(walks.users, return_inverse=True)[1]])

@@ -34,10 +34,14 @@ def get_dataset(
 
     Parameters
     ----------
-    name : name of a dataset, as listed by `curiograph data list`.
-    cache : folder of datasets. Default: the cache folder of the user.
-    origin : folder, archive or file to copy the dataset from instead of downloading it.
-    progress : called with the progress of the download.
+    name : str
+        Name of a dataset, as listed by `curiograph data list`.
+    cache : str or path, optional
+        Folder of datasets. Default: the cache folder of the user.
+    origin : str or path, optional
+        Folder, archive or file to copy the dataset from instead of downloading it.
+    progress : callable
+        Progress callback.
     """
     source = get_source(name)
     root = get_cache_folder() if cache is None else as_path(cache)
@@ -66,40 +70,40 @@ def get_dataset(
         archive.unlink()
     except OSError as error:
         raise GraphError(
-            f"cannot fill {root} ({error}); check permissions and space, or set another --cache."
+            f"cannot write to {root} ({error}); check permissions and space, or set another --cache."
         ) from error
     return target
 
 
 def _download(url: str, part: Path, progress: Progress) -> None:
     """Download a file to `part`; resume after the bytes that are there already."""
-    have = part.stat().st_size if part.exists() else 0
-    with _request(url, {"Range": f"bytes={have}-"} if have else {}) as response:
+    received = part.stat().st_size if part.exists() else 0
+    with _request(url, {"Range": f"bytes={received}-"} if received else {}) as response:
         headers, status = response.headers, response.status_code
         announced = headers.get("Content-Range", "").rpartition("/")[2] or headers.get("Content-Length", "")
         size = int(announced) if announced.isdecimal() else None
         if status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
-            if have != size:  # the part is longer than the file, so it belongs to another one
+            if received != size:  # the part is longer than the file, so it belongs to another one
                 part.unlink()
                 _download(url, part, progress)
             return
         if status != HTTPStatus.PARTIAL_CONTENT:
-            have = 0
+            received = 0
         response.raw.enforce_content_length = False  # keep all bytes before an interruption; the size is checked below
         try:
-            with open(part, "ab" if have else "wb") as out:
+            with open(part, "ab" if received else "wb") as out:
                 for chunk in response.iter_content(_CHUNK):
                     out.write(chunk)
-                    have += len(chunk)
+                    received += len(chunk)
                     if size:
-                        progress(f"{have / 1e6:.1f} of {size / 1e6:.1f} MB", have / size)
+                        progress(f"{received / 1e6:.1f} of {size / 1e6:.1f} MB", received / size)
                     else:
-                        progress(f"{have / 1e6:.1f} MB")
+                        progress(f"{received / 1e6:.1f} MB")
         except RequestException as error:
             reason = _get_reason(error)
             raise FileFormatError(f"{url}: was interrupted ({reason}); rerun the command to resume.") from None
-    if size is not None and have != size:
-        raise FileFormatError(f"{url}: ended after {have:,} of {size:,} bytes; rerun the command to resume.")
+    if size is not None and received != size:
+        raise FileFormatError(f"{url}: ended after {received:,} of {size:,} bytes; rerun the command to resume.")
 
 
 def _check_md5(url: str, part: Path) -> None:

@@ -37,8 +37,8 @@ class Events:
     (['a', 'b', 'a'], ['a'])
     """
 
-    def __init__(self, path: Path, bad: BadRows) -> None:
-        self._path, self._bad = path, bad
+    def __init__(self, path: Path, bad_rows: BadRows) -> None:
+        self._path, self._bad_rows = path, bad_rows
         self._user_ids, self._item_ids = _make_numbering(), _make_numbering()
         self._users, self._items, self._times = array("i"), array("i"), array("d")
 
@@ -55,13 +55,13 @@ class Events:
             self._items.append(self._item_ids[item])
             self._times.append(seconds)
         elif user and item:
-            self._bad.add(self._path, line, f"the time {quote_value(time)} is not a number")
+            self._bad_rows.add(self._path, line, f"the time {quote_value(time)} is not a number")
         else:
-            self._bad.add(self._path, line, f"has no {'item' if user else 'user'}")
+            self._bad_rows.add(self._path, line, f"has no {'item' if user else 'user'}")
 
     def finish(self, lenient: bool) -> Skipped:
         """Return the bad rows as by `BadRows.finish`; raise FileFormatError if the file has no events."""
-        skipped = self._bad.finish(lenient)
+        skipped = self._bad_rows.finish(lenient)
         if not self._users:
             raise FileFormatError(f"{self._path}: contains no events; check that it is complete.")
         return skipped
@@ -95,10 +95,13 @@ class EventColumns:
     """Positions of the fields of an event in a row."""
 
     separator: str
+    """Text between two fields."""
     width: int
     """Number of fields in a row."""
     user: int
+    """Position of the user."""
     item: int
+    """Position of the item."""
     time: int | None
     """Position of the time, or None if the table has no times and its events are in order."""
 
@@ -126,7 +129,7 @@ def parse_header(path: Path, line: int, text: str) -> EventColumns | None:
                 f"{field}, of user, item and time."
             )
     time = found["time"][0] if found["time"] else None
-    return EventColumns(separator, len(titles), user=found["user"][0], item=found["item"][0], time=time)
+    return EventColumns(separator=separator, width=len(titles), user=found["user"][0], item=found["item"][0], time=time)
 
 
 def split_fields(text: str, separator: str) -> list[str] | None:
@@ -144,24 +147,24 @@ def split_fields(text: str, separator: str) -> list[str] | None:
 
 
 def split_rows(
-    path: Path, lines: Iterable[tuple[int, str]], separator: str, width: int, bad: BadRows
+    path: Path, lines: Iterable[tuple[int, str]], separator: str, width: int, bad_rows: BadRows
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield line numbers and fields of the lines that have `width` fields; the others are bad rows."""
     for number, line in lines:
         fields = split_fields(line, separator)
         if fields is None:
-            bad.add(path, number, "its quotes do not match")
+            bad_rows.add(path, number, "its quotes do not match")
         elif len(fields) != width:
-            bad.add(path, number, f"has {len(fields)} column{'' if len(fields) == 1 else 's'}, not {width}")
+            bad_rows.add(path, number, f"has {len(fields)} column{'' if len(fields) == 1 else 's'}, not {width}")
         else:
             yield number, fields
 
 
-def read_events(path: Path, lines: Iterable[tuple[int, str]], columns: EventColumns, bad: BadRows) -> Events:
+def read_events(path: Path, lines: Iterable[tuple[int, str]], columns: EventColumns, bad_rows: BadRows) -> Events:
     """Read events from numbered lines."""
-    events = Events(path, bad)
+    events = Events(path, bad_rows)
     user_at, item_at, time_at = columns.user, columns.item, columns.time
-    for number, fields in split_rows(path, lines, columns.separator, columns.width, bad):
+    for number, fields in split_rows(path, lines, columns.separator, columns.width, bad_rows):
         time = 0 if time_at is None else fields[time_at]
         events.add(number, fields[user_at].strip(), fields[item_at].strip(), time)
     return events

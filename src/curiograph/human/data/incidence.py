@@ -62,7 +62,9 @@ def keep_nearest(blocks: Iterable[tuple[int, Float64]], size: int, neighbors: in
     """
     import scipy.sparse
 
-    count = min(check_integer("neighbors", neighbors, 1, "give the most neighbors of a node, 1 or more"), size)
+    count = min(
+        check_integer("neighbors", neighbors, 1, "give the maximum number of neighbors of a node, 1 or more"), size
+    )
     kept = [scipy.sparse.csr_array((0, size))]
     for first, rows in blocks:
         rows[np.arange(len(rows)), first + np.arange(len(rows))] = 0

@@ -24,7 +24,7 @@ class Skipped:
     count: int = 0
     """Number of rows that were left out."""
     first: tuple[str, ...] = ()
-    """File, line and fault of the first three of them."""
+    """File, line and problem of the first three of these rows."""
 
 
 class BadRows:
@@ -34,11 +34,11 @@ class BadRows:
         self._count = 0
         self._first: list[str] = []
 
-    def add(self, path: Path, line: int, fault: str) -> None:
-        """Count a row and keep its fault if it is among the first."""
+    def add(self, path: Path, line: int, problem: str) -> None:
+        """Count a row, and keep its problem if it is one of the first three."""
         self._count += 1
         if self._count <= _MAX_SHOWN:
-            self._first.append(f"{path}, line {line}: {fault}")
+            self._first.append(f"{path}, line {line}: {problem}")
 
     def finish(self, lenient: bool) -> Skipped:
         """Return the skipped rows, or raise FileFormatError if there are any and `lenient` is not set."""
@@ -52,7 +52,7 @@ class BadRows:
         return Skipped(self._count, tuple(self._first))
 
 
-def read_lines(path: Path, bad: BadRows, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
+def read_lines(path: Path, bad_rows: BadRows, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
     """Yield the numbers and texts of the lines that are not blank; a line in another encoding is a bad row.
 
     The file is read in blocks, never as a whole, and unpacked on the way if it is gzipped.
@@ -70,7 +70,7 @@ def read_lines(path: Path, bad: BadRows, encoding: str = "utf-8") -> Iterator[tu
         for line in text.removesuffix("\n").split("\n"):
             number += 1
             if broken and not is_encodable(line):
-                bad.add(path, number, f"is not {encoding.upper()}")
+                bad_rows.add(path, number, f"is not {encoding.upper()}")
             elif line and not line.isspace():
                 yield number, line
 

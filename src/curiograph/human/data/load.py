@@ -53,7 +53,7 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
         known = ", ".join(dict.fromkeys([*READERS, *SOURCES]))
         raise UnknownNameError(f"there is no dataset and no file {quote_value(name)}; the datasets are {known}.")
     if folder is not None:
-        raise SettingError(f"{path} is a path, and a folder to look in is for names; leave out one of them.")
+        raise SettingError(f"{path} is a path, and a folder is searched only for names; give the path alone.")
     if path.is_dir():
         places = [(reader, place) for reader in READERS.values() for place in _find_places(path, reader)]
         if not places:

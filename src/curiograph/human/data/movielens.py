@@ -17,6 +17,8 @@ from curiograph.messages import shorten_text
 
 @dataclass(frozen=True)
 class _Layout:
+    """Files of a release and their columns."""
+
     ratings: EventColumns | None
     """Columns of the ratings, or None if the files have headers."""
     titles: str
@@ -31,11 +33,23 @@ LAYOUTS = {
     # releases latest, latest-small, 20m, 25m, 32m
     "ratings.csv": _Layout(ratings=None, titles="movies.csv", separator=",", width=3),
     # releases 1m, 10m
-    "ratings.dat": _Layout(EventColumns("::", 4, user=0, item=1, time=3), "movies.dat", separator="::", width=3),
+    "ratings.dat": _Layout(
+        ratings=EventColumns(separator="::", width=4, user=0, item=1, time=3),
+        titles="movies.dat",
+        separator="::",
+        width=3,
+    ),
     # release 100k
-    "u.data": _Layout(EventColumns("\t", 4, user=0, item=1, time=3), "u.item", separator="|", width=24),
+    "u.data": _Layout(
+        ratings=EventColumns(separator="\t", width=4, user=0, item=1, time=3),
+        titles="u.item",
+        separator="|",
+        width=24,
+    ),
 }
+"""Layouts by the name of the file of ratings."""
 FILES = (*LAYOUTS, *(layout.titles for layout in LAYOUTS.values()), "README", "README.txt", "README.html")
+"""Names of all files that are kept."""
 
 
 def find_movielens(folder: Path) -> Path | None:
@@ -49,12 +63,12 @@ def read_movielens(path: PathLike, *, lenient: bool = False) -> Dataset:
     Labels are titles; films that share a title get their id appended, as in `Emma (1996) [838]`. Without a file of
     titles, labels are ids.
     """
-    given, bad = as_path(path), BadRows()
-    file = given if given.name in LAYOUTS else find_movielens(given)
+    source, bad_rows = as_path(path), BadRows()
+    file = source if source.name in LAYOUTS else find_movielens(source)
     if file is None:
-        raise FileFormatError(f"{given}: has no {' or '.join(LAYOUTS)}; give an unpacked folder of MovieLens.")
+        raise FileFormatError(f"{source}: contains no {' or '.join(LAYOUTS)}; give an unpacked folder of MovieLens.")
     layout = LAYOUTS[file.name]
-    lines = read_lines(file, bad)
+    lines = read_lines(file, bad_rows)
     columns = layout.ratings
     if columns is None:
         number, head = next(lines, (1, ""))
@@ -63,12 +77,13 @@ def read_movielens(path: PathLike, *, lenient: bool = False) -> Dataset:
             raise FileFormatError(
                 f"{file}, line {number}: is not a header; it should read userId,movieId,rating,timestamp."
             )
-    events = read_events(file, lines, columns, bad)
+    events = read_events(file, lines, columns, bad_rows)
     titles_file = file.with_name(layout.titles)
-    titles = _read_titles(titles_file, layout, bad) if titles_file.is_file() else {}
+    titles = _read_titles(titles_file, layout, bad_rows) if titles_file.is_file() else {}
     skipped = events.finish(lenient)
     labels = make_unique_labels(titles, events.items)
-    return Dataset("movielens", events.to_trajectories(labels), given, titles=labels, skipped=skipped)
+    walks = events.to_trajectories(labels)
+    return Dataset(name="movielens", walks=walks, source_path=source, titles=labels, skipped=skipped)
 
 
 def make_unique_labels(titles: dict[str, str], items: Iterable[str]) -> dict[str, str]:
@@ -84,7 +99,7 @@ def make_unique_labels(titles: dict[str, str], items: Iterable[str]) -> dict[str
     return labels if unique else {item: item for item in titles}
 
 
-def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
+def _read_titles(path: Path, layout: _Layout, bad_rows: BadRows) -> dict[str, str]:
     """Read titles by item id."""
     encoding = "utf-8"
     if layout.ratings is not None:  # release 10m is in UTF-8, the others without headers in Latin-1
@@ -92,16 +107,16 @@ def _read_titles(path: Path, layout: _Layout, bad: BadRows) -> dict[str, str]:
             read_bytes(path).decode()
         except UnicodeDecodeError:
             encoding = "latin-1"
-    lines = read_lines(path, bad, encoding)
+    lines = read_lines(path, bad_rows, encoding)
     if layout.ratings is None:
         next(lines, None)  # the header
     titles: dict[str, str] = {}
-    for number, fields in split_rows(path, lines, layout.separator, layout.width, bad):
+    for number, fields in split_rows(path, lines, layout.separator, layout.width, bad_rows):
         item, title = fields[0].strip(), fields[1].strip()
         if not item or not title:
-            bad.add(path, number, f"has no {'title' if item else 'id'}")
+            bad_rows.add(path, number, f"has no {'title' if item else 'id'}")
         elif item in titles:
-            bad.add(path, number, f"the film {shorten_text(item)} is listed already")
+            bad_rows.add(path, number, f"the film {shorten_text(item)} is listed twice")
         else:
             titles[item] = title
     return titles

@@ -16,6 +16,7 @@ class DatasetReader:
     """Reader of one kind of dataset."""
 
     name: str
+    """Name of the kind of dataset."""
     folder: str
     """Name of its folder in a folder of datasets."""
     find: Callable[[Path], Path | None]
@@ -33,12 +34,17 @@ class DatasetSource:
     """A dataset that can be downloaded."""
 
     name: str
+    """Name of the dataset."""
     reader: DatasetReader
+    """Reader of this kind of dataset."""
     folder: str
     """Path of its folder in a folder of datasets."""
     url: str
+    """Address of the archive or file."""
     license: str
+    """Publisher and terms of use."""
     citation: str
+    """Publications to cite."""
     megabytes: int
     """Approximate size of the download."""
     max_unpacked_megabytes: int
@@ -73,6 +79,7 @@ READERS = {
         files=books.FILES,
     ),
 }
+"""Readers by name."""
 
 
 def _make_movielens_source(version: str, megabytes: int, max_unpacked_megabytes: int) -> DatasetSource:
@@ -120,7 +127,9 @@ _SOURCES = (
     ),
 )
 SOURCES = {source.name: source for source in _SOURCES}
+"""Datasets that can be downloaded, by name."""
 ALIASES = {"amazon-books": "books"}
+"""Other names of datasets."""
 
 
 def get_source(name: str) -> DatasetSource:

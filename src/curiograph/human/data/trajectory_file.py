@@ -42,16 +42,16 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
     >>> walks.labels(0)
     ['a', 'b']
     """
-    file, bad = check_file(path), BadRows()
+    file, bad_rows = check_file(path), BadRows()
     if file.suffix.lower() == ".npz":
-        return Dataset(file.name, Trajectories.load(file), file)
-    lines = read_lines(file, bad)
+        return Dataset(name=file.name, walks=Trajectories.load(file), source_path=file)
+    lines = read_lines(file, bad_rows)
     head = next(((number, line) for number, line in lines if not line.startswith("#")), None)
     columns = None if head is None else parse_header(file, *head)
     if columns is not None:
-        events = read_events(file, lines, columns, bad)
+        events = read_events(file, lines, columns, bad_rows)
         skipped = events.finish(lenient)
-        return Dataset(file.name, events.to_trajectories(), file, skipped=skipped)
+        return Dataset(name=file.name, walks=events.to_trajectories(), source_path=file, skipped=skipped)
     rows = [(number, line) for number, line in chain([] if head is None else [head], lines) if not line.startswith("#")]
     separator = next((mark for mark in "\t;" if any(mark in line for _, line in rows)), ",")
     walks = []
@@ -61,8 +61,8 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
         if walk:
             walks.append(walk)
         else:
-            bad.add(file, number, "its quotes do not match" if fields is None else "contains no labels")
-    skipped = bad.finish(lenient)
+            bad_rows.add(file, number, "its quotes do not match" if fields is None else "contains no labels")
+    skipped = bad_rows.finish(lenient)
     if not walks:
         raise FileFormatError(f"{file}: contains no walks; write one list of labels per line.")
-    return Dataset(file.name, Trajectories.from_walks(walks), file, skipped=skipped)
+    return Dataset(name=file.name, walks=Trajectories.from_walks(walks), source_path=file, skipped=skipped)

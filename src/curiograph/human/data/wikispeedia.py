@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from curiograph.errors import FileFormatError
@@ -17,41 +18,59 @@ from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 
 GAME_FILES = {"paths_finished.tsv": 5, "paths_unfinished.tsv": 6}
-"""Number of columns of each file of games; the first four are user, time, duration and path."""
+"""Number of columns of each game file; the first four are user, time, duration and path."""
 
 FILES = ("articles.tsv", "links.tsv", *GAME_FILES)
-_UNKNOWN = "NULL"
+"""Names of all files that are read."""
+
+_NULL = "NULL"  # user or time that is not known
+
+
+class _Game(NamedTuple):
+    """One game, as a walk over articles."""
+
+    time: float
+    """Unix time of the game; infinity if it is not known."""
+    user: str
+    """Name of the user; one that no other game has if the user is not known."""
+    walk: list[str]
+    """Names of the visited articles, in order."""
 
 
 def find_wikispeedia(folder: Path) -> Path | None:
-    """Return the folder itself if it contains the files, or None."""
-    complete = all((folder / name).is_file() for name in ("articles.tsv", "links.tsv"))
-    return folder if complete and any((folder / name).is_file() for name in GAME_FILES) else None
+    """Return `folder` if it contains the dataset, else None."""
+    has_graph = all((folder / name).is_file() for name in ("articles.tsv", "links.tsv"))
+    return folder if has_graph and any((folder / name).is_file() for name in GAME_FILES) else None
 
 
 def read_wikispeedia(path: PathLike, *, lenient: bool = False) -> Dataset:
-    """Read the folder that SNAP publishes, or one of its two files of games with the articles and links next to it.
+    """Read the folder published by SNAP, or one game file in such a folder.
 
-    Names are decoded: `%C3%89ire` is `Éire`; underscores stay. A back click removes the page that was left. A game by
-    an unknown user counts as a user of its own. Games are ordered by time; those without a time come last.
+    Names are decoded: `%C3%89ire` is `Éire`; underscores stay. A back click (`<`) removes the previous page from the
+    walk. Each game without a user gets its own user. Games are ordered by time; those without a time come last.
     """
-    given, bad = as_path(path), BadRows()
-    folder, names = (given.parent, [given.name]) if given.name in GAME_FILES else (given, list(GAME_FILES))
+    source, bad_rows = as_path(path), BadRows()
+    folder, names = (source.parent, [source.name]) if source.name in GAME_FILES else (source, list(GAME_FILES))
     files = [folder / name for name in names if (folder / name).is_file()]
     if not files:
-        raise FileFormatError(f"{given}: has neither {' nor '.join(names)}; give the unpacked folder of Wikispeedia.")
-    articles = _read_articles(folder / "articles.tsv", bad)
-    graph = Graph.from_edges(_read_links(folder / "links.tsv", articles, bad), directed=True, nodes=articles)
-    games = sorted((game for file in files for game in _read_games(file, articles, bad)), key=lambda game: game[0])
-    skipped = bad.finish(lenient)
+        raise FileFormatError(f"{source}: contains no {' or '.join(names)}; give the unpacked folder of Wikispeedia.")
+    articles = _read_articles(folder / "articles.tsv", bad_rows)
+    graph = Graph.from_edges(_read_links(folder / "links.tsv", articles, bad_rows), directed=True, nodes=articles)
+    games = [game for file in files for game in _read_games(file, articles, bad_rows)]
+    games.sort(key=lambda game: game.time)
+    skipped = bad_rows.finish(lenient)
     if not games:
         raise FileFormatError(f"{files[0]}: contains no games; check that it is complete.")
-    walks = Trajectories.from_walks([walk for _, _, walk in games], [user for _, user, _ in games], graph)
-    return Dataset("wikispeedia", walks, given, graph, skipped=skipped)
+    walks = Trajectories.from_walks(
+        walks=[game.walk for game in games], users=[game.user for game in games], graph=graph
+    )
+    return Dataset(name="wikispeedia", walks=walks, source_path=source, graph=graph, skipped=skipped)
 
 
 def resolve_back_clicks(clicks: list[str]) -> list[str] | None:
-    """Return the walk of a list of clicks, in which `<` removes the page before it; None if there is none to remove.
+    """Return the walk of a list of clicks, in which `<` removes the previous page.
+
+    Return None if a back click has no page to return to.
 
     >>> resolve_back_clicks(["A", "B", "<", "C"])
     ['A', 'C']
@@ -68,13 +87,13 @@ def resolve_back_clicks(clicks: list[str]) -> list[str] | None:
     return walk
 
 
-def _read_articles(path: Path, bad: BadRows) -> dict[str, None]:
+def _read_articles(path: Path, bad_rows: BadRows) -> dict[str, None]:
     """Read the names of all articles, in order."""
     articles: dict[str, None] = {}
-    for number, (encoded,) in _read_rows(path, 1, bad):
+    for number, (encoded,) in _read_rows(path, 1, bad_rows):
         name = unquote(encoded)
         if name in articles:
-            bad.add(path, number, f"the article {quote_value(name)} is listed already")
+            bad_rows.add(path, number, f"the article {quote_value(name)} is listed twice")
         else:
             articles[name] = None
     if not articles:
@@ -82,46 +101,46 @@ def _read_articles(path: Path, bad: BadRows) -> dict[str, None]:
     return articles
 
 
-def _read_links(path: Path, articles: Container[str], bad: BadRows) -> list[tuple[str, str]]:
+def _read_links(path: Path, articles: Container[str], bad_rows: BadRows) -> list[tuple[str, str]]:
     """Read the links between known articles."""
     links = []
-    for number, fields in _read_rows(path, 2, bad):
+    for number, fields in _read_rows(path, 2, bad_rows):
         source, target = map(unquote, fields)
-        fault = _find_unknown_article((source, target), articles)
-        if fault is None:
+        problem = _describe_unknown_article((source, target), articles)
+        if problem is None:
             links.append((source, target))
         else:
-            bad.add(path, number, fault)
+            bad_rows.add(path, number, problem)
     return links
 
 
-def _read_games(path: Path, articles: Container[str], bad: BadRows) -> Iterator[tuple[float, str, list[str]]]:
-    """Yield time, user and walk of every game."""
-    for number, fields in _read_rows(path, GAME_FILES[path.name], bad):
+def _read_games(path: Path, articles: Container[str], bad_rows: BadRows) -> Iterator[_Game]:
+    """Yield the games of a file; bad rows are left out."""
+    for number, fields in _read_rows(path, GAME_FILES[path.name], bad_rows):
         user, time_text = fields[0].strip(), fields[1].strip()
         clicks = [unquote(name) for name in fields[3].split(";")]
-        time = math.inf if time_text == _UNKNOWN else parse_time(time_text)
-        fault = _find_unknown_article((name for name in clicks if name != "<"), articles)
+        time = math.inf if time_text == _NULL else parse_time(time_text)
+        problem = _describe_unknown_article((name for name in clicks if name != "<"), articles)
         walk = resolve_back_clicks(clicks)
         if not user:
-            bad.add(path, number, "has no user")
+            bad_rows.add(path, number, "has no user")
         elif time is None:
-            bad.add(path, number, f"the time {quote_value(time_text)} is neither a number nor {_UNKNOWN}")
-        elif fault is not None:
-            bad.add(path, number, fault)
+            bad_rows.add(path, number, f"the time {quote_value(time_text)} is neither a number nor {_NULL}")
+        elif problem is not None:
+            bad_rows.add(path, number, problem)
         elif walk is None:
-            bad.add(path, number, "has a back click < with no page to go back to")
+            bad_rows.add(path, number, "has a back click < with no page to return to")
         else:
-            yield time, user if user != _UNKNOWN else f"{path.stem}, line {number}", walk
+            yield _Game(time, user if user != _NULL else f"{path.stem}, line {number}", walk)
 
 
-def _find_unknown_article(names: Iterable[str], articles: Container[str]) -> str | None:
-    """Return the fault of a row that names an unknown article, or None."""
+def _describe_unknown_article(names: Iterable[str], articles: Container[str]) -> str | None:
+    """Return a message about the first name that is not an article, or None."""
     missing = next((name for name in names if name not in articles), None)
     return None if missing is None else f"the article {quote_value(missing)} is not in articles.tsv"
 
 
-def _read_rows(path: Path, width: int, bad: BadRows) -> Iterator[tuple[int, list[str]]]:
+def _read_rows(path: Path, width: int, bad_rows: BadRows) -> Iterator[tuple[int, list[str]]]:
     """Yield line numbers and fields of a tab-separated file with comments."""
-    lines = ((number, line) for number, line in read_lines(path, bad) if not line.startswith("#"))
-    return split_rows(path, lines, "\t", width, bad)
+    lines = ((number, line) for number, line in read_lines(path, bad_rows) if not line.startswith("#"))
+    return split_rows(path, lines, "\t", width, bad_rows)

@@ -35,6 +35,7 @@ class Motive(ABC):
     """Score of the candidates of choices: a person who follows the motive prefers higher scores."""
 
     name: str
+    """Name of the motive in the results."""
     is_fitted_to_choices: ClassVar[bool] = False
     """Whether `fit` has to be called before `score_candidates`."""
 
@@ -60,11 +61,14 @@ class AgentMotive(Motive):
     """Scores of an agent."""
 
     name: str
+    """Name of the motive in the results."""
     agent: Agent
+    """Agent that scores the candidates."""
     reward: RewardLike = "igt"
+    """Reward for agents that need one."""
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
-        batches = [score_candidates(self.agent, walks) for walks in choices.make_explorations(self.reward)]
+        batches = [score_candidates(self.agent, walks) for walks in choices.iterate_explorations(self.reward)]
         return np.concatenate([np.empty(0), *batches])
 
     def get_key(self) -> list[Any]:
@@ -81,7 +85,9 @@ class PageRankMotive(Motive):
     """
 
     alpha: float = 0.85
+    """Damping factor."""
     name: str = "pagerank"
+    """Name of the motive in the results."""
 
     def get_task_size(self, graph: Graph) -> int:
         return _TASK_SIZE if graph.num_nodes > MAX_EXACT_NODES else _LARGE_TASK_SIZE
@@ -103,17 +109,17 @@ class PageRankMotive(Motive):
         rows, columns = np.nonzero(histories >= 0)
         order = np.argsort(histories[rows, columns], kind="stable")
         rows, visited = rows[order], histories[rows, columns][order]
-        sources, firsts = np.unique(visited, return_index=True)
-        ends = np.append(firsts[1:], len(visited))
+        sources, run_starts = np.unique(visited, return_index=True)
+        run_stops = np.append(run_starts[1:], len(visited))
         scores = np.zeros(len(candidates.nodes))
         for begin in range(0, len(sources), _PAGERANK_BATCH):
             batch = slice(begin, begin + _PAGERANK_BATCH)
             teleports = [make_uniform_teleport(np.array([source])) for source in sources[batch]]
             ranks = compute_pagerank_rows(graph, self.alpha, teleports)
             visits = ranks * compute_flow_scales(graph, self.alpha, ranks)[:, None]
-            for first, end, visits_from_source in zip(firsts[batch], ends[batch], visits, strict=True):
-                offsets = candidates.offsets[rows[first:end]]
-                indices = concatenate_ranges(offsets, candidates.offsets[rows[first:end] + 1] - offsets)
+            for start, stop, visits_from_source in zip(run_starts[batch], run_stops[batch], visits, strict=True):
+                offsets = candidates.offsets[rows[start:stop]]
+                indices = concatenate_ranges(offsets, candidates.offsets[rows[start:stop] + 1] - offsets)
                 scores[indices] += visits_from_source[candidates.nodes[indices]]
         return scores
 
@@ -129,12 +135,14 @@ class MarkovMotive(Motive):
     """
 
     name: str = "markov"
+    """Name of the motive in the results."""
     model: Markov | None = None
+    """Counts of steps, or None before `fit`."""
     is_fitted_to_choices: ClassVar[bool] = True
 
     def fit(self, graph: Graph, windows: Windows) -> MarkovMotive:
         model = Markov.from_steps(graph, windows.histories[:, -1], windows.nexts, windows.users)
-        return MarkovMotive(self.name, model)
+        return MarkovMotive(name=self.name, model=model)
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
         if self.model is None:
@@ -154,6 +162,7 @@ MOTIVES: dict[str, Callable[[], Motive]] = {
     "cpt": lambda: AgentMotive("cpt", GreedyAgent(), "cpt"),
     "markov": MarkovMotive,
 }
+"""Functions that create the motives, by name."""
 
 
 def as_motives(names: Any, agents: Any, reward: RewardLike) -> list[Motive]:
@@ -169,7 +178,8 @@ def as_motives(names: Any, agents: Any, reward: RewardLike) -> list[Motive]:
     for name in names:
         if name not in MOTIVES:
             raise UnknownNameError(
-                f"there is no motive {quote_value(name)}; the motives are {', '.join(MOTIVES)}; give agents as agents."
+                f"there is no motive {quote_value(name)}; the motives are {', '.join(MOTIVES)}; give agents with the "
+                "argument agents."
             )
         motives.append(MOTIVES[name]())
     resolved_reward = as_reward(reward)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -64,9 +65,9 @@ def hypotheses(
     reward : str or Reward
         Reward for those of the agents that need one.
     burn_in : int
-        Number of distinct nodes visited before the first choice that counts.
+        Number of distinct nodes visited before the first choice.
     memory : int
-        Number of most recently visited nodes that count as visited.
+        Number of most recently visited nodes that cannot be chosen again.
     folds : int
         Number of groups of users in the cross-validation.
     min_choices : int
@@ -106,10 +107,13 @@ def hypotheses(
     if len(choices) == 0:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
         raise WalkError(
-            f"there is no choice of a new node along a link ({reasons}); give longer walks, or less burn_in."
+            f"there is no choice of a new node along a link ({reasons}); give longer walks, or a smaller burn_in."
         )
     if len(users) < 2:
-        raise WalkError("all choices are by 1 user; motives are fitted and tested on different users, so give 2.")
+        raise WalkError(
+            "all choices are by 1 user; motives are fitted and tested on different users, so give walks of 2 users or "
+            "more."
+        )
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
     p_g, choice_gains, choice_percentiles = cross_validate(
         compared, choices, fold_of_user[user_of], used_engine, progress
@@ -130,8 +134,15 @@ def hypotheses(
         strict=True,
     )
     fits = {
-        compared[index].name: MotiveFit(compared[index].name, float(p_g[index].mean()), *row)
-        for index, row in zip(order.tolist(), estimates, strict=True)
+        compared[index].name: MotiveFit(
+            name=compared[index].name,
+            p_g=float(p_g[index].mean()),
+            gain=gain,
+            behind=behind,
+            percentile=percentile,
+            best_for=share,
+        )
+        for index, (gain, behind, percentile, share) in zip(order.tolist(), estimates, strict=True)
     }
     return Motives(
         fits=fits,
@@ -178,16 +189,27 @@ def cross_validate(
     return p_g, gains, percentiles
 
 
+class _Chunk(NamedTuple):
+    """Choices to rank by one motive."""
+
+    model: int
+    """Index of the motive."""
+    start: int
+    """First choice."""
+    stop: int
+    """Choice after the last one."""
+
+
 def _rank_choices(
     models: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, engine: Engine, progress: Progress
 ) -> list[ChoiceRanks]:
     """Rank all choices by each of the fitted motives, as a job."""
     tasks = [
-        (index, first, min(first + size, len(choices)))
+        _Chunk(index, start, min(start + size, len(choices)))
         for index, size in enumerate(model.get_task_size(choices.graph) for model in models)
-        for first in range(0, len(choices), size)
+        for start in range(0, len(choices), size)
     ]
-    tasks.sort(key=lambda task: task[1] - task[2])  # longest first, to keep all workers busy until the end
+    tasks.sort(key=lambda task: task.start - task.stop)  # longest first, to keep all workers busy until the end
     windows = choices.windows
     distinct = {model.name: model for model in models}
     job = Job(
@@ -200,22 +222,22 @@ def _rank_choices(
             "choices": hash_values(windows.histories, windows.nexts, windows.users, fold_of),
             "motives": [model.get_key() for model in distinct.values()],
         },
-        describe_task=lambda task: f"{models[task[0]].name}, choices {task[1]} to {task[2] - 1}",
+        describe_task=lambda task: f"{models[task.model].name}, choices {task.start} to {task.stop - 1}",
         fix="give fewer walks or fewer motives",
     )
     results = dict(zip(tasks, run_job(job, engine, progress), strict=True))
     chunks: list[list[Result]] = [[] for _ in models]
     for task in sorted(tasks):
-        chunks[task[0]].append(results[task])
+        chunks[task.model].append(results[task])
     return [
         ChoiceRanks(*(np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS))
         for parts in chunks
     ]
 
 
-def _rank_chunk(shared: tuple[ChoiceSet, Sequence[Motive]], task: tuple[int, int, int]) -> Result:
-    """Task function: rank the choices from `first` to `last` by one motive."""
-    (choices, models), (index, first, last) = shared, task
-    chunk = choices.rows(slice(first, last))
-    ranks = chunk.rank(models[index].score_candidates(chunk))
+def _rank_chunk(shared: tuple[ChoiceSet, Sequence[Motive]], task: _Chunk) -> Result:
+    """Task function: rank the choices of a chunk by its motive."""
+    choices, models = shared
+    chunk = choices.rows(slice(task.start, task.stop))
+    ranks = chunk.rank(models[task.model].score_candidates(chunk))
     return {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}

@@ -26,8 +26,9 @@ class MotiveFit:
     """How well one motive explains the choices of users to whom it was not fitted."""
 
     name: str
+    """Name of the motive."""
     p_g: float
-    """Mean of the fitted p_g: near 0, people take the best candidate; 1, any candidate."""
+    """Mean of the fitted p_g; users take the best candidate if it is near 0, and any candidate if it is 1."""
     gain: Estimate
     """Bits per choice above the uniform choice."""
     behind: Estimate
@@ -55,10 +56,11 @@ class Motives(Mapping[str, MotiveFit]):
     """
 
     fits: dict[str, MotiveFit]
+    """Motives by name, best first."""
     choices: int
     """Number of choices among two candidates or more; all of them are tested."""
     left_out: Mapping[str, int]
-    """Number of visits that are no such choice, by reason."""
+    """Number of visits after the burn-in that are not choices, by reason ('revisit', 'no link', 'only candidate')."""
     folds: int
     """Number of groups of users in the cross-validation."""
     min_choices: int

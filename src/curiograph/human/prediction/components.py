@@ -14,14 +14,16 @@ from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.graph.features import Float32
-from curiograph.human.choices.choice_sets import Among, ChoiceSet
+from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 
 REWARDS = ("igt", "cpt")
+"""Rewards of the curious walkers."""
 PAGERANK = "pagerank"
+"""Name of the PageRank component, and of the method that uses it alone."""
 ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 """Values of alpha among which one is fitted."""
 _PAGERANK_BATCH = 256  # nodes from which PageRank is solved at a time: bounds the memory
@@ -51,6 +53,7 @@ class Components:
     """Scores of the candidates of a choice set by every component."""
 
     choices: ChoiceSet
+    """Choices and their candidates."""
     pagerank: Float32
     """PageRank, alphas x candidates."""
     walkers: Mapping[str, Float32]
@@ -107,8 +110,8 @@ class Components:
 
 
 def score_pagerank(
-    choices: Mapping[Among, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
-) -> dict[Among, Float32]:
+    choices: Mapping[CandidateScope, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
+) -> dict[CandidateScope, Float32]:
     """Compute the PageRank of all candidates by candidate set, alphas x candidates, as a job."""
     tasks = [(among, alpha) for among in choices for alpha in ALPHAS]
     job = Job(
@@ -131,7 +134,7 @@ def score_pagerank(
     return {among: np.stack([results[among, alpha]["scores"] for alpha in ALPHAS]) for among in choices}
 
 
-def _score_pagerank_task(choices: Mapping[Among, ChoiceSet], task: tuple[Among, float]) -> Result:
+def _score_pagerank_task(choices: Mapping[CandidateScope, ChoiceSet], task: tuple[CandidateScope, float]) -> Result:
     """Task function: PageRank of the candidates of one set for one alpha.
 
     The PageRank of a history is a weighted mean of those of its nodes; the weight of a node is the expected number of

@@ -75,8 +75,8 @@ def _contrast_pagerank(training: Components, names: Sequence[str]) -> list[Mixtu
                 name: sign / max(training.compute_spread(name, alpha, steps), 1e-12)
                 for name, sign in zip(names, (-1, 1), strict=True)
             },
-            alpha,
-            steps,
+            alpha=alpha,
+            steps=steps,
         )
         for alpha, steps in settings
     ]
@@ -120,7 +120,7 @@ def fit_mixture(
         if not any(weights.values()):
             weights = {names[0]: 1.0}
         weights = {name: weight / get_scale(name, alpha, steps) for name, weight in weights.items()}
-        return Mixture(weights, alpha, steps, scaled)
+        return Mixture(weights=weights, alpha=alpha, steps=steps, scaled=scaled)
 
     def to_parameters(mixture: Mixture) -> dict[str, Any]:
         weights = {

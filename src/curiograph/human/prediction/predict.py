@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from curiograph.files import PathLike
 from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
-from curiograph.human.choices.choice_sets import Among
+from curiograph.human.choices.choice_sets import CandidateScope
 from curiograph.human.choices.metrics import MEASURES
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.load import load_dataset
@@ -79,6 +79,7 @@ class Effort:
 
 
 FULL = Effort()
+"""The effort of the published results."""
 QUICK = Effort(
     splits=2, trials=14, train_steps=60, walkers=64, trained_walkers=32, steps=3, windows=300, all_windows=60
 )
@@ -103,10 +104,10 @@ def predict(
 ) -> Prediction:
     """Predict people's next choices.
 
-    Users are divided into three groups. The walks of graph users make the graph, if there is none, and fit the
-    count-based baselines. Alpha, the weights and the steps of walkers are fitted to the choices of training users, and
-    all methods are compared on the choices of test users. Each of `effort.splits` splits draws other training and test
-    users.
+    Users are divided into three groups. The graph, if there is none, is built from the walks of graph users, and the
+    count-based baselines are fitted to them. Alpha, the weights and the steps of walkers are fitted to the choices of
+    training users, and all methods are compared on the choices of test users. Each of `effort.splits` splits draws
+    other training and test users.
 
     Parameters
     ----------
@@ -157,13 +158,15 @@ def predict(
     if isinstance(data, Dataset):
         dataset = data
     elif isinstance(data, Trajectories):
-        dataset = Dataset("walks", data, Path())
+        dataset = Dataset(name="walks", walks=data, source_path=Path())
     else:
         dataset = load_dataset(data, folder, lenient=lenient)
     if graph is not None:
         dataset = replace(dataset, graph=graph)
     with used_engine.connect():
-        return prepare_run(dataset, agents, recipe, effort, seed, used_engine, progress).complete()
+        return prepare_run(
+            dataset, agents, recipe, effort=effort, seed=seed, engine=used_engine, progress=progress
+        ).complete()
 
 
 def prepare_run(
@@ -188,8 +191,8 @@ def prepare_run(
             is_test = study.split(number, choices.windows.users)
             if is_test.all() or not is_test.any():
                 raise SettingError(
-                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) on one side; give walks of "
-                    "more users."
+                    f"{study.name}: split {number} has all {len(choices)} choices ({among}) in one group of users; "
+                    "give walks of more users."
                 )
     last_nodes = study.choices["last"].windows.histories[:, -1]
     num_candidates = len(study.choices["all"]) * study.graph.num_nodes + int(study.graph.degrees[last_nodes].sum())
@@ -203,7 +206,7 @@ def prepare_run(
         progress(f"{study.name}: {message}", share)
 
     used_agents = given or _train_agents(study.graph, effort.train_steps, seed, engine, report)
-    return PredictionRun(study, effort, used_agents, seed, engine, report)
+    return PredictionRun(study=study, effort=effort, agents=used_agents, seed=seed, engine=engine, progress=report)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,12 +214,17 @@ class PredictionRun:
     """A prediction that is ready to be computed."""
 
     study: Study
+    """Groups of users, graph and choices."""
     effort: Effort
+    """How much to compute."""
     agents: Mapping[str, Any]
     """Agent of the trained walkers, by reward."""
     seed: int
+    """Seed of the walkers and fits."""
     engine: Engine
+    """Execution backend."""
     progress: Progress
+    """Progress callback."""
 
     def complete(self) -> Prediction:
         """Fit and test all methods."""
@@ -233,13 +241,13 @@ class PredictionRun:
                 agents[reward] = fingerprint("agent", agent)
             except SettingError:  # an agent of the user's own, without a fingerprint
                 agents[reward] = str(agent.name)
-        return Prediction(self.study.name, facts, outcomes, agents)
+        return Prediction(name=self.study.name, facts=facts, outcomes=outcomes, agents=agents)
 
     @cached_property
-    def scored(self) -> dict[Among, Components]:
+    def scored(self) -> dict[CandidateScope, Components]:
         """Scores of the candidates by all components, for each candidate set."""
         graph, choices = self.study.graph, self.study.choices
-        walked: dict[Among, dict[str, Float32]] = {among: {} for among in choices}
+        walked: dict[CandidateScope, dict[str, Float32]] = {among: {} for among in choices}
         for name, walkers in self._walkers.items():  # one at a time: the visits may take hundreds of megabytes
             job_name = f"walkers-{name.replace(' ', '-')}"
             visits = simulate_walkers(graph, walkers, self.study.starts, job_name, self.engine, self.progress)
@@ -273,7 +281,7 @@ class PredictionRun:
         }
         return {**greedy, **trained, MEMORY: random}
 
-    def _fit_splits(self, among: Among) -> Outcome:
+    def _fit_splits(self, among: CandidateScope) -> Outcome:
         """Fit all methods to the training users of every split, and collect the ranks of test users, as a job."""
         components, graph_walks = self.scored[among], self.study.graph_walks
         windows = components.choices.windows
@@ -303,7 +311,20 @@ class PredictionRun:
             ranks[method] = np.full((len(MEASURES), len(splits), len(windows)), np.nan, np.float32)
             for number, (is_test, result) in enumerate(zip(masks, results, strict=True)):
                 ranks[method][:, number, is_test] = result[method]
-        return Outcome(among, windows.users, ranks, fits, self.seed)
+        return Outcome(among=among, users=windows.users, ranks=ranks, fits=fits, seed=self.seed)
+
+
+class _TrainingTask(NamedTuple):
+    """Settings of the training of one agent."""
+
+    reward: str
+    """Name of the reward."""
+    steps: int
+    """Number of training steps."""
+    seed: int
+    """Random seed."""
+    folder: Path | None
+    """Folder that keeps the agent, or None."""
 
 
 def _train_agents(graph: Graph, steps: int, seed: int, engine: Engine, progress: Progress) -> dict[str, GnnAgent]:
@@ -317,9 +338,9 @@ def _train_agents(graph: Graph, steps: int, seed: int, engine: Engine, progress:
         name="training",
         function=_train_agent,
         shared=graph,
-        tasks=[(reward, steps, seed, folder) for reward, folder in zip(REWARDS, folders, strict=True)],
+        tasks=[_TrainingTask(reward, steps, seed, folder) for reward, folder in zip(REWARDS, folders, strict=True)],
         key=lambda: {"graph": graph_hash, "rewards": REWARDS, "steps": steps, "seed": seed},
-        describe_task=lambda task: f"training for {task[0]}",
+        describe_task=lambda task: f"training for {task.reward}",
         unit="agents",
         fix="give agents",
     )
@@ -336,7 +357,7 @@ def _train_agents(graph: Graph, steps: int, seed: int, engine: Engine, progress:
     return agents
 
 
-def _train_agent(graph: Graph, task: tuple[str, int, int, Path | None]) -> Result:
+def _train_agent(graph: Graph, task: _TrainingTask) -> Result:
     """Task function: train one agent, in its folder if that exists on this machine; return its parts."""
     reward, steps, seed, folder = task
     agent = train(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from curiograph.arrays import Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.choice_sets import Among, ChoiceSet
+from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
 from curiograph.human.data.cooccurrence import Keep, Similarity, cooccurrence_graph, core
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.trajectories import Trajectories
@@ -32,9 +32,9 @@ class Recipe:
     """
 
     burn_in: int = 3
-    """Number of visits before a choice that a prediction may use: n_burn-in."""
+    """Number of visits before a choice that predictions are based on, called n_burn-in in the paper."""
     makers: float = 0.5
-    """Share of graph users, whose walks make the graph and fit the count-based baselines."""
+    """Share of graph users, from whose walks the graph is built and the count-based baselines are fitted."""
     item_users: int = 5
     """Minimum number of graph users of an item in a co-occurrence graph."""
     user_items: int = 2
@@ -47,12 +47,12 @@ class Recipe:
     """Which pairs of items become edges, as for `cooccurrence_graph`."""
 
     def __post_init__(self) -> None:
-        check_integer("burn_in", self.burn_in, 1, "give the visits that count as history, 1 or more")
+        check_integer("burn_in", self.burn_in, 1, "give the number of visits of a history, 1 or more")
         if not is_number(self.makers) or not 0 < self.makers < 1:
             raise SettingError(f"makers is {quote_value(self.makers)}; give a share of the users, between 0 and 1.")
 
 
-MAX_CHOICES: dict[Among, int] = {"last": 2000, "all": 200}
+MAX_CHOICES: dict[CandidateScope, int] = {"last": 2000, "all": 200}
 """Maximum number of choices to predict, by candidate set."""
 RECIPES = {
     "wikispeedia": Recipe(burn_in=6),
@@ -71,18 +71,22 @@ class Study:
     """
 
     name: str
+    """Name of the dataset."""
     recipe: Recipe
+    """How the walks became a graph and choices."""
     graph: Graph
+    """Graph of the choices."""
     graph_walks: Trajectories
     """Walks of the graph users, on the graph."""
     choice_walks: Trajectories
     """Walks of the training and test users, on the graph."""
-    max_choices: Mapping[Among, int]
+    max_choices: Mapping[CandidateScope, int]
     """Maximum number of choices to predict, by candidate set."""
     seed: int
+    """Seed of the groups of users and of the sampled choices."""
 
     @cached_property
-    def choices(self) -> dict[Among, ChoiceSet]:
+    def choices(self) -> dict[CandidateScope, ChoiceSet]:
         """Choices to predict, by candidate set; only choices among "last" follow a link."""
         windows = self.choice_walks.windows(self.recipe.burn_in)
         linked = ChoiceSet.from_windows(self.graph, windows.along_links(self.graph))
@@ -93,7 +97,7 @@ class Study:
                 f"{len(among_several)} of them end with a choice between neighbors; give more walks, a denser graph, "
                 "or a shorter burn-in."
             )
-        eligible: dict[Among, Any] = {"last": among_several, "all": windows}
+        eligible: dict[CandidateScope, Any] = {"last": among_several, "all": windows}
         return {
             among: ChoiceSet.from_windows(self.graph, found.sample(self.max_choices[among], self.seed), among)
             for among, found in eligible.items()
@@ -125,7 +129,7 @@ class Study:
 def make_study(
     dataset: Dataset,
     recipe: Recipe | None = None,
-    max_choices: Mapping[Among, int] = MAX_CHOICES,
+    max_choices: Mapping[CandidateScope, int] = MAX_CHOICES,
     seed: int = 0,
     **changes: Any,
 ) -> Study:

@@ -32,6 +32,7 @@ from curiograph.rewards.registry import as_reward
 from curiograph.validation import check_integer
 
 STARTS_PER_TASK = 64
+"""Number of starts that are simulated in one task."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class Walkers:
     count: int = 400
     """Maximum number of paths followed from each node."""
     seed: int = 0
+    """Random seed."""
 
     def __post_init__(self) -> None:
         check_p_g(self.p_g)
@@ -66,6 +68,7 @@ class _FixedSteps(SwarmLimits):
     """Limits of a swarm of constant size that takes a fixed number of steps."""
 
     last: int = 1
+    """Number of steps."""
 
     def is_relevant(self, step: int, sampled: bool) -> bool:
         return step <= self.last
@@ -84,7 +87,7 @@ def simulate_walkers(
 ) -> list[Any]:
     """Simulate walkers from each of some positions, as a job of the given name.
 
-    Returns one sparse array per step with the probabilities, starts x nodes; rows of nodes that are no start are empty.
+    Returns one sparse array per step with the probabilities, starts x nodes; rows of other nodes than starts are empty.
     """
     starts = np.unique(np.asarray(starts, np.int64))
     tasks = [starts[first : first + STARTS_PER_TASK] for first in range(0, len(starts), STARTS_PER_TASK)]
