@@ -141,7 +141,7 @@ LIBRARY = Trajectories.from_walks([["music", "physics", "music", "chemistry"]], 
         (LIBRARY, {"nulls": "rewired"}, cg.SettingError, "nulls is 'rewired'; give a list"),
         (LIBRARY, {"most": 0}, cg.SettingError, "most is 0"),
         (LIBRARY, {"replicates": 0}, cg.SettingError, "replicates is 0"),
-        (Trajectories.from_walks([["zz"]]), {}, cg.UnknownNodeError, "the walks visit 'zz'"),
+        (Trajectories.from_walks([["zz"]]), {}, cg.UnknownNodeError, "the graph has no node 'zz'"),
     ],
 )
 def test_bad_input(walks, settings, error, message):

@@ -188,4 +188,5 @@ def _show_recommendations(results: Sequence[Recommendations], one_user: bool) ->
         error = f" ± {stderr:.1g}" if stderr else ""
         rows.append([user, place, label, f"{score:.4g}{error}", ", ".join(map(str, ranks)), gaps, bits, why])
     first = 1 if one_user else 0
-    show_table("", columns[first:], [row[first:] for row in rows])
+    last = len(columns) if any(row[-1] for row in rows) else -1  # no reasons: leave out that column
+    show_table("", columns[first:last], [row[first:last] for row in rows])

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError
 from curiograph.graph.csr import build_csr, check_weights, concatenate_ranges, freeze_array, symmetrize_csr
 from curiograph.graph.edges import check_iterable, index_edges
-from curiograph.graph.features import Float32, compute_degree_profile
+from curiograph.graph.features import compute_degree_profile
 from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label
 from curiograph.graph.suggestions import make_unknown_node_error
 from curiograph.graph.transition import Transition

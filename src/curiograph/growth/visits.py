@@ -30,7 +30,7 @@ class Visits:
         return self.nodes[offsets[0] : offsets[-1]], offsets - offsets[0]
 
 
-def find_first_visits(graph: Graph, walk: Sequence[Hashable], number: int = 0) -> Int32:
+def find_first_visits(graph: Graph, walk: Sequence[Hashable], number: int | None = None) -> Int32:
     """Return the positions of the distinct nodes of a walk, in order of first visit.
 
     >>> from curiograph.graph.toys import cycle
@@ -73,12 +73,14 @@ def find_visits(graph: Graph, walks: Sequence[Any]) -> Visits:
     return Visits(nodes, np.concatenate([[0], np.cumsum(lengths)]), np.asarray(entries) - np.asarray(lengths))
 
 
-def _list_labels(walk: Any, number: int) -> list[Any]:
+def _list_labels(walk: Any, number: int | None) -> list[Any]:
     """Return the labels of a walk as Python objects; raise `WalkError` if it is empty or not a list."""
     walk = getattr(walk, "nodes", walk)
     check_walk(walk)
     if len(walk) == 0:
-        raise WalkError(f"walk {number} is empty; a walk needs at least one node.")
+        raise WalkError(
+            f"{'the walk' if number is None else f'walk {number}'} is empty; a walk needs at least one node."
+        )
     if isinstance(walk, np.ndarray) and walk.ndim == 1:
         labels: list[Any] = walk.tolist()
         return labels

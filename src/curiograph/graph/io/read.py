@@ -34,8 +34,8 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
         An edge list (`.tsv`: tabs, `.csv`: commas, `.txt`, `.edges`, `.edgelist`: whitespace), `.graphml`, `.gml`,
         node-link `.json`, or curiograph's own `.npz`.
     directed : bool, optional
-        By default as stated in the file; edge lists, which do not state it, are undirected. A value that contradicts
-        the file is an error.
+        Whether the graph is directed. Default: as stated in the file; undirected for edge lists, which do not state it.
+        A value that contradicts the file raises FileFormatError.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     Raises
     ------
     FileFormatError
-        If the file is missing, malformed or not of the format of its extension; names the line if possible.
+        If the file is missing, malformed or not of the format of its extension; the message names the line if possible.
 
     Notes
     -----

@@ -14,9 +14,9 @@ import numpy as np
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.pretrained import AGENT_FILE, save_agent
 from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.arrays import Float32
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.files import PathLike
-from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
 from curiograph.human.choices.choice_sets import CandidateScope
@@ -261,7 +261,7 @@ class PredictionRun:
                 choices=each,
                 pagerank=pagerank[among],
                 walkers=walked[among],
-                counts={
+                baselines={
                     ranker.name: ranker.scores(graph, each.windows.list_histories(), each.candidates)
                     for ranker in rankers
                 },

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from curiograph.arrays import Float64, Int64
+from curiograph.arrays import Float32, Float64, Int64
 from curiograph.errors import UnknownNameError
-from curiograph.graph.features import Float32
 from curiograph.human.choices.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 from curiograph.human.choices.metrics import MEASURES
 from curiograph.human.prediction.components import PAGERANK
@@ -225,7 +224,8 @@ class Prediction:
             sentences.append(
                 f"Among {CANDIDATE_LABELS[among]}, igt+cpt changes percentile ranks by {r.value:+.1%} of PageRank's "
                 f"({r.low:+.1%} to {r.high:+.1%}), and by {above} against walkers without curiosity. "
-                f"{best} is the best method ({percentiles[best]:.3f}); curiosity adds {added} to all others together."
+                f"The best single method is {best} ({percentiles[best]:.3f}); curiosity adds {added} to all others "
+                "together."
             )
         return " ".join(sentences)
 
