@@ -153,6 +153,7 @@ def hypotheses(
         users=[walks.user_names[int(user)] for user in users],
         user_choices=counts,
         user_gains=gains,
+        skipped=walks.skipped,
     )
 
 

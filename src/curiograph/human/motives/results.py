@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from curiograph.arrays import Float64, Int64
 from curiograph.human.choices.bootstrap import Estimate, make_columns
 from curiograph.optional import import_optional
+from curiograph.skipped import Skipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +72,8 @@ class Motives(Mapping[str, MotiveFit]):
     """Number of choices of each user."""
     user_gains: Float64
     """Users x motives: bits above the uniform choice, summed over all choices of the user."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with the graph."""
 
     def __getitem__(self, name: str) -> MotiveFit:
         return self.fits[name]
@@ -123,6 +126,7 @@ class Motives(Mapping[str, MotiveFit]):
             "answer": self.answer,
             "choices": self.choices,
             "left_out": dict(self.left_out),
+            "skipped": self.skipped.to_dict(),
             "users": len(self.users),
             "users_with_a_best_motive": int(np.count_nonzero(self.user_choices >= self.min_choices)),
             "min_choices": self.min_choices,
