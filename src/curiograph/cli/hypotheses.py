@@ -24,7 +24,7 @@ from curiograph.errors import WalkError
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
-    from curiograph.human.choices.bootstrap import Estimate
+    from curiograph.statistics.bootstrap import Estimate
     from curiograph.human.motives.results import Motives
     from curiograph.human.null_models import GrowthComparison
 

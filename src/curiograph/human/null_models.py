@@ -15,7 +15,7 @@ from curiograph.exploration.mdp import begin
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
+from curiograph.statistics.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.human.choices.choice_sets import align_walks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value

@@ -7,7 +7,7 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from curiograph.files import PathLike
-from curiograph.human.choices.bootstrap import Estimate
+from curiograph.statistics.bootstrap import Estimate
 from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Prediction
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import DATASETS, TITLES, Settings, prepare_predictions

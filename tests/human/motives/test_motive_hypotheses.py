@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.human.choices.bootstrap import Estimate, estimate_means
+from curiograph.statistics.bootstrap import Estimate, estimate_means
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.trajectories import Trajectories
 from support.people import follow_agent

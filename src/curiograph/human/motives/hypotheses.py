@@ -12,7 +12,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.bootstrap import Estimate, estimate_means, sum_by_user
+from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find_choices
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives

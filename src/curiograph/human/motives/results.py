@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int64
-from curiograph.human.choices.bootstrap import Estimate, make_columns
+from curiograph.statistics.bootstrap import Estimate, make_columns
 from curiograph.optional import import_optional
 
 if TYPE_CHECKING:

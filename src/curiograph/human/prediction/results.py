@@ -12,7 +12,7 @@ import numpy as np
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import UnknownNameError
 from curiograph.graph.features import Float32
-from curiograph.human.choices.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
+from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 from curiograph.human.choices.metrics import MEASURES
 from curiograph.human.prediction.components import PAGERANK
 from curiograph.optional import import_optional
