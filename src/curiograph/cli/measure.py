@@ -140,7 +140,7 @@ def _format_csv(growths: Growths) -> Iterator[str]:
 
 def _show_walk(growths: Growths) -> None:
     columns, rows = _list_steps(growths)
-    show_table("", columns[1:], [row[1:] for row in rows])
+    show_table("", columns[3:], [row[3:] for row in rows])
     gaps = growths[0].gaps
     if gaps:
         show_table(

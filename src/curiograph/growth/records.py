@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
+from curiograph.errors import SettingError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.growth.compute import OPEN, GrowthArrays
 from curiograph.optional import import_optional
+from curiograph.skipped import Skipped
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -72,6 +74,12 @@ class Growth:
     """All gaps, closed and open, in order of opening."""
     revisits: int = 0
     """Number of entries of the walk that were skipped because their node had been visited before."""
+    outside: int = 0
+    """Number of entries of the walk that were dropped because their node is not in the graph."""
+    user: Hashable = 0
+    """Name of the user who took the walk; the number of the walk if it was given without a user."""
+    session: Hashable = 1
+    """Name of the session of the user."""
 
     @property
     def beta0(self) -> Int64:
@@ -95,6 +103,8 @@ class Growth:
                 if gap.closed_at is not None:
                     closed[gap.closed_at - 1] += 1
         return {
+            "user": [self.user] * len(self),
+            "session": [self.session] * len(self),
             "step": list(range(1, len(self) + 1)),
             "node": list(self.nodes),
             "edges": self.edges.tolist(),
@@ -105,9 +115,10 @@ class Growth:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """Return columns, gaps and revisits as plain values."""
+        """Return user, session, columns, gaps, and the numbers of revisits and of nodes outside the graph."""
         gaps = [asdict(gap) | {"lifetime": gap.lifetime} for gap in self.gaps]
-        return {**self.columns(), "gaps": gaps, "revisits": self.revisits}
+        identity = {"user": self.user, "session": self.session}
+        return {**self.columns(), **identity, "gaps": gaps, "revisits": self.revisits, "outside": self.outside}
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas frame with one row per step (`pip install curiograph[frame]`)."""
@@ -121,6 +132,24 @@ class Growth:
         return plot_growth(self.beta1, self.compressibility, lifetimes, ax)
 
 
+@dataclass(frozen=True, eq=False)
+class Walkers:
+    """Who took each of several walks, and what was left out of it."""
+
+    users: Sequence[Hashable]
+    """Name of the user of each walk."""
+    sessions: Sequence[Hashable]
+    """Name of the session of each walk."""
+    revisits: Int64
+    """Number of entries of each walk that were skipped because their node had been visited before."""
+    outside: Int64
+    """Number of entries of each walk that were dropped because their node is not in the graph."""
+    user_columns: Mapping[str, Mapping[Hashable, Any]]
+    """Values of further columns of a log by the name of the column and then by user."""
+    skipped: Skipped
+    """What was dropped when the walks were read and matched with the graph."""
+
+
 class Growths(Sequence[Growth]):
     """The growth of several walks; each record is created from flat arrays on access.
 
@@ -132,14 +161,45 @@ class Growths(Sequence[Growth]):
     [2, 3]
     """
 
-    def __init__(self, graph: Graph, grown: GrowthArrays, revisits: Int64, which: range | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        grown: GrowthArrays,
+        walkers: Walkers,
+        which: range | None = None,
+    ) -> None:
         self.graph = graph
         self.grown = grown
         """Growth of all walks as flat arrays; slices share them."""
-        self.revisits = revisits
-        """Number of skipped revisits of every walk of `grown`."""
+        self.walkers = walkers
+        """Users and sessions of all walks of `grown`, and what was left out of each; slices share them."""
         self._which = range(len(grown)) if which is None else which
         self._gap_offsets = np.searchsorted(grown.gaps[:, 0], np.arange(len(grown) + 1))
+
+    @property
+    def users(self) -> list[Hashable]:
+        """Name of the user of each walk; the number of the walk if it was given without a user."""
+        return [self.walkers.users[walk] for walk in self._which]
+
+    @property
+    def sessions(self) -> list[Hashable]:
+        """Name of the session of each walk."""
+        return [self.walkers.sessions[walk] for walk in self._which]
+
+    @property
+    def revisits(self) -> Int64:
+        """Number of skipped revisits of each walk."""
+        return self.walkers.revisits[np.asarray(self._which, np.int64)]
+
+    @property
+    def user_columns(self) -> Mapping[str, Mapping[Hashable, Any]]:
+        """Values of further columns of a log, such as a group, by the name of the column and then by user."""
+        return self.walkers.user_columns
+
+    @property
+    def skipped(self) -> Skipped:
+        """What was dropped when the walks were read and matched with the graph."""
+        return self.walkers.skipped
 
     @property
     def items(self) -> list[Growth]:
@@ -151,7 +211,7 @@ class Growths(Sequence[Growth]):
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
-            return Growths(self.graph, self.grown, self.revisits, self._which[index])
+            return Growths(self.graph, self.grown, self.walkers, self._which[index])
         walk = self._which[index]
         steps = self._get_steps(walk)
         labels = [self.graph.label(int(v)) for v in self.grown.nodes[steps]]
@@ -167,11 +227,17 @@ class Growths(Sequence[Growth]):
                 else Gap(dim, labels[opened], labels[closed], opened + 1, closed + 1)
                 for _, dim, opened, closed in gaps.tolist()
             ],
-            revisits=int(self.revisits[walk]),
+            revisits=int(self.walkers.revisits[walk]),
+            outside=int(self.walkers.outside[walk]),
+            user=self.walkers.users[walk],
+            session=self.walkers.sessions[walk],
         )
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a pandas frame with one row per walk and step; the column `walk` counts from 0."""
+        """Return a pandas frame with one row per walk and step; the column `walk` counts from 0.
+
+        The columns of `user_columns` follow the user and the session.
+        """
         pandas = import_optional("pandas", "frame", "Frames")
         if len(self) == 0:
             return pandas.DataFrame()
@@ -182,22 +248,35 @@ class Growths(Sequence[Growth]):
         begins = grown.offsets[gap_walk]
         num_opened = np.bincount(begins + opened, minlength=len(grown.nodes))
         num_closed = np.bincount((begins + closed)[closed != OPEN], minlength=len(grown.nodes))
-        return pandas.DataFrame(
-            {
-                "walk": np.repeat(np.arange(len(walks)), counts),
-                "step": places - np.repeat(grown.offsets[walks], counts) + 1,
-                "node": [self.graph.label(int(v)) for v in grown.nodes[places]],
-                "edges": grown.edges[places],
-                **{f"beta{dim}": betti[places] for dim, betti in enumerate(grown.betti.T)},
-                "compressibility": grown.bits[places],
-                "opened": num_opened[places],
-                "closed": num_closed[places],
-            }
-        )
+        walk = np.repeat(np.arange(len(walks)), counts)
+        identity = {"user": self.users, "session": self.sessions}
+        extra = {name: [values.get(user) for user in self.users] for name, values in self.user_columns.items()}
+        columns = {
+            "step": places - np.repeat(grown.offsets[walks], counts) + 1,
+            "node": [self.graph.label(int(v)) for v in grown.nodes[places]],
+            "edges": grown.edges[places],
+            **{f"beta{dim}": betti[places] for dim, betti in enumerate(grown.betti.T)},
+            "compressibility": grown.bits[places],
+            "opened": num_opened[places],
+            "closed": num_closed[places],
+        }
+        for name in extra:
+            if name in {"walk", *identity, *columns}:
+                raise SettingError(f"the column {name!r} of the users is also a column of this table; rename it.")
+        per_walk = pandas.DataFrame(identity | extra).iloc[walk].reset_index(drop=True)
+        per_walk.insert(0, "walk", walk)
+        return per_walk.assign(**columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return all records as plain values."""
-        return {"walks": [growth.to_dict() for growth in self]}
+        """Return all records, the values of user columns, and what was dropped, as plain values."""
+        return {
+            "walks": [growth.to_dict() for growth in self],
+            "user_columns": {
+                name: [{"user": user, "value": value} for user, value in values.items()]
+                for name, values in self.user_columns.items()
+            },
+            "skipped": self.skipped.to_dict(),
+        }
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot mean gaps and mean compressibility over the steps, with bands of one standard error.

@@ -165,12 +165,13 @@ class PeopleTable:
     def columns(self) -> dict[str, list[Any]]:
         """Return one row per user: values of user columns, number of walks and of sessions, and means of all measures."""
         growths = self.growths
-        sessions: list[set[Hashable]] = [set() for _ in self.users]
+        names: list[set[Hashable]] = [set() for _ in self.users]
+        sessions = growths.sessions
         for walk, user in zip(self.walks, self.user_of, strict=True):
-            sessions[user].add(growths.sessions[walk])
+            names[user].add(sessions[walk])
         table: dict[str, list[Any]] = {
             "walks": self.num_walks.tolist(),
-            "sessions": [len(names) for names in sessions],
+            "sessions": [len(distinct) for distinct in names],
             **{name: self.average(name).tolist() for name in self.values},
         }
         return {"user": list(self.users), **list_user_columns(growths, self.users, ["user", *table]), **table}

@@ -44,7 +44,7 @@ def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
         rows = chain([head], lines) if columns is None else lines
         events = read_events(file, rows, columns or _WITHOUT_HEADER, bad_rows)
     skipped = events.finish(lenient)
-    return Dataset(name="books", walks=events.to_trajectories(), source_path=source, skipped=skipped)
+    return Dataset(name="books", walks=events.to_trajectories().add_skipped(skipped), source_path=source)
 
 
 def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad_rows: BadRows) -> Events:
@@ -56,7 +56,7 @@ def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad_rows: BadRow
         except (ValueError, RecursionError):
             review = None
         if not isinstance(review, dict):
-            bad_rows.add(path, number, "is not a JSON object")
+            bad_rows.add(path, number, "not JSON", "is not a JSON object")
             continue
         user, item = (
             value.strip() if isinstance(value, str) and is_encodable(value) else ""

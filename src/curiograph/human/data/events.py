@@ -15,9 +15,10 @@ import numpy as np
 
 from curiograph.errors import FileFormatError
 from curiograph.graph.labels import ListLabels
-from curiograph.human.data.line_reader import BadRows, Skipped
+from curiograph.human.data.line_reader import BadRows
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
+from curiograph.skipped import Skipped
 
 _COLUMN_NAMES = {
     "user": ("user", "user_id", "userid"),
@@ -55,9 +56,10 @@ class Events:
             self._items.append(self._item_ids[item])
             self._times.append(seconds)
         elif user and item:
-            self._bad_rows.add(self._path, line, f"the time {quote_value(time)} is not a number")
+            self._bad_rows.add(self._path, line, "bad time", f"the time {quote_value(time)} is not a number")
         else:
-            self._bad_rows.add(self._path, line, f"has no {'item' if user else 'user'}")
+            missing = "item" if user else "user"
+            self._bad_rows.add(self._path, line, f"no {missing}", f"has no {missing}")
 
     def finish(self, lenient: bool) -> Skipped:
         """Return the bad rows as by `BadRows.finish`; raise FileFormatError if the file has no events."""
@@ -153,9 +155,10 @@ def split_rows(
     for number, line in lines:
         fields = split_fields(line, separator)
         if fields is None:
-            bad_rows.add(path, number, "its quotes do not match")
+            bad_rows.add(path, number, "unmatched quotes", "its quotes do not match")
         elif len(fields) != width:
-            bad_rows.add(path, number, f"has {len(fields)} column{'' if len(fields) == 1 else 's'}, not {width}")
+            problem = f"has {len(fields)} column{'' if len(fields) == 1 else 's'}, not {width}"
+            bad_rows.add(path, number, "wrong number of columns", problem)
         else:
             yield number, fields
 

@@ -4,52 +4,43 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from curiograph.errors import FileFormatError
 from curiograph.files import check_file, check_text
+from curiograph.skipped import MAX_SHOWN, Skipped
 
 _BLOCK = 2**20  # bytes
-_MAX_SHOWN = 3  # bad rows that an error lists
 _MIN_UNPACKED_LIMIT = 2**24  # bytes
 _MAX_GROWTH = 50  # tables grow less than twentyfold when unpacked; a decompression bomb grows a thousandfold
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """Rows that were left out."""
-
-    count: int = 0
-    """Number of rows that were left out."""
-    first: tuple[str, ...] = ()
-    """File, line and problem of the first three of these rows."""
-
-
 class BadRows:
-    """Count the rows that cannot be used and keep the first few."""
+    """Count the rows that cannot be used by reason, and describe the first few."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._reasons: Counter[str] = Counter()
         self._first: list[str] = []
 
-    def add(self, path: Path, line: int, problem: str) -> None:
-        """Count a row, and keep its problem if it is one of the first three."""
-        self._count += 1
-        if self._count <= _MAX_SHOWN:
+    def add(self, path: Path, line: int, reason: str, problem: str) -> None:
+        """Count a row by its reason, and keep its problem if it is one of the first three."""
+        self._reasons[reason] += 1
+        if len(self._first) < MAX_SHOWN:
             self._first.append(f"{path}, line {line}: {problem}")
 
     def finish(self, lenient: bool) -> Skipped:
         """Return the skipped rows, or raise FileFormatError if there are any and `lenient` is not set."""
-        if self._count and not lenient:
-            count, pronoun = ("1 bad row", "it") if self._count == 1 else (f"{self._count:,} bad rows", "them")
-            more = "; ..." if self._count > _MAX_SHOWN else ""
+        total = self._reasons.total()
+        if total and not lenient:
+            count, pronoun = ("1 bad row", "it") if total == 1 else (f"{total:,} bad rows", "them")
+            more = "; ..." if total > MAX_SHOWN else ""
             raise FileFormatError(
                 f"{count}: {'; '.join(self._first)}{more}; fix {pronoun}, or skip {pronoun} with lenient=True "
                 "(--lenient)."
             )
-        return Skipped(self._count, tuple(self._first))
+        return Skipped(count=total, first=tuple(self._first), reasons=dict(self._reasons))
 
 
 def read_lines(path: Path, bad_rows: BadRows, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -70,7 +61,7 @@ def read_lines(path: Path, bad_rows: BadRows, encoding: str = "utf-8") -> Iterat
         for line in text.removesuffix("\n").split("\n"):
             number += 1
             if broken and not is_encodable(line):
-                bad_rows.add(path, number, f"is not {encoding.upper()}")
+                bad_rows.add(path, number, "wrong encoding", f"is not {encoding.upper()}")
             elif line and not line.isspace():
                 yield number, line
 

@@ -11,6 +11,8 @@ from curiograph.human.data.events import parse_header, read_events, split_fields
 from curiograph.human.data.line_reader import BadRows, read_lines
 from curiograph.human.trajectories import Trajectories
 
+_UNMATCHED = ("unmatched quotes", "its quotes do not match")
+
 
 def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
     """Read a file of walks, plain or gzipped.
@@ -51,7 +53,7 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
     if columns is not None:
         events = read_events(file, lines, columns, bad_rows)
         skipped = events.finish(lenient)
-        return Dataset(name=file.name, walks=events.to_trajectories(), source_path=file, skipped=skipped)
+        return Dataset(name=file.name, walks=events.to_trajectories().add_skipped(skipped), source_path=file)
     rows = [(number, line) for number, line in chain([] if head is None else [head], lines) if not line.startswith("#")]
     separator = next((mark for mark in "\t;" if any(mark in line for _, line in rows)), ",")
     walks = []
@@ -61,8 +63,9 @@ def read_trajectories(path: PathLike, *, lenient: bool = False) -> Dataset:
         if walk:
             walks.append(walk)
         else:
-            bad_rows.add(file, number, "its quotes do not match" if fields is None else "contains no labels")
+            reason, problem = _UNMATCHED if fields is None else ("no labels", "contains no labels")
+            bad_rows.add(file, number, reason, problem)
     skipped = bad_rows.finish(lenient)
     if not walks:
         raise FileFormatError(f"{file}: contains no walks; write one list of labels per line.")
-    return Dataset(name=file.name, walks=Trajectories.from_walks(walks), source_path=file, skipped=skipped)
+    return Dataset(name=file.name, walks=Trajectories.from_walks(walks).add_skipped(skipped), source_path=file)

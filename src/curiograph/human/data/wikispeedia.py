@@ -64,7 +64,7 @@ def read_wikispeedia(path: PathLike, *, lenient: bool = False) -> Dataset:
     walks = Trajectories.from_walks(
         walks=[game.walk for game in games], users=[game.user for game in games], graph=graph
     )
-    return Dataset(name="wikispeedia", walks=walks, source_path=source, graph=graph, skipped=skipped)
+    return Dataset(name="wikispeedia", walks=walks.add_skipped(skipped), source_path=source, graph=graph)
 
 
 def resolve_back_clicks(clicks: list[str]) -> list[str] | None:
@@ -93,7 +93,7 @@ def _read_articles(path: Path, bad_rows: BadRows) -> dict[str, None]:
     for number, (encoded,) in _read_rows(path, 1, bad_rows):
         name = unquote(encoded)
         if name in articles:
-            bad_rows.add(path, number, f"the article {quote_value(name)} is listed twice")
+            bad_rows.add(path, number, "listed twice", f"the article {quote_value(name)} is listed twice")
         else:
             articles[name] = None
     if not articles:
@@ -110,7 +110,7 @@ def _read_links(path: Path, articles: Container[str], bad_rows: BadRows) -> list
         if problem is None:
             links.append((source, target))
         else:
-            bad_rows.add(path, number, problem)
+            bad_rows.add(path, number, "unknown article", problem)
     return links
 
 
@@ -123,13 +123,14 @@ def _read_games(path: Path, articles: Container[str], bad_rows: BadRows) -> Iter
         problem = _describe_unknown_article((name for name in clicks if name != "<"), articles)
         walk = resolve_back_clicks(clicks)
         if not user:
-            bad_rows.add(path, number, "has no user")
+            bad_rows.add(path, number, "no user", "has no user")
         elif time is None:
-            bad_rows.add(path, number, f"the time {quote_value(time_text)} is neither a number nor {_NULL}")
+            problem = f"the time {quote_value(time_text)} is neither a number nor {_NULL}"
+            bad_rows.add(path, number, "bad time", problem)
         elif problem is not None:
-            bad_rows.add(path, number, problem)
+            bad_rows.add(path, number, "unknown article", problem)
         elif walk is None:
-            bad_rows.add(path, number, "has a back click < with no page to return to")
+            bad_rows.add(path, number, "impossible back click", "has a back click < with no page to return to")
         else:
             yield _Game(time, user if user != _NULL else f"{path.stem}, line {number}", walk)
 
