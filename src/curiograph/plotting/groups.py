@@ -30,6 +30,7 @@ def plot_groups(
     curves: Mapping[str, Mapping[str, Band]],
     survival: Mapping[str, Band],
     effects: Sequence[tuple[str, Interval]],
+    effect_label: str,
     notes: Mapping[str, str],
     width: ColumnWidth = "double",
 ) -> Figure:
@@ -43,6 +44,8 @@ def plot_groups(
         Share of gaps that are still open 0, 1, ... steps after opening; no panel if empty.
     effects : sequence of (label, interval)
         Effect sizes with intervals; no panel if empty.
+    effect_label : str
+        Label of the axis of effect sizes.
     notes : mapping from groups to texts
         Text of each group in the legend.
     width : {"double", "single"}
@@ -68,13 +71,13 @@ def plot_groups(
             draw_survival(panels[used], band, styles[group])
         used += 1
     if effects:
-        _draw_intervals(panels[used], effects, "effect size (Hedges' g)")
+        _draw_intervals(panels[used], effects, effect_label)
         used += 1
     for number, ax in enumerate(panels):
         if number >= used:
             ax.set_axis_off()
         else:
-            ax.set_title(f"({ascii_lowercase[number]})", loc="left", fontweight="bold")
+            ax.set_title(f"({ascii_lowercase[number]})", loc="left", fontweight="bold", fontsize=COLUMN_TEXT + 1)
             ax.spines[["top", "right"]].set_visible(False)
     names = replace_missing_glyphs([shorten_text(f"{notes[group]}", 2 * _MAX_LETTERS) for group in notes])
     handles = [import_matplotlib("lines").Line2D([], [], linewidth=1.5, **styles[group]) for group in notes]
