@@ -115,6 +115,55 @@ class Trajectories:
         )
 
     @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        user: str | None = None,
+        item: str | None = None,
+        time: str | None = None,
+        session: str | None = None,
+        keep: Sequence[str] = (),
+        session_gap: Any = None,
+        lenient: bool = False,
+    ) -> Trajectories:
+        """Create trajectories from a data frame of pandas or polars with one row per event.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A data frame of pandas, polars or another library that narwhals supports.
+        user, item, time, session : str, optional
+            Names of columns; by default found by their names as in `read_trajectories`. Times are numbers, such as
+            epoch seconds, dates, or texts of either; without times, rows are in order.
+        keep : sequence of str
+            Further columns to keep in `user_columns`, such as a group; they have one value per user.
+        session_gap : str, number or timedelta, optional
+            Start a new session, and so a new walk, after a longer gap between two events of a user, such as "30min".
+        lenient : bool
+            Drop rows without user, item or valid time and count them in `skipped`, instead of raising WalkError, which
+            names rows by their number, counted from 0.
+
+        Returns
+        -------
+        Trajectories
+            One walk per session of a user, in order of time and then of rows.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> log = pd.DataFrame({"reader": ["ann", "bob", "ann"], "page": ["b", "a", "a"], "time": [20, 10, 10]})
+        >>> walks = Trajectories.from_frame(log)
+        >>> walks.user(0), walks.labels(0)
+        ('ann', ['a', 'b'])
+        """
+        from curiograph.human.data.columns import ColumnNames
+        from curiograph.human.data.frames import read_frame
+
+        names = ColumnNames(user=user, item=item, time=time, session=session, keep=keep)
+        return read_frame(frame, names, session_gap, lenient)
+
+    @classmethod
     def from_arrays(
         cls,
         nodes: NDArray[Any],
@@ -310,7 +359,7 @@ class Trajectories:
             "session_names": list(self.session_names),
             "user_columns": {name: list(values) for name, values in self.user_columns.items()},
         }
-        encoded = {
+        encoded: Any = {
             name: np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), np.uint8)
             for name, value in texts.items()
         }

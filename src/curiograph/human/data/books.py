@@ -9,13 +9,14 @@ from pathlib import Path
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
+from curiograph.human.data.columns import EventColumns, parse_header
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import EventColumns, Events, parse_header, read_events
+from curiograph.human.data.events import Events, read_events
 from curiograph.human.data.line_reader import BadRows, is_encodable, read_lines
 
 FILES = tuple(f"{name}{suffix}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for suffix in ("", ".gz"))
 """Names of the files that are read, each plain or gzipped."""
-_WITHOUT_HEADER = EventColumns(separator=",", width=4, user=0, item=1, time=3)
+_WITHOUT_HEADER = EventColumns(separator=",", width=4, user=0, item=1, time=3, quoted=True)
 
 
 def find_books(folder: Path) -> Path | None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path, read_bytes
+from curiograph.human.data.columns import EventColumns, parse_header
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import EventColumns, parse_header, read_events, split_rows
+from curiograph.human.data.events import read_events, split_rows
 from curiograph.human.data.line_reader import BadRows, read_lines
 from curiograph.messages import shorten_text
 
@@ -111,7 +112,9 @@ def _read_titles(path: Path, layout: _Layout, bad_rows: BadRows) -> dict[str, st
     if layout.ratings is None:
         next(lines, None)  # the header
     titles: dict[str, str] = {}
-    for number, fields in split_rows(path, lines, layout.separator, layout.width, bad_rows):
+    for number, fields in split_rows(
+        path, lines, layout.separator, layout.width, bad_rows, quoted=layout.separator == ","
+    ):
         item, title = fields[0].strip(), fields[1].strip()
         if not item or not title:
             missing = "title" if item else "id"

@@ -12,8 +12,9 @@ from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import parse_time, split_rows
+from curiograph.human.data.events import split_rows
 from curiograph.human.data.line_reader import BadRows, read_lines
+from curiograph.human.data.times import parse_number
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 
@@ -119,7 +120,7 @@ def _read_games(path: Path, articles: Container[str], bad_rows: BadRows) -> Iter
     for number, fields in _read_rows(path, GAME_FILES[path.name], bad_rows):
         user, time_text = fields[0].strip(), fields[1].strip()
         clicks = [unquote(name) for name in fields[3].split(";")]
-        time = math.inf if time_text == _NULL else parse_time(time_text)
+        time = math.inf if time_text == _NULL else parse_number(time_text)
         problem = _describe_unknown_article((name for name in clicks if name != "<"), articles)
         walk = resolve_back_clicks(clicks)
         if not user:
@@ -144,4 +145,4 @@ def _describe_unknown_article(names: Iterable[str], articles: Container[str]) ->
 def _read_rows(path: Path, width: int, bad_rows: BadRows) -> Iterator[tuple[int, list[str]]]:
     """Yield line numbers and fields of a tab-separated file with comments."""
     lines = ((number, line) for number, line in read_lines(path, bad_rows) if not line.startswith("#"))
-    return split_rows(path, lines, "\t", width, bad_rows)
+    return split_rows(path, lines, "\t", width, bad_rows, quoted=False)
