@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import cycle
 from typing import Any
 
 from curiograph.messages import shorten_text
@@ -13,10 +14,11 @@ _MAX_ROWS = 8  # rows of a table; the rest is counted
 _MAX_LETTERS = 40  # of a cell
 _WIDTH, _HEIGHT, _MARGIN = 120.0, 24.0, 2.0  # of a sparkline, in pixels
 _MAX_POINTS = 200  # of a sparkline
+_COLORS = ("#0072B2", "#D55E00")  # of gaps and compressibility in figures
 _LEFT = "text-align: left; vertical-align: middle"
 
 
-def draw_sparkline(values: Sequence[float], color: str = "#0072B2") -> str:
+def draw_sparkline(values: Sequence[float], color: str = _COLORS[0]) -> str:
     """Return an inline SVG with a line through the finite values, from the lowest at the bottom to the highest on top.
 
     >>> draw_sparkline([0, 1]).count("<polyline")
@@ -46,15 +48,18 @@ def draw_sparkline(values: Sequence[float], color: str = "#0072B2") -> str:
 def render_result(
     title: str,
     columns: Mapping[str, Sequence[Any]] | None = None,
-    sparklines: Mapping[str, tuple[Sequence[float], str]] | None = None,
+    sparklines: Mapping[str, Sequence[float]] | None = None,
 ) -> str:
-    """Return the HTML of a result: a title, sparklines by name with their colors, and the first rows of a table.
+    """Return the HTML of a result: a title, sparklines by name, and the first rows of a table.
 
     >>> render_result("Growth(<1 node>)", {"node": ["<b>"]})
     '<div><b>Growth(&lt;1 node&gt;)</b><table>...<td ...>&lt;b&gt;</td></tr></tbody></table></div>'
     """
     parts = [f"<div><b>{escape(title)}</b>"]
-    drawn = {name: draw_sparkline(values, color) for name, (values, color) in (sparklines or {}).items()}
+    drawn = {
+        name: draw_sparkline(values, color)
+        for (name, values), color in zip((sparklines or {}).items(), cycle(_COLORS), strict=False)
+    }
     if any(drawn.values()):
         cells = [f'<td style="{_LEFT}">{escape(name)} {svg}</td>' for name, svg in drawn.items() if svg]
         parts.append(f"<table><tr>{''.join(cells)}</tr></table>")

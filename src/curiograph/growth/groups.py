@@ -65,6 +65,9 @@ class GroupCurve:
     people: Int64
     """Number of people with a walk that reaches the step."""
 
+    def __repr__(self) -> str:
+        return f"GroupCurve({len(self.mean)} steps, {Estimate(self.mean[-1], self.low[-1], self.high[-1])} at the end)"
+
 
 @dataclass(frozen=True)
 class GroupDifference:

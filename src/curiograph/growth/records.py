@@ -156,7 +156,7 @@ class Growth:
         return f"Growth({len(self):,} nodes, {gaps}, compressibility {_format_last(self.compressibility)} bits)"
 
     def _repr_html_(self) -> str:
-        lines = {"gaps": (self.beta1.tolist(), "#0072B2"), "compressibility": (self.compressibility.tolist(), "#D55E00")}
+        lines = {"gaps": self.beta1.tolist(), "compressibility": self.compressibility.tolist()}
         return render_result(repr(self), self.columns(), lines)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -370,9 +370,9 @@ class Growths(Sequence[Growth]):
             return render_result(repr(self))
         people = PeopleTable.from_growths(self)
         lines = {}
-        for name, measure, color in (("gaps", "beta1", "#0072B2"), ("compressibility", "compressibility", "#D55E00")):
+        for name, measure in (("gaps", "beta1"), ("compressibility", "compressibility")):
             sums, counts = people.tabulate_steps(measure)
-            lines[f"mean {name}"] = ((sums.sum(axis=0) / counts.sum(axis=0)).tolist(), color)
+            lines[f"mean {name}"] = (sums.sum(axis=0) / counts.sum(axis=0)).tolist()
         return render_result(repr(self), people.columns(), lines)
 
     def to_dict(self) -> dict[str, Any]:

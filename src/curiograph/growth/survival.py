@@ -113,8 +113,7 @@ class GapSurvival:
         return f"GapSurvival({self.gaps:,} gaps, {self.closed:,} closed, median {self.median})"
 
     def _repr_html_(self) -> str:
-        line = {"still open": (self.curve.survival.tolist(), "#0072B2")}
-        return render_result(repr(self), self.columns(), line)
+        return render_result(repr(self), self.columns(), {"still open": self.curve.survival.tolist()})
 
 
 def estimate_gap_survival(growths: Growths, horizon: int | None = None, seed: int = 0) -> GapSurvival:

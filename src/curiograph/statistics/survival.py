@@ -97,6 +97,9 @@ class Survival:
     median: Estimate
     """First time at which half of the lifetimes have ended; infinity if that is never observed."""
 
+    def __repr__(self) -> str:
+        return f"Survival({len(self.survival)} times, median {self.median}, restricted mean {self.restricted_mean})"
+
 
 def estimate_survival(table: LifeTable, horizon: int, seed: Seed = 0) -> Survival:
     """Estimate a survival curve, with intervals by resampling clusters.

@@ -120,8 +120,9 @@ def hypotheses(
     )
     counts = np.bincount(user_of)
     gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
+    squares = sum_by_user(choice_gains**2, user_of)
     order = np.argsort(-gains.sum(axis=0), kind="stable")
-    gains = gains[:, order]
+    gains, squares = gains[:, order], squares[:, order]
     is_best = find_best_motives(gains[counts >= min_choices])
     shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
     if len(is_best):
@@ -153,6 +154,10 @@ def hypotheses(
         users=[walks.user_names[int(user)] for user in users],
         user_choices=counts,
         user_gains=gains,
+        user_squares=squares,
+        user_columns={
+            name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()
+        },
     )
 
 
