@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
 from curiograph.human.data.columns import EventColumns, parse_header
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import Events, read_events
+from curiograph.human.data.events import CHUNK, Events, read_events
 from curiograph.human.data.line_reader import BadRows, is_encodable, read_lines
 
 FILES = tuple(f"{name}{suffix}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for suffix in ("", ".gz"))
@@ -51,17 +52,24 @@ def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
 def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad_rows: BadRows) -> Events:
     """Read events from lines of JSON."""
     events = Events(path, bad_rows)
-    for number, line in lines:
-        try:
-            review = json.loads(line)
-        except (ValueError, RecursionError):
-            review = None
-        if not isinstance(review, dict):
-            bad_rows.add(path, number, "not JSON", "is not a JSON object")
-            continue
-        user, item = (
-            value.strip() if isinstance(value, str) and is_encodable(value) else ""
-            for value in (review.get("user_id"), review.get("parent_asin") or review.get("asin"))
-        )
-        events.add(number, user, item, review.get("timestamp"))
+    numbered = iter(lines)
+    while chunk := list(islice(numbered, CHUNK)):
+        rows: list[tuple[int, str, str, Any]] = []
+        problems = {}
+        for number, line in chunk:
+            try:
+                review = json.loads(line)
+            except (ValueError, RecursionError):
+                review = None
+            if not isinstance(review, dict):
+                problems[number] = ("not JSON", "is not a JSON object")
+                continue
+            user, item = (
+                value.strip() if isinstance(value, str) and is_encodable(value) else ""
+                for value in (review.get("user_id"), review.get("parent_asin") or review.get("asin"))
+            )
+            rows.append((number, user, item, review.get("timestamp")))
+        columns: Any = ([row[place] for row in rows] for place in range(4))
+        numbers, users, items, times = columns
+        events.extend(numbers, users, items, times, problems=problems)
     return events

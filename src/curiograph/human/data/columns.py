@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from curiograph.errors import FileFormatError, SettingError
@@ -234,15 +234,18 @@ def split_fields(text: str, separator: str) -> list[str] | None:
         return text.split(separator) if separator == ";" else None
 
 
-def split_chunk(texts: list[str], columns: EventColumns) -> Iterator[tuple[str, ...]] | None:
+def split_chunk(texts: list[str], columns: EventColumns) -> list[Sequence[str]] | None:
     """Split many lines and return the columns, or None if any line is bad; the lines are then split one by one."""
+    separator, width = columns.separator, columns.width
     if columns.quoted and any('"' in text for text in texts):
         try:
-            rows = list(csv.reader(texts, delimiter=columns.separator, skipinitialspace=True, strict=True))
+            rows = list(csv.reader(texts, delimiter=separator, skipinitialspace=True, strict=True))
         except csv.Error:
             return None
-    else:
-        rows = [text.split(columns.separator) for text in texts]
-    if len(rows) != len(texts) or set(map(len, rows)) != {columns.width}:
+        if len(rows) != len(texts) or set(map(len, rows)) != {width}:
+            return None
+        return list(zip(*rows, strict=True))
+    if {text.count(separator) for text in texts} != {width - 1}:
         return None
-    return zip(*rows, strict=True)
+    fields = separator.join(texts).split(separator)  # at once: a list per line would take twice the time
+    return [fields[place::width] for place in range(width)]

@@ -6,6 +6,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -23,15 +24,17 @@ from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.skipped import Skipped
 
-_CHUNK = 65_536  # rows that are read together
+CHUNK = 65_536
+"""Number of rows that are read together."""
+Problem = tuple[str, str]
+"""The reason why a row is bad, by which it is counted, and a description of its problem."""
 
 
 class Events:
-    """Events of a table in order, stored compactly: 16 bytes per event, and each name once.
+    """Events of a table in order, stored compactly: 20 bytes per event, and each name once.
 
     >>> events = Events(Path("a.csv"), BadRows())
-    >>> for line, event in enumerate([("ann", "b", 2), ("bob", "a", 1), ("ann", "a", "1"), ("ann", "a", 3)]):
-    ...     events.add(line, *event)
+    >>> events.extend([2, 3, 4, 5], ["ann", "bob", "ann", "ann"], ["b", "a", "a", "a"], [2, 1, "1", 3])
     >>> walks = events.to_trajectories()
     >>> walks.labels(0), walks.labels(1)
     (['a', 'b', 'a'], ['a'])
@@ -43,73 +46,90 @@ class Events:
         self._users, self._items, self._sessions = array("i"), array("i"), array("i")
         self._times = array("d")
         self._is_source = array("b")
+        self._columns: dict[str, dict[int, Any]] = {name: {} for name in columns}
         self.time_parser = TimeParser()
         """Parser of the times, which fixes their kind."""
-        self._columns: dict[str, dict[int, Any]] = {name: {} for name in columns}
 
     @property
     def items(self) -> Iterable[Any]:
         """Every item once, in order of first appearance."""
         return self._item_ids.keys()
 
-    def add(
-        self,
-        line: int,
-        user: Hashable,
-        item: Hashable,
-        time: Any,
-        session: Hashable = None,
-        source: Hashable = None,
-        values: Sequence[Any] = (),
-    ) -> None:
-        """Append an event; it is a bad row if its user, item or session is empty, or its time is not valid.
-
-        `source`, if given, is the item that the user came from, and `values` are those of the columns to keep.
-        """
-        missing = next(
-            (name for name, value in (("user", user), ("item", item), ("session", session)) if value == ""), None
-        )
-        if missing is not None:
-            self._bad_rows.add(self._path, line, f"no {missing}", f"has no {missing}")
-            return
-        try:
-            seconds = self.time_parser.parse(time)
-        except ValueError as error:
-            self._bad_rows.add(self._path, line, "bad time", str(error))
-            return
-        sources = None if source is None else [source]
-        self.extend([line], [user], [item], np.array([seconds]), [session], sources, [[value] for value in values])
-
     def extend(
         self,
         lines: Sequence[int],
         users: Sequence[Hashable],
         items: Sequence[Hashable],
-        times: Float64,
-        sessions: Sequence[Hashable] | None,
-        sources: Sequence[Hashable] | None,
-        values: Sequence[Sequence[Any]],
+        times: Sequence[Any] | Float64 | None,
+        sessions: Sequence[Hashable] | None = None,
+        sources: Sequence[Hashable] | None = None,
+        values: Sequence[Sequence[Any]] = (),
+        problems: Mapping[int, Problem] | None = None,
     ) -> None:
-        """Append valid events."""
+        """Append events; those without user, item or session, or with a bad time, are bad rows.
+
+        Parameters
+        ----------
+        lines : numbers of the lines or rows, for messages.
+        users, items : names; an empty text is a missing name.
+        times : times as `TimeParser` reads them, or seconds with NaN for missing ones; None if events are in order.
+        sessions : names of the sessions, if there are any.
+        sources : items that the users came from, in tables with one row per click.
+        values : values of the columns to keep.
+        problems : problems of further lines that were found before.
+        """
+        seconds, found = self._parse_times(times, len(users))
+        for role, names in (("session", sessions), ("item", items), ("user", users)):
+            if names is not None and "" in names:
+                found |= {place: (f"no {role}", f"has no {role}") for place, name in enumerate(names) if name == ""}
+        by_line = dict(problems or {}) | {lines[place]: problem for place, problem in found.items()}
+        for line in sorted(by_line):
+            self._bad_rows.add(self._path, line, *by_line[line])
+        if found:
+            kept = [place for place in range(len(users)) if place not in found]
+            lines, users, items, *values = ([column[i] for i in kept] for column in (lines, users, items, *values))
+            sessions, sources = (None if each is None else [each[i] for i in kept] for each in (sessions, sources))
+            seconds = seconds[kept]
         user_ids, item_ids, session_ids = self._user_ids, self._item_ids, self._session_ids
-        numbers = array("i", [user_ids[user] for user in users])
-        session_numbers = array("i", [0] * len(users) if sessions is None else [session_ids[name] for name in sessions])
+        user_numbers = array("i", [user_ids[user] for user in users])
+        session_numbers = array("i", bytes(4 * len(users)))
+        if sessions is not None:
+            session_numbers = array("i", [session_ids[name] for name in sessions])
         visited = array("i", [item_ids[item] for item in items])
         for name, column in zip(self._columns, values, strict=True):
-            self._keep(name, lines, numbers, column)
+            self._keep(name, lines, user_numbers, column)
         if sources is None:
-            self._users += numbers
+            self._users += user_numbers
             self._sessions += session_numbers
             self._items += visited
-            self._times.frombytes(times.tobytes())
+            self._times.frombytes(seconds.tobytes())
             return
         for place, source in enumerate(sources):  # the source is a visit too, right before that of the target
             for item, is_source in ((item_ids[source], 1), (visited[place], 0)) if source else ((visited[place], 0),):
-                self._users.append(numbers[place])
+                self._users.append(user_numbers[place])
                 self._sessions.append(session_numbers[place])
                 self._items.append(item)
-                self._times.append(times[place])
+                self._times.append(seconds[place])
                 self._is_source.append(is_source)
+
+    def _parse_times(self, times: Sequence[Any] | Float64 | None, count: int) -> tuple[Float64, dict[int, Problem]]:
+        """Return times in seconds, and the problems of bad ones by their place."""
+        if times is None:
+            return np.zeros(count), {}
+        if isinstance(times, np.ndarray):
+            missing = np.flatnonzero(~np.isfinite(times)).tolist()
+            return times, dict.fromkeys(missing, ("bad time", "has no time"))
+        if all(isinstance(time, str) for time in times):
+            parsed = self.time_parser.parse_texts(times)
+            if parsed is not None:
+                return parsed, {}
+        seconds, problems = np.zeros(count), {}
+        for place, time in enumerate(times):
+            try:
+                seconds[place] = self.time_parser.parse(time)
+            except ValueError as error:
+                problems[place] = ("bad time", str(error))
+        return seconds, problems
 
     def _keep(self, name: str, lines: Sequence[int], users: Sequence[int], values: Sequence[Any]) -> None:
         """Keep the value of each user in a column; empty values are ignored."""
@@ -212,73 +232,65 @@ def _make_numbering() -> defaultdict[Any, int]:
     return numbers
 
 
+def _find_fault(fields: Sequence[str] | None, width: int) -> Problem | None:
+    """Return what is wrong with the fields of a line, or None."""
+    if fields is None:
+        return "unmatched quotes", "its quotes do not match"
+    if len(fields) != width:
+        return "wrong number of columns", f"has {len(fields)} column{'' if len(fields) == 1 else 's'}, not {width}"
+    return None
+
+
 def split_rows(
     path: Path, lines: Iterable[tuple[int, str]], separator: str, width: int, bad_rows: BadRows, *, quoted: bool
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield line numbers and fields of the lines that have `width` fields; the others are bad rows."""
     for number, line in lines:
         fields = split_fields(line, separator) if quoted else line.split(separator)
-        if fields is None:
-            bad_rows.add(path, number, "unmatched quotes", "its quotes do not match")
-        elif len(fields) != width:
-            problem = f"has {len(fields)} column{'' if len(fields) == 1 else 's'}, not {width}"
-            bad_rows.add(path, number, "wrong number of columns", problem)
-        else:
+        fault = _find_fault(fields, width)
+        if fault is not None:
+            bad_rows.add(path, number, *fault)
+        elif fields is not None:
             yield number, fields
 
 
 def read_events(path: Path, lines: Iterator[tuple[int, str]], columns: EventColumns, bad_rows: BadRows) -> Events:
     """Read events from numbered lines.
 
-    Lines are read in chunks, column by column. A chunk with any bad row is read again, row by row, to find it.
+    Lines are read in chunks, column by column; those of a chunk are split one by one if any of them is malformed.
     """
     events = Events(path, bad_rows, list(columns.keep))
-    while chunk := list(islice(lines, _CHUNK)):
-        if not _read_chunk(events, chunk, columns):
-            _read_rows(events, path, chunk, columns, bad_rows)
+    while chunk := list(islice(lines, CHUNK)):
+        numbers, problems = [number for number, _ in chunk], {}
+        fields = split_chunk([text for _, text in chunk], columns)
+        if fields is None:
+            rows = []
+            numbers = []
+            for number, text in chunk:
+                row = split_fields(text, columns.separator) if columns.quoted else text.split(columns.separator)
+                fault = _find_fault(row, columns.width)
+                if fault is not None:
+                    problems[number] = fault
+                elif row is not None:
+                    rows.append(row)
+                    numbers.append(number)
+            fields = list(zip(*rows, strict=True)) if rows else [()] * columns.width
+        get = partial(_strip_column, fields)
+        events.extend(
+            numbers,
+            users=get(columns.user) or [],
+            items=get(columns.item) or [],
+            times=get(columns.time),
+            sessions=get(columns.session),
+            sources=clean_sources(get(columns.source)),
+            values=[get(place) or [] for place in columns.keep.values()],
+            problems=problems,
+        )
     return events
 
 
-def _read_chunk(events: Events, chunk: list[tuple[int, str]], columns: EventColumns) -> bool:
-    """Append all events of a chunk, or return False if any row is bad."""
-    split = split_chunk([text for _, text in chunk], columns)
-    if split is None:
-        return False
-    fields = list(split)
-
-    def get_column(place: int | None) -> list[str] | None:
-        return None if place is None else list(map(str.strip, fields[place]))
-
-    users, items, sessions = get_column(columns.user), get_column(columns.item), get_column(columns.session)
-    texts, sources = get_column(columns.time), get_column(columns.source)
-    assert users is not None
-    assert items is not None
-    if not all(users) or not all(items) or (sessions is not None and not all(sessions)):
-        return False
-    times = np.zeros(len(chunk)) if texts is None else events.time_parser.parse_texts(texts)
-    if times is None:
-        return False
-    values = [get_column(place) or [] for place in columns.keep.values()]
-    events.extend([line for line, _ in chunk], users, items, times, sessions, clean_sources(sources), values)
-    return True
-
-
-def _read_rows(
-    events: Events, path: Path, chunk: list[tuple[int, str]], columns: EventColumns, bad_rows: BadRows
-) -> None:
-    """Append the valid events of a chunk row by row."""
-    rows = split_rows(path, chunk, columns.separator, columns.width, bad_rows, quoted=columns.quoted)
-    for number, fields in rows:
-        sources = clean_sources(None if columns.source is None else [fields[columns.source].strip()])
-        events.add(
-            number,
-            user=fields[columns.user].strip(),
-            item=fields[columns.item].strip(),
-            time=0 if columns.time is None else fields[columns.time],
-            session=None if columns.session is None else fields[columns.session].strip(),
-            source=None if sources is None else sources[0],
-            values=[fields[place].strip() for place in columns.keep.values()],
-        )
+def _strip_column(fields: Sequence[Sequence[str]], place: int | None) -> list[str] | None:
+    return None if place is None else list(map(str.strip, fields[place]))
 
 
 def clean_sources(sources: list[str] | None) -> list[str] | None:

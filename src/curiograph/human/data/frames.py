@@ -39,30 +39,15 @@ def read_frame(frame: Any, names: ColumnNames, session_gap: Any, lenient: bool) 
     def get_labels(place: int | None) -> list[Any] | None:
         return None if place is None else _list_labels(table[titles[place]])
 
-    users, items, sessions = get_labels(columns.user), get_labels(columns.item), get_labels(columns.session)
-    assert users is not None
-    assert items is not None
-    seconds: Float64 = np.zeros(len(users))
-    problems: dict[int, tuple[str, str]] = {}
-    if columns.time is not None:
-        seconds, problems = _parse_times(table[titles[columns.time]], events.time_parser)
-    for role, labels in (("session", sessions), ("item", items), ("user", users)):
-        problems |= {row: (f"no {role}", f"has no {role}") for row, label in enumerate(labels or ()) if label == ""}
-    for row, (reason, problem) in sorted(problems.items()):
-        bad_rows.add(None, row, reason, problem)
-    rows = [row for row in range(len(users)) if row not in problems]
-
-    def select(labels: list[Any] | None) -> list[Any] | None:
-        return None if labels is None else [labels[row] for row in rows]
-
+    users = get_labels(columns.user) or []
     events.extend(
-        rows,
-        users=select(users) or [],
-        items=select(items) or [],
-        times=seconds[rows],
-        sessions=select(sessions),
-        sources=clean_sources(select(get_labels(columns.source))),
-        values=[select(_list_labels(table[titles[place]])) or [] for place in columns.keep.values()],
+        range(len(users)),
+        users=users,
+        items=get_labels(columns.item) or [],
+        times=None if columns.time is None else _list_times(table[titles[columns.time]], events.time_parser),
+        sessions=get_labels(columns.session),
+        sources=clean_sources(get_labels(columns.source)),
+        values=[get_labels(place) or [] for place in columns.keep.values()],
     )
     skipped = events.finish(lenient, WalkError)
     return events.to_trajectories(session_gap=gap).add_skipped(skipped)
@@ -80,27 +65,15 @@ def _list_labels(series: nw.Series[Any]) -> list[Any]:
     return labels
 
 
-def _parse_times(series: nw.Series[Any], parser: TimeParser) -> tuple[Float64, dict[int, tuple[str, str]]]:
-    """Return the times of a column in seconds, and the reason and problem of every row whose time is not valid."""
+def _list_times(series: nw.Series[Any], parser: TimeParser) -> Float64 | list[Any]:
+    """Return times in seconds, with NaN for missing ones, or texts and other values that are not parsed yet."""
     if series.dtype == nw.Date:
         series = series.cast(nw.Datetime("us"))
     if isinstance(series.dtype, nw.Datetime):
         parser.kind = DATES if series.dtype.time_zone is None else ZONED_DATES
-        micros = series.dt.timestamp("us")
-        seconds = np.array([np.nan if each is None or each != each else each / 1e6 for each in micros.to_list()])
+        series, unit = series.dt.timestamp("us"), 1e6
     elif series.dtype.is_numeric():
-        parser.kind = NUMBERS
-        seconds = np.array([np.nan if each is None else float(each) for each in series.to_list()])
+        parser.kind, unit = NUMBERS, 1
     else:
-        values = series.to_list()
-        texts = parser.parse_texts(values) if all(isinstance(value, str) for value in values) else None
-        if texts is not None:
-            return texts, {}
-        seconds, problems = np.zeros(len(values)), {}
-        for row, value in enumerate(values):
-            try:
-                seconds[row] = parser.parse(None if value is None or value != value else value)
-            except ValueError as error:
-                problems[row] = "bad time", str(error)
-        return seconds, problems
-    return seconds, dict.fromkeys(np.flatnonzero(~np.isfinite(seconds)).tolist(), ("bad time", "has no time"))
+        return [None if value is None or value != value else value for value in series.to_list()]
+    return np.array([np.nan if value is None else float(value) for value in series.to_list()]) / unit

@@ -67,7 +67,7 @@ class TimeParser:
         if number is not None:
             return number
         assert when is not None
-        return when.timestamp() if when.tzinfo else when.replace(tzinfo=UTC).timestamp()
+        return (when - datetime(1970, 1, 1, tzinfo=UTC if when.tzinfo else None)).total_seconds()
 
     def parse_texts(self, texts: Sequence[str]) -> Float64 | None:
         """Return all times in seconds, or None if one of them is bad; `parse` then finds it."""
@@ -83,10 +83,8 @@ class TimeParser:
             if zoned not in (0, len(dates)):
                 return None
             kind = ZONED_DATES if zoned else DATES
-            if zoned:
-                seconds = np.fromiter((when.timestamp() for when in dates), np.float64, len(dates))
-            else:
-                seconds = np.array(dates, "datetime64[us]").astype(np.int64) / 1e6
+            epoch = datetime(1970, 1, 1, tzinfo=UTC if zoned else None)
+            seconds = np.fromiter(((when - epoch).total_seconds() for when in dates), np.float64, len(dates))
         if self.kind not in (None, kind) or not np.isfinite(seconds).all():
             return None
         self.kind = kind
