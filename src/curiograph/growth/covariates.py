@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.growth.groups import check_measures, check_people, get_user_values
 from curiograph.growth.records import Growths
 from curiograph.messages import quote_value
@@ -86,10 +86,6 @@ class GrowthCorrelations(Mapping[str, Correlation]):
     """Number of permutations of the test."""
 
     def __getitem__(self, measure: str) -> Correlation:
-        if measure not in self.correlations:
-            raise UnknownNameError(
-                f"there is no measure {quote_value(measure)}; there are {', '.join(self.correlations)}."
-            )
         return self.correlations[measure]
 
     def __iter__(self) -> Iterator[str]:

@@ -135,8 +135,6 @@ class GroupComparison(Mapping[str, MeasureComparison]):
     """Table with one row per person: user, group, and the mean of each measure over walks."""
 
     def __getitem__(self, measure: str) -> MeasureComparison:
-        if measure not in self.measures:
-            raise UnknownNameError(f"there is no measure {quote_value(measure)}; there are {', '.join(self.measures)}.")
         return self.measures[measure]
 
     def __iter__(self) -> Iterator[str]:
