@@ -17,7 +17,7 @@ EVIL = "<script>alert(1)</script>"
 
 @pytest.fixture(scope="module")
 def results() -> dict:
-    names = [EVIL, *(f"a very long name of the node number {number}, with & and \"" for number in range(24))]
+    names = [EVIL, *(f'a very long name of the node number {number}, with & and "' for number in range(24))]
     edges = cg.generate("er", nodes=25, seed=0).to_networkx().edges
     graph = cg.Graph.from_edges([(names[a], names[b]) for a, b in edges], nodes=names)
     walks = [cg.explore(graph, ["greedy", "random"][n % 2], "igt", names[n], 9, seed=n) for n in range(24)]

@@ -342,7 +342,9 @@ def test_scores_may_be_text_and_missing(growths):
 
 def test_motives_per_user():
     graph = library()
-    walks = [cg.explore(graph, "greedy", "cpt", start, 6, seed=seed).nodes for seed in range(4) for start in graph.labels]
+    walks = [
+        cg.explore(graph, "greedy", "cpt", start, 6, seed=seed).nodes for seed in range(4) for start in graph.labels
+    ]
     users = [f"u{number % 6}" for number in range(len(walks))]
     people = cg.human.Trajectories.from_walks(
         walks, users=users, graph=graph, user_columns={"group": {f"u{n}": "ab"[n % 2] for n in range(6)}}

@@ -65,7 +65,11 @@ def test_text_of_svg_is_editable_and_that_of_pdf_is_no_type_3_font(results, name
         if element.tag in (f"{SVG}text", f"{SVG}tspan")
     }
     labels = [
-        label for ax in figure.axes if ax.axison for label in (ax.get_xlabel(), ax.get_ylabel()) if label and ax.get_visible()
+        label
+        for ax in figure.axes
+        if ax.axison
+        for label in (ax.get_xlabel(), ax.get_ylabel())
+        if label and ax.get_visible()
     ]
     assert written
     assert {label for label in labels if "\n" not in label} <= written
@@ -149,7 +153,9 @@ def test_bars_of_table_1_start_at_zero(monkeypatch):
     from pathlib import Path
 
     drawn = {}
-    monkeypatch.setattr("curiograph.paper.experiment.save_figure", lambda ax, path: drawn.setdefault(path.stem, ax.figure))
+    monkeypatch.setattr(
+        "curiograph.paper.experiment.save_figure", lambda ax, path: drawn.setdefault(path.stem, ax.figure)
+    )
     assert "table1" in set(redraw_figures(Path(__file__).parents[2] / "docs" / "results"))
     for ax in drawn["table1"].axes:
         assert ax.get_ylim()[0] <= 0

@@ -23,7 +23,9 @@ def test_hedges_g_equals_statsmodels(sizes):
     meta = pytest.importorskip("statsmodels.stats.meta_analysis")
     rng = np.random.default_rng(sizes[0])
     one, other = rng.normal(1000, 2, sizes[0]), rng.normal(1001, 3, sizes[1])
-    expected, _ = meta.effectsize_smd(one.mean(), one.std(ddof=1), len(one), other.mean(), other.std(ddof=1), len(other))
+    expected, _ = meta.effectsize_smd(
+        one.mean(), one.std(ddof=1), len(one), other.mean(), other.std(ddof=1), len(other)
+    )
     assert compute_hedges_g(one, other) == pytest.approx(expected, rel=1e-9)
 
 

@@ -92,7 +92,9 @@ class WalkStatistics:
         return len(self.alive)
 
     def __repr__(self) -> str:
-        return f"WalkStatistics({self.name}: {self.walkers:,} walkers, {len(self)} steps, {self.reached:,} nodes reached)"
+        return (
+            f"WalkStatistics({self.name}: {self.walkers:,} walkers, {len(self)} steps, {self.reached:,} nodes reached)"
+        )
 
     @property
     def curves(self) -> dict[str, Curve]:

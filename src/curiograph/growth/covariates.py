@@ -199,7 +199,9 @@ def correlate_growth(
     if known.sum() < _MIN_PEOPLE:
         raise SettingError(f"{known.sum()} people have a number as {name}; a correlation needs {_MIN_PEOPLE} or more.")
     if np.ptp(scores[known]) == 0:
-        raise SettingError(f"all people have the same {name}, {scores[known][0]:g}; a correlation needs different ones.")
+        raise SettingError(
+            f"all people have the same {name}, {scores[known][0]:g}; a correlation needs different ones."
+        )
     missing = [measure for measure, values in people.values.items() if np.isnan(values).any()]
     if measures is None:
         constant = ["nodes"] if people.steps is not None else []

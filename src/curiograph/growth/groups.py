@@ -214,7 +214,8 @@ class GroupComparison(Mapping[str, MeasureComparison]):
             ],
             "survival": [{"group": group, **survival.to_dict()} for group, survival in self.survival.items()],
             "people": [
-                dict(zip(self.person_values, row, strict=True)) for row in zip(*self.person_values.values(), strict=True)
+                dict(zip(self.person_values, row, strict=True))
+                for row in zip(*self.person_values.values(), strict=True)
             ],
         }
 

@@ -15,7 +15,6 @@ from curiograph.exploration.mdp import begin
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.statistics.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.human.choices.choice_sets import align_walks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
@@ -26,6 +25,7 @@ from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
+from curiograph.statistics.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from curiograph.plotting.figures import COLUMN_WIDTHS as COLUMN_WIDTHS
 from curiograph.plotting.figures import ColumnWidth as ColumnWidth
 from curiograph.plotting.figures import create_figure as create_figure
 from curiograph.plotting.figures import save_figure as save_figure
-from curiograph.plotting.growth import plot_growth as plot_growth
-from curiograph.plotting.growth import plot_growths as plot_growths
 from curiograph.plotting.groups import plot_correlations as plot_correlations
 from curiograph.plotting.groups import plot_groups as plot_groups
 from curiograph.plotting.groups import plot_survival as plot_survival
+from curiograph.plotting.growth import plot_growth as plot_growth
+from curiograph.plotting.growth import plot_growths as plot_growths
 from curiograph.plotting.lines import plot_bars as plot_bars
 from curiograph.plotting.lines import plot_curves as plot_curves
 from curiograph.plotting.lines import plot_lines as plot_lines

@@ -81,7 +81,9 @@ class RateDistortion:
 
     def __repr__(self) -> str:
         size = f"{len(self.scale):,} nodes"
-        return f"RateDistortion({size}, entropy {self.entropy:.4g} bits, compressibility {self.compressibility:.4g} bits)"
+        return (
+            f"RateDistortion({size}, entropy {self.entropy:.4g} bits, compressibility {self.compressibility:.4g} bits)"
+        )
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the curve with its lower bound; on new axes if `ax` is None."""

@@ -25,9 +25,7 @@ def compute_spearman(first: Float64, second: Float64) -> Float64:
         return np.asarray((one * other).sum(axis=-1) / scale)
 
 
-def estimate_spearman(
-    first: Float64, second: Float64, permutations: int, seed: int = 0
-) -> tuple[Estimate, float]:
+def estimate_spearman(first: Float64, second: Float64, permutations: int, seed: int = 0) -> tuple[Estimate, float]:
     """Return Spearman's correlation with a 95 % bootstrap interval over people, and its two-sided permutation p-value."""
     value = float(compute_spearman(first, second))
     if np.isnan(value):

@@ -12,7 +12,6 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find_choices
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
@@ -23,6 +22,7 @@ from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, res
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike
+from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
 _RANK_FIELDS = ("above", "tied", "count")

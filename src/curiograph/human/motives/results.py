@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
-from curiograph.statistics.bootstrap import Estimate, make_columns
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
+from curiograph.statistics.bootstrap import Estimate, make_columns
 
 if TYPE_CHECKING:
     import pandas as pd

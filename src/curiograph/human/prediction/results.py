@@ -12,12 +12,12 @@ import numpy as np
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import UnknownNameError
 from curiograph.graph.features import Float32
-from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 from curiograph.human.choices.metrics import MEASURES
 from curiograph.human.prediction.components import PAGERANK
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.plotting import COLORS, create_figure
+from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 
 if TYPE_CHECKING:
     import pandas as pd
