@@ -35,10 +35,15 @@ _MAX_ROWS = 200  # walks that a table shows
 
 def measure(
     graph: options.GraphArgument,
-    walk: Annotated[str | None, typer.Option(help="Labels separated by commas.")] = None,
+    walk: Annotated[
+        str | None, typer.Option(help="Labels separated by commas; one that contains a comma is in double quotes.")
+    ] = None,
+    walk_file: Annotated[
+        Path | None, typer.Option(help="File of a single walk, with one label per line; - reads stdin.")
+    ] = None,
     walks: Annotated[
         Path | None,
-        typer.Option(help="File with one walk per line, or a table with the columns user, page and time."),
+        typer.Option(help="File with one walk per line, or a table of events: user, page, time; - reads stdin."),
     ] = None,
     max_dim: Annotated[int, typer.Option(help="Highest dimension of gaps; 2 and above need gudhi.")] = 1,
     no_compressibility: Annotated[
@@ -46,6 +51,14 @@ def measure(
     ] = False,
     plot: options.Plot = None,
     animate: options.Animate = None,
+    user: options.UserColumn = None,
+    item: options.ItemColumn = None,
+    time: options.TimeColumn = None,
+    session: options.SessionColumn = None,
+    keep: options.Keep = None,
+    session_gap: options.SessionGap = None,
+    no_header: options.NoHeader = False,
+    lenient: options.Lenient = False,
     directed: options.Directed = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -67,21 +80,29 @@ def measure(
     check_out(plot, PICTURES, "--plot")
     check_out(animate, ANIMATIONS, "--animate")
     check_folder(run, "--run")
-    if (walk is None) == (walks is None):
-        raise SettingError("give either --walk a,b,c or --walks FILE.")
-    if walk is not None and (engine, workers, address, run) != ("local", None, None, None):
+    if sum(given is not None for given in (walk, walk_file, walks)) != 1:
+        raise SettingError("give one of --walk a,b,c, --walk-file FILE and --walks FILE.")
+    if walks is None and (engine, workers, address, run) != ("local", None, None, None):
         raise SettingError("--engine, --workers, --address and --run are for many walks, given as --walks FILE.")
     if walks is not None and (plot is not None or animate is not None):
         raise SettingError("--plot and --animate draw one walk; give it as --walk a,b,c.")
+    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
+    if walks is None and (any(table.values()) or keep or no_header):
+        raise SettingError("options of tables, such as --user and --session-gap, are for --walks FILE.")
     g = options.open_graph(graph, directed)
-    reader = options.LabelReader(g)
-    labels = [reader.walk(walk)] if walk is not None else reader.walks(walks or Path())
+    people: Any
+    if walks is not None:
+        people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=keep, **table)
+    else:
+        texts = options.read_walk_file(walk_file) if walk_file is not None else options.split_labels(walk or "")
+        people = [options.LabelReader(g).known_walk(texts, lenient)]
     with show_progress(quiet) as progress:
+        settings: Any = {"max_dim": max_dim, "compressibility": not no_compressibility, "lenient": lenient}
         parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
-        growths = measure_walks(
-            g, labels, max_dim=max_dim, compressibility=not no_compressibility, progress=progress, **parallel
-        )
-    if walk is not None:
+        growths = measure_walks(g, people, progress=progress, **settings, **parallel)
+    is_single = walks is None
+    options.show_skipped(growths.skipped, quiet)
+    if is_single:
         write_result(out, growths[0].to_dict(), lambda: _list_steps(growths), lambda: growths[0].plot())
     elif out is None or out.suffix.lower() in PICTURES:
         write_result(out, None, plot=growths.plot)
@@ -89,12 +110,12 @@ def measure(
         pieces = _format_csv(growths) if out.suffix.lower() == ".csv" else _format_documents(growths)
         with open_atomic(out) as stream:
             stream.writelines(piece.encode() for piece in pieces)
-    write_result(plot, None, plot=lambda: plot_walk(g, labels[0]))
+    write_result(plot, None, plot=lambda: plot_walk(g, growths[0].nodes))
     if animate is not None:
         with show_progress(quiet) as progress:
-            animate_walk(g, labels[0], animate, progress=progress)
+            animate_walk(g, growths[0].nodes, animate, progress=progress)
     if json:
-        if walk is not None:
+        if is_single:
             show_json(growths[0].to_dict())
         else:
             sys.stdout.writelines(_format_documents(growths))
@@ -102,7 +123,7 @@ def measure(
     revisits = int(growths.revisits.sum())
     if revisits:
         print_remark(f"revisits left out, since only the first visit counts: {revisits}", quiet)
-    if walk is not None:
+    if is_single:
         _show_walk(growths)
     else:
         _show_summary(growths)
@@ -112,11 +133,13 @@ def measure(
 
 def _list_steps(growths: Growths, first: int = 0) -> tuple[list[str], list[list[Any]]]:
     """Columns and rows of a table with one row per step of each walk; walks are numbered from `first`."""
-    columns = ["walk", *growths[0].columns()]
+    kept = growths.user_columns
+    user, session, *others = growths[0].columns()
+    columns = ["walk", user, session, *kept, *others]
     rows = [
-        [number, *values]
+        [number, growth.user, growth.session, *(values.get(growth.user) for values in kept.values()), *step]
         for number, growth in enumerate(growths, start=first)
-        for values in zip(*growth.columns().values(), strict=True)
+        for _, _, *step in zip(*growth.columns().values(), strict=True)
     ]
     return columns, rows
 
@@ -126,7 +149,9 @@ def _format_documents(growths: Growths) -> Iterator[str]:
     yield '{"walks": [\n'
     for number, growth in enumerate(growths):
         yield (",\n" if number else "") + format_json(growth.to_dict())
-    yield "\n]}\n"
+    others = {name: value for name, value in growths[:0].to_dict().items() if name != "walks"}
+    yield "\n],\n" + format_json(others).removeprefix("{").lstrip()
+    yield "\n"
 
 
 def _format_csv(growths: Growths) -> Iterator[str]:
@@ -162,11 +187,12 @@ def _show_walk(growths: Growths) -> None:
 
 def _show_summary(growths: Growths) -> None:
     """Show one row per walk, with the values at its end."""
-    columns = ("walk", "nodes", "edges", "components", "gaps at the end", "opened", "closed", "compressibility")
+    ends = ("nodes", "edges", "components", "gaps at the end", "opened", "closed", "compressibility")
     rows = []
     for number, growth in enumerate(growths[:_MAX_ROWS]):
         loops = [gap for gap in growth.gaps if gap.dim == 1]
         closed = sum(gap.closed_at is not None for gap in loops)
         end = (int(growth.edges[-1]), int(growth.beta0[-1]), int(growth.beta1[-1]))
-        rows.append([number, len(growth), *end, len(loops), closed, float(growth.compressibility[-1])])
-    show_table("", columns, rows)
+        who = (number, growth.user, growth.session)
+        rows.append([*who, len(growth), *end, len(loops), closed, float(growth.compressibility[-1])])
+    show_table("", ("walk", "user", "session", *ends), rows)

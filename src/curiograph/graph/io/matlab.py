@@ -21,7 +21,7 @@ from curiograph.graph.graph import Graph
 from curiograph.messages import format_bytes, shorten_text
 
 _HEADER_BYTES = 128
-_MAX_UNPACKED = 2**30  # bytes of a variable
+_MAX_UNPACKED = 2**29  # bytes of a variable; a full matrix of 8,192 nodes
 _MATRIX, _COMPRESSED = 14, 15
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _SPARSE, _NUMERIC = 5, range(6, 16)  # classes of arrays; a dense logical array is one of uint8
@@ -100,13 +100,12 @@ def _load_matrix(variable: _Variable, order: str) -> Any:
     """Return a variable as a dense or sparse matrix."""
     import scipy.sparse
 
-    body = variable.element
+    body, place = variable.element, 0
     if variable.is_packed:
         stream = zlib.decompressobj()
-        body = stream.decompress(body, _MAX_UNPACKED)[8:]
+        body, place = stream.decompress(body, _MAX_UNPACKED), 8
         if stream.unconsumed_tail:
             raise GraphError(f"its variable {variable.name} unpacks to more than {format_bytes(_MAX_UNPACKED)}")
-    place = 0
     for _ in range(3):  # flags, dimensions and name
         _, place = _read_array(body, place, order)
     size = variable.size

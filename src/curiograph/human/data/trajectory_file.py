@@ -9,6 +9,8 @@ from typing import Any
 
 from curiograph.errors import FileFormatError, SettingError
 from curiograph.files import PathLike, as_path, check_file
+from curiograph.graph.graph import Graph
+from curiograph.graph.label_reader import LabelReader
 from curiograph.human.data.columns import ColumnNames, EventColumns, check_no_header, parse_header, split_fields
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.events import read_events, resolve_sessions
@@ -31,6 +33,7 @@ def read_trajectories(
     keep: Sequence[str] = (),
     session_gap: Any = None,
     header: bool | None = None,
+    graph: Graph | None = None,
     lenient: bool = False,
 ) -> Dataset:
     """Read a file of walks, plain or gzipped.
@@ -54,6 +57,9 @@ def read_trajectories(
         duration, such as "30min", "2h", "45s", "1d" or a number of seconds.
     header : bool, optional
         False if the first line is a walk although it looks like a header; by default it is found out.
+    graph : Graph, optional
+        Graph of the walks. A first line of labels of the graph is a walk, not a header, and a line that is a label of
+        the graph as a whole is not split. The walks are not changed; `Trajectories.on` matches them with the graph.
     lenient : bool
         Skip bad rows and report them in `skipped` instead of raising FileFormatError.
 
@@ -78,9 +84,12 @@ def read_trajectories(
     if file.suffix.lower() == ".npz":
         _check_no_columns(file, names, gap)
         return Dataset(name=file.name, walks=Trajectories.load(file), source_path=file)
+    reader = None if graph is None else LabelReader(graph)
     lines = read_lines(file if file == STDIN else check_file(file), bad_rows)
     head = next(((number, line) for number, line in lines if not line.startswith("#")), None)
     columns: EventColumns | None = None
+    if header is None and head is not None and reader is not None and not names.chosen and not names.keep:
+        header = False if _is_walk(head[1], reader) else None
     if head is not None and header is not False:
         columns = parse_header(file, *head, names)
     if columns is not None:
@@ -91,7 +100,7 @@ def read_trajectories(
     else:
         _check_no_columns(file, names, gap)
         rows = chain([] if head is None else [head], lines)
-        listed = _read_walks(file, rows, bad_rows, may_have_header=header is None)
+        listed = _read_walks(file, rows, bad_rows, reader, may_have_header=header is None)
         skipped = bad_rows.finish(lenient)
         if not listed:
             raise FileFormatError(f"{file}: contains no walks; write one list of labels per line.")
@@ -99,11 +108,29 @@ def read_trajectories(
     return Dataset(name=file.name, walks=walks.add_skipped(skipped), source_path=file)
 
 
-def _read_walks(file: Path, lines: Lines, bad_rows: BadRows, *, may_have_header: bool) -> list[list[Hashable]]:
+def _is_walk(line: str, reader: LabelReader) -> bool:
+    """Return whether a line consists of labels of a graph."""
+    separator = next((mark for mark in "\t;" if mark in line), ",")
+    labels = [line, *(_split_walk(line, separator) or [""])]
+    found = [reader.find(label.strip()) is not None for label in labels if label.strip()]
+    return found[0] or (len(found) > 1 and all(found[1:]))
+
+
+def _split_walk(line: str, separator: str) -> list[str] | None:
+    """Split a line into labels, of which only those between commas may be in quotes."""
+    return split_fields(line, ",") if separator == "," else line.split(separator)
+
+
+def _read_walks(
+    file: Path, lines: Lines, bad_rows: BadRows, reader: LabelReader | None, *, may_have_header: bool
+) -> list[list[Hashable]]:
     """Read one walk per line."""
     rows = [(number, line) for number, line in lines if not line.startswith("#")]
     separator = next((mark for mark in "\t;" if any(mark in line for _, line in rows)), ",")
-    split = [split_fields(line, ",") if separator == "," else line.split(separator) for _, line in rows]
+    split = [
+        [line] if reader is not None and reader.find(line.strip()) is not None else _split_walk(line, separator)
+        for _, line in rows
+    ]
     if may_have_header and rows and split[0] is not None:
         check_no_header(file, rows[0][0], split[0], [fields for fields in split[1:] if fields is not None])
     walks = []
@@ -122,7 +149,7 @@ def find_line(path: Path, label: Hashable) -> int | None:
     """Return the number of the first line of a text file that has a label as a field, or None."""
     for number, line in read_lines(path, BadRows()):
         for separator in "\t;,":
-            if label in [field.strip() for field in split_fields(line, separator) or []] or line.strip() == label:
+            if label in [field.strip() for field in split_fields(line, separator) or []]:
                 return number
     return None
 
