@@ -267,7 +267,7 @@ def test_bad_groups(growths, groups, error, words):
 
 def test_a_score_is_no_group():
     growths = cg.measure(cycle(30), [[n, (n + 1) % 30] for n in range(30)])
-    with pytest.raises(cg.SettingError, match="30 distinct values.*correlate_growth"):
+    with pytest.raises(cg.SettingError, match=r"30 distinct values.*correlate_growth"):
         cg.compare_groups(growths, np.linspace(0, 1, 30).tolist())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -150,8 +151,6 @@ def test_bars_start_at_zero(results):
 
 
 def test_bars_of_table_1_start_at_zero(monkeypatch):
-    from pathlib import Path
-
     drawn = {}
     monkeypatch.setattr(
         "curiograph.paper.experiment.save_figure", lambda ax, path: drawn.setdefault(path.stem, ax.figure)

@@ -416,8 +416,8 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
             values = list(given)
         except TypeError:
             raise SettingError(
-                f"{option} is {quote_value(given)}; give the name of a user column, a mapping from users, or a sequence "
-                "with one value per user."
+                f"{option} is {quote_value(given)}; give the name of a user column, a mapping from users, or a "
+                "sequence with one value per user."
             ) from None
         users = list(dict.fromkeys(people.growths.users))
         if len(values) != len(users):

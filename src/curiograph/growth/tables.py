@@ -163,7 +163,7 @@ class PeopleTable:
         return np.bincount(self.user_of, self.values[measure], len(self.users)) / self.num_walks
 
     def columns(self) -> dict[str, list[Any]]:
-        """Return one row per user: values of user columns, number of walks and of sessions, and means of all measures."""
+        """Return one row per user: values of user columns, numbers of walks and sessions, and means of all measures."""
         growths = self.growths
         names: list[set[Hashable]] = [set() for _ in self.users]
         sessions = growths.sessions
@@ -203,7 +203,7 @@ class PeopleTable:
 
 
 def list_gaps(growths: Growths) -> dict[str, list[Any]]:
-    """Return one row per gap, with its user, session and walk, the nodes that opened and closed it, and its lifetime."""
+    """Return one row per gap: user, session, walk, the nodes that opened and closed it, and its lifetime."""
     gaps = GapArrays.from_growths(growths)
     first = growths.grown.offsets[growths.numbers[gaps.walk]]
     users, sessions = growths.users, growths.sessions

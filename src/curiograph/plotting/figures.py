@@ -107,7 +107,7 @@ def create_figure(
 @cache
 def _get_figure_class() -> Any:
     class PublicationFigure(import_matplotlib("figure").Figure):  # type: ignore[misc]
-        """A figure whose text stays editable in SVG and whose fonts are embedded in PDF; shown in notebooks as it is."""
+        """A figure that is saved by `save_styled` and shown in notebooks."""
 
         has_column_width = False
 

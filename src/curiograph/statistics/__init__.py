@@ -1,1 +1,1 @@
-"""Statistics of people, on plain arrays: intervals, tests, effect sizes, survival. The person is the unit of resampling."""
+"""Statistics of people, on plain arrays: intervals, tests, effect sizes, survival; people are resampled."""

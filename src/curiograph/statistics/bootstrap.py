@@ -41,7 +41,7 @@ class Estimate:
 
 
 def draw_weights(size: int, seed: Seed = 0) -> Iterator[Float64]:
-    """Yield `NUM_RESAMPLES` bootstrap samples of `size` users in blocks; a row has the times that each user is drawn."""
+    """Yield `NUM_RESAMPLES` bootstrap samples of `size` users in blocks; rows hold how often each user is drawn."""
     rng = np.random.default_rng(seed)
     together = max(1, min(NUM_RESAMPLES, _MAX_DRAWN // size))
     for first in range(0, NUM_RESAMPLES, together):

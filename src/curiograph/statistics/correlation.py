@@ -26,7 +26,7 @@ def compute_spearman(first: Float64, second: Float64) -> Float64:
 
 
 def estimate_spearman(first: Float64, second: Float64, permutations: int, seed: int = 0) -> tuple[Estimate, float]:
-    """Return Spearman's correlation with a 95 % bootstrap interval over people, and its two-sided permutation p-value."""
+    """Return Spearman's correlation with a 95 % bootstrap interval over people, and its permutation p-value."""
     value = float(compute_spearman(first, second))
     if np.isnan(value):
         return Estimate(np.nan, np.nan, np.nan), np.nan

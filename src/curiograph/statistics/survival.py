@@ -50,7 +50,7 @@ class LifeTable:
 
 
 def compute_survival(events: Any, at_risk: Any) -> Float64:
-    """Return the Kaplan-Meier estimate of P(lifetime > t) for every time, the last axis; constant where none is at risk.
+    """Return the Kaplan-Meier estimate of P(lifetime > t) for every time, which is the last axis.
 
     >>> compute_survival(np.array([0, 1, 0, 1]), np.array([4, 4, 2, 2])).tolist()
     [1.0, 0.75, 0.75, 0.375]
