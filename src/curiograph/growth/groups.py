@@ -502,7 +502,7 @@ def _compare_lifetimes(
             drawn = (rows == number).astype(np.float64)
             survival = compute_survival(drawn @ table.events, drawn @ table.at_risk)
             means.append(compute_restricted_mean(survival, horizon))
-        return np.ptp(means, axis=0)[:, None]
+        return np.asarray(np.ptp(means, axis=0)[:, None])
 
     p_value = np.full(1, np.nan)
     if table.events.sum() > 0:

@@ -51,7 +51,7 @@ class GapArrays:
     @property
     def censored(self) -> NDArray[np.bool_]:
         """Whether each gap is open at the end of its walk, so that its lifetime is only a lower bound."""
-        return self.closed_at == OPEN
+        return np.asarray(self.closed_at == OPEN)
 
     @classmethod
     def from_growths(cls, growths: Growths, steps: int | None = None) -> GapArrays:
@@ -199,7 +199,8 @@ class PeopleTable:
         cells = np.repeat(self.user_of, counts) * shape[1] + steps
         values = grown.betti[places, 1] if measure == "beta1" else grown.bits[places]
         size = shape[0] * shape[1]
-        return np.bincount(cells, values, size).reshape(shape), np.bincount(cells, minlength=size).reshape(shape)
+        sums = np.bincount(cells, values.astype(np.float64), size).reshape(shape).astype(np.float64)
+        return sums, np.bincount(cells, minlength=size).reshape(shape).astype(np.int64)
 
 
 def list_gaps(growths: Growths) -> dict[str, list[Any]]:

@@ -125,7 +125,7 @@ class Recommendations(list[tuple[Hashable, float]]):
         return explain_recommendations(self.graph, self._history, self._nodes, self._ranks, self.candidates)
 
     def _repr_html_(self) -> str:
-        columns = {
+        columns: dict[str, list[Any]] = {
             "node": [label for label, _ in self],
             "score": [score for _, score in self],
             "reason": [str(reason) for reason in self.reasons],
