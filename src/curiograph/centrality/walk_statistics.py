@@ -42,7 +42,7 @@ _PANELS = {
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Mean of a quantity at steps 0, 1, ... over the walkers that reached the step; NaN if none did."""
+    """Mean of a quantity at steps 1, 2, ... over the walkers that reached the step; NaN if none did."""
 
     mean: Float64
     """Mean at each step."""
@@ -55,7 +55,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class WalkStatistics:
-    """Statistics of walks of one kind by step; step 0 is the start.
+    """Statistics of walks of one kind by step; step 1 is the start.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class WalkStatistics:
     """Length of the shortest path from the start to the current node; walkers at unreachable nodes, after a fallback,
     are not counted."""
     returned: Curve
-    """Probability to be back at the start. Zero at step 0, and always zero for walkers with an agent, which do not
+    """Probability to be back at the start. Zero at step 1, and always zero for walkers with an agent, which do not
     revisit nodes."""
     coverage: Curve
     """Number of distinct nodes that a walker has visited."""
@@ -103,7 +103,7 @@ class WalkStatistics:
 
     def columns(self) -> dict[str, list[float]]:
         """Return one list per column with one entry per step; standard errors are named `distance_stderr` and so on."""
-        columns: dict[str, list[float]] = {"step": list(range(len(self)))}
+        columns: dict[str, list[float]] = {"step": list(range(1, len(self) + 1))}
         for name, curve in self.curves.items():
             columns[name] = curve.mean.tolist()
             columns[f"{name}_stderr"] = curve.stderr.tolist()

@@ -105,11 +105,7 @@ def hypotheses(
                 growth = compare_growth(g, people, steps=steps, most=most, **shared)
             except WalkError as error:  # the motives are worth showing alone
                 growth_error = str(error)
-    document = {
-        "motives": motives.to_dict(),
-        "growth": None if growth is None else growth.to_dict(),
-        "skipped": people.skipped.to_dict(),
-    }
+    document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
     write_result(out, document, lambda: list_rows(motives.columns()), lambda: motives.plot().axes[0])
     if out is not None and growth is not None and out.suffix.lower() != ".json":
         second = out.with_name(f"{out.stem}-growth{out.suffix}")

@@ -124,7 +124,7 @@ def predict(
             engine=backend,
             progress=progress,
         )
-    document = prediction.to_dict() | {"skipped": dataset.skipped.to_dict()}
+    document = prediction.to_dict()
     write_result(out, document, lambda: list_rows(prediction.columns()), lambda: prediction.plot().axes[0])
     if json:
         show_json(document)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +25,7 @@ from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
+from curiograph.skipped import Skipped
 from curiograph.statistics.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
@@ -109,6 +110,8 @@ class GrowthComparison(Mapping[str, NullModel]):
     """Number of nodes of each walk."""
     replicates: int
     """Number of times that each null model was drawn."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with the graph."""
 
     def __getitem__(self, name: str) -> NullModel:
         return self.nulls[name]
@@ -137,7 +140,7 @@ class GrowthComparison(Mapping[str, NullModel]):
         """Return a table with one row per null model and step: both means, and the excess with its bounds."""
         columns: dict[str, list[Any]] = {
             "null": [name for name in self for _ in range(self.steps)],
-            "step": list(range(self.steps)) * len(self),
+            "step": list(range(1, self.steps + 1)) * len(self),
         }
         for quantity in _QUANTITIES:
             columns[f"human_{quantity}"] = self.human[quantity].mean.tolist() * len(self)
@@ -155,6 +158,7 @@ class GrowthComparison(Mapping[str, NullModel]):
             "users": self.users,
             "steps": self.steps,
             "replicates": self.replicates,
+            "skipped": self.skipped.to_dict(),
             HUMAN: {name: self.human[name].to_dict() for name in _QUANTITIES},
             "nulls": [
                 {
@@ -295,6 +299,7 @@ def compare_growth(
         users=len(counts),
         steps=steps,
         replicates=replicates,
+        skipped=walks.skipped,
     )
 
 

@@ -201,7 +201,7 @@ class Trajectories:
 
     def add_skipped(self, skipped: Skipped) -> Trajectories:
         """Return the same walks with more entries in the record of what was dropped."""
-        return replace(self, skipped=skipped + self.skipped)
+        return replace(self, skipped=self.skipped + skipped)
 
     # ---- size and content ---------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from curiograph.exploration.mdp import Candidates, Exploration, Streams
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.graph.label_reader import LabelReader
 from curiograph.human.choices.metrics import ChoiceRanks, find_chosen
 from curiograph.human.choices.windows import Windows
 from curiograph.human.trajectories import Trajectories
@@ -203,10 +204,10 @@ def align_walks(graph: Graph, walks: Any) -> Trajectories:
         )
     if walks.names is graph.names:
         return walks
-    for node in np.unique(walks.nodes).tolist():
-        if walks.names[node] not in graph:
-            raise UnknownNodeError(
-                f"the walks visit {walks.names[node]!r}, which is not in the graph; use walks.on(graph) to drop such "
-                "visits."
-            )
+    outside = np.flatnonzero(LabelReader(graph).match_names(walks.names, walks.nodes, strict=False)[walks.nodes] < 0)
+    if len(outside):
+        raise UnknownNodeError(
+            f"the walks visit {walks.names[int(walks.nodes[outside[0]])]!r}, which is not in the graph; use "
+            "walks.on(graph) to drop such visits."
+        )
     return walks.on(graph)

@@ -158,6 +158,7 @@ def hypotheses(
         user_columns={
             name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()
         },
+        skipped=walks.skipped,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.stats import t as student_t
 from curiograph.arrays import Float64, Int64
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
+from curiograph.skipped import Skipped
 from curiograph.statistics.bootstrap import Estimate, make_columns
 
 if TYPE_CHECKING:
@@ -77,6 +78,8 @@ class Motives(Mapping[str, MotiveFit]):
     """Users x motives: squares of the bits above the uniform choice, summed over all choices of the user."""
     user_columns: Mapping[str, Sequence[Any]]
     """Values of further columns of the log by the name of the column, one value per user of `users`."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with the graph."""
 
     def __getitem__(self, name: str) -> MotiveFit:
         return self.fits[name]
@@ -164,6 +167,7 @@ class Motives(Mapping[str, MotiveFit]):
             "answer": self.answer,
             "choices": self.choices,
             "left_out": dict(self.left_out),
+            "skipped": self.skipped.to_dict(),
             "users": len(self.users),
             "users_with_a_best_motive": int(np.count_nonzero(self.user_choices >= self.min_choices)),
             "min_choices": self.min_choices,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from curiograph.human.prediction.components import PAGERANK
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.plotting import COLORS, create_figure
+from curiograph.skipped import Skipped
 from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 
 if TYPE_CHECKING:
@@ -188,6 +189,8 @@ class Prediction:
     """Results by candidate set."""
     agents: dict[str, str]
     """Fingerprint of the agent of trained walkers, by reward."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with a graph."""
 
     def __getitem__(self, among: str) -> Outcome:
         if among not in self.outcomes:
@@ -224,6 +227,7 @@ class Prediction:
             "name": self.name,
             **self.facts,
             "agents": self.agents,
+            "skipped": self.skipped.to_dict(),
             "methods": rows,
             "curiosity_adds": {among: asdict(outcome.added) for among, outcome in self.outcomes.items()},
             "above_memory": {among: asdict(outcome.by_curiosity) for among, outcome in self.outcomes.items()},
