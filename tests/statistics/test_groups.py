@@ -100,9 +100,14 @@ def test_spearman_equals_scipy():
     one = rng.integers(0, 6, 40).astype(float)
     other = one + rng.normal(0, 4, 40)
     expected = stats.spearmanr(one, other)
-    rho, p_value = estimate_spearman(one, other, 9999, seed=0)
+    columns = np.column_stack([other, np.ones(40), -other])
+    (rho, constant, opposite), p_values = estimate_spearman(columns, one, 9999, seed=0)
+    p_value = p_values[0]
     assert rho.value == pytest.approx(expected.statistic)
     assert p_value == pytest.approx(expected.pvalue, abs=0.01)
     assert rho.low < rho.value < rho.high
-    assert estimate_spearman(one, other, 9999, seed=0) == (rho, p_value)
+    assert (opposite.value, p_values[2]) == pytest.approx((-rho.value, p_value))
+    assert np.isnan([constant.value, p_values[1]]).all()
+    alone, p_alone = estimate_spearman(columns[:, :1], one, 9999, seed=0)
+    assert (alone, p_alone.tolist()) == ([rho], [p_value])
     assert np.isnan(compute_spearman(np.ones(5), np.arange(5.0)))

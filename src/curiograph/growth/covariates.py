@@ -210,11 +210,9 @@ def correlate_growth(
         selected = check_measures(measures, list(people.values))
         if set(selected) & set(missing):
             raise WalkError("compressibility was not computed; measure the walks with compressibility=True.")
-    found = {
-        measure: estimate_spearman(people.average(measure)[known], scores[known], permutations, seed)
-        for measure in selected
-    }
-    adjusted = adjust_holm(np.array([p_value for _, p_value in found.values()]))
+    values = np.column_stack([people.average(measure)[known] for measure in selected])
+    correlations, p_values = estimate_spearman(values, scores[known], permutations, seed)
+    found = zip(selected, correlations, p_values.tolist(), adjust_holm(p_values).tolist(), strict=True)
     walks = known[people.user_of]
     return GrowthCorrelations(
         correlations={
@@ -222,14 +220,14 @@ def correlate_growth(
                 measure=measure,
                 rho=rho,
                 p_value=p_value,
-                p_adjusted=float(p_adjusted),
+                p_adjusted=p_adjusted,
                 slope=_fit_slope(
                     measure, people.values[measure][walks], scores[people.user_of[walks]], people.user_of[walks]
                 )
                 if mixed_model
                 else None,
             )
-            for (measure, (rho, p_value)), p_adjusted in zip(found.items(), adjusted, strict=True)
+            for measure, rho, p_value, p_adjusted in found
         },
         covariate=name,
         users=[people.users[row] for row in np.flatnonzero(known)],

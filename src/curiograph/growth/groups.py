@@ -334,24 +334,25 @@ def compare_groups(
     selected = _select_measures(people, measures, has_lives)
     longest = [int(np.flatnonzero(lives.at_risk[rows].sum(axis=0)).max(initial=0)) for rows in members.values()]
     horizon = min(longest)
-    found = {
-        name: _compare_lifetimes(lives, labels, members, horizon, permutations, seed)
-        if name == GAP_LIFETIME
-        else _compare_values(name, people.average(name), labels, members, permutations, seed)
-        for name in selected
-    }
-    adjusted = adjust_holm(np.array([measure.p_value for measure in found.values()]))
+    values = {name: people.average(name) for name in selected if name != GAP_LIFETIME}
+    p_values = _test_groups(selected, values, lives, labels, len(names), horizon, permutations, seed)
+    adjusted = dict(zip(selected, adjust_holm(np.array(list(p_values.values()))).tolist(), strict=True))
     known = np.flatnonzero(labels >= 0)
     return GroupComparison(
         measures={
             name: MeasureComparison(
                 measure=name,
-                means=measure.means,
-                differences=measure.differences,
-                p_value=measure.p_value,
-                p_adjusted=float(p_value),
+                means=means,
+                differences=differences,
+                p_value=p_values[name],
+                p_adjusted=adjusted[name],
             )
-            for (name, measure), p_value in zip(found.items(), adjusted, strict=True)
+            for name, (means, differences) in (
+                (name, _compare_values(values[name], members, seed))
+                if name in values
+                else (name, _compare_lifetimes(lives, members, horizon, seed))
+                for name in selected
+            )
         },
         curves={
             measure: _compute_curves(people, measure, members, seed)
@@ -464,70 +465,76 @@ def _select_measures(people: PeopleTable, measures: Sequence[str] | None, has_li
     return selected
 
 
-def _compare_values(
-    measure: str, values: Float64, labels: Int64, members: Mapping[str, Int64], permutations: int, seed: int
-) -> MeasureComparison:
-    """Compare the means over people of a measure with one value per person."""
+def _test_groups(
+    selected: Sequence[str],
+    values: Mapping[str, Float64],
+    lives: LifeTable,
+    labels: Int64,
+    num_groups: int,
+    horizon: int,
+    permutations: int,
+    seed: int,
+) -> dict[str, float]:
+    """Test all measures with the same permutations of the groups of people; NaN for a measure without variation.
+
+    The statistic of lifetimes is the range of the restricted means of the groups.
+    """
     known = labels >= 0
-    column = values[known, None]
-    p_value = np.full(1, np.nan)
-    if np.ptp(column) > 0:
-        p_value = compute_permutation_p(
-            labels[known], lambda rows: compute_between_groups(rows, column, len(members)), permutations, seed
-        )
+    table = lives.rows(known)
+    # the first column is empty, for a comparison of lifetimes alone
+    columns = np.column_stack([np.zeros(known.sum()), *(column[known] for column in values.values())])
+
+    def compute_statistics(rows: Int64) -> Float64:
+        parts = [compute_between_groups(rows, columns, num_groups)]
+        if GAP_LIFETIME in selected:
+            means = []
+            for group in range(num_groups):
+                drawn = (rows == group).astype(np.float64)
+                survival = compute_survival(drawn @ table.events, drawn @ table.at_risk)
+                means.append(compute_restricted_mean(survival, horizon))
+            parts.append(np.ptp(means, axis=0)[:, None])
+        return np.hstack(parts)
+
+    p_values = compute_permutation_p(labels[known], compute_statistics, permutations, seed)
+    tested = {name: float(p) for name, p in zip(values, p_values[1:], strict=False) if np.ptp(values[name][known]) > 0}
+    if table.events.sum() > 0:
+        tested[GAP_LIFETIME] = float(p_values[-1])
+    return {name: tested.get(name, np.nan) for name in selected}
+
+
+def _compare_values(
+    values: Float64, members: Mapping[str, Int64], seed: int
+) -> tuple[dict[str, Estimate], list[GroupDifference]]:
+    """Return the means over people of a measure with one value per person, and the differences between groups."""
     differences = []
     for group, other in combinations(members, 2):
         difference, effect = estimate_differences(values[members[group]], values[members[other]], (seed,))
         differences.append(GroupDifference(group=group, other=other, difference=difference, effect=effect))
     ones = {name: np.ones(len(rows), np.int64) for name, rows in members.items()}
-    return MeasureComparison(
-        measure=measure,
-        means={name: estimate_means(values[rows, None], ones[name], seed)[0] for name, rows in members.items()},
-        differences=differences,
-        p_value=float(p_value[0]),
-        p_adjusted=np.nan,
-    )
+    means = {name: estimate_means(values[rows, None], ones[name], seed)[0] for name, rows in members.items()}
+    return means, differences
 
 
 def _compare_lifetimes(
-    lives: LifeTable, labels: Int64, members: Mapping[str, Int64], horizon: int, permutations: int, seed: int
-) -> MeasureComparison:
-    """Compare the restricted mean lifetimes of all gaps of each group; the statistic of the test is their range."""
-    known = labels >= 0
-    table = lives.rows(known)
-
-    def compute_range(rows: Int64) -> Float64:
-        means = []
-        for number in range(len(members)):
-            drawn = (rows == number).astype(np.float64)
-            survival = compute_survival(drawn @ table.events, drawn @ table.at_risk)
-            means.append(compute_restricted_mean(survival, horizon))
-        return np.asarray(np.ptp(means, axis=0)[:, None])
-
-    p_value = np.full(1, np.nan)
-    if table.events.sum() > 0:
-        p_value = compute_permutation_p(labels[known], compute_range, permutations, seed)
+    lives: LifeTable, members: Mapping[str, Int64], horizon: int, seed: int
+) -> tuple[dict[str, Estimate], list[GroupDifference]]:
+    """Return the restricted mean lifetimes of all gaps of each group, and the differences between groups."""
     means, samples = {}, {}
     for number, (name, rows) in enumerate(members.items()):
-        group_table = lives.rows(rows)
-        samples[name] = compute_restricted_mean(resample_survival(group_table, [seed, number]), horizon)
-        survival = compute_survival(group_table.events.sum(axis=0), group_table.at_risk.sum(axis=0))
+        table = lives.rows(rows)
+        samples[name] = compute_restricted_mean(resample_survival(table, [seed, number]), horizon)
+        survival = compute_survival(table.events.sum(axis=0), table.at_risk.sum(axis=0))
         means[name] = _summarize(float(compute_restricted_mean(survival, horizon)), samples[name])
-    return MeasureComparison(
-        measure=GAP_LIFETIME,
-        means=means,
-        differences=[
-            GroupDifference(
-                group=group,
-                other=other,
-                difference=_summarize(means[group].value - means[other].value, samples[group] - samples[other]),
-                effect=Estimate(np.nan, np.nan, np.nan),
-            )
-            for group, other in combinations(members, 2)
-        ],
-        p_value=float(p_value[0]),
-        p_adjusted=np.nan,
-    )
+    differences = [
+        GroupDifference(
+            group=group,
+            other=other,
+            difference=_summarize(means[group].value - means[other].value, samples[group] - samples[other]),
+            effect=Estimate(np.nan, np.nan, np.nan),
+        )
+        for group, other in combinations(members, 2)
+    ]
+    return means, differences
 
 
 def _summarize(value: float, samples: Float64) -> Estimate:

@@ -25,20 +25,30 @@ def compute_spearman(first: Float64, second: Float64) -> Float64:
         return np.asarray((one * other).sum(axis=-1) / scale)
 
 
-def estimate_spearman(first: Float64, second: Float64, permutations: int, seed: int = 0) -> tuple[Estimate, float]:
-    """Return Spearman's correlation with a 95 % bootstrap interval over people, and its permutation p-value."""
-    value = float(compute_spearman(first, second))
-    if np.isnan(value):
-        return Estimate(np.nan, np.nan, np.nan), np.nan
+def estimate_spearman(
+    values: Float64, scores: Float64, permutations: int, seed: int = 0
+) -> tuple[list[Estimate], Float64]:
+    """Return the correlation of each column with the scores, with bootstrap intervals, and permutation p-values.
+
+    People are resampled and their scores permuted, in the same way for all columns. Columns without variation have NaN.
+    """
     rng = np.random.default_rng([seed, 0])
-    samples = np.empty(NUM_RESAMPLES)
+    samples = np.empty((NUM_RESAMPLES, values.shape[1]))
     for start in range(0, NUM_RESAMPLES, _TOGETHER):
-        drawn = rng.integers(len(first), size=(len(samples[start : start + _TOGETHER]), len(first)))
-        samples[start : start + _TOGETHER] = compute_spearman(first[drawn], second[drawn])
-    ranks = rankdata(second)
-    centered, own = ranks - ranks.mean(), rankdata(first)
-    p_value = compute_permutation_p(
-        np.arange(len(first)), lambda rows: np.abs(centered[rows] @ own)[:, None], permutations, seed
+        part = samples[start : start + _TOGETHER]
+        drawn = rng.integers(len(scores), size=(len(part), len(scores)))
+        for column, entries in enumerate(values.T):
+            part[:, column] = compute_spearman(entries[drawn], scores[drawn])
+    ranks = rankdata(values, axis=0)
+    score_ranks = rankdata(scores)
+    centered = score_ranks - score_ranks.mean()
+    p_values = compute_permutation_p(
+        np.arange(len(scores)), lambda rows: np.abs(centered[rows] @ ranks), permutations, seed
     )
-    # a sample of one person drawn every time has no correlation
-    return Estimate(value, *np.nanpercentile(samples, INTERVAL_PERCENTILES).tolist()), float(p_value[0])
+    estimates = []
+    for column, entries in enumerate(values.T):
+        rho = float(compute_spearman(entries, scores))
+        # a sample of one person drawn every time has no correlation
+        bounds = [np.nan, np.nan] if np.isnan(rho) else np.nanpercentile(samples[:, column], INTERVAL_PERCENTILES)
+        estimates.append(Estimate(rho, float(bounds[0]), float(bounds[1])))
+    return estimates, np.where(np.isnan([estimate.value for estimate in estimates]), np.nan, p_values)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -99,22 +98,18 @@ def compute_permutation_p(
 def compute_between_groups(labels: Int64, values: Float64, num_groups: int) -> Float64:
     """Return the sum of squares between groups of every quantity (rows of labels x quantities).
 
-    `values` are people x quantities; NaN values are left out. For two groups, it increases with the absolute difference
-    of their means.
+    `values` are people x quantities. For two groups, the sum increases with the absolute difference of their means.
 
-    >>> labels, values = np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), np.array([[1.0], [2.0], [3.0], [np.nan]])
+    >>> labels, values = np.array([[0, 0, 1, 1], [0, 1, 0, 1]]), np.array([[1.0], [2.0], [3.0], [6.0]])
     >>> compute_between_groups(labels, values, 2).tolist()
-    [[1.5], [0.0]]
+    [[9.0], [4.0]]
     """
-    present = ~np.isnan(values)
-    mean = np.where(present, values, 0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
-    centered = np.where(present, values - mean, 0.0)
-    total: Any = 0.0
+    centered = values - values.mean(axis=0)
+    total = np.zeros((len(labels), values.shape[1]))
     for group in range(num_groups):
         members = (labels == group).astype(np.float64)
-        counts = members @ present
-        total = total + (members @ centered) ** 2 / np.maximum(counts, 1)
-    return np.asarray(total)
+        total += (members @ centered) ** 2 / members.sum(axis=1, keepdims=True)
+    return total
 
 
 def adjust_holm(p_values: Float64) -> Float64:
