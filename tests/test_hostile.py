@@ -198,8 +198,8 @@ def bombs(samples: dict[str, list[bytes]]) -> Cases:
     zeros = io.BytesIO()
     scipy.io.savemat(zeros, {"A": np.zeros((2, 2))})
     head, body = zeros.getvalue()[:128], zeros.getvalue()[136:]
-    sizes = struct.pack("<ii", 20_000, 20_000)
-    bomb = body[:24] + sizes + body[32:48] + struct.pack("<II", 9, 8 * 20_000**2)
+    sizes = struct.pack("<ii", 8000, 8000)
+    bomb = body[:24] + sizes + body[32:48] + struct.pack("<II", 9, 8 * 8000**2)
     packer = zlib.compressobj(1)
     blocks = [packer.compress(struct.pack("<II", 14, 2**31) + bomb)]
     blocks += [packer.compress(bytes(2**24)) for _ in range(191)]

@@ -50,6 +50,9 @@ def test_bad_files_are_rejected(tmp_path):
     scipy.io.savemat(path, {"A": -RING})
     with pytest.raises(FileFormatError, match="weights must be finite numbers, zero or above"):
         read_graph(path)
+    scipy.io.savemat(path, {"A": np.zeros((9000, 9000), np.uint8)}, do_compression=True)
+    with pytest.raises(FileFormatError, match="its full matrix A has 9,000 rows, at most 8,192 are read"):
+        read_graph(path)
     scipy.io.savemat(path, {"A": RING}, format="4")
     with pytest.raises(FileFormatError, match="does not begin like a MATLAB file of version 5 to 7"):
         read_graph(path)

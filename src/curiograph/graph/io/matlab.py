@@ -21,7 +21,8 @@ from curiograph.graph.graph import Graph
 from curiograph.messages import format_bytes, shorten_text
 
 _HEADER_BYTES = 128
-_MAX_UNPACKED = 2**29  # bytes of a variable; a full matrix of 8,192 nodes
+_MAX_UNPACKED = 2**29  # bytes of a variable
+_MAX_NODES = 8192  # of a full matrix; sparse ones are limited by the size of the file
 _MATRIX, _COMPRESSED = 14, 15
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8", 12: "i8", 13: "u8"}
 _SPARSE, _NUMERIC = 5, range(6, 16)  # classes of arrays; a dense logical array is one of uint8
@@ -100,6 +101,12 @@ def _load_matrix(variable: _Variable, order: str) -> Any:
     """Return a variable as a dense or sparse matrix."""
     import scipy.sparse
 
+    size = variable.size
+    if not variable.is_sparse and size > _MAX_NODES:
+        raise GraphError(
+            f"its full matrix {variable.name} has {size:,} rows, at most {_MAX_NODES:,} are read; save it as a sparse "
+            "matrix, with sparse() in MATLAB"
+        )
     body, place = variable.element, 0
     if variable.is_packed:
         stream = zlib.decompressobj()
@@ -108,7 +115,6 @@ def _load_matrix(variable: _Variable, order: str) -> Any:
             raise GraphError(f"its variable {variable.name} unpacks to more than {format_bytes(_MAX_UNPACKED)}")
     for _ in range(3):  # flags, dimensions and name
         _, place = _read_array(body, place, order)
-    size = variable.size
     if not variable.is_sparse:
         values, _ = _read_array(body, place, order)
         if len(values) != size * size:
@@ -154,4 +160,5 @@ def _read_array(data: bytes, place: int, order: str) -> tuple[NDArray[Any], int]
     dtype = np.dtype(order + _TYPES[kind])
     if (end - begin) % dtype.itemsize:
         raise GraphError("it is damaged")
-    return np.frombuffer(data, dtype, (end - begin) // dtype.itemsize, begin).astype(dtype.newbyteorder("=")), following
+    values = np.frombuffer(data, dtype, (end - begin) // dtype.itemsize, begin)
+    return values.astype(dtype.newbyteorder("="), copy=False), following
