@@ -49,6 +49,9 @@ class Curve:
     stderr: Float64
     """Standard error of the mean, for independent walkers; NaN for a single one."""
 
+    def __repr__(self) -> str:
+        return f"Curve({len(self.mean)} steps, {self.mean[-1]:.3g} ± {self.stderr[-1]:.2g} at the end)"
+
 
 @dataclass(frozen=True, eq=False)
 class WalkStatistics:
@@ -87,6 +90,11 @@ class WalkStatistics:
 
     def __len__(self) -> int:
         return len(self.alive)
+
+    def __repr__(self) -> str:
+        return (
+            f"WalkStatistics({self.name}: {self.walkers:,} walkers, {len(self)} steps, {self.reached:,} nodes reached)"
+        )
 
     @property
     def curves(self) -> dict[str, Curve]:
@@ -139,6 +147,9 @@ class WalkComparison(Mapping[str, WalkStatistics]):
 
     def __len__(self) -> int:
         return len(self.walkers)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

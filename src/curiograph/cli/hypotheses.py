@@ -24,9 +24,9 @@ from curiograph.errors import WalkError
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
-    from curiograph.human.choices.bootstrap import Estimate
     from curiograph.human.motives.results import Motives
     from curiograph.human.null_models import GrowthComparison
+    from curiograph.statistics.bootstrap import Estimate
 
 
 def hypotheses(

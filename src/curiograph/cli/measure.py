@@ -6,18 +6,20 @@ import csv
 import io
 import sys
 from collections.abc import Iterator
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from curiograph.cli import options
+from curiograph.cli import completion, options
 from curiograph.cli.output import (
     ANIMATIONS,
     PICTURES,
     check_folder,
     check_out,
     format_json,
+    list_rows,
     print_remark,
     show_json,
     show_progress,
@@ -26,6 +28,7 @@ from curiograph.cli.output import (
 )
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
+from curiograph.validation import check_choice
 
 if TYPE_CHECKING:
     from curiograph.growth.records import Growths
@@ -49,6 +52,21 @@ def measure(
     no_compressibility: Annotated[
         bool, typer.Option("--no-compressibility", help="Do not compute compressibility (slow for long walks).")
     ] = False,
+    table: Annotated[
+        str,
+        typer.Option(
+            help="Rows of the result for --walks: steps, gaps (with censored lifetimes) or users.",
+            autocompletion=completion.complete_tables,
+        ),
+    ] = "steps",
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column with the group of each user: compare the groups, with intervals over people."),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(help="Compare groups after this number of nodes, without shorter walks. Default: whole walks."),
+    ] = None,
     plot: options.Plot = None,
     animate: options.Animate = None,
     user: options.UserColumn = None,
@@ -86,13 +104,21 @@ def measure(
         raise SettingError("--engine, --workers, --address and --run are for many walks, given as --walks FILE.")
     if walks is not None and (plot is not None or animate is not None):
         raise SettingError("--plot and --animate draw one walk; give it as --walk a,b,c.")
-    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    if walks is None and (any(table.values()) or keep or no_header):
-        raise SettingError("options of tables, such as --user and --session-gap, are for --walks FILE.")
+    columns: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
+    if walks is None and (any(columns.values()) or keep or no_header or group is not None or table != "steps"):
+        raise SettingError(
+            "options of tables and of people, such as --user, --session-gap, --table and --group, are for --walks FILE."
+        )
+    check_choice("--table", table, completion.complete_tables())
+    if group is not None and table != "steps":
+        raise SettingError("--group compares groups and --table lists single rows; give one of them.")
+    if group is None and steps is not None:
+        raise SettingError("--steps is the number of nodes at which groups are compared; give --group COLUMN with it.")
     g = options.open_graph(graph, directed)
+    kept = list(dict.fromkeys([*(keep or []), *([] if group is None else [group])]))
     people: Any
     if walks is not None:
-        people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=keep, **table)
+        people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
     else:
         texts = options.read_walk_file(walk_file) if walk_file is not None else options.split_labels(walk or "")
         people = [options.LabelReader(g).known_walk(texts, lenient)]
@@ -102,6 +128,12 @@ def measure(
         growths = measure_walks(g, people, progress=progress, **settings, **parallel)
     is_single = walks is None
     options.show_skipped(growths.skipped, quiet)
+    if group is not None:
+        _report_groups(growths, group, steps, seed, out, json)
+        return
+    if table != "steps":
+        _report_table(growths, table, seed, out, json, quiet)
+        return
     if is_single:
         write_result(out, growths[0].to_dict(), lambda: _list_steps(growths), lambda: growths[0].plot())
     elif out is None or out.suffix.lower() in PICTURES:
@@ -129,6 +161,58 @@ def measure(
         _show_summary(growths)
         if len(growths) > _MAX_ROWS:
             print_remark(f"{len(growths) - _MAX_ROWS:,} more walks are not shown; --out writes all of them", quiet)
+
+
+def _report_groups(growths: Growths, group: str, steps: int | None, seed: int, out: Path | None, json: bool) -> None:
+    """Compare groups, and write and show the result."""
+    from curiograph.growth.groups import compare_groups
+
+    found = compare_groups(growths, group, steps=steps, seed=seed)
+    document = found.to_dict() | {"skipped": growths.skipped.to_dict()}
+    write_result(out, document, lambda: list_rows(found.columns()), lambda: found.plot().axes[0])
+    if json:
+        show_json(document)
+        return
+    rows = [
+        [
+            result.measure,
+            pair.group,
+            pair.other,
+            str(result.means[pair.group]),
+            str(result.means[pair.other]),
+            "" if isnan(pair.effect.value) else str(pair.effect),
+            result.p_value,
+            result.p_adjusted,
+        ]
+        for result in found.values()
+        for pair in result.differences
+    ]
+    sizes = ", ".join(f"{name}: {len(users):,} people" for name, users in found.people.items())
+    left_out = f"; {len(found.without_group):,} people without a group" if found.without_group else ""
+    short = f"; {found.short_walks:,} walks are shorter than {steps} nodes" if steps is not None else ""
+    show_table(
+        f"means over people with 95 % intervals ({sizes}{left_out}{short})",
+        ("measure", "group", "other", "mean", "mean of other", "Hedges' g", "p", "p, Holm"),
+        rows,
+    )
+    print(found.answer)
+
+
+def _report_table(growths: Growths, table: str, seed: int, out: Path | None, json: bool, quiet: bool) -> None:
+    """Write and show one row per gap, with their survival as a picture, or one row per user."""
+    from curiograph.growth.tables import PeopleTable, list_gaps
+
+    columns = list_gaps(growths) if table == "gaps" else PeopleTable.from_growths(growths).columns()
+    names, rows = list_rows(columns)
+    document = {table: [dict(zip(names, row, strict=True)) for row in rows], "skipped": growths.skipped.to_dict()}
+    plot = (lambda: growths.gap_survival(seed=seed).plot()) if table == "gaps" else growths.plot
+    write_result(out, document, lambda: (names, rows), plot)
+    if json:
+        show_json(document)
+        return
+    show_table("", names, rows[:_MAX_ROWS])
+    if len(rows) > _MAX_ROWS:
+        print_remark(f"{len(rows) - _MAX_ROWS:,} more rows are not shown; --out writes all of them", quiet)
 
 
 def _list_steps(growths: Growths, first: int = 0) -> tuple[list[str], list[list[Any]]]:

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.growth.compute import OPEN, GrowthArrays
+from curiograph.growth.tables import PeopleTable, list_gaps, list_user_columns
+from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.skipped import Skipped
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+
+    from curiograph.growth.survival import GapSurvival
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,38 @@ class Growth:
         """Return a pandas frame with one row per step (`pip install curiograph[frame]`)."""
         return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
+    def gaps_columns(self) -> dict[str, list[Any]]:
+        """Return one list per column, with one entry per gap; see `gaps_frame`."""
+        gaps, end = self.gaps, len(self)
+        return {
+            "user": [self.user] * len(gaps),
+            "session": [self.session] * len(gaps),
+            "dim": [gap.dim for gap in gaps],
+            "opened_by": [gap.opened_by for gap in gaps],
+            "closed_by": [gap.closed_by for gap in gaps],
+            "opened_at": [gap.opened_at for gap in gaps],
+            "closed_at": [gap.closed_at for gap in gaps],
+            "lifetime": [(end if gap.closed_at is None else gap.closed_at) - gap.opened_at for gap in gaps],
+            "censored": [gap.closed_at is None for gap in gaps],
+        }
+
+    def gaps_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with one row per gap.
+
+        The lifetime of a gap that is open at the end of the walk is the number of steps to the end, and it is censored:
+        the gap would have lived longer in a longer walk.
+        """
+        return import_optional("pandas", "frame", "Frames").DataFrame(self.gaps_columns())
+
+    def __repr__(self) -> str:
+        closed = sum(gap.closed_at is not None for gap in self.gaps)
+        gaps = f"{len(self.gaps):,} gaps opened, {closed:,} closed"
+        return f"Growth({len(self):,} nodes, {gaps}, compressibility {_format_last(self.compressibility)} bits)"
+
+    def _repr_html_(self) -> str:
+        lines = {"gaps": self.beta1.tolist(), "compressibility": self.compressibility.tolist()}
+        return render_result(repr(self), self.columns(), lines)
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot gaps and compressibility over the steps; on a new figure, also the lifetime of every gap."""
         from curiograph.plotting import plot_growth
@@ -177,6 +212,11 @@ class Growths(Sequence[Growth]):
         self._gap_offsets = np.searchsorted(grown.gaps[:, 0], np.arange(len(grown) + 1))
 
     @property
+    def numbers(self) -> Int64:
+        """Number of each walk in `grown` and `walkers`."""
+        return np.asarray(self._which, np.int64)
+
+    @property
     def users(self) -> list[Hashable]:
         """Name of the user of each walk; the number of the walk if it was given without a user."""
         return [self.walkers.users[walk] for walk in self._which]
@@ -189,7 +229,7 @@ class Growths(Sequence[Growth]):
     @property
     def revisits(self) -> Int64:
         """Number of skipped revisits of each walk."""
-        return self.walkers.revisits[np.asarray(self._which, np.int64)]
+        return self.walkers.revisits[self.numbers]
 
     @property
     def user_columns(self) -> Mapping[str, Mapping[Hashable, Any]]:
@@ -241,7 +281,7 @@ class Growths(Sequence[Growth]):
         pandas = import_optional("pandas", "frame", "Frames")
         if len(self) == 0:
             return pandas.DataFrame()
-        grown, walks = self.grown, np.asarray(self._which)
+        grown, walks = self.grown, self.numbers
         counts = np.diff(grown.offsets)[walks]
         places = concatenate_ranges(grown.offsets[walks], counts)
         gap_walk, _, opened, closed = grown.gaps[grown.gaps[:, 1] == 1].T
@@ -250,7 +290,6 @@ class Growths(Sequence[Growth]):
         num_closed = np.bincount((begins + closed)[closed != OPEN], minlength=len(grown.nodes))
         walk = np.repeat(np.arange(len(walks)), counts)
         identity = {"user": self.users, "session": self.sessions}
-        extra = {name: [values.get(user) for user in self.users] for name, values in self.user_columns.items()}
         columns = {
             "step": places - np.repeat(grown.offsets[walks], counts) + 1,
             "node": [self.graph.label(int(v)) for v in grown.nodes[places]],
@@ -260,12 +299,81 @@ class Growths(Sequence[Growth]):
             "opened": num_opened[places],
             "closed": num_closed[places],
         }
-        for name in extra:
-            if name in {"walk", *identity, *columns}:
-                raise SettingError(f"the column {name!r} of the users is also a column of this table; rename it.")
+        extra = list_user_columns(self, self.users, ["walk", *identity, *columns])
         per_walk = pandas.DataFrame(identity | extra).iloc[walk].reset_index(drop=True)
         per_walk.insert(0, "walk", walk)
         return per_walk.assign(**columns)
+
+    def gaps_frame(self) -> pd.DataFrame:
+        """Return a pandas frame with one row per gap: user, session, walk, nodes that opened and closed it, lifetime.
+
+        The lifetime of a gap that is open at the end of its walk is the number of steps to the end, and it is censored:
+        the gap would have lived longer in a longer walk. `gap_survival` takes this into account.
+
+        Examples
+        --------
+        >>> import curiograph as cg
+        >>> cg.measure(cg.toys.cycle(4), [[0, 1, 2, 3], [0, 1]]).gaps_frame()[["walk", "lifetime", "censored"]]
+           walk  lifetime  censored
+        0     0         0      True
+        """
+        return import_optional("pandas", "frame", "Frames").DataFrame(list_gaps(self))
+
+    def per_user(self) -> pd.DataFrame:
+        """Return a pandas frame with one row per user, in order of first walk.
+
+        After the values of user columns and the numbers of walks and sessions, every column is a mean over the walks of
+        the user: nodes, edges, Betti numbers and compressibility at the end of a walk, the means of beta1 and
+        compressibility over its steps, and the numbers of gaps opened and closed.
+
+        Examples
+        --------
+        >>> import curiograph as cg
+        >>> cg.measure(cg.toys.cycle(4), [[0, 1, 2, 3], [0, 1]]).per_user()[["user", "nodes", "beta1", "opened"]]
+           user  nodes  beta1  opened
+        0     0    4.0    1.0     1.0
+        1     1    2.0    0.0     0.0
+        """
+        return import_optional("pandas", "frame", "Frames").DataFrame(PeopleTable.from_growths(self).columns())
+
+    def gap_survival(self, horizon: int | None = None, seed: int = 0) -> GapSurvival:
+        """Estimate how long gaps stay open, with gaps that are open at the end of a walk as censored (Kaplan-Meier).
+
+        Gaps of one person depend on each other, so intervals are computed by resampling people. For a single person
+        they treat gaps as independent.
+
+        Parameters
+        ----------
+        horizon : int, optional
+            Number of steps to which the mean lifetime is restricted. Default: the longest lifetime.
+        seed : int
+            Seed of the resampling.
+
+        Returns
+        -------
+        GapSurvival
+            Survival curve, restricted mean and median; with `plot` and `to_frame`.
+        """
+        from curiograph.growth.survival import estimate_gap_survival
+
+        return estimate_gap_survival(self, horizon, seed)
+
+    def __repr__(self) -> str:
+        users = len(set(self.users))
+        return f"Growths({len(self):,} walks by {users:,} users, {self._count_nodes():,} nodes)"
+
+    def _count_nodes(self) -> int:
+        return int(np.diff(self.grown.offsets)[self.numbers].sum())
+
+    def _repr_html_(self) -> str:
+        if len(self) == 0:
+            return render_result(repr(self))
+        people = PeopleTable.from_growths(self)
+        lines = {}
+        for name, measure in (("gaps", "beta1"), ("compressibility", "compressibility")):
+            sums, counts = people.tabulate_steps(measure)
+            lines[f"mean {name}"] = (sums.sum(axis=0) / counts.sum(axis=0)).tolist()
+        return render_result(repr(self), people.columns(), lines)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all records, the values of user columns, and what was dropped, as plain values."""
@@ -290,3 +398,7 @@ class Growths(Sequence[Growth]):
 
     def _get_steps(self, walk: int) -> slice:
         return slice(int(self.grown.offsets[walk]), int(self.grown.offsets[walk + 1]))
+
+
+def _format_last(values: Float64) -> str:
+    return f"{values[-1]:.3g}" if len(values) else "-"

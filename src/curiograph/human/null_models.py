@@ -15,10 +15,10 @@ from curiograph.exploration.mdp import begin
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.human.choices.choice_sets import align_walks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
+from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
@@ -26,6 +26,7 @@ from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 from curiograph.skipped import Skipped
+from curiograph.statistics.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
@@ -49,6 +50,9 @@ class Curve:
     stderr: Float64
     """Standard error of the mean, by resampling users."""
 
+    def __repr__(self) -> str:
+        return f"Curve({len(self.mean)} steps, {self.mean[-1]:.3g} ± {self.stderr[-1]:.2g} at the end)"
+
     def to_dict(self) -> dict[str, list[float]]:
         """Return the arrays as lists."""
         return {"mean": self.mean.tolist(), "stderr": self.stderr.tolist()}
@@ -66,6 +70,9 @@ class NullModel:
     """Mean difference between human walks and the null model after every step, walk by walk."""
     area: dict[str, Estimate]
     """Mean of the excess over all steps."""
+
+    def __repr__(self) -> str:
+        return f"NullModel({self.name}: {', '.join(f'excess of {name} {area}' for name, area in self.area.items())})"
 
     @property
     def answer(self) -> str:
@@ -114,6 +121,20 @@ class GrowthComparison(Mapping[str, NullModel]):
 
     def __len__(self) -> int:
         return len(self.nulls)
+
+    def __repr__(self) -> str:
+        size = f"{self.walks:,} walks by {self.users:,} users, {self.steps} nodes"
+        return f"GrowthComparison({size}; null models: {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        lines = {f"human {quantity}": self.human[quantity].mean.tolist() for quantity in _QUANTITIES}
+        columns: dict[str, list[Any]] = {"null model": list(self)}
+        for quantity in _QUANTITIES:
+            columns[f"excess {quantity}"] = [str(null.area[quantity]) for null in self.values()]
+        return render_result(repr(self), columns, lines)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def columns(self) -> dict[str, list[Any]]:
         """Return a table with one row per null model and step: both means, and the excess with its bounds."""
