@@ -177,8 +177,7 @@ def _merge_exactly(graph: Graph, self_loops: bool) -> tuple[Float64, Int64]:
     table, unit = build_entropy_table(size + len(graph.indices))
     work = kernels.compressibility.allocate_workspace(size)
     work[0][:] = graph.to_scipy().toarray()
-    if self_loops:
-        np.fill_diagonal(work[0], 1)
+    np.fill_diagonal(work[0], int(self_loops))  # also in place of the graph's own self-loops
     rates = np.empty(size, np.int64)
     merges = np.empty((size, 2), np.int64)
     total = kernels.compressibility.compute_curve(size, table, work, rates, merges)
@@ -236,8 +235,7 @@ def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64,
     walk with a uniform start.
     """
     matrix: Float64 = graph.to_scipy().toarray().astype(np.float64)
-    if self_loops:
-        matrix[np.diag_indices_from(matrix)] = 1.0
+    np.fill_diagonal(matrix, float(self_loops))  # also in place of the graph's own self-loops
     out = matrix.sum(axis=1)
     if not graph.directed:
         total = out.sum()
