@@ -44,6 +44,13 @@ def measure(
     no_compressibility: Annotated[
         bool, typer.Option("--no-compressibility", help="Do not compute compressibility (slow for long walks).")
     ] = False,
+    pairs: Annotated[
+        str,
+        typer.Option(
+            help="Pairs of clusters that compressibility tries at every merge: auto (all up to 100 nodes, then best), "
+            "best, all, edges, joint, joint-self, stationary or single."
+        ),
+    ] = "auto",
     plot: options.Plot = None,
     animate: options.Animate = None,
     directed: options.Directed = False,
@@ -77,9 +84,9 @@ def measure(
     reader = options.LabelReader(g)
     labels = [reader.walk(walk)] if walk is not None else reader.walks(walks or Path())
     with show_progress(quiet) as progress:
-        parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
+        settings: Any = {"pairs": pairs, "engine": engine, "workers": workers, "address": address, "run": run}
         growths = measure_walks(
-            g, labels, max_dim=max_dim, compressibility=not no_compressibility, progress=progress, **parallel
+            g, labels, max_dim=max_dim, compressibility=not no_compressibility, progress=progress, **settings
         )
     if walk is not None:
         write_result(out, growths[0].to_dict(), lambda: _list_steps(growths), lambda: growths[0].plot())

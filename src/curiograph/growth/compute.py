@@ -12,6 +12,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.rewards.cpt import compute_step_compressibility
 from curiograph.rewards.igt import GapTracker
+from curiograph.rewards.pairs import FixedPairs
 from curiograph.rewards.topology import compute_persistence
 
 OPEN = -1
@@ -46,7 +47,13 @@ class GrowthArrays:
 
 
 def compute_growth(
-    graph: Graph, nodes: Int32, offsets: Int64, *, max_dim: int = 1, compressibility: bool = True
+    graph: Graph,
+    nodes: Int32,
+    offsets: Int64,
+    *,
+    max_dim: int = 1,
+    compressibility: bool = True,
+    pairs: FixedPairs = "auto",
 ) -> GrowthArrays:
     """Compute the growth of walks given by the positions of their first visits; walk i is `offsets[i]:offsets[i + 1]`.
 
@@ -69,7 +76,9 @@ def compute_growth(
     rows = np.concatenate(gaps)
     walk_of, dims, openings, closings = rows.T
     last = np.where(closings == OPEN, np.iinfo(np.int64).max, closings)
-    bits = compute_step_compressibility(stack, nodes, offsets) if compressibility else np.full(len(nodes), np.nan)
+    bits = np.full(len(nodes), np.nan)
+    if compressibility:
+        bits = compute_step_compressibility(stack, nodes, offsets, pairs)
     return GrowthArrays(
         offsets=offsets,
         nodes=nodes,

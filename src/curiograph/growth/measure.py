@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine,
 from curiograph.parallel.chunks import split_by_size
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
+from curiograph.rewards.pairs import FixedPairs, check_pairs
 from curiograph.validation import check_integer
 
 _TASK_COST = 5e7
@@ -23,7 +24,14 @@ _TASK_COST = 5e7
 
 
 @overload
-def measure(graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ...) -> Growth: ...
+def measure(
+    graph: Graph,
+    walk: Sequence[Hashable],
+    *,
+    max_dim: int = ...,
+    compressibility: bool = ...,
+    pairs: FixedPairs = ...,
+) -> Growth: ...
 @overload
 def measure(
     graph: Graph,
@@ -31,6 +39,7 @@ def measure(
     *,
     max_dim: int = ...,
     compressibility: bool = ...,
+    pairs: FixedPairs = ...,
     engine: EngineName | Engine = ...,
     workers: int | None = ...,
     address: str | None = ...,
@@ -43,6 +52,7 @@ def measure(
     *,
     max_dim: int = 1,
     compressibility: bool = True,
+    pairs: FixedPairs = "auto",
     engine: EngineName | Engine = "local",
     workers: int | None = None,
     address: str | None = None,
@@ -61,7 +71,10 @@ def measure(
     max_dim : int
         Highest dimension of gaps; 2 and above need gudhi.
     compressibility : bool
-        Compute compressibility, which takes time proportional to the cube of a walk's length.
+        Compute compressibility, which takes time proportional to the cube of a walk's length at every step.
+    pairs : {"auto", "best", "all", "edges", "joint", "joint-self", "stationary", "single"}
+        Pairs of clusters that compressibility evaluates at every merge, see `rate_distortion`. By default all pairs up
+        to 100 visited nodes, as the reward `cpt` does, and beyond the best of several heuristics.
     engine : {"local", "ray"}
         Execution backend for several walks: processes of this machine or a Ray cluster. The result is the same.
     workers : int, optional
@@ -87,6 +100,7 @@ def measure(
     """
     as_graph(graph)
     max_dim = check_integer("max_dim", max_dim, 1, "give 1 or a higher whole number")
+    check_pairs(pairs, get_args(FixedPairs))
     walk = getattr(walk, "nodes", walk)
     check_walk(walk)
     used_engine = resolve_engine(engine, workers, address, run)
@@ -94,10 +108,12 @@ def measure(
     if is_single and run is None:
         nodes = find_first_visits(graph, walk)
         offsets = np.array([0, len(nodes)])
-        grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility)
+        grown = compute_growth(
+            graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs
+        )
         return Growths(graph, grown, np.array([len(walk) - len(nodes)]))[0]
     visits = find_visits(graph, [walk] if is_single else walk)
-    results = run_job(_make_job(graph, visits, max_dim, compressibility), used_engine, progress)
+    results = run_job(_make_job(graph, visits, max_dim, compressibility, pairs), used_engine, progress)
     growths = Growths(graph, concatenate_results(visits, results), visits.revisits)
     return growths[0] if is_single else growths
 
@@ -111,24 +127,25 @@ def _is_walk(graph: Graph, item: Any) -> bool:
     )
 
 
-SharedInput = tuple[Graph, Visits, int, bool]
-"""Input of all tasks of a job: the graph without labels, the visits, `max_dim` and `compressibility`."""
+SharedInput = tuple[Graph, Visits, int, bool, FixedPairs]
+"""Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`."""
 
 
-def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
+def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool, pairs: FixedPairs) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
     tasks = list(split_by_size(lengths**3 if compressibility else 100 * lengths, _TASK_COST))
     skeleton = graph.skeleton
     return Job(
         name="measure",
         function=measure_task,
-        shared=(Graph(skeleton.indptr, skeleton.indices), visits, max_dim, compressibility),
+        shared=(Graph(skeleton.indptr, skeleton.indices), visits, max_dim, compressibility, pairs),
         tasks=tasks,
         key=lambda: {
             "graph": hash_graph(skeleton),
             "walks": hash_values(visits.nodes, visits.offsets),
             "max_dim": max_dim,
             "compressibility": compressibility,
+            "pairs": pairs,
         },
         describe_task=lambda task: f"walks {task[0]} to {task[1] - 1}",
         unit="walks",
@@ -139,9 +156,9 @@ def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool)
 
 def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     """Compute the growth of the walks `task[0]` to `task[1] - 1`."""
-    graph, visits, max_dim, compressibility = shared
+    graph, visits, max_dim, compressibility, pairs = shared
     nodes, offsets = visits.select(*task)
-    grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility)
+    grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs)
     return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
 
 

@@ -15,10 +15,11 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
+from curiograph.kernels.compressibility import build_adjacency, sort_walk
 from curiograph.kernels.jit import kernel
 
-JOINT, JOINT_SELF, STATIONARY, SINGLE = 0, 1, 2, 3
-"""Heuristics of `merge_selected`, which determine the pairs of clusters evaluated at every merge."""
+ALL, EDGES, JOINT, JOINT_SELF, STATIONARY, SINGLE = 0, 1, 2, 3, 4, 5
+"""Heuristics, which determine the pairs of clusters evaluated at every merge."""
 
 _EQUAL = 1e-13  # merges closer than this are equal: the order of summation changes them by as much
 
@@ -30,7 +31,7 @@ def xlogx(table, x):
     """Return x log2(x), 0 for x = 0; from the table if there is one."""
 
 
-@overload(xlogx, inline="always")
+@overload(xlogx)
 def _compile_xlogx(table, x):  # a branch in one kernel would turn the integers of the table into floats
     if isinstance(table, types.NoneType):
         return lambda table, x: x * np.log2(x) if x > 0.0 else 0.0
@@ -41,7 +42,7 @@ def get_margin(table):
     """Return the difference up to which costs are equal: 0 for integers."""
 
 
-@overload(get_margin, inline="always")
+@overload(get_margin)
 def _compile_margin(table):
     return (lambda table: _EQUAL) if isinstance(table, types.NoneType) else (lambda table: 0)
 
@@ -218,11 +219,68 @@ def _compact_matrix(kept, w):
 
 
 @kernel
-def merge_selected(heuristic, num_pairs, table, w, wt, p, rates, merges):
+def compute_curve(heuristic, num_pairs, table, w, wt, p, rates, merges):
     """Merge clusters greedily; a heuristic selects the pairs evaluated at every merge. w, wt and p are overwritten.
 
     Fill `rates` (`rates[k]` after k merges) and `merges` (the names of the two merged clusters, the lower first).
     """
+    if heuristic in (ALL, EDGES):
+        _merge_all(heuristic == EDGES, table, w, wt, p, rates, merges)
+    else:
+        _merge_selected(heuristic, num_pairs, table, w, wt, p, rates, merges)
+
+
+@kernel
+def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, heuristics, num_pairs, cap, f, unit, out):
+    """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
+
+    Of several heuristics, take the largest value. With `cap`, rates above the entropy rate count as the entropy rate.
+    Walk i is `nodes[offsets[i]:offsets[i + 1]]`, with its values at the same indices of `out`.
+    """
+    inner = np.empty((most, most), np.int8)
+    for i in range(offsets.shape[0] - 1):
+        begin = offsets[i]
+        longest = min(most, offsets[i + 1] - begin)
+        if longest < least:
+            continue
+        walk = sort_walk(nodes[begin:], longest)
+        build_adjacency(indptr, indices, walk, inner)
+        step = np.empty(longest, np.int64)
+        for s in range(longest):
+            step[s] = 0
+            while nodes[begin + step[s]] != walk[s]:
+                step[s] += 1
+        for length in range(least, longest + 1):
+            kept = np.flatnonzero(step < length)
+            for h in range(heuristics.shape[0]):
+                area = _compute_area(heuristics[h], num_pairs, kept, inner, cap, f, unit)
+                if h == 0 or area > out[begin + length - 1]:
+                    out[begin + length - 1] = area
+
+
+@kernel
+def _compute_area(heuristic, num_pairs, kept, inner, cap, f, unit):
+    """Return C = H - mean R of the subgraph on some nodes, in bits."""
+    n = kept.shape[0]
+    w = np.empty((n, n), np.int32)
+    p = np.zeros(n, np.int64)
+    for s in range(n):
+        for t in range(n):
+            w[s, t] = inner[kept[s], kept[t]]
+            p[s] += w[s, t]
+    total = p.sum()
+    rates = np.empty(n, np.int64)
+    compute_curve(heuristic, num_pairs, f, w, None, p, rates, np.empty((n, 2), np.int64))
+    rates[n - 1] = 0
+    above = 0.0
+    for k in range(n):
+        above += max(0, rates[0] - rates[k]) if cap else rates[0] - rates[k]
+    return above * unit / (n * total)
+
+
+@kernel
+def _merge_selected(heuristic, num_pairs, table, w, wt, p, rates, merges):
+    """Merge clusters by a heuristic that evaluates a limited number of pairs."""
     n = p.shape[0]
     rates[0] = compute_rate(table, w, p)
     name = np.arange(n)
@@ -289,8 +347,9 @@ def _select_pairs(heuristic, limit, size, left, alive, w, wt, p, bounds, first, 
         slots = _select_slots(min(limit + 1, left), size, alive, p)
         for s in range(slots.shape[0]):
             for t in range(s + 1, slots.shape[0]):
-                i, j = slots[s], slots[t]
-                count = push_largest(values, keys, count, p[i] + p[j], i * size + j)
+                value = p[slots[s]] + p[slots[t]]
+                if count < limit or value > values[0]:
+                    count = push_largest(values, keys, count, value, slots[s] * size + slots[t])
     else:
         own = np.zeros(size, p.dtype)
         if heuristic == JOINT_SELF:
@@ -387,11 +446,11 @@ def find_linked_pairs(size, w):
 
 
 @kernel
-def merge_all(only_linked, table, w, wt, p, rates, merges):
+def _merge_all(only_linked, table, w, wt, p, rates, merges):
     """Merge clusters greedily; evaluate all pairs, or all linked pairs, at every merge, in O(n^3) altogether.
 
     The costs of all pairs are stored. A merge changes the cost of two other clusters only if both are linked to a
-    merged one. Arguments are as for `merge_selected`.
+    merged one.
     """
     n = p.shape[0]
     rates[0] = compute_rate(table, w, p)
@@ -495,23 +554,25 @@ def _find_cheapest(only_linked, table, size, alive, w, wt, cost, bounds):
 def _update_costs(table, a, b, size, w, cost, bounds, times):
     """Update the costs of pairs of neighbors of a or b, which merge, where rows a and b hold their entries."""
     near = np.empty(size, np.int64)
+    x, y = np.empty(size, w.dtype), np.empty(size, w.dtype)
     term = np.empty(size, cost.dtype)
     count = 0
     for i in range(size):
         if i not in (a, b) and (w[a, i] > 0 or w[b, i] > 0):
             near[count] = i
+            x[count], y[count] = w[a, i], w[b, i]
             term[count] = xlogx(table, w[a, i] + w[b, i]) - xlogx(table, w[a, i]) - xlogx(table, w[b, i])
             count += 1
     for s in range(count):
-        i = near[s]
-        x, y = w[a, i], w[b, i]
+        row, x_s, y_s, term_s = cost[near[s]], x[s], y[s], term[s]
+        lowest = bounds[near[s]]
         for t in range(s + 1, count):
-            j = near[t]
-            u, v = w[a, j], w[b, j]
-            if (y > 0 or v > 0) and (x > 0 or u > 0):
-                change = xlogx(table, x + y + u + v) - xlogx(table, x + u) - xlogx(table, y + v) - term[s] - term[t]
-                cost[i, j] -= times * change
-                bounds[i] = min(bounds[i], cost[i, j])
+            left, right = x_s + x[t], y_s + y[t]
+            if left > 0 and right > 0:  # otherwise both are linked to the same cluster only, and nothing changes
+                change = xlogx(table, left + right) - xlogx(table, left) - xlogx(table, right) - term_s - term[t]
+                row[near[t]] -= times * change
+                lowest = min(lowest, row[near[t]])
+        bounds[near[s]] = lowest
 
 
 @kernel
@@ -532,15 +593,22 @@ def _compute_row_costs(table, a, size, alive, w, wt, p, cost, bounds):
 def _add_row_gains(table, a, size, w, total, times):
     """Add to total[j] the gain of every common entry k of the rows a and j."""
     near = np.empty(size, np.int64)
+    x = np.empty(size, w.dtype)
+    term = np.empty(size, total.dtype)
     count = 0
     for k in range(size):
         if k != a and w[a, k] > 0:
             near[count] = k
+            x[count] = w[a, k]
+            term[count] = xlogx(table, w[a, k])
             count += 1
     for j in range(size):
+        row = w[j]
         gain = total[j] - total[j]
         for s in range(count):
-            k = near[s]
-            if k != j and w[j, k] > 0:
-                gain += xlogx(table, w[a, k] + w[j, k]) - xlogx(table, w[a, k]) - xlogx(table, w[j, k])
+            y = row[near[s]]
+            if y > 0:
+                gain += xlogx(table, x[s] + y) - term[s] - xlogx(table, y)
+        if row[j] > 0 and w[a, j] > 0 and j != a:  # j itself is not a common entry
+            gain -= xlogx(table, w[a, j] + row[j]) - xlogx(table, w[a, j]) - xlogx(table, row[j])
         total[j] += times * gain

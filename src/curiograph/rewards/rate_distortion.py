@@ -5,36 +5,22 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import GraphError, UnknownNameError
+from curiograph.errors import GraphError
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.rewards.cpt import build_entropy_table
+from curiograph.rewards.pairs import HEURISTICS, NUM_PAIRS, Pairs, check_pairs, choose_pairs
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Pairs = Literal[
-    "auto", "best", "all", "edges", "joint", "joint-self", "stationary", "single", "random", "random-edges"
-]
-
-BEST: tuple[Pairs, ...] = ("all", "edges", "joint", "joint-self", "stationary", "single")
-"""Heuristics of which `pairs="best"` takes the best: all that need no random numbers."""
-MAX_ALL = 100
-"""Number of nodes up to which `pairs="auto"` is "all"; beyond, that may be a poor bound."""
-
-_SELECTIONS = {
-    "joint": kernels.rate_distortion.JOINT,
-    "joint-self": kernels.rate_distortion.JOINT_SELF,
-    "stationary": kernels.rate_distortion.STATIONARY,
-    "single": kernels.rate_distortion.SINGLE,
-}
 _MAX_NODES = 20_000  # the dense matrix of a larger graph would not fit in memory
 _ROUNDING = 1e-9  # bits
 
@@ -106,7 +92,7 @@ class RateDistortion:
 
 
 def compressibility(
-    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto", num_pairs: int = 100, seed: int = 0
+    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto", num_pairs: int = NUM_PAIRS, seed: int = 0
 ) -> float:
     """Compute the compressibility of a graph in bits.
 
@@ -142,7 +128,7 @@ def compressibility(
 
 
 def rate_distortion(
-    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto", num_pairs: int = 100, seed: int = 0
+    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto", num_pairs: int = NUM_PAIRS, seed: int = 0
 ) -> RateDistortion:
     """Compute the rate-distortion curve of a graph by greedy pairwise merging of clusters.
 
@@ -217,40 +203,33 @@ def _compute(graph: Graph, self_loops: bool, pairs: Pairs, num_pairs: int, seed:
     check_pairs(pairs)
     check_integer("num_pairs", num_pairs, 1, "try a whole number of pairs per merge, 1 or more")
     check_seed(seed)
-    if pairs == "auto":
-        pairs = "all" if graph.num_nodes <= MAX_ALL else "best"
+    used = choose_pairs(pairs, graph.num_nodes)
     joint, stationary = compute_joint_distribution(graph, self_loops)
-    if pairs == "best":
-        curves = {each: _merge(graph, self_loops, joint, stationary, each, num_pairs, seed) for each in BEST}
+    if used == "best":
+        curves = {each: _merge(graph, self_loops, joint, stationary, each, num_pairs, seed) for each in HEURISTICS}
         for upper, _ in curves.values():
             np.minimum(upper, upper[0], out=upper)
-        pairs = min(curves, key=lambda each: curves[each][0].sum())
-        upper, merges = curves[pairs]
+        used = min(curves, key=lambda each: curves[each][0].sum())
+        upper, merges = curves[used]
     else:
-        upper, merges = _merge(graph, self_loops, joint, stationary, pairs, num_pairs, seed)
+        upper, merges = _merge(graph, self_loops, joint, stationary, used, num_pairs, seed)
     size = graph.num_nodes
     lower = np.zeros(size)
     kernels.rate_distortion.compute_lower_rates(joint, stationary, merges, lower)
     lower[-1] = 0.0
     scale = np.arange(1, size + 1) / size
-    curve = RateDistortion(scale, upper, lower, Clusterings(graph, merges[: size - 1]), pairs)
+    curve = RateDistortion(scale, upper, lower, Clusterings(graph, merges[: size - 1]), used)
     if curve.compressibility < -_ROUNDING:
         warnings.warn(
-            f"pairs={pairs!r} gives a negative compressibility of {curve.compressibility:.3g} bits, with rates above "
+            f"pairs={used!r} gives a negative compressibility of {curve.compressibility:.3g} bits, with rates above "
             "the entropy rate H: a poor bound on the true one, which is not negative; use pairs='best'.",
             stacklevel=3,
         )
     return curve
 
 
-def check_pairs(pairs: Pairs) -> None:
-    """Raise UnknownNameError unless this is a choice of pairs."""
-    if pairs not in get_args(Pairs):
-        raise UnknownNameError(f"pairs is {pairs!r}; the choices are {', '.join(get_args(Pairs))}.")
-
-
 def _merge(
-    graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: Pairs, num_pairs: int, seed: int
+    graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: str, num_pairs: int, seed: int
 ) -> tuple[Float64, Int64]:
     """Return the rates and merges of one heuristic.
 
@@ -273,12 +252,11 @@ def _merge(
         unit /= max(int(p.sum()), 1)
     rates = np.empty(size, p.dtype)
     if pairs in ("random", "random-edges"):
-        _merge_random(pairs == "random-edges", num_pairs, np.random.default_rng(seed), table, w, transpose, p, rates, merges)
-    elif pairs in _SELECTIONS:
-        limit = min(num_pairs, size * size)
-        kernels.rate_distortion.merge_selected(_SELECTIONS[pairs], limit, table, w, transpose, p, rates, merges)
+        rng = np.random.default_rng(seed)
+        _merge_random(pairs == "random-edges", num_pairs, rng, table, w, transpose, p, rates, merges)
     else:
-        kernels.rate_distortion.merge_all(pairs == "edges", table, w, transpose, p, rates, merges)
+        limit = min(num_pairs, size * size)  # fits into a machine integer
+        kernels.rate_distortion.compute_curve(HEURISTICS[pairs], limit, table, w, transpose, p, rates, merges)
     upper: Float64 = rates * unit if table is not None else rates
     upper[-1] = 0.0
     return upper, merges
@@ -295,7 +273,7 @@ def _merge_random(
     rates: NDArray[Any],
     merges: Int64,
 ) -> None:
-    """Fill `rates` and `merges` as `kernels.rate_distortion.merge_selected` does, with random (linked) pairs."""
+    """Fill `rates` and `merges` as `kernels.rate_distortion.compute_curve` does, with random (linked) pairs."""
     kernel = kernels.rate_distortion
     size = len(p)
     rates[0] = kernel.compute_rate(table, w, p)

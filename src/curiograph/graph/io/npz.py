@@ -62,6 +62,7 @@ def write_npz(graph: Graph, path: PathLike) -> None:
         "version": VERSION,
         "directed": graph.directed,
         "weighted": graph.weights is not None,
+        "loops": graph.loops is not None,
         "names": kind,
         "cleaning": [graph.cleaning.self_loops, graph.cleaning.parallel_edges],
     }
@@ -240,9 +241,7 @@ def _build_graph(members: _Members) -> Graph:
     _check_rows(indptr, indices, directed=meta["directed"])
     if weights is not None and len(weights) != len(indices):
         raise _UnusableError(f"holds {len(weights)} weights for {len(indices)} edge ends")
-    loops = members.get("loops", np.float64) if "loops" in members else None  # not in older files
-    if loops is not None and len(loops) != len(indptr) - 1:
-        raise _UnusableError(f"holds {len(loops)} weights of self-loops for {len(indptr) - 1} nodes")
+    loops = members.get("loops", np.float64) if meta.get("loops", False) else None  # not in older files
     for array in (weights, loops):
         if array is not None and len(array) and not (array.min() >= 0 and array.max() < np.inf):  # NaN fails both
             raise _UnusableError("has a weight that is not a finite number, zero or above")
@@ -251,6 +250,8 @@ def _build_graph(members: _Members) -> Graph:
     names = _read_labels(members, meta["names"], len(indptr) - 1)
     if len(names) != len(indptr) - 1:
         raise _UnusableError(f"holds {len(names)} names for {len(indptr) - 1} nodes")
+    if loops is not None and len(loops) != len(indptr) - 1:
+        raise _UnusableError(f"holds {len(loops)} weights of self-loops for {len(indptr) - 1} nodes")
     skeleton = None
     if meta["directed"] and ("skeleton_indptr" in members or "skeleton_indices" in members):  # not in older files
         rows = members.get("skeleton_indptr", np.int64), members.get("skeleton_indices", np.int32)
@@ -282,6 +283,7 @@ def _read_meta(members: _Members) -> dict[str, Any]:
     sound = (
         isinstance(meta.get("directed"), bool)
         and isinstance(meta.get("weighted"), bool)
+        and isinstance(meta.get("loops", False), bool)
         and meta.get("names") in ("range", "integers", "text", "json")
         and isinstance(cleaning, list)
         and len(cleaning) == 2
