@@ -62,7 +62,8 @@ class Graph:
 
     Parallel edges are merged. Their weights are summed; without weights, the graph becomes weighted by the number of
     parallel edges, unless all edges are repeated equally often. Self-loops are kept apart, in `loops`, and only random
-    walks follow them (`transition`: PageRank, unbiased walkers). Rows, `degrees`, `num_edges`, `neighbors` and
+    walks follow them (`transition`: PageRank, unbiased walkers). A self-loop of an undirected graph counts once, as in
+    networkx (twice in igraph). Rows, `degrees`, `num_edges`, `neighbors` and
     `skeleton`, and so candidates, rewards and agents, do not contain them.
 
     Parameters
