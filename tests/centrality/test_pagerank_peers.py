@@ -31,7 +31,7 @@ TESTS = sorted({(case, name) for case in CASES for name in dir(case) if name.sta
 
 
 def pagerank_like_networkx(
-    G: Any,  # noqa: N803  # named as in networkx
+    G: Any,  # named as in networkx
     alpha: float = 0.85,
     personalization: dict[Any, float] | None = None,
     max_iter: int = 100,
@@ -55,9 +55,7 @@ def pagerank_like_networkx(
     return dict(zip(graph.labels, found.scores.tolist(), strict=True))
 
 
-@pytest.mark.parametrize(
-    ("case", "name"), [pytest.param(*test, id=f"{test[0].__name__}-{test[1]}") for test in TESTS]
-)
+@pytest.mark.parametrize(("case", "name"), [pytest.param(*test, id=f"{test[0].__name__}-{test[1]}") for test in TESTS])
 def test_tests_of_networkx_pass(case, name, monkeypatch):
     if name in NOT_APPLICABLE:
         pytest.skip(NOT_APPLICABLE[name])
@@ -235,7 +233,9 @@ def test_curiosity_ignores_self_loops_and_parallel_edges(directed):
     graph = cg.generate("er", nodes=30, seed=1)
     edges = [(u, v) for u, v in graph.to_networkx().edges]
     plain = cg.Graph.from_edges(edges, directed=directed, nodes=range(30))
-    rich = cg.Graph.from_edges(edges + edges[:9] + [(v, v) for v in range(0, 30, 3)], directed=directed, nodes=range(30))
+    rich = cg.Graph.from_edges(
+        edges + edges[:9] + [(v, v) for v in range(0, 30, 3)], directed=directed, nodes=range(30)
+    )
     assert rich.loops is not None
     assert rich.weights is not None
     assert (rich.num_edges, rich.degrees.tolist()) == (plain.num_edges, plain.degrees.tolist())
@@ -246,7 +246,7 @@ def test_curiosity_ignores_self_loops_and_parallel_edges(directed):
         assert runs[0].nodes == runs[1].nodes
         assert runs[0].rewards == runs[1].rewards
         assert cg.measure(plain, runs[0]).to_dict() == cg.measure(rich, runs[0]).to_dict()
-    looped = cg.Graph.from_edges(edges + [(0, 0)], directed=directed, nodes=range(30))
+    looped = cg.Graph.from_edges([*edges, (0, 0)], directed=directed, nodes=range(30))
     assert cg.compressibility(looped) == cg.compressibility(plain)
 
 
@@ -255,7 +255,7 @@ def test_curiosity_ignores_self_loops_and_parallel_edges(directed):
 
 @given(case=multigraphs())
 def test_files_and_conversions_keep_the_scores(case, tmp_path_factory):
-    edges, weights, nodes, directed = case
+    edges, _, nodes, directed = case
     graph = build(*case)
     folder = Path(tmp_path_factory.mktemp("graphs"))
     scores = cg.pagerank(graph, history=[0]).scores

@@ -106,9 +106,7 @@ def test_heuristics_equal_reference(pairs, with_weights, directed):
             size = int(rng.integers(3, 12))
             graph = draw_graph(rng, size, density, directed=directed)
             graph = weighted(graph, rng) if with_weights else graph
-            expected = reference.compute_rate_distortion(
-                joint_of(graph, True), make_heuristics(size, num_pairs)[pairs]
-            )
+            expected = reference.compute_rate_distortion(joint_of(graph, True), make_heuristics(size, num_pairs)[pairs])
             found = quiet_curve(graph, pairs=pairs, num_pairs=num_pairs)
             if directed and not with_weights:  # equal merges may be told apart by the last bits of pi
                 check_consistent(found, graph, True)

@@ -130,7 +130,18 @@ def _show_motives(motives: Motives) -> None:
         ]
         for fit in motives.values()
     ]
-    columns = ("motive", "p_g", "gain", "95 %", "behind best", "95 %", "percentile", "opposed", "best for users", "95 %")
+    columns = (
+        "motive",
+        "p_g",
+        "gain",
+        "95 %",
+        "behind best",
+        "95 %",
+        "percentile",
+        "opposed",
+        "best for users",
+        "95 %",
+    )
     size = f"{motives.choices:,} choices by {len(motives.users):,} users"
     show_table(f"bits per choice better than chance: {size}", columns, rows)
 

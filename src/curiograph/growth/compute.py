@@ -69,8 +69,8 @@ def compute_growth(
     gaps = [np.empty((0, 4), np.int64), *(_track_gaps(stack, nodes, offsets, walks, betti, edges) for walks in batches)]
     for walk in range(len(offsets) - 1) if max_dim > 1 else ():
         steps = slice(offsets[walk], offsets[walk + 1])
-        for dim, pairs in compute_persistence(graph.skeleton, nodes[steps], max_dim).items():
-            for opened, closed in pairs:
+        for dim, found in compute_persistence(graph.skeleton, nodes[steps], max_dim).items():
+            for opened, closed in found:
                 betti[steps][opened:closed, dim] += 1
                 gaps.append(np.array([[walk, dim, opened, OPEN if closed is None else closed]]))
     rows = np.concatenate(gaps)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from typing import Any, get_args, overload
 
 import numpy as np
 
+from curiograph.arrays import Int64
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.growth.compute import GrowthArrays, compute_growth
@@ -16,7 +18,7 @@ from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine,
 from curiograph.parallel.chunks import split_by_size
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
-from curiograph.rewards.pairs import FixedPairs, check_pairs
+from curiograph.rewards.pairs import MAX_ALL, FixedPairs, check_pairs
 from curiograph.validation import check_integer
 
 _TASK_COST = 5e7
@@ -74,7 +76,8 @@ def measure(
         Compute compressibility, which takes time proportional to the cube of a walk's length at every step.
     pairs : {"auto", "best", "all", "edges", "joint", "joint-self", "stationary", "single"}
         Pairs of clusters that compressibility evaluates at every merge, see `rate_distortion`. By default all pairs up
-        to 100 visited nodes, as the reward `cpt` does, and beyond the best of several heuristics.
+        to 100 visited nodes, as the reward `cpt` does, and beyond the best of several heuristics. The curve of a longer
+        walk may therefore rise at 101 nodes, which a warning reports; "best" is one method for the whole curve.
     engine : {"local", "ray"}
         Execution backend for several walks: processes of this machine or a Ray cluster. The result is the same.
     workers : int, optional
@@ -90,6 +93,12 @@ def measure(
     -------
     Growth or Growths
         The growth of one walk, or of all walks of a list.
+
+    Warns
+    -----
+    UserWarning
+        If the default changes the method for compressibility within a walk, or an explicit heuristic gives a negative
+        value.
 
     Examples
     --------
@@ -108,14 +117,25 @@ def measure(
     if is_single and run is None:
         nodes = find_first_visits(graph, walk)
         offsets = np.array([0, len(nodes)])
-        grown = compute_growth(
-            graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs
-        )
+        _report_change_of_method(offsets, compressibility, pairs)
+        grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs)
         return Growths(graph, grown, np.array([len(walk) - len(nodes)]))[0]
     visits = find_visits(graph, [walk] if is_single else walk)
+    _report_change_of_method(visits.offsets, compressibility, pairs)
     results = run_job(_make_job(graph, visits, max_dim, compressibility, pairs), used_engine, progress)
     growths = Growths(graph, concatenate_results(visits, results), visits.revisits)
     return growths[0] if is_single else growths
+
+
+def _report_change_of_method(offsets: Int64, compressibility: bool, pairs: FixedPairs) -> None:
+    """Warn if the default takes other pairs of clusters for the end of a walk than for its beginning."""
+    count = int(np.count_nonzero(np.diff(offsets) > MAX_ALL))
+    if compressibility and pairs == "auto" and count:
+        warnings.warn(
+            f"compressibility of {count} walk{'' if count == 1 else 's'} is by pairs='all' up to {MAX_ALL} nodes and "
+            f"by pairs='best' beyond, so the curve may rise at {MAX_ALL + 1} nodes; pairs='best' is one method.",
+            stacklevel=3,
+        )
 
 
 def _is_walk(graph: Graph, item: Any) -> bool:

@@ -231,7 +231,9 @@ def compute_curve(heuristic, num_pairs, table, w, wt, p, rates, merges):
 
 
 @kernel
-def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most, heuristics, num_pairs, cap, f, unit, out):
+def compute_growth_compressibility(
+    indptr, indices, nodes, offsets, least, most, heuristics, num_pairs, cap, f, unit, out
+):
     """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
 
     Of several heuristics, take the largest value. With `cap`, rates above the entropy rate count as the entropy rate.
@@ -540,11 +542,11 @@ def _find_cheapest(only_linked, table, size, alive, w, wt, cost, bounds):
             continue
         lowest, found = cost[i, i], False
         for j in range(i + 1, size):
-            if (not found or cost[i, j] < lowest) and alive[j]:
-                if not only_linked or w[i, j] > 0 or (wt is not None and wt[i, j] > 0):
-                    lowest, found = cost[i, j], True
-                    if a < 0 or lowest < least - margin:
-                        a, b, least = i, j, lowest
+            is_lower = (not found or cost[i, j] < lowest) and alive[j]
+            if is_lower and (not only_linked or w[i, j] > 0 or (wt is not None and wt[i, j] > 0)):
+                lowest, found = cost[i, j], True
+                if a < 0 or lowest < least - margin:
+                    a, b, least = i, j, lowest
         if found:
             bounds[i] = lowest
     return a, b

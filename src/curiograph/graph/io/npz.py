@@ -1,9 +1,9 @@
 """The `.npz` format of curiograph: an uncompressed zip of arrays, opened as a memory map, without pickles.
 
 Members: `meta` (JSON), `indptr`, `indices`, `weights` and `loops` (weight of the self-loop of every node) if there are
-any, and for the labels nothing (a range), `values` (integers), `blob`, `offsets`, `hashes` and `order` (text), or `json`
-(any other labels that JSON can encode). The file of a directed graph also contains its skeleton, `skeleton_indptr` and
-`skeleton_indices`, which takes seconds to build.
+any, and for the labels nothing (a range), `values` (integers), `blob`, `offsets`, `hashes` and `order` (text), or
+`json` (any other labels that JSON can encode). The file of a directed graph also contains its skeleton,
+`skeleton_indptr` and `skeleton_indices`, which takes seconds to build.
 """
 
 from __future__ import annotations
