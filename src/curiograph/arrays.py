@@ -7,4 +7,5 @@ from numpy.typing import NDArray
 
 Int32 = NDArray[np.int32]
 Int64 = NDArray[np.int64]
+Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]

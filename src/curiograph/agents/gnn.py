@@ -11,11 +11,11 @@ import numpy as np
 from curiograph import kernels
 from curiograph.agents.base import Agent
 from curiograph.agents.layers import SCORE_TOLERANCE, Weights, apply_dense, check_network, limit_blas_threads
-from curiograph.arrays import Float64, Int32, Int64
+from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
-from curiograph.graph.features import PROFILE_SIZE, Float32
+from curiograph.graph.features import PROFILE_SIZE
 from curiograph.parallel.chunks import split_by_size
 
 NUM_LAYERS = 3

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from curiograph import kernels
+from curiograph.arrays import Float32
 from curiograph.errors import AgentError
-from curiograph.graph.features import Float32
 
 Weights = Mapping[str, Float32]
 

@@ -32,17 +32,22 @@ from curiograph.cli import (
     warmup,
 )
 from curiograph.cli.output import print_remark
-from curiograph.errors import CuriographError, JobStopped
+from curiograph.errors import CuriographError, JobStopped, SettingError, UnknownNameError
 
 _EXIT_INTERRUPTED = 130
 
 
 class _Group(TyperGroup):
-    """Commands that print the message of an interruption: typer would reduce it to an exit code."""
+    """Commands that print the message of an interruption, which typer would reduce to an exit code, and whose errors
+    name options instead of Python parameters."""
 
     def invoke(self, context: Any) -> Any:
         try:
             return super().invoke(context)
+        except (SettingError, UnknownNameError) as error:
+            command = self.get_command(context, context.invoked_subcommand or "")
+            error.args = (_name_option(str(error), getattr(command, "params", [])),)
+            raise
         except KeyboardInterrupt as stop:
             quiet = bool(os.environ.get("CURIOGRAPH_QUIET")) and not isinstance(stop, JobStopped)
             print_remark(str(stop) or "stopped", quiet)
@@ -117,7 +122,17 @@ def main() -> None:
     except Exception as error:
         if not hasattr(error, "format_message"):  # click raises these for wrong options; anything else is a bug
             raise
-        _exit_with_error(f"{error.format_message()} (see --help)")
+        message = error.format_message()
+        if not message:  # a group without a command: its help has been printed
+            sys.exit(0)
+        _exit_with_error(f"{message} (see --help)")
+
+
+def _name_option(message: str, parameters: Any) -> str:
+    """Replace the Python parameter that begins a message by its option: `max_dim is 0` by `--max-dim is 0`."""
+    name = message.partition(" is ")[0]
+    option = next((each.opts[0] for each in parameters if each.name == name and each.opts[0].startswith("-")), name)
+    return option + message[len(name) :]
 
 
 def _exit_with_error(message: str) -> None:

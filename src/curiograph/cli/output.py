@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 PICTURES = (".png", ".svg", ".pdf")
+"""File extensions of pictures."""
 ANIMATIONS = (".gif",)
+"""File extensions of animations."""
 
-_MAX_WORD = 12  # a table column is at least this wide if it holds a word that long
-_FIRST_LINE, _LINE_INTERVAL = 10.0, 60.0  # seconds between progress lines in a log
+_MAX_MIN_WIDTH = 12  # a column is as wide as its longest word, up to this minimum width
+_FIRST_LINE_DELAY, _LINE_INTERVAL = 10.0, 60.0  # seconds until the first progress line of a log, and between lines
 _SPEED_PERIOD = 24 * 3600  # seconds; long enough to estimate the remaining time from the whole run
 
 
 def format_json(document: Any) -> str:
-    """Format a document as standard JSON: NaN becomes null, labels of other types become text."""
+    """Format a document as standard JSON: NaN and infinity become null, values of unknown types become text."""
     return json.dumps(_replace_nonfinite(document), ensure_ascii=False, indent=2, default=str)
 
 
@@ -61,7 +63,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     widths = []
     for column, name in enumerate(columns):
         words = [len(word) for text in (name, *(row[column] for row in cells)) for word in text.split()]
-        widths.append(min(max(words, default=0), _MAX_WORD))
+        widths.append(min(max(words, default=0), _MAX_MIN_WIDTH))
     if sum(widths) + 3 * len(columns) + 1 > console.width:
         if title:
             console.print(Text(title, style="italic"))
@@ -98,13 +100,13 @@ def print_remark(message: str, quiet: bool) -> None:
 # ---- files ----------------------------------------------------------------------------------------------------------
 
 
-def check_out(path: Path | None, endings: Sequence[str], option: str = "--out") -> None:
-    """Raise SettingError if a result could not be written to `path`; call this before computing the result."""
+def check_out(path: Path | None, extensions: Sequence[str], option: str = "--out") -> None:
+    """Check that a result can be written to `path`, before it is computed; raise SettingError or MissingExtraError."""
     if path is None:
         return
-    if path.suffix.lower() not in endings:
+    if path.suffix.lower() not in extensions:
         raise SettingError(
-            f"{option} {path}: cannot write {path.suffix or 'a file without ending'}; use {', '.join(endings)}."
+            f"{option} {path}: cannot write {path.suffix or 'a file without extension'}; use {', '.join(extensions)}."
         )
     if not path.parent.is_dir():
         raise SettingError(f"{option} {path}: the folder {path.parent} does not exist; create it first.")
@@ -137,7 +139,19 @@ def write_result(
     table: Callable[[], tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
     plot: Callable[[], Axes] | None = None,
 ) -> None:
-    """Write a result in the format that the file ending names: JSON, CSV (from `table`) or a picture (from `plot`)."""
+    """Write a result in the format of the file extension; `check_out` must have accepted the path.
+
+    Parameters
+    ----------
+    path : Path or None
+        File to write; None writes nothing.
+    document : Any
+        Content of a JSON file.
+    table : callable, optional
+        Return the column names and rows of a CSV file.
+    plot : callable, optional
+        Return the axes of a picture.
+    """
     if path is None:
         return
     if path.suffix.lower() in PICTURES and plot is not None:
@@ -192,21 +206,26 @@ def show_progress(quiet: bool) -> Iterator[Progress]:
 
 
 class _ProgressLog:
-    """Write a progress line to stderr now and then, with an estimate of the remaining time."""
+    """Write a progress line to stderr once a minute, with an estimate of the remaining time.
+
+    A share that falls, or is known again after it was unknown, starts a new estimate.
+    """
 
     def __init__(self) -> None:
         self._start = time.monotonic()
-        self._next_line = self._start + _FIRST_LINE
-        self._first_share: float | None = None
+        self._next_line = self._start + _FIRST_LINE_DELAY
+        self._first_share = 0.0
+        self._last_share: float | None = None
 
     def __call__(self, message: str, share: float | None = None) -> None:
         now = time.monotonic()
-        if share is not None and (self._first_share is None or share < self._first_share):  # another piece of work
+        if share is not None and (self._last_share is None or share < self._last_share):
             self._start, self._first_share = now, share
+        self._last_share = share
         if now < self._next_line:
             return
         self._next_line = now + _LINE_INTERVAL
-        if share is not None and self._first_share is not None and share > self._first_share:
+        if share is not None and share > self._first_share:
             seconds = (now - self._start) / (share - self._first_share) * (1 - share)
             message += f", about {format_seconds(seconds)} left"
         print_remark(message, quiet=False)

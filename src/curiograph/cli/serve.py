@@ -67,7 +67,7 @@ def serve(
 
     for package in ("fastapi", "uvicorn", "nicegui", "prometheus_client", "orjson", "python_multipart"):
         import_optional(package, "web", "The service and its page")
-    from curiograph.service.graph_store import GraphStore
+    from curiograph.service.graph_store import GraphStore, OpenGraph
     from curiograph.service.server import format_url, is_loopback, open_socket, run_server
 
     limits = _parse_limits(limit or [])
@@ -85,7 +85,11 @@ def serve(
         )
     if prepare and not part_files:
         raise SettingError("--prepare needs --parts NAME=FILE to store the prepared nodes.")
-    app = _create_app(GraphStore(limits, files, data, directed), part_files, prepare, token, host)
+    store = GraphStore(limits, files, data, directed)
+    for name in files:  # report a malformed file now, not at the first request
+        entry = store.find(name)
+        entry.opened = OpenGraph(entry.read())
+    app = _create_app(store, part_files, prepare, token, host)
     listener = open_socket(host, port)
     address = format_url(listener)
 

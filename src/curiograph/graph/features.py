@@ -1,4 +1,4 @@
-"""Node features from the topology of the whole graph."""
+"""Local degree profiles: features of a node from its degree and the degrees of its neighbors."""
 
 from __future__ import annotations
 
@@ -7,39 +7,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Int32, Int64
+from curiograph.arrays import Float32, Int32, Int64
 from curiograph.graph.csr import concatenate_ranges
 
 PROFILE_SIZE = 5
-
-Float32 = NDArray[np.float32]
+"""Number of values of a local degree profile."""
 
 
 def compute_degree_profile(indptr: Int64, indices: Int32, nodes: NDArray[Any]) -> Float32:
-    """Return the local degree profile of some nodes, one row each.
+    """Compute the local degree profiles of nodes.
 
-    The columns are the degree, and the minimum, maximum, mean and population standard deviation of the neighbors'
-    degrees. A node without neighbors has zeros. A row does not depend on the other nodes.
+    A profile is the degree, and the minimum, maximum, mean and population standard deviation of the neighbors' degrees.
+    A node without neighbors has zeros.
 
+    Parameters
+    ----------
+    indptr, indices : array
+        CSR adjacency of the graph.
+    nodes : array of int
+        Positions of the nodes.
+
+    Returns
+    -------
+    array of shape (len(nodes), 5)
+        One profile per row; it does not depend on which other nodes are given.
+
+    Examples
+    --------
     >>> from curiograph.graph.toys import cycle
     >>> g = cycle(4)
     >>> compute_degree_profile(g.indptr, g.indices, np.array([1])).tolist()
     [[2.0, 2.0, 2.0, 2.0, 0.0]]
     """
     degrees = indptr[nodes + 1] - indptr[nodes]
-    first = np.cumsum(degrees) - degrees
-    neighbors = indices[concatenate_ranges(indptr[nodes], degrees)]
-    around = (indptr[neighbors + 1] - indptr[neighbors]).astype(np.float64)  # degrees of the neighbors
     profile = np.zeros((len(degrees), PROFILE_SIZE), np.float32)
     profile[:, 0] = degrees
-    some = np.flatnonzero(degrees > 0)
-    if len(some) == 0:
+    linked = np.flatnonzero(degrees > 0)  # reduceat needs groups that are not empty
+    if len(linked) == 0:
         return profile
-    first = first[some]
-    mean = np.add.reduceat(around, first) / degrees[some]
-    spread = (around - np.repeat(mean, degrees[some])) ** 2
-    profile[some, 1] = np.minimum.reduceat(around, first)
-    profile[some, 2] = np.maximum.reduceat(around, first)
-    profile[some, 3] = mean
-    profile[some, 4] = np.sqrt(np.add.reduceat(spread, first) / degrees[some])
+    neighbors = indices[concatenate_ranges(indptr[nodes], degrees)]
+    neighbor_degrees = (indptr[neighbors + 1] - indptr[neighbors]).astype(np.float64)
+    counts = degrees[linked]
+    starts = np.cumsum(counts) - counts
+    mean = np.add.reduceat(neighbor_degrees, starts) / counts
+    squares = (neighbor_degrees - np.repeat(mean, counts)) ** 2
+    profile[linked, 1] = np.minimum.reduceat(neighbor_degrees, starts)
+    profile[linked, 2] = np.maximum.reduceat(neighbor_degrees, starts)
+    profile[linked, 3] = mean
+    profile[linked, 4] = np.sqrt(np.add.reduceat(squares, starts) / counts)
     return profile

@@ -3,7 +3,7 @@
 The families of `generate` and `generate_split`:
 
 =====  ==================  ===============================  ========================================
-name   model               at 50 nodes (pinned)             at another size n
+name   model               at 50 nodes (paper)              at another size n
 =====  ==================  ===============================  ========================================
 rg     random geometric    radius 0.25 in the unit square   the radius that keeps the mean degree
 ws     Watts-Strogatz      k = 4, p = 0.1                   the same
@@ -11,20 +11,21 @@ ba     Barabasi-Albert     m = 4                            the same
 er     Erdos-Renyi         p = 0.2                          p = 9.8 / (n - 1), at most 1
 =====  ==================  ===============================  ========================================
 
-Graphs are redrawn until they are connected. A large random geometric graph of constant mean degree almost never is;
-above 100 nodes only the nodes outside its largest component are redrawn, until there are none.
+Graphs are redrawn until they are connected. A large random geometric graph of constant mean degree is almost never
+connected; above 100 nodes, only the points outside its largest component are redrawn until the graph is connected.
 
-The kinds of `generate_large`, which are drawn with array operations and need not be connected:
+The kinds of `generate_large`; these graphs are drawn with array operations and are not necessarily connected:
 
 =====  ===================  ============================================================================
-name   model                degrees
+name   model                structure
 =====  ===================  ============================================================================
-ws     Watts-Strogatz       a ring where each node is linked to the next ones, every tenth edge rewired
-rg     random geometric     points on a torus, linked if they are near: Poisson around the mean
-pl     power law            a tail of exponent 2.5 up to a given maximum, in small communities
+ws     Watts-Strogatz       ring of nodes linked to the nearest ones; edges rewired with probability 0.1
+rg     random geometric     points on a torus, linked within a radius; Poisson degrees
+pl     power law            degrees with a tail of exponent 2.5 up to `max_degree`; small communities
 =====  ===================  ============================================================================
 
-Their degrees and clustering do not depend on the number of nodes, so that costs at different sizes can be compared.
+Their degrees and clustering do not depend on the number of nodes, so that run times at different sizes can be
+compared.
 """
 
 from __future__ import annotations
@@ -46,16 +47,16 @@ from curiograph.messages import format_bytes
 from curiograph.validation import check_integer, check_seed
 
 _SIZE = 50  # nodes of the paper's graphs
-_RADIUS = 0.25
-_WHOLE_REDRAW = 100
+_RADIUS = 0.25  # of "rg" at 50 nodes
+_MAX_FULL_REDRAW = 100  # nodes; in larger "rg" graphs only points outside the largest component are redrawn
 _MIN_NODES, _MAX_NODES = 5, 5_000
 
-_MAX_EDGE_ENDS = 2**31 - 1  # scipy counts them in 32 bits
-_REWIRED = 0.1
-_EXPONENT = 2.5
-_COMMUNITY = 2  # nodes of a community, in units of the mean degree
+_MAX_EDGE_ENDS = 2**31 - 1  # scipy.sparse indexes the entries of the adjacency matrix with 32 bits
+_REWIRED = 0.1  # probability that an edge of "ws" is rewired
+_EXPONENT = 2.5  # of the degree distribution of "pl"
+_COMMUNITY = 2  # size of a community, in units of the mean degree
 _CHUNK = 2**22  # pairs processed together: bounds the memory
-_EDGE_BYTES, _NODE_BYTES, _PAIR_BYTES = 42, 50, 24  # measured at the peak; pairs only for "rg"
+_EDGE_BYTES, _NODE_BYTES, _PAIR_BYTES = 42, 50, 24  # measured per item at the memory peak; pairs only for "rg"
 
 
 def generate(family: str, nodes: int = 50, *, seed: int = 0) -> Graph:
@@ -95,7 +96,7 @@ def generate_split(
     train, val, test : int
         Number of graphs of each part.
     seed : int
-        The same seed gives the same graphs; graph i of a part does not depend on the numbers of graphs.
+        The same seed gives the same graphs; graph i of a part is the same for any number of graphs.
 
     Returns
     -------
@@ -108,12 +109,12 @@ def generate_split(
     >>> len(sets.train), sets.test[0]
     (3, Graph(20 nodes, 64 edges, undirected))
     """
-    parts = []
-    for part, count in enumerate((train, val, test)):
-        number = check_integer("the number of graphs", count, 0, "a split holds whole numbers of graphs, zero or above")
+    parts: dict[str, list[Graph]] = {}
+    for part, (name, count) in enumerate({"train": train, "val": val, "test": test}.items()):
+        number = check_integer(name, count, 0, "give a whole number of graphs, 0 or more")
         sequences = [np.random.SeedSequence(check_seed(seed), spawn_key=(part, i)) for i in range(number)]
-        parts.append([_draw(family, nodes, sequence) for sequence in sequences])
-    return Split(*parts)
+        parts[name] = [_draw(family, nodes, sequence) for sequence in sequences]
+    return Split(**parts)
 
 
 def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: int = 1000, seed: int = 0) -> Graph:
@@ -130,7 +131,7 @@ def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: 
     mean_degree : int
         Approximate mean number of neighbors, an even number.
     max_degree : int
-        Highest degree that is drawn for "pl".
+        Maximum degree of "pl", at least twice the mean degree; ignored by the other kinds.
     seed : int
         The same seed gives the same graph.
 
@@ -152,14 +153,18 @@ def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: 
     size = check_integer(
         "nodes", nodes, 10 * mean, f"give a whole number, ten times the mean degree ({10 * mean}) or more"
     )
-    highest = check_integer(
-        "max_degree", max_degree, 2 * mean, f"give a whole number, twice the mean degree ({2 * mean}) or more"
-    )
+    if kind == "pl":
+        check_integer(
+            "max_degree", max_degree, 2 * mean, f"give a whole number, twice the mean degree ({2 * mean}) or more"
+        )
     if size * mean > _MAX_EDGE_ENDS:
-        raise SettingError(f"{size} nodes of mean degree {mean} are too many edges; at most {_MAX_EDGE_ENDS // 2} fit.")
+        raise SettingError(
+            f"{size:,} nodes of mean degree {mean} have too many edges, above {_MAX_EDGE_ENDS // 2:,}; lower nodes or "
+            "mean_degree."
+        )
     rng = np.random.default_rng(np.random.SeedSequence(check_seed(seed)))
     try:
-        return _build_from_keys(LARGE_KINDS[kind](size, mean, min(highest, size - 1), rng), size)
+        return _build_from_keys(LARGE_KINDS[kind](size, mean, min(max_degree, size - 1), rng), size)
     except MemoryError:
         needed = format_bytes(estimate_large_bytes(kind, size, mean))
         raise GraphError(
@@ -184,7 +189,7 @@ def estimate_large_bytes(kind: str, nodes: int, mean_degree: int) -> int:
 def _draw(family: str, nodes: int, sequence: np.random.SeedSequence) -> Graph:
     if not isinstance(family, str) or family not in FAMILIES:
         raise UnknownNameError(f"there is no family {family!r}; the families are {', '.join(FAMILIES)}.")
-    limits = f"a generated graph has {_MIN_NODES} to {_MAX_NODES} nodes, and one of cg.generate_large more"
+    limits = f"give a whole number from {_MIN_NODES} to {_MAX_NODES}, or use cg.generate_large for larger graphs"
     size = check_integer("nodes", nodes, _MIN_NODES, limits, _MAX_NODES)
     return FAMILIES[family].draw(size, np.random.default_rng(sequence))
 
@@ -219,7 +224,7 @@ def _draw_random_geometric(nodes: int, rng: np.random.Generator) -> Graph:
         if count == 1:
             return Graph.from_arrays(edges[:, 0], edges[:, 1], names=RangeLabels(nodes))
         outside = component != np.argmax(np.bincount(component))
-        redrawn = outside if nodes > _WHOLE_REDRAW else np.ones(nodes, bool)
+        redrawn = outside if nodes > _MAX_FULL_REDRAW else np.ones(nodes, bool)
         points[redrawn] = rng.random((int(redrawn.sum()), 2))
 
 
@@ -234,15 +239,15 @@ def _find_radius(nodes: int) -> float:
 
     if nodes == _SIZE:
         return _RADIUS
-    wanted = min(0.97, compute_probability(_RADIUS) * (_SIZE - 1) / (nodes - 1))
-    return _solve(compute_probability, wanted, 0.0, 1.0)
+    target = min(0.97, compute_probability(_RADIUS) * (_SIZE - 1) / (nodes - 1))  # at r = 1 the probability is 0.975
+    return _bisect(compute_probability, target, 0.0, 1.0)
 
 
-def _solve(function: Callable[[float], float], wanted: float, low: float, high: float) -> float:
-    """Return the argument at which an increasing function has a value, by bisection."""
+def _bisect(function: Callable[[float], float], target: float, low: float, high: float) -> float:
+    """Return the x at which an increasing function equals `target`, by bisection."""
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if function(middle) < wanted else (low, middle)
+        low, high = (middle, high) if function(middle) < target else (low, middle)
     return low
 
 
@@ -257,10 +262,15 @@ class Family:
 
 
 FAMILIES = {
-    "rg": Family("random geometric", _draw_random_geometric),
-    "ws": Family("Watts-Strogatz", lambda nodes, rng: _draw_connected("watts_strogatz_graph", nodes, 4, 0.1, rng=rng)),
-    "ba": Family("Barabasi-Albert", lambda nodes, rng: _draw_connected("barabasi_albert_graph", nodes, 4, rng=rng)),
-    "er": Family("Erdos-Renyi", _draw_erdos_renyi),
+    "rg": Family(title="random geometric", draw=_draw_random_geometric),
+    "ws": Family(
+        title="Watts-Strogatz",
+        draw=lambda nodes, rng: _draw_connected("watts_strogatz_graph", nodes, 4, 0.1, rng=rng),
+    ),
+    "ba": Family(
+        title="Barabasi-Albert", draw=lambda nodes, rng: _draw_connected("barabasi_albert_graph", nodes, 4, rng=rng)
+    ),
+    "er": Family(title="Erdos-Renyi", draw=_draw_erdos_renyi),
 }
 """The paper's families by name."""
 
@@ -269,7 +279,7 @@ FAMILIES = {
 
 
 def _build_from_keys(keys: Int64, size: int) -> Graph:
-    """Build the graph of edges given as `lower * size + higher`; merge repeated edges, drop self-loops (below zero)."""
+    """Build a graph from edges encoded by `_encode_edges`; merge repeated edges and drop self-loops."""
     keys.sort()
     keys = keys[np.searchsorted(keys, 0) :]
     first = np.ones(len(keys), bool)
@@ -316,7 +326,7 @@ def _draw_torus(size: int, mean: int, highest: int, rng: np.random.Generator) ->
     points, cells = points[order], cells[order]
     begins = np.searchsorted(cells, np.arange(side * side + 1))
     found = []
-    for u, v in _list_near_pairs(cells, begins, side):
+    for u, v in _iterate_near_pairs(cells, begins, side):
         apart = np.abs(points[u] - points[v])
         apart = np.minimum(apart, 1 - apart)
         near = np.einsum("ij,ij->i", apart, apart) < radius**2
@@ -324,8 +334,8 @@ def _draw_torus(size: int, mean: int, highest: int, rng: np.random.Generator) ->
     return np.concatenate(found)
 
 
-def _list_near_pairs(cells: Int64, begins: Int64, side: int) -> Iterator[tuple[Int64, Int64]]:
-    """Yield, in chunks, all pairs of points in one cell, and in a cell and four of its eight neighbors."""
+def _iterate_near_pairs(cells: Int64, begins: Int64, side: int) -> Iterator[tuple[Int64, Int64]]:
+    """Yield all pairs of points in the same or adjacent cells once, in chunks: a cell reads four of its neighbors."""
     step = max(1, _CHUNK * side * side // max(1, len(cells)))
     for first in range(0, len(cells), step):
         points = np.arange(first, min(first + step, len(cells)))
@@ -338,10 +348,10 @@ def _list_near_pairs(cells: Int64, begins: Int64, side: int) -> Iterator[tuple[I
 
 
 def _draw_power_law(size: int, mean: int, highest: int, rng: np.random.Generator) -> Int64:
-    """Pair the edge ends of all nodes at random.
+    """Draw a configuration model with communities: pair the stubs (edge ends) of all nodes at random.
 
-    A node has as many ends as its degree. Up to half the mean degree of them are paired within its community, the rest
-    with any node.
+    A node has as many stubs as its degree. Half of them, but at most half the mean degree, are paired within its
+    community, and the rest with any node.
     """
     degrees = _draw_degrees(size, mean, highest, rng)
     near = np.minimum(degrees // 2, mean // 2)
@@ -351,7 +361,7 @@ def _draw_power_law(size: int, mean: int, highest: int, rng: np.random.Generator
     keys = [_pair_ends(anywhere, size)]
     del anywhere
     community = _COMMUNITY * mean
-    step = community * (_CHUNK // (community * mean) + 1)
+    step = community * (_CHUNK // (community * mean) + 1)  # whole communities
     for first in range(0, size, step):
         part = slice(first, first + step)
         ends = np.repeat(nodes[part], near[part])
@@ -361,18 +371,19 @@ def _draw_power_law(size: int, mean: int, highest: int, rng: np.random.Generator
 
 
 def _pair_ends(ends: Int32, size: int) -> Int64:
+    """Link consecutive stubs in pairs; an odd last one is dropped."""
     last = len(ends) // 2 * 2
     return _encode_edges(ends[:last:2], ends[1:last:2], size)
 
 
 def _draw_degrees(size: int, mean: int, highest: int, rng: np.random.Generator) -> Int64:
-    """Draw integers from a rounded power law up to `highest`, whose lower bound is chosen to give the mean."""
-    tail, heavy = 1 - _EXPONENT, 2 - _EXPONENT
+    """Draw degrees from a power law up to `highest`, rounded at random; its lower bound is chosen to give the mean."""
+    tail, heavy = 1 - _EXPONENT, 2 - _EXPONENT  # exponents of the integrals of the density and of the mean
 
     def compute_mean(least: float) -> float:
         return float((highest**heavy - least**heavy) / heavy * tail / (highest**tail - least**tail))
 
-    low = _solve(compute_mean, mean, 0.1, mean)
+    low = _bisect(compute_mean, mean, 0.1, mean)
     drawn = (low**tail + rng.random(size) * (highest**tail - low**tail)) ** (1 / tail)
     return np.asarray(np.floor(drawn + rng.random(size)), np.int64)
 

@@ -15,7 +15,7 @@ from curiograph.growth.visits import find_first_visits
 from curiograph.rewards.igt import GapTracker
 
 Loop = list[int]
-"""Steps of a walk around a gap."""
+"""Nodes around a gap; the last is a neighbor of the first."""
 Adjacency = Mapping[int, Sequence[int]]
 """Visited neighbors of every visited node."""
 
@@ -45,16 +45,14 @@ def gap_loops(graph: Graph, walk: Sequence[Hashable]) -> list[list[Hashable]]:
     >>> gap_loops(cycle(4), [0, 1, 2, 3])
     [[3, 2, 1, 0]]
     """
-    as_graph(graph)
-    visits = find_first_visits(graph, walk)
-    found = list(_track_loops(graph, visits))
-    # the order of gaps: by opening, then by closing, open gaps last
-    found.sort(key=lambda item: (item[1], np.inf if item[2] is None else item[2]))
+    visits = find_first_visits(as_graph(graph), walk)
+    # the order of `measure`: by opening, then by closing, open gaps last
+    found = sorted(_track_loops(graph, visits), key=lambda item: item[1:])
     return [[graph.label(int(visits[step])) for step in loop] for loop, _, _ in found]
 
 
-def _track_loops(graph: Graph, visits: Int32) -> Iterator[tuple[Loop, int, int | None]]:
-    """Yield a loop for every gap, with the step that opened it and the step that closed it."""
+def _track_loops(graph: Graph, visits: Int32) -> Iterator[tuple[Loop, int, int]]:
+    """Yield a loop of steps per gap, with the steps that opened and closed it (`len(visits)` if it stays open)."""
     tracker = GapTracker(GraphBatch.of([graph]), visits[None, :], np.zeros(1, np.int64))
     csr = graph.skeleton
     step_of: dict[int, int] = {}
@@ -80,14 +78,15 @@ def _track_loops(graph: Graph, visits: Int32) -> Iterator[tuple[Loop, int, int |
         adjacency[step] = links
         for u in links:
             adjacency[u].append(step)
-    yield from ((loop, opened, None) for opened, loops in open_loops.items() for loop in loops)
+    yield from ((loop, opened, len(visits)) for opened, loops in open_loops.items() for loop in loops)
 
 
 def _select_independent(loops: list[Loop], tracker: GapTracker, opened: int) -> list[Loop]:
     """Select loops opened at one step that are still independent of each other and of all older loops.
 
-    By the elder rule, the bits of their own step are sufficient to distinguish these gaps from older ones, and the
-    number of independent loops equals the number of open gaps of that step.
+    The annotations of the gaps opened at that step are reduced over GF(2). By the elder rule they suffice to
+    distinguish these gaps from older ones, and the number of independent loops equals the number of these gaps that are
+    open.
     """
     annotations = tracker.edge_annotations(0, opened)
     pivots: dict[int, int] = {}
@@ -107,9 +106,22 @@ def _select_independent(loops: list[Loop], tracker: GapTracker, opened: int) -> 
 def find_opened_loops(adjacency: Adjacency, links: Sequence[int], v: int) -> Iterator[Loop]:
     """Yield a loop for each gap that visiting `v` opens, shorter loops first.
 
-    `links` are the visited neighbors of `v`. Components of the subgraph that they induce are joined through the visited
-    subgraph along shortest paths, as in Kruskal's algorithm; every path that joins two components, closed by `v`, is a
-    loop.
+    Components of the subgraph induced by `links` are joined along shortest paths through the visited subgraph, as in
+    Kruskal's algorithm. Every path that joins two components, closed by `v`, is a loop.
+
+    Parameters
+    ----------
+    adjacency : mapping of int to sequence of int
+        Visited neighbors of every visited node.
+    links : sequence of int
+        Visited neighbors of `v`.
+    v : int
+        Node to visit next.
+
+    Yields
+    ------
+    list of int
+        `v` and the path between two of its neighbors.
     """
     component = _find_components(adjacency, links)
     merged = {name: name for name in component.values()}
@@ -143,7 +155,7 @@ def _expand(
 ) -> tuple[list[int], list[tuple[int, int]]]:
     """Expand all components by one step of breadth-first search; every reached node joins the nearest component.
 
-    Returns the next frontier and the edges between different components: first those within the old frontier, then
+    Return the next frontier and the edges between different components: first those within the old frontier, then
     those from it to the new one, whose paths are one edge longer.
     """
     old, new = set(frontier), set[int]()

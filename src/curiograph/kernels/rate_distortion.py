@@ -1,221 +1,28 @@
-"""Greedy merging of clusters of any joint distribution, with a limited choice of pairs per merge.
+"""Rate-distortion curves by greedy merging of clusters; a heuristic selects the pairs evaluated at every merge.
 
-The joint probabilities w (w_ij = stationary probability of i times the probability of a step to j) merge like the
-counts in `kernels.compressibility`. All kernels take two kinds of arrays. For an unweighted, undirected graph w are
-integer counts and `table` contains f(x) = x log2 x, so that everything is exact. Otherwise w are floating-point numbers
-and `table` is None. `wt` is the transpose of w for a directed graph, and None if w is symmetric.
-
-Clusters occupy slots in the order of their lowest node, which is their name. The slot of a merged cluster is set to
-zero, which changes no sum; `compact_slots` removes such slots from time to time.
+Arrays are described in `clusters`.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
+from curiograph.kernels.all_pairs import merge_all
+from curiograph.kernels.clusters import (
+    compact_slots,
+    compute_merge_cost,
+    compute_rate,
+    find_best_merge,
+    find_next,
+    merge_clusters,
+    sum_rows,
+    xlogx,
+)
 from curiograph.kernels.compressibility import build_adjacency, sort_walk
 from curiograph.kernels.jit import kernel
 
 ALL, EDGES, JOINT, JOINT_SELF, STATIONARY, SINGLE = 0, 1, 2, 3, 4, 5
 """Heuristics, which determine the pairs of clusters evaluated at every merge."""
-
-_EQUAL = 1e-13  # merges closer than this are equal: the order of summation changes them by as much
-
-
-# ---- rates ----------------------------------------------------------------------------------------------------------
-
-
-def xlogx(table, x):
-    """Return x log2(x), 0 for x = 0; from the table if there is one."""
-
-
-@overload(xlogx)
-def _compile_xlogx(table, x):  # a branch in one kernel would turn the integers of the table into floats
-    if isinstance(table, types.NoneType):
-        return lambda table, x: x * np.log2(x) if x > 0.0 else 0.0
-    return lambda table, x: table[x]
-
-
-def get_margin(table):
-    """Return the difference up to which costs are equal: 0 for integers."""
-
-
-@overload(get_margin)
-def _compile_margin(table):
-    return (lambda table: _EQUAL) if isinstance(table, types.NoneType) else (lambda table: 0)
-
-
-@kernel
-def compute_rate(table, w, p):
-    """Return the information rate of a chain with joint probabilities w: sum f(p) - sum f(w)."""
-    total = xlogx(table, p[0]) - xlogx(table, p[0])  # zero of the right type
-    for i in range(w.shape[0]):
-        total += xlogx(table, p[i])
-        for j in range(w.shape[1]):
-            total -= xlogx(table, w[i, j])
-    return total
-
-
-@kernel
-def compute_lower_rates(joint, p, merges, lower):
-    """Fill `lower` with lower bounds on the rate: the entropy of the next cluster given the node.
-
-    Rows of `joint` are nodes; it is overwritten.
-    """
-    lower[0] = compute_rate(None, joint, p)
-    for k in range(lower.shape[0] - 1):
-        a, b = merges[k, 0], merges[k, 1]
-        lower[k + 1] = lower[k]
-        for i in range(joint.shape[0]):
-            x, y = joint[i, a], joint[i, b]
-            if x > 0.0 and y > 0.0:
-                lower[k + 1] += xlogx(None, x) + xlogx(None, y) - xlogx(None, x + y)
-            joint[i, a] += joint[i, b]
-            joint[i, b] = 0.0
-
-
-@kernel
-def compute_merge_cost(table, a, b, size, w, p):
-    """Return the change of the rate when clusters a and b merge, summed in a fixed order."""
-    change = xlogx(table, p[a] + p[b]) - xlogx(table, p[a]) - xlogx(table, p[b])
-    change -= (
-        xlogx(table, w[a, a] + w[a, b] + w[b, a] + w[b, b])
-        - xlogx(table, w[a, a])
-        - xlogx(table, w[a, b])
-        - xlogx(table, w[b, a])
-        - xlogx(table, w[b, b])
-    )
-    for k in range(size):
-        if k not in (a, b):
-            if w[a, k] > 0 and w[b, k] > 0:
-                change -= xlogx(table, w[a, k] + w[b, k]) - xlogx(table, w[a, k]) - xlogx(table, w[b, k])
-            if w[k, a] > 0 and w[k, b] > 0:
-                change -= xlogx(table, w[k, a] + w[k, b]) - xlogx(table, w[k, a]) - xlogx(table, w[k, b])
-    return change
-
-
-@kernel
-def sum_rows(table, size, w, out):
-    """Fill `out` with sum_k f(w_ik) for every slot i."""
-    for i in range(size):
-        total = xlogx(table, w[i, 0])
-        for k in range(1, size):
-            total += xlogx(table, w[i, k])
-        out[i] = total
-
-
-@kernel
-def sum_merged_row(table, a, b, size, w):
-    """Return sum_k f(w_ak + w_bk) over all clusters k other than a and b."""
-    total = xlogx(table, w[a, 0] + w[b, 0])
-    for k in range(1, size):
-        total += xlogx(table, w[a, k] + w[b, k])
-    return total - xlogx(table, w[a, a] + w[b, a]) - xlogx(table, w[a, b] + w[b, b])
-
-
-@kernel
-def estimate_merge_cost(table, a, b, size, w, wt, p, rows, columns):
-    """Return the change of the rate when clusters a and b merge, fast: one logarithm or look-up per cluster."""
-    aa, ab = xlogx(table, w[a, a]), xlogx(table, w[a, b])
-    ba, bb = xlogx(table, w[b, a]), xlogx(table, w[b, b])
-    own = aa + ab + ba + bb
-    change = xlogx(table, p[a] + p[b]) - xlogx(table, p[a]) - xlogx(table, p[b])
-    change -= xlogx(table, w[a, a] + w[a, b] + w[b, a] + w[b, b]) - own
-    gain = sum_merged_row(table, a, b, size, w) - (rows[a] + rows[b] - own)
-    if wt is None:
-        return change - 2 * gain
-    return change - gain - (sum_merged_row(table, a, b, size, wt) - (columns[a] + columns[b] - own))
-
-
-@kernel
-def find_best_merge(table, count, first, second, size, w, wt, p, rows, columns):
-    """Return the pair (first[c], second[c]) whose merge lowers the rate most; ties: the lowest pair."""
-    margin = get_margin(table)
-    a, b = first[0], second[0]
-    least = estimate_merge_cost(table, a, b, size, w, wt, p, rows, columns)
-    for c in range(1, count):
-        i, j = first[c], second[c]
-        cost = estimate_merge_cost(table, i, j, size, w, wt, p, rows, columns)
-        if cost < least - margin or (cost <= least + margin and (i < a or (i == a and j < b))):
-            a, b, least = i, j, cost
-    return a, b
-
-
-# ---- merging --------------------------------------------------------------------------------------------------------
-
-
-@kernel
-def merge_clusters(table, a, b, size, w, wt, p, rows, columns):
-    """Merge cluster b into a and set the slot of b to zero; update the sums of all rows and columns."""
-    for k in range(size):
-        if k in (a, b):
-            continue
-        if w[k, a] > 0 and w[k, b] > 0:
-            rows[k] += xlogx(table, w[k, a] + w[k, b]) - xlogx(table, w[k, a]) - xlogx(table, w[k, b])
-        w[k, a] += w[k, b]
-        w[k, b] = 0
-        if wt is not None:
-            if w[a, k] > 0 and w[b, k] > 0:
-                columns[k] += xlogx(table, w[a, k] + w[b, k]) - xlogx(table, w[a, k]) - xlogx(table, w[b, k])
-            wt[k, a] += wt[k, b]
-            wt[k, b] = 0
-        w[a, k] += w[b, k]
-        w[b, k] = 0
-        if wt is not None:
-            wt[a, k] += wt[b, k]
-            wt[b, k] = 0
-    own = w[a, a] + (w[a, b] + w[b, a] + w[b, b])
-    _fill_corner(w, a, b, own)
-    if wt is not None:
-        _fill_corner(wt, a, b, own)
-    p[a] += p[b]
-    p[b] = 0
-    rows[b] = 0
-    columns[b] = 0
-    rows[a] = _sum_row(table, size, w, a)
-    if wt is not None:
-        columns[a] = _sum_row(table, size, wt, a)
-
-
-@kernel
-def _fill_corner(w, a, b, own):
-    w[a, a] = own
-    w[a, b] = 0
-    w[b, a] = 0
-    w[b, b] = 0
-
-
-@kernel
-def _sum_row(table, size, w, a):
-    total = xlogx(table, w[a, 0])
-    for k in range(1, size):
-        total += xlogx(table, w[a, k])
-    return total
-
-
-@kernel
-def compact_slots(table, size, alive, name, w, wt, p, rows, columns):
-    """Remove the slots of merged clusters, keep the order of the others, and compute all sums anew."""
-    kept = np.flatnonzero(alive[:size])
-    for s in range(kept.shape[0]):
-        name[s] = name[kept[s]]
-        p[s] = p[kept[s]]
-        alive[s] = True
-    _compact_matrix(kept, w)
-    sum_rows(table, kept.shape[0], w, rows)
-    if wt is not None:
-        _compact_matrix(kept, wt)
-        sum_rows(table, kept.shape[0], wt, columns)
-    return kept.shape[0]
-
-
-@kernel
-def _compact_matrix(kept, w):
-    for s in range(kept.shape[0]):
-        for t in range(kept.shape[0]):
-            w[s, t] = w[kept[s], kept[t]]  # never overwrites an entry that is still needed: both slots only move down
 
 
 @kernel
@@ -225,7 +32,7 @@ def compute_curve(heuristic, num_pairs, table, w, wt, p, rates, merges):
     Fill `rates` (`rates[k]` after k merges) and `merges` (the names of the two merged clusters, the lower first).
     """
     if heuristic in (ALL, EDGES):
-        _merge_all(heuristic == EDGES, table, w, wt, p, rates, merges)
+        merge_all(heuristic == EDGES, table, w, wt, p, rates, merges)
     else:
         _merge_selected(heuristic, num_pairs, table, w, wt, p, rates, merges)
 
@@ -325,11 +132,21 @@ def _merge_selected(heuristic, num_pairs, table, w, wt, p, rates, merges):
 
 
 @kernel
-def find_next(alive, slot):
-    """Return the first slot in use from `slot` on."""
-    while not alive[slot]:
-        slot += 1
-    return slot
+def compute_lower_rates(joint, p, merges, lower):
+    """Fill `lower` with lower bounds on the rate: the entropy of the next cluster given the node.
+
+    Rows of `joint` are nodes; it is overwritten.
+    """
+    lower[0] = compute_rate(None, joint, p)
+    for k in range(lower.shape[0] - 1):
+        a, b = merges[k, 0], merges[k, 1]
+        lower[k + 1] = lower[k]
+        for i in range(joint.shape[0]):
+            x, y = joint[i, a], joint[i, b]
+            if x > 0.0 and y > 0.0:
+                lower[k + 1] += xlogx(None, x) + xlogx(None, y) - xlogx(None, x + y)
+            joint[i, a] += joint[i, b]
+            joint[i, b] = 0.0
 
 
 # ---- selection of pairs ---------------------------------------------------------------------------------------------
@@ -442,175 +259,3 @@ def find_linked_pairs(size, w):
                 second[count] = j
                 count += 1
     return first, second
-
-
-# ---- all pairs, or all linked pairs ---------------------------------------------------------------------------------
-
-
-@kernel
-def _merge_all(only_linked, table, w, wt, p, rates, merges):
-    """Merge clusters greedily; evaluate all pairs, or all linked pairs, at every merge, in O(n^3) altogether.
-
-    The costs of all pairs are stored. A merge changes the cost of two other clusters only if both are linked to a
-    merged one.
-    """
-    n = p.shape[0]
-    rates[0] = compute_rate(table, w, p)
-    name = np.arange(n)
-    alive = np.ones(n, np.bool_)
-    rows = np.empty_like(rates)
-    columns = np.empty_like(rates)
-    cost = np.empty((n, n), rates.dtype)
-    _compute_costs(table, w, p, cost)
-    _add_common_gains(table, w, cost, 2 if wt is None else 1)
-    if wt is not None:
-        _add_common_gains(table, wt, cost, 1)
-    bounds = _compute_row_bounds(cost)
-    size = n
-    for k in range(n - 1):
-        if 4 * (n - k) < 3 * size:
-            _compact_matrix(np.flatnonzero(alive[:size]), cost)
-            bounds[: n - k] = bounds[:size][alive[:size]]
-            size = compact_slots(table, size, alive, name, w, wt, p, rows, columns)
-        a, b = _find_cheapest(only_linked, table, size, alive, w, wt, cost, bounds)
-        if a < 0:  # no cluster is linked to another, so that every merge costs nothing
-            a = find_next(alive, 0)
-            b = find_next(alive, a + 1)
-        rates[k + 1] = rates[k] + compute_merge_cost(table, a, b, size, w, p)
-        merges[k, 0] = name[a]
-        merges[k, 1] = name[b]
-        _update_costs(table, a, b, size, w if wt is None else wt, cost, bounds, 2 if wt is None else 1)
-        if wt is not None:
-            _update_costs(table, a, b, size, w, cost, bounds, 1)
-        merge_clusters(table, a, b, size, w, wt, p, rows, columns)
-        alive[b] = False
-        _compute_row_costs(table, a, size, alive, w, wt, p, cost, bounds)
-
-
-@kernel
-def _compute_costs(table, w, p, cost):
-    """Set the costs of all pairs to their terms without common neighbors."""
-    n = p.shape[0]
-    for i in range(n):
-        for j in range(i + 1, n):
-            cost[i, j] = _compute_own_cost(table, i, j, w, p)
-
-
-@kernel
-def _compute_own_cost(table, i, j, w, p):
-    change = xlogx(table, p[i] + p[j]) - xlogx(table, p[i]) - xlogx(table, p[j])
-    change -= xlogx(table, w[i, i] + w[i, j] + w[j, i] + w[j, j])
-    return change + xlogx(table, w[i, i]) + xlogx(table, w[i, j]) + xlogx(table, w[j, i]) + xlogx(table, w[j, j])
-
-
-@kernel
-def _add_common_gains(table, w, cost, times):
-    """Subtract the gain of every common neighbor k of two clusters i and j, where row k holds their entries."""
-    n = w.shape[0]
-    for k in range(n):
-        linked = np.flatnonzero(w[k])
-        for s in range(linked.shape[0]):
-            i = linked[s]
-            for t in range(s + 1, linked.shape[0]):
-                j = linked[t]
-                if k not in (i, j):
-                    gain = xlogx(table, w[k, i] + w[k, j]) - xlogx(table, w[k, i]) - xlogx(table, w[k, j])
-                    cost[i, j] -= times * gain
-
-
-@kernel
-def _compute_row_bounds(cost):
-    """Return the lowest cost of every row above the diagonal."""
-    out = cost[:, 0].copy()
-    for i in range(cost.shape[0] - 1):
-        out[i] = cost[i, i + 1 :].min()
-    return out
-
-
-@kernel
-def _find_cheapest(only_linked, table, size, alive, w, wt, cost, bounds):
-    """Return the pair of lowest cost, of equal ones the lowest; (-1, -1) if there is none.
-
-    `bounds` are lower bounds on the costs in the row of each slot; rows that cannot contain the lowest cost are
-    skipped, and the bounds of the others computed anew.
-    """
-    a, b = -1, -1
-    least = cost[0, 0]
-    margin = get_margin(table)
-    for i in range(size):
-        if not alive[i] or (a >= 0 and bounds[i] >= least - margin):
-            continue
-        lowest, found = cost[i, i], False
-        for j in range(i + 1, size):
-            is_lower = (not found or cost[i, j] < lowest) and alive[j]
-            if is_lower and (not only_linked or w[i, j] > 0 or (wt is not None and wt[i, j] > 0)):
-                lowest, found = cost[i, j], True
-                if a < 0 or lowest < least - margin:
-                    a, b, least = i, j, lowest
-        if found:
-            bounds[i] = lowest
-    return a, b
-
-
-@kernel
-def _update_costs(table, a, b, size, w, cost, bounds, times):
-    """Update the costs of pairs of neighbors of a or b, which merge, where rows a and b hold their entries."""
-    near = np.empty(size, np.int64)
-    x, y = np.empty(size, w.dtype), np.empty(size, w.dtype)
-    term = np.empty(size, cost.dtype)
-    count = 0
-    for i in range(size):
-        if i not in (a, b) and (w[a, i] > 0 or w[b, i] > 0):
-            near[count] = i
-            x[count], y[count] = w[a, i], w[b, i]
-            term[count] = xlogx(table, w[a, i] + w[b, i]) - xlogx(table, w[a, i]) - xlogx(table, w[b, i])
-            count += 1
-    for s in range(count):
-        row, x_s, y_s, term_s = cost[near[s]], x[s], y[s], term[s]
-        lowest = bounds[near[s]]
-        for t in range(s + 1, count):
-            left, right = x_s + x[t], y_s + y[t]
-            if left > 0 and right > 0:  # otherwise both are linked to the same cluster only, and nothing changes
-                change = xlogx(table, left + right) - xlogx(table, left) - xlogx(table, right) - term_s - term[t]
-                row[near[t]] -= times * change
-                lowest = min(lowest, row[near[t]])
-        bounds[near[s]] = lowest
-
-
-@kernel
-def _compute_row_costs(table, a, size, alive, w, wt, p, cost, bounds):
-    """Compute the costs of all pairs with cluster a."""
-    total = np.zeros(size, cost.dtype)
-    _add_row_gains(table, a, size, w, total, 2 if wt is None else 1)
-    if wt is not None:
-        _add_row_gains(table, a, size, wt, total, 1)
-    for j in range(size):
-        if alive[j] and j != a:
-            low = min(a, j)
-            cost[low, max(a, j)] = _compute_own_cost(table, a, j, w, p) - total[j]
-            bounds[low] = min(bounds[low], cost[low, max(a, j)])
-
-
-@kernel
-def _add_row_gains(table, a, size, w, total, times):
-    """Add to total[j] the gain of every common entry k of the rows a and j."""
-    near = np.empty(size, np.int64)
-    x = np.empty(size, w.dtype)
-    term = np.empty(size, total.dtype)
-    count = 0
-    for k in range(size):
-        if k != a and w[a, k] > 0:
-            near[count] = k
-            x[count] = w[a, k]
-            term[count] = xlogx(table, w[a, k])
-            count += 1
-    for j in range(size):
-        row = w[j]
-        gain = total[j] - total[j]
-        for s in range(count):
-            y = row[near[s]]
-            if y > 0:
-                gain += xlogx(table, x[s] + y) - term[s] - xlogx(table, y)
-        if row[j] > 0 and w[a, j] > 0 and j != a:  # j itself is not a common entry
-            gain -= xlogx(table, w[a, j] + row[j]) - xlogx(table, w[a, j]) - xlogx(table, row[j])
-        total[j] += times * gain

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.arrays import Float64, Int32
+from curiograph.arrays import Float32, Float64, Int32
 from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.history import check_alpha
 from curiograph.centrality.rank_transition import check_p_g
@@ -26,7 +26,6 @@ from curiograph.errors import FileFormatError, SettingError
 from curiograph.exploration.mdp import Candidates, Fallback, check_fallback
 from curiograph.files import PathLike, as_path, check_file, wrap_parse_errors
 from curiograph.graph.batch import GraphBatch
-from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint, hash_values

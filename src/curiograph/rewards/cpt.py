@@ -76,7 +76,8 @@ def compute_step_compressibility(
                 csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], *table, bits
             )
         else:
-            heuristics = freeze_array(np.array([*HEURISTICS.values()] if used == "best" else [HEURISTICS[used]]))
+            codes = range(len(HEURISTICS)) if used == "best" else [HEURISTICS.index(used)]
+            heuristics = freeze_array(np.array(codes))
             kernels.rate_distortion.compute_growth_compressibility(
                 csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], heuristics, NUM_PAIRS, used == "best",
                 *table, bits,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from curiograph import kernels
 from curiograph.errors import UnknownNameError
 
 FixedPairs = Literal["auto", "best", "all", "edges", "joint", "joint-self", "stationary", "single"]
@@ -16,15 +15,8 @@ MAX_ALL = 100
 """Number of nodes up to which "auto" is "all"; for larger graphs that may be a poor bound, and "auto" is "best"."""
 NUM_PAIRS = 100
 """Number of pairs evaluated at every merge, by default."""
-HEURISTICS: dict[str, int] = {
-    "all": kernels.rate_distortion.ALL,
-    "edges": kernels.rate_distortion.EDGES,
-    "joint": kernels.rate_distortion.JOINT,
-    "joint-self": kernels.rate_distortion.JOINT_SELF,
-    "stationary": kernels.rate_distortion.STATIONARY,
-    "single": kernels.rate_distortion.SINGLE,
-}
-"""Kernel codes of single heuristics without random numbers, of which "best" takes the best."""
+HEURISTICS = ("all", "edges", "joint", "joint-self", "stationary", "single")
+"""Single heuristics without random numbers, of which "best" takes the best, in the order of their kernel codes."""
 
 
 def check_pairs(pairs: str, choices: tuple[str, ...] = get_args(Pairs)) -> None:

@@ -84,6 +84,12 @@ class RateDistortion:
         """Compressibility C = H - mean R: the area above the curve."""
         return float(np.mean(self.upper[0] - self.upper))
 
+    def __repr__(self) -> str:
+        size = f"{len(self.scale):,} nodes"
+        return (
+            f"RateDistortion({size}, entropy {self.entropy:.4g} bits, compressibility {self.compressibility:.4g} bits)"
+        )
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the curve with its lower bound; on new axes if `ax` is None."""
         from curiograph.plotting import plot_rate_distortion
@@ -256,7 +262,8 @@ def _merge(
         _merge_random(pairs == "random-edges", num_pairs, rng, table, w, transpose, p, rates, merges)
     else:
         limit = min(num_pairs, size * size)  # fits into a machine integer
-        kernels.rate_distortion.compute_curve(HEURISTICS[pairs], limit, table, w, transpose, p, rates, merges)
+        code = HEURISTICS.index(pairs)
+        kernels.rate_distortion.compute_curve(code, limit, table, w, transpose, p, rates, merges)
     upper: Float64 = rates * unit if table is not None else rates
     upper[-1] = 0.0
     return upper, merges
@@ -274,7 +281,7 @@ def _merge_random(
     merges: Int64,
 ) -> None:
     """Fill `rates` and `merges` as `kernels.rate_distortion.compute_curve` does, with random (linked) pairs."""
-    kernel = kernels.rate_distortion
+    kernel = kernels.clusters
     size = len(p)
     rates[0] = kernel.compute_rate(table, w, p)
     rows, columns = np.empty_like(rates), np.empty_like(rates)
@@ -282,7 +289,9 @@ def _merge_random(
     kernel.sum_rows(table, size, w if transpose is None else transpose, columns)
     clusters = np.arange(size)
     for k in range(size - 1):
-        first, second = kernel.find_linked_pairs(size, w) if only_linked else (clusters[:0], clusters[:0])
+        first, second = (
+            kernels.rate_distortion.find_linked_pairs(size, w) if only_linked else (clusters[:0], clusters[:0])
+        )
         if len(first):
             chosen = np.sort(rng.choice(len(first), min(num_pairs, len(first)), replace=False))
             first, second = first[chosen], second[chosen]

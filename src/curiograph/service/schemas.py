@@ -54,19 +54,28 @@ def encode_number(value: float | None) -> float | None:
 Number = Annotated[float | None, AfterValidator(encode_number)]
 
 
+class _Model(BaseModel):
+    """Base of all models: the docstrings of fields are their descriptions in the OpenAPI document."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
 def _config(**example: Any) -> ConfigDict:
     """Configure a request model: strict types, no other fields, and an example for the OpenAPI document."""
     return ConfigDict(extra="forbid", strict=True, json_schema_extra={"examples": [example]})
 
 
-class MeasureRequest(BaseModel):
+class MeasureRequest(_Model):
     """One walk, or several."""
 
     model_config = _config(graph="toy:library", walk=["music", "physics", "chemistry"])
     graph: GraphId
     walk: Walk | None = None
+    """One walk; give this or `walks`."""
     walks: Walks | None = None
+    """Several walks; give this or `walk`."""
     compressibility: bool = True
+    """Also compute compressibility, which takes time proportional to the cube of a walk's length."""
 
     @model_validator(mode="after")
     def _check_walks(self) -> Self:
@@ -80,7 +89,7 @@ class MeasureRequest(BaseModel):
         return self.walks or [self.walk or []]
 
 
-class ExploreRequest(BaseModel):
+class ExploreRequest(_Model):
     """A whole walk by an agent."""
 
     model_config = _config(graph="toy:library", agent="greedy", reward="igt", start="music", steps=8, seed=0)
@@ -88,12 +97,14 @@ class ExploreRequest(BaseModel):
     agent: AgentName = "greedy"
     reward: RewardName = "igt"
     start: Label | None = None
+    """First node of the walk; random if null."""
     steps: Steps = 10
     fallback: Literal["frontier", "anywhere"] = "frontier"
+    """Candidates at a dead end: the unvisited neighbors of the walk, or all unvisited nodes."""
     seed: Seed = 0
 
 
-class LookRequest(BaseModel):
+class LookRequest(_Model):
     """One step: the walk so far, and the agent that chooses the next node."""
 
     model_config = _config(graph="toy:library", walk=["music", "physics"], agent="greedy", reward="igt", seed=0)
@@ -107,13 +118,15 @@ class LookRequest(BaseModel):
     seed: Seed = 0
 
 
-class RankRequest(BaseModel):
+class RankRequest(_Model):
     """PageRank, or curious PageRank by an agent."""
 
     model_config = _config(graph="toy:library", history=["music", "logic"], agent="greedy", reward="igt", k=5)
     graph: GraphId
     history: Walk | None = None
+    """Nodes to teleport to; all nodes if null."""
     agent: AgentName | None = None
+    """Agent that walks, as listed by `GET /api/v1/agents`; plain PageRank if null."""
     reward: RewardName = "igt"
     alpha: Alpha = 0.85
     p_g: Greediness = 0.5
@@ -121,16 +134,20 @@ class RankRequest(BaseModel):
     seed: Seed = 0
 
 
-class RecommendRequest(BaseModel):
+class RecommendRequest(_Model):
     """Nodes to visit next, for one history or for several."""
 
     model_config = _config(graph="toy:library", history=["music", "physics"], k=3, candidates="last", reasons=True)
     graph: GraphId
     history: Walk | None = None
+    """One history; give this or `histories`."""
     histories: Walks | None = None
+    """Several histories; give this or `history`."""
     k: Count = 10
     candidates: Literal["last", "history", "all"] = "all"
+    """Nodes to choose from: the unvisited neighbors of the last node, those of the history, or all unvisited nodes."""
     reasons: bool = False
+    """Also return the reasons of every recommendation."""
     prepared_only: Annotated[
         bool,
         Field(
@@ -151,21 +168,24 @@ class RecommendRequest(BaseModel):
         return self.histories or [self.history or []]
 
 
-class PredictRequest(BaseModel):
+class PredictRequest(_Model):
     """A history whose next node is predicted and, to see its percentile, the choice that was made."""
 
     model_config = _config(graph="toy:library", history=["music", "physics"], choice="mathematics", k=5)
     graph: GraphId
     history: Walk
+    """Nodes visited so far, in order."""
     choice: Label | None = None
+    """The node that was chosen next, to see its percentile."""
     k: Count = 10
 
 
-class EvaluateJobRequest(BaseModel):
+class EvaluateJobRequest(_Model):
     """A job: returns of an agent over many walks."""
 
     model_config = _config(kind="evaluate", graph="rg", agent="greedy", reward="igt", steps=10, episodes=50)
     kind: Literal["evaluate"]
+    """Kind of the job."""
     graph: GraphId
     agent: AgentName = "greedy"
     reward: RewardName = "igt"
@@ -174,13 +194,15 @@ class EvaluateJobRequest(BaseModel):
     seed: Seed = 0
 
 
-class MeasureJobRequest(BaseModel):
+class MeasureJobRequest(_Model):
     """A job: growth of many walks."""
 
     model_config = _config(kind="measure", graph="toy:library", walks=[["music", "physics"], ["logic", "computing"]])
     kind: Literal["measure"]
+    """Kind of the job."""
     graph: GraphId
     walks: Walks
+    """The walks to measure."""
 
 
 class RankJobRequest(RankRequest):
@@ -188,15 +210,18 @@ class RankJobRequest(RankRequest):
 
     model_config = _config(kind="rank", graph="rg", history=[3, 7], agent="igt-rg-horizon", reward="igt", k=10)
     kind: Literal["rank"]
+    """Kind of the job."""
 
 
-class PrepareJobRequest(BaseModel):
+class PrepareJobRequest(_Model):
     """A job: prepare recommendations for some nodes, or for all."""
 
     model_config = _config(kind="prepare", graph="toy:library")
     kind: Literal["prepare"]
+    """Kind of the job."""
     graph: GraphId
     nodes: Walk | None = None
+    """Nodes to prepare; all nodes if null."""
 
 
 JobRequest = Annotated[
@@ -204,201 +229,278 @@ JobRequest = Annotated[
 ]
 
 
-class ErrorDetail(BaseModel):
+class ErrorDetail(_Model):
     """Type and message of an error."""
 
     type: str
+    """Type of the error."""
     message: str
+    """What is wrong, and how to fix it."""
 
 
-class ErrorResponse(BaseModel):
+class ErrorResponse(_Model):
     """The format of every error."""
 
     error: ErrorDetail
+    """Type and message."""
 
 
-class GraphList(BaseModel):
+class GraphList(_Model):
     """All graphs."""
 
     graphs: list[GraphInfo]
+    """Id, title and size of every graph."""
 
 
-class NodeList(BaseModel):
+class NodeList(_Model):
     """Labels that match a search, the best match first, and the number of nodes of the graph."""
 
     nodes: list[NodeLabel]
+    """Matching labels."""
     total: int
+    """Number of nodes of the graph."""
 
 
-class CatalogEntry(BaseModel):
+class CatalogEntry(_Model):
     """Name and description of an agent or a reward."""
 
     name: str
+    """Name to use in requests."""
     about: str
+    """Description in one sentence."""
 
 
-class AgentList(BaseModel):
+class AgentList(_Model):
     """All agents."""
 
     agents: list[CatalogEntry]
+    """Name and description of every agent."""
 
 
-class RewardList(BaseModel):
+class RewardList(_Model):
     """All rewards."""
 
     rewards: list[CatalogEntry]
+    """Name and description of every reward."""
 
 
-class GapResponse(BaseModel):
+class GapResponse(_Model):
     """A gap: the nodes that opened and closed it, and the numbers of visited nodes at which they did."""
 
     dim: int
+    """Dimension of the gap: 1 for a loop."""
     opened_by: NodeLabel
+    """Node that opened the gap."""
     closed_by: NodeLabel | None
+    """Node that closed the gap; null if it is open."""
     opened_at: int
+    """Number of nodes visited when the gap opened."""
     closed_at: int | None
+    """Number of nodes visited when the gap closed; null if it is open."""
     lifetime: int | None
+    """Steps from opening to closing; null if the gap is open."""
 
 
-class GrowthResponse(BaseModel):
+class GrowthResponse(_Model):
     """Growth of a walk, one entry per distinct node in order of first visit."""
 
     step: list[int]
+    """Number of nodes visited."""
     node: list[NodeLabel]
+    """Visited nodes, first visits only."""
     edges: list[int]
+    """Number of edges of the visited subgraph."""
     beta0: list[int]
+    """Number of components of the visited subgraph."""
     beta1: list[int]
+    """Number of open information gaps."""
     compressibility: list[Number]
+    """Compressibility of the visited subgraph in bits; null if not computed."""
     opened: list[int]
+    """Number of gaps that the step opened."""
     closed: list[int]
+    """Number of gaps that the step closed."""
     gaps: list[GapResponse]
+    """All gaps, in order of opening."""
     revisits: int
+    """Number of visits that were skipped because the node had been visited before."""
 
 
-class GrowthsResponse(BaseModel):
+class GrowthsResponse(_Model):
     """Growth of several walks."""
 
     walks: list[GrowthResponse]
+    """Growth of every walk, in the order of the request."""
 
 
-class WalkResponse(BaseModel):
+class WalkResponse(_Model):
     """A walk of an agent, with the reward after every step except the start."""
 
     agent: str
+    """Name of the agent."""
     reward: str
+    """Name of the reward."""
     nodes: list[NodeLabel]
+    """Visited nodes in order."""
     rewards: list[Number]
+    """Reward after every step except the start."""
     total: Number
+    """Sum of the rewards."""
     ended_early: bool
+    """Whether the walk ran out of candidates before its last step."""
 
 
-class LookCandidate(BaseModel):
+class LookCandidate(_Model):
     """A candidate with its value for each motive and the score that the agent gives it."""
 
     node: NodeLabel
+    """Label of the candidate."""
     values: dict[str, Number]
+    """Value of the visited subgraph with this candidate, by motive."""
     score: Number
+    """Score by the agent; higher is better."""
 
 
-class LookResponse(BaseModel):
+class LookResponse(_Model):
     """Candidates of a walk for its next step."""
 
     candidates: list[LookCandidate]
+    """All candidates."""
     choice: NodeLabel | None
     """Choice of the agent."""
     best: dict[str, list[NodeLabel]]
     """Choice of each motive; several nodes if they are equal."""
     igt: Number
+    """Open information gaps of the walk so far."""
     cpt: Number
+    """Compressibility of the walk so far in bits; null for long walks."""
     on_the_way: bool
+    """Whether all candidates are neighbors of the last node; false at a dead end."""
 
 
-class RankedNode(BaseModel):
+class RankedNode(_Model):
     """A node with its rank and score."""
 
     rank: int
+    """Rank, from 1."""
     node: NodeLabel
+    """Label of the node."""
     score: float
+    """Score; all scores of a graph sum to 1."""
     stderr: Number = None
+    """Standard error of the score; null if it is exact."""
 
 
-class RankResponse(BaseModel):
+class RankResponse(_Model):
     """The best nodes."""
 
     history: list[NodeLabel] | None
+    """History of the request."""
     agent: str | None
+    """Agent of the request."""
     alpha: float
+    """Probability to continue instead of teleporting."""
     converged: bool
+    """Whether the requested precision was reached."""
     ranking: list[RankedNode]
+    """The best nodes, best first."""
 
 
-class RecommendedNode(BaseModel):
+class RecommendedNode(_Model):
     """A node to visit next; the fields after `stderr` are present if reasons were requested."""
 
     node: NodeLabel
+    """Label of the node."""
     score: float
+    """Score; higher is better."""
     stderr: float
+    """Standard error of the score."""
     ranks: dict[str, int] | None = None
+    """Rank of the node by each component of the score."""
     candidates: int | None = None
+    """Number of candidates that were ranked."""
     links: list[NodeLabel] | None = None
+    """Nodes of the history that link to the node."""
     opens: list[list[NodeLabel]] | None = None
+    """Loops of the gaps that a visit of the node would open."""
     closes: list[NodeLabel] | None = None
+    """Nodes that opened the gaps which a visit of the node would close."""
     compressibility: Number = None
+    """Change of compressibility by a visit of the node, in bits."""
 
 
-class RecommendResponse(BaseModel):
+class RecommendResponse(_Model):
     """Nodes to visit next, best first."""
 
     history: list[NodeLabel]
+    """History of the request."""
     candidates: int
+    """Number of candidates that were ranked."""
     recommendations: list[RecommendedNode]
+    """Recommended nodes, best first."""
     used: list[NodeLabel] | None = None
     """Prepared nodes of the history, with `prepared_only`; PageRank uses the whole history."""
 
 
-class RecommendManyResponse(BaseModel):
+class RecommendManyResponse(_Model):
     """Nodes to visit next, for each history."""
 
     users: list[RecommendResponse]
+    """Recommendations for every history, in the order of the request."""
 
 
-class PredictedNode(BaseModel):
+class PredictedNode(_Model):
     """A candidate with its share of the scores, and the share of the other candidates that it beats."""
 
     node: NodeLabel
+    """Label of the candidate."""
     shares: dict[str, Number]
+    """Share of the scores of all candidates, by component."""
     percentiles: dict[str, Number]
+    """Share of the other candidates with a lower score, by component."""
 
 
-class PredictResponse(BaseModel):
+class PredictResponse(_Model):
     """The likeliest next nodes by the mixture, and the choice that was made if given."""
 
     candidates: int
+    """Number of candidates."""
     ranking: list[PredictedNode]
+    """The likeliest candidates, best first."""
     choice: PredictedNode | None
+    """The choice that was given, if it is a candidate."""
 
 
-class JobResponse(BaseModel):
+class JobResponse(_Model):
     """A job: its progress and, once done, its result."""
 
     id: str
+    """Id of the job."""
     kind: Literal["evaluate", "measure", "rank", "prepare"]
+    """Kind of the job."""
     graph: str
+    """Id of the graph."""
     state: JobState
+    """State of the job."""
     done: int
+    """Units of work that are done."""
     of: int
     """Total units of work; 0 until it is known, and it may grow."""
     result: dict[str, Any] | None
+    """Result of a finished job; null before."""
     error: ErrorDetail | None
+    """Error of a failed job."""
 
 
-class JobList(BaseModel):
+class JobList(_Model):
     """All jobs, without their results."""
 
     jobs: list[JobResponse]
+    """All jobs."""
 
 
-class HealthResponse(BaseModel):
+class HealthResponse(_Model):
     """Status of the service."""
 
     status: Literal["ok"]
+    """Always ok."""

@@ -51,7 +51,7 @@ def test_movielens_releases(tmp_path):
     large = films(tmp_path / "data" / "movielens" / "ml-25m")
     assert load_dataset("movielens-25m", tmp_path / "data").source_path.parent == large
     assert load_dataset("movielens-25m", small).source_path.parent == small
-    with pytest.raises(FileFormatError, match=r"contains several of movielens \(ml-25m, ml-latest-small\)"):
+    with pytest.raises(FileFormatError, match=r"contains several movielens datasets \(ml-25m, ml-latest-small\)"):
         load_dataset("movielens", tmp_path / "data")
 
 
@@ -64,7 +64,7 @@ def test_load_by_path(tmp_path):
     assert load_dataset(walks).name == "walks.txt"
     walks.write_text("a,b\n,\n")
     assert load_dataset(walks, lenient=True).skipped.count == 1
-    with pytest.raises(SettingError, match="a folder is searched only for names"):
+    with pytest.raises(SettingError, match="omit the folder, which is for names of datasets"):
         load_dataset(walks, tmp_path)
     books(tmp_path / "mine" / "read")
     with pytest.raises(FileFormatError, match=r"contains several datasets \(some, read\)"):
@@ -85,5 +85,5 @@ def test_missing_datasets(tmp_path):
             load_dataset(name)
         assert str(raised.value) == (
             f"the dataset {name} is not in {tmp_path / 'cache' / 'curiograph' / 'data'}; run `curiograph data get "
-            f"{get}`, give its folder with --from DIR, or set CURIOGRAPH_DATA."
+            f"{get}`, give its folder (folder=DIR, or --from DIR on the command line), or set CURIOGRAPH_DATA."
         )

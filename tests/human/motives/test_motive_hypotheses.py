@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.human.choices.bootstrap import Estimate, estimate_means
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.trajectories import Trajectories
+from curiograph.statistics.bootstrap import Estimate, estimate_means
 from support.people import follow_agent
 
 GRAPH = cg.generate("ba", nodes=50, seed=1)
@@ -142,7 +142,7 @@ ONE = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 2
             Trajectories.from_walks([["music", "zz"]]),
             {},
             cg.UnknownNodeError,
-            "the walks visit 'zz', which is not in the graph",
+            "the graph has no node 'zz'",
         ),
         ([["music", "physics"]], {}, cg.SettingError, "give Trajectories"),
         (ONE, {}, cg.WalkError, "all choices are by 1 user"),
@@ -155,7 +155,7 @@ ONE = Trajectories.from_walks([["music", "physics", "chemistry", "biology"]] * 2
         (SOME, {"reward": "joy"}, cg.UnknownNameError, "there is no reward 'joy'"),
         (SOME, {"folds": 1}, cg.SettingError, "folds is 1"),
         (SOME, {"burn_in": 0}, cg.SettingError, "burn_in is 0"),
-        (SOME, {"memory": 2, "burn_in": 3}, cg.SettingError, "memory is 2; remember burn_in = 3"),
+        (SOME, {"memory": 2, "burn_in": 3}, cg.SettingError, "memory is 2; give a whole number, burn_in = 3 or more"),
         (SOME, {"min_choices": 0}, cg.SettingError, "min_choices is 0"),
         (SOME, {"seed": -1}, cg.SettingError, "seed is -1"),
     ],

@@ -29,7 +29,7 @@ def test_scaled_components_are_standardized(scored):
     scores = scored.score_mixture(Mixture({"markov": 1.0}, scaled=True))
     for a, b in zip(scored.choices.candidates.offsets[:-1], scored.choices.candidates.offsets[1:], strict=True):
         assert abs(scores[a:b].mean()) < 1e-9
-        assert scores[a:b].std() == pytest.approx(1) or np.ptp(scored.counts["markov"][a:b]) == 0
+        assert scores[a:b].std() == pytest.approx(1) or np.ptp(scored.baselines["markov"][a:b]) == 0
 
 
 def test_rows_select_choices(scored):

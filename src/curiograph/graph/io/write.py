@@ -23,12 +23,12 @@ _WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
 
 
 def write_graph(graph: Graph, path: PathLike) -> None:
-    """Write a graph atomically in the format of the file extension, so that `read_graph` reads it back.
+    """Write a graph to a file atomically; the file extension determines the format.
 
     Parameters
     ----------
     graph : Graph
-        The graph.
+        Graph to write.
     path : str or path
         The file to write. Its extension determines which labels are kept:
 
@@ -37,7 +37,8 @@ def write_graph(graph: Graph, path: PathLike) -> None:
         - `.gml`: text and integers;
         - `.graphml`: text; integers are read back as text, because ids are text in GraphML;
         - edge lists (`.tsv`, `.csv`, `.txt`, `.edges`, `.edgelist`): integers if all labels are integers, otherwise
-          text. They keep neither nodes without edges, which raise an error, nor the order of nodes.
+          text. Neither the order of the nodes nor the direction is stored: read a directed graph with
+          `read_graph(path, directed=True)`. A node without edges raises GraphError.
 
     Raises
     ------

@@ -49,7 +49,7 @@ class ChoiceSet:
     graph: Graph
     """Graph on which the choices were made."""
     windows: Windows
-    """Histories and chosen nodes, the shortest histories first."""
+    """Histories and chosen nodes, in order of increasing history length, as `iterate_explorations` requires."""
     candidates: Candidates
     """Candidates of each choice, in ascending order."""
     streams: Streams
@@ -57,8 +57,23 @@ class ChoiceSet:
 
     @classmethod
     def from_windows(cls, graph: Graph, windows: Windows, among: CandidateScope = "last") -> ChoiceSet:
-        """Find the candidates: the unvisited out-neighbors of the last node ("last") or all unvisited nodes ("all")."""
-        candidates = Candidates(np.zeros(1, np.int64), np.empty(0, np.int32))
+        """Create a choice set by finding the candidates of each choice.
+
+        Parameters
+        ----------
+        graph : Graph
+            Graph on which the choices were made.
+        windows : Windows
+            Histories and chosen nodes.
+        among : {"last", "all"}
+            Candidates: the unvisited out-neighbors of the last node, or all unvisited nodes.
+
+        Returns
+        -------
+        ChoiceSet
+            The choices with their candidates.
+        """
+        candidates = Candidates(offsets=np.zeros(1, np.int64), nodes=np.empty(0, np.int32))
         if len(windows):
             candidates = find_candidates(graph, windows.list_histories(), among)
         streams = kernels.random.make_streams(np.uint64(0), 0, len(windows))
@@ -73,7 +88,7 @@ class ChoiceSet:
         Parameters
         ----------
         which : slice or array
-            Slice, boolean mask or positions of the choices to select.
+            Slice, boolean mask or ascending positions of the choices to select.
 
         Returns
         -------
@@ -85,7 +100,7 @@ class ChoiceSet:
         return ChoiceSet(
             graph=self.graph,
             windows=self.windows.rows(which),
-            candidates=Candidates(np.concatenate([[0], np.cumsum(counts)]), nodes),
+            candidates=Candidates(offsets=np.concatenate([[0], np.cumsum(counts)]), nodes=nodes),
             streams=self.streams[which],
         )
 
@@ -99,7 +114,7 @@ class ChoiceSet:
         return ChoiceRanks.from_scores(scores, self.candidates, self.chosen)
 
     def iterate_explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
-        """Yield the histories in order, as batches of walks of equal length, each with one step left."""
+        """Yield the histories in order, as batches of walks of equal length, each with one step left to choose."""
         stack, resolved_reward = GraphBatch.of([self.graph]), as_reward(reward)
         histories = self.windows.histories
         lengths, run_starts = np.unique(np.count_nonzero(histories >= 0, axis=1), return_index=True)
@@ -159,17 +174,17 @@ def find_choices(
     burn_in = check_integer(
         "burn_in", burn_in, 1, "give the number of distinct nodes visited before the first choice, 1 or more"
     )
-    memory = check_integer("memory", memory, burn_in, f"remember burn_in = {burn_in} visited nodes or more")
+    memory = check_integer("memory", memory, burn_in, f"give a whole number, burn_in = {burn_in} or more")
     walks = align_walks(graph, walks)
     found: list[_Visit] = []
     revisits = 0
     for number, user in enumerate(walks.users.tolist()):
         recent: dict[int, None] = {}  # the nodes of the memory, ordered by last visit
         for node in walks.walk(number).tolist():
-            is_revisit = node in recent
             if len(recent) >= burn_in:
-                revisits += is_revisit
-                if not is_revisit:
+                if node in recent:
+                    revisits += 1
+                else:
                     found.append(_Visit(history=list(recent), node=node, user=user))
             recent.pop(node, None)
             recent[node] = None
@@ -199,14 +214,11 @@ def align_walks(graph: Graph, walks: Any) -> Trajectories:
     require_edges(as_graph(graph))
     if not isinstance(walks, Trajectories):
         raise SettingError(
-            f"the walks are {quote_value(walks)}; give Trajectories, as from Trajectories.from_walks(lists)."
+            f"the walks are {quote_value(walks)}; give Trajectories, for example Trajectories.from_walks(lists)."
         )
     if walks.names is graph.names:
         return walks
-    for node in np.unique(walks.nodes).tolist():
-        if walks.names[node] not in graph:
-            raise UnknownNodeError(
-                f"the walks visit {walks.names[node]!r}, which is not in the graph; use walks.on(graph) to drop such "
-                "visits."
-            )
-    return walks.on(graph)
+    try:
+        return walks.on(graph, strict=True)
+    except UnknownNodeError as error:
+        raise UnknownNodeError(f"{error} Use walks.on(graph) to drop visits of nodes that are not in it.") from None

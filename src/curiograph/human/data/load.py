@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from curiograph.errors import FileFormatError, SettingError, UnknownNameError
 from curiograph.files import PathLike, as_path
@@ -13,24 +14,35 @@ from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.messages import quote_value
 
 
-def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, lenient: bool = False) -> Dataset:
+def load_dataset(
+    name_or_path: PathLike, folder: PathLike | None = None, *, lenient: bool = False, **table: Any
+) -> Dataset:
     """Load recorded human walks.
 
     Parameters
     ----------
     name_or_path : str or path
-        `wikispeedia`, `movielens`, one release such as `movielens-25m`, `books`; or a folder with the files of one of
-        them; or a file that `read_trajectories` reads.
+        Name of a dataset (`wikispeedia`, `movielens`, `books`, or one release such as `movielens-25m`), a folder with
+        its files, or a file that `read_trajectories` reads.
     folder : str or path, optional
-        Where to look for a name: the folder of the dataset, or a folder of datasets. Default: the folder in the
-        environment variable CURIOGRAPH_DATA, then the cache that `curiograph data get` fills.
+        Folder in which to look for a name: that of the dataset, or one that contains datasets. Default: the folder in
+        the environment variable CURIOGRAPH_DATA, then the cache that `curiograph data get` fills.
     lenient : bool
         Skip bad rows and report them in `skipped` instead of raising FileFormatError.
+    **table
+        Columns, sessions and header of your own file, as for `read_trajectories`.
 
     Returns
     -------
     Dataset
         The walks, and the graph and titles if the dataset has them.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such dataset or file.
+    FileFormatError
+        If the dataset is missing, ambiguous or malformed.
 
     Examples
     --------
@@ -45,39 +57,53 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
             downloads = [source.name for source in SOURCES.values() if name in (source.name, source.reader.name)]
             raise FileFormatError(
                 f"the dataset {name} is not in {', '.join(map(str, _list_roots(folder)))}; run `curiograph data get "
-                f"{downloads[0]}`, give its folder with --from DIR, or set CURIOGRAPH_DATA."
+                f"{downloads[0]}`, give its folder (folder=DIR, or --from DIR on the command line), or set "
+                "CURIOGRAPH_DATA."
             )
+        _check_no_table(name, table)
         return _get_reader(name).read(found, lenient=lenient)
     path = as_path(name_or_path)
     if not path.exists():
         known = ", ".join(dict.fromkeys([*READERS, *SOURCES]))
         raise UnknownNameError(f"there is no dataset and no file {quote_value(name)}; the datasets are {known}.")
     if folder is not None:
-        raise SettingError(f"{path} is a path, and a folder is searched only for names; give the path alone.")
+        raise SettingError(
+            f"{path} is a path, but a folder was given too; omit the folder, which is for names of datasets."
+        )
     if path.is_dir():
         places = [(reader, place) for reader in READERS.values() for place in _find_places(path, reader)]
         if not places:
-            files = "; ".join(f"{reader.name}: {', '.join(reader.entry_files)}" for reader in READERS.values())
-            raise FileFormatError(f"{path}: contains no dataset; looked for the files of {files}.")
+            files = ", ".join(f"{reader.name} ({', '.join(reader.entry_files)})" for reader in READERS.values())
+            raise FileFormatError(f"{path}: contains no dataset; looked for {files}.")
         if len(places) > 1:
             folders = ", ".join(_get_folder(place).name for _, place in places)
             raise FileFormatError(f"{path}: contains several datasets ({folders}); give the folder of one.")
         reader, place = places[0]
+        _check_no_table(reader.name, table)
         return reader.read(place, lenient=lenient)
-    read = next((reader.read for reader in READERS.values() if path.name in reader.entry_files), read_trajectories)
-    return read(path, lenient=lenient)
+    known_reader = next((reader for reader in READERS.values() if path.name in reader.entry_files), None)
+    if known_reader is None or any(value for value in table.values()):
+        return read_trajectories(path, lenient=lenient, **table)
+    return known_reader.read(path, lenient=lenient)
+
+
+def _check_no_table(name: str, table: dict[str, Any]) -> None:
+    """Raise SettingError if columns or sessions are given for a dataset with columns of its own."""
+    for option, value in table.items():
+        if value:
+            raise SettingError(f"{option} is {quote_value(value)}, but {name} has columns of its own; leave it out.")
 
 
 def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:
-    """Return what to read for the dataset with this name, or None if it is not on this machine."""
+    """Return the file or folder to read for a dataset, or None if it is not on this machine."""
     reader = _get_reader(name)
     for root in _list_roots(folder):
         places = _find_places(root, reader)
-        if name not in READERS and (folder is None or reader.find(root) is None):  # one release among several
+        if name not in READERS and (folder is None or reader.find(root) is None):  # a release: only its own folder
             places = [place for place in places if _get_folder(place).name == Path(SOURCES[name].folder).name]
         if len(places) > 1:
             found = ", ".join(_get_folder(place).name for place in places)
-            raise FileFormatError(f"{root}: contains several of {name} ({found}); give the folder of one.")
+            raise FileFormatError(f"{root}: contains several {name} datasets ({found}); give the folder of one.")
         if places:
             return places[0]
     return None
@@ -106,16 +132,17 @@ def _list_roots(folder: PathLike | None) -> list[Path]:
             raise FileFormatError(f"{folder}: there is no such folder; check its name.")
         return [as_path(folder)]
     given = os.environ.get("CURIOGRAPH_DATA")
+    roots = [Path(given)] if given else []
     try:
-        return [*([Path(given)] if given else []), get_cache_folder()]
-    except SettingError:
-        if given is None:
+        roots.append(get_cache_folder())
+    except SettingError:  # without a home folder, CURIOGRAPH_DATA is sufficient
+        if not roots:
             raise
-        return [Path(given)]
+    return roots
 
 
 def _find_places(root: Path, reader: DatasetReader) -> list[Path]:
-    """Return what a reader can read in a folder, or else in its subfolder there, or else one level below either."""
+    """Return the datasets in `root` or in the reader's subfolder; if neither is one, those one level below."""
     folders = (root, root / reader.folder)
     for folder in folders:
         if place := reader.find(folder):

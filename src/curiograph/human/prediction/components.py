@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Float64
+from curiograph.arrays import Float32, Float64
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
-from curiograph.graph.features import Float32
 from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
@@ -31,7 +30,7 @@ _PAGERANK_BATCH = 256  # nodes from which PageRank is solved at a time: bounds t
 
 @dataclass(frozen=True)
 class Mixture:
-    """Weights of components and their parameters: what is fitted to training users."""
+    """Weights and parameters of a weighted sum of components, fitted to training users."""
 
     weights: Mapping[str, float]
     """Weight of each component, up to a common factor."""
@@ -42,10 +41,14 @@ class Mixture:
     scaled: bool = False
     """Whether to standardize components among the candidates of each choice; needed unless all are probabilities."""
 
+    @property
+    def unit_weights(self) -> dict[str, float]:
+        """Weights scaled to unit Euclidean norm."""
+        return normalize_weights(self.weights, self.weights)
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values, with the weights on the unit sphere."""
-        weights = normalize_weights(self.weights, self.weights)
-        return {"alpha": self.alpha, "steps": self.steps, "scaled": self.scaled, "weights": weights}
+        """Return the fields as plain values, with the weights scaled to unit Euclidean norm."""
+        return {"alpha": self.alpha, "steps": self.steps, "scaled": self.scaled, "weights": self.unit_weights}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,9 +60,9 @@ class Components:
     pagerank: Float32
     """PageRank, alphas x candidates."""
     walkers: Mapping[str, Float32]
-    """Probability that each kind of walkers is at a candidate, steps x candidates."""
-    counts: Mapping[str, Float64]
-    """Scores of each count-based baseline."""
+    """Probability that the walkers of each component are at a candidate after each step, steps x candidates."""
+    baselines: Mapping[str, Float64]
+    """Scores of the candidates by each count-based baseline."""
 
     def rows(self, which: NDArray[np.bool_]) -> Components:
         """Select choices by a mask."""
@@ -68,15 +71,15 @@ class Components:
             choices=self.choices.rows(which),
             pagerank=self.pagerank[:, kept],
             walkers={name: table[:, kept] for name, table in self.walkers.items()},
-            counts={name: scores[kept] for name, scores in self.counts.items()},
+            baselines={name: scores[kept] for name, scores in self.baselines.items()},
         )
 
     def compute_component(self, name: str, alpha: float, steps: int) -> Float64:
-        """Return the scores of one component; walkers teleport after at most `steps` steps."""
+        """Return the scores of one component; walkers teleport with probability 1 - alpha and after `steps` steps."""
         if name == PAGERANK:
             return np.asarray(self.pagerank[ALPHAS.index(alpha)], np.float64)
-        if name in self.counts:
-            return self.counts[name]
+        if name in self.baselines:
+            return self.baselines[name]
         powers = alpha ** np.arange(steps + 1)
         table = self.walkers[name][:steps]
         return np.asarray((powers[1:].astype(np.float32) @ table) / powers.sum(), np.float64)
@@ -88,7 +91,7 @@ class Components:
     def score_mixture(self, mixture: Mixture) -> Float64:
         """Return the scores of a mixture."""
         total = np.zeros(len(self.choices.candidates.nodes))
-        for name, weight in normalize_weights(mixture.weights, mixture.weights).items():
+        for name, weight in mixture.unit_weights.items():
             if weight:
                 component = self.compute_component(name, mixture.alpha, mixture.steps)
                 if mixture.scaled:
@@ -112,7 +115,10 @@ class Components:
 def score_pagerank(
     choices: Mapping[CandidateScope, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
 ) -> dict[CandidateScope, Float32]:
-    """Compute the PageRank of all candidates by candidate set, alphas x candidates, as a job."""
+    """Compute the PageRank of all candidates for every alpha; return an array alphas x candidates by candidate set.
+
+    The histories must have equal lengths, as those of `Trajectories.windows`.
+    """
     tasks = [(among, alpha) for among in choices for alpha in ALPHAS]
     job = Job(
         name="pagerank",
@@ -135,10 +141,10 @@ def score_pagerank(
 
 
 def _score_pagerank_task(choices: Mapping[CandidateScope, ChoiceSet], task: tuple[CandidateScope, float]) -> Result:
-    """Task function: PageRank of the candidates of one set for one alpha.
+    """Task function: compute the PageRank of the candidates in one candidate set for one alpha.
 
-    The PageRank of a history is a weighted mean of those of its nodes; the weight of a node is the expected number of
-    visits before the first teleport, which is smaller where walks end at dead ends.
+    The PageRank of a history is a weighted mean of the PageRanks of its nodes. The weight of a node is the expected
+    number of visits before the first teleport, which is smaller if walks reach dead ends.
     """
     among, alpha = task
     graph, candidates, histories = choices[among].graph, choices[among].candidates, choices[among].windows.histories

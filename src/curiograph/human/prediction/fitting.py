@@ -43,7 +43,7 @@ def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int
 def fit_methods(training: Components, trials: int, seed: int) -> dict[str, Mixture]:
     """Fit every method; a mixture starts its search from the best mixtures of fewer components."""
     pagerank = fit_mixture(training, [PAGERANK], trials, seed)
-    fits = {name: Mixture({name: 1.0}) for name in training.counts} | {PAGERANK: pagerank}
+    fits = {name: Mixture({name: 1.0}) for name in training.baselines} | {PAGERANK: pagerank}
     for theory, rewards in _THEORIES.items():
         for kind in KINDS:
             curious = [f"{kind} {reward}" for reward in rewards]

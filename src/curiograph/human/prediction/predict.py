@@ -14,9 +14,9 @@ import numpy as np
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.pretrained import AGENT_FILE, save_agent
 from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.arrays import Float32
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.files import PathLike
-from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import BASELINES
 from curiograph.human.choices.choice_sets import CandidateScope
@@ -241,7 +241,8 @@ class PredictionRun:
                 agents[reward] = fingerprint("agent", agent)
             except SettingError:  # an agent of the user's own, without a fingerprint
                 agents[reward] = str(agent.name)
-        return Prediction(name=self.study.name, facts=facts, outcomes=outcomes, agents=agents)
+        skipped = self.study.skipped
+        return Prediction(name=self.study.name, facts=facts, outcomes=outcomes, agents=agents, skipped=skipped)
 
     @cached_property
     def scored(self) -> dict[CandidateScope, Components]:
@@ -261,7 +262,7 @@ class PredictionRun:
                 choices=each,
                 pagerank=pagerank[among],
                 walkers=walked[among],
-                counts={
+                baselines={
                     ranker.name: ranker.scores(graph, each.windows.list_histories(), each.candidates)
                     for ranker in rankers
                 },

@@ -15,14 +15,13 @@ import scipy.sparse
 
 from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
-from curiograph.arrays import Int32, Int64
+from curiograph.arrays import Float32, Int32, Int64
 from curiograph.centrality.curious_pagerank import make_start_states
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
-from curiograph.graph.features import Float32
 from curiograph.graph.graph import Graph
 from curiograph.human.data.incidence import gather_product
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
