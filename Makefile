@@ -50,6 +50,7 @@ results: .venv/test.done
 	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
+	$(BIN)/python scripts/compare_pairs.py
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Take the screenshots of the page for README and docs in its tests; page.png needs Wikispeedia in CURIOGRAPH_DATA.

@@ -234,6 +234,17 @@ def _format_r(row: dict[str, Any]) -> str:
     return f"{row['r']:+.1%} ± {row['r_spread']:.1%}, {row['r_low']:+.1%} to {row['r_high']:+.1%}"
 
 
+def format_pairs(run: dict[str, Any]) -> list[str]:
+    """Format the compressibility and the time of every pair heuristic by family."""
+    families = list(dict.fromkeys(row["family"] for row in run["rows"]))
+    names = list(dict.fromkeys(row["pairs"] for row in run["rows"]))
+    cells = {(row["pairs"], row["family"]): f"{row['bits']:.2f} ({row['seconds']:.2g} s)" for row in run["rows"]}
+    lines = ["| bits (time) | " + " | ".join(f"`{family}`" for family in families) + " |"]
+    lines += ["|---" + "|---:" * len(families) + "|"]
+    lines += [f"| `{name}` | " + " | ".join(cells[name, family] for family in families) + " |" for name in names]
+    return [*lines, "", f"Generated graphs of {run['nodes']:,} nodes, seed {run['seed']}; one core."]
+
+
 def format_load(run: dict[str, Any]) -> list[str]:
     """Format the load test, one line per candidate set."""
     first = run["loads"][0]
@@ -270,6 +281,7 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("scale sizes", "scale", format_sizes, DOCS / "scale.md"),
     ("scale walks", "scale", format_walks, DOCS / "scale.md"),
     ("scale plan", "scale", format_plan, DOCS / "scale.md"),
+    ("pairs", "pairs", format_pairs, DOCS / "measure.md"),
 ]
 """The marker of each table, the stored run, the function that formats it, and the page."""
 

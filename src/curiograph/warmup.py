@@ -30,11 +30,13 @@ def warm_up() -> float:
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
     compare_growth(library(), people, steps=3, replicates=1, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
-    rate_distortion(weighted, pairs="edges")
+    rate_distortion(weighted, pairs="best")
     for graph in (library(), weighted):
         compare_walks(graph, {"unbiased": None, "random": "random"}, walks=2, steps=4)
     rate_distortion(library())
+    measure(library(), ["music", "physics", "chemistry"], pairs="best")
     heavy = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0)])
+    rate_distortion(heavy)
     for graph in (library(), weighted, heavy, Graph.from_edges([(0, 1)], directed=True)):
         labels = graph.labels[:2]
         pagerank(graph, history=labels)

@@ -138,9 +138,7 @@ def test_bad_input(arguments: dict, message: str) -> None:
         cg.pagerank(cg.toys.library(), **arguments)
 
 
-def test_graph_without_edges_is_refused() -> None:
-    with pytest.raises(cg.GraphError, match="no edges"):
-        cg.pagerank(cg.Graph.from_edges([], nodes=["a", "b"]))
+def test_bad_graphs_are_refused() -> None:
     with pytest.raises(cg.GraphError, match="not a curiograph Graph"):
         cg.pagerank([(0, 1)])  # type: ignore[arg-type]
     huge = cg.Graph.from_edges([(0, 1, 1e308), (0, 2, 1e308)])

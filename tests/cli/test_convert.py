@@ -13,5 +13,5 @@ def test_convert_reports_dropped_and_merged_edges(run: Run, tmp_path: Path) -> N
     path.write_text("a,b\nb,a\na,a\n")
     done = run("convert", str(path), str(tmp_path / "links.npz"))
     assert done.code == 0
-    assert "1 self-loops dropped, 1 parallel edges merged" in done.err
+    assert "1 self-loops kept for random walks only, 1 parallel edges added to the weights" in done.err
     assert cg.read_graph(tmp_path / "links.npz").labels == ["a", "b"]

@@ -173,7 +173,7 @@ def test_json_is_one_document_of_slow_commands(here: Path, line: str) -> None:
 def test_environment_variable_for_quiet(
     run: Run, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert "1 self-loops dropped" in run("convert", "links.csv", "links.npz").err
+    assert "1 self-loops kept" in run("convert", "links.csv", "links.npz").err
     monkeypatch.setenv("CURIOGRAPH_QUIET", "1")
     with pytest.raises(SystemExit) as stop:
         main()

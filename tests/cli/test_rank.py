@@ -99,7 +99,6 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(run, bad_files, arguments, 
     ("graph", "message"),
     [
         ("negative.csv", "weight"),
-        ("alone.json", "no edges, so there is nowhere to walk"),
         ("none.tsv", "there is no such file"),
         ("toy:moon", "there is no toy graph 'moon'"),
     ],
@@ -107,6 +106,13 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(run, bad_files, arguments, 
 def test_bad_graphs(run, bad_files, graph, message):
     check_rejected(run, bad_files, ["rank", graph, "--history", "a", "--out", "x.json"], message)
     check_rejected(run, bad_files, ["rank", graph, "--history", "a", "--json"], message)
+
+
+def test_graph_without_edges_gives_the_history(run, bad_files, monkeypatch):
+    monkeypatch.chdir(bad_files)
+    scores = run("rank", "alone.json", "--history", "a", "--json").document["scores"]
+    assert scores.pop("a") == 1
+    assert not any(scores.values())
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def assert_same(graph: Graph, other: Graph) -> None:
 
 def unweighted_if_empty(graph: Graph) -> Graph:
     """Formats that store weights with the edges do not keep that a graph without edges was weighted."""
-    if graph.num_edges or graph.weights is None:
+    if graph.num_edges or graph.loops is not None or graph.weights is None:
         return graph
     return Graph(graph.indptr, graph.indices, directed=graph.directed, names=graph.names)
 
@@ -62,9 +62,10 @@ def test_igraph_round_trip(graph):
 
 @given(graphs())
 def test_scipy_round_trip(graph):
-    again = Graph.from_scipy(graph.to_scipy(), directed=graph.directed, nodes=graph.labels)
-    if graph.weights is not None and np.all(graph.weights == 1):
-        graph = Graph(graph.indptr, graph.indices, directed=graph.directed, names=graph.names)
+    matrix = graph.to_scipy()
+    again = Graph.from_scipy(matrix, directed=graph.directed, nodes=graph.labels)
+    if graph.weights is not None and np.all(matrix.data == 1):
+        graph = Graph(graph.indptr, graph.indices, directed=graph.directed, names=graph.names, loops=graph.loops)
     assert_same(graph, again)
 
 
@@ -74,6 +75,7 @@ def test_networkx_multigraph_is_merged_and_counted():
     assert graph.directed
     assert graph.num_edges == 2
     assert graph.cleaning == Cleaning(self_loops=1, parallel_edges=1)
+    assert graph.to_scipy().toarray().tolist() == networkx.to_numpy_array(source).tolist() == [[0, 2], [1, 1]]
 
 
 def test_networkx_attributes_other_than_weight_are_ignored():
@@ -138,7 +140,9 @@ def test_scipy_direction_and_weights():
     assert Graph.from_scipy([[0, 1], [1, 0]]).weights is None
     assert Graph.from_scipy([[0, 1], [0, 0]]).directed
     assert Graph.from_scipy(np.array([[False, True], [True, False]])).weights is None
-    assert Graph.from_scipy([[5, 1], [1, 0]]).weights is None
+    assert Graph.from_scipy([[1, 1], [1, 0]]).weights is None
+    assert Graph.from_scipy([[5, 1], [1, 0]]).weights.tolist() == [1, 1]
+    assert Graph.from_scipy([[5, 1], [1, 0]]).loops.tolist() == [5, 0]
     assert Graph.from_scipy([[5, 1], [1, 0]]).cleaning.self_loops == 1
     assert Graph.from_scipy([[0, 1], [1, 0]], directed=True).num_edges == 2
     assert Graph.from_scipy([[0, 3], [0, 0]], directed=False).weights.tolist() == [3, 3]

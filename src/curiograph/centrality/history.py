@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -68,10 +68,18 @@ class Teleport:
 def make_teleport(graph: Graph, history: Any, weights: Any = None) -> Teleport:
     """Return q of one history: uniform on its distinct nodes, or proportional to the weights of its entries.
 
+    A mapping contains labels and their weights.
+
     >>> from curiograph.graph.toys import library
     >>> make_teleport(library(), ["music", "logic"], weights=[3, 1]).probabilities
     array([0.75, 0.25])
+    >>> make_teleport(library(), {"music": 3, "logic": 1}).probabilities
+    array([0.75, 0.25])
     """
+    if isinstance(history, Mapping):
+        if weights is not None:
+            raise SettingError("the history is a mapping to weights, and there are weights too; give one of them.")
+        history, weights = list(history), list(history.values())
     visits = _locate_nodes(graph, history)
     place = {node: row for row, node in enumerate(dict.fromkeys(visits))}
     nodes = np.asarray(list(place), np.int32)
@@ -126,7 +134,7 @@ def is_history_batch(graph: Graph, history: Any) -> bool:
     if hasattr(history, "nodes"):  # a Walk
         return False
     first = history[0]
-    if isinstance(first, (list, np.ndarray)) or hasattr(first, "nodes"):
+    if isinstance(first, (list, np.ndarray, Mapping)) or hasattr(first, "nodes"):
         return True
     if not isinstance(first, tuple) or first in graph:
         return False

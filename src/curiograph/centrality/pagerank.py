@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64
-from curiograph.centrality.history import Teleport, check_alpha, make_teleports
+from curiograph.centrality.history import Teleport, check_alpha, make_teleport, make_teleports
 from curiograph.centrality.scores import find_top_nodes, label_scores, plot_top_scores
 from curiograph.errors import ConvergenceError, SettingError
-from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.messages import quote_value
 from curiograph.validation import check_integer, is_number, resolve_workers
 
@@ -93,25 +93,29 @@ def pagerank(
     history: Any = None,
     *,
     weights: Any = None,
+    dangling: Any = None,
     tolerance: float = TOLERANCE,
     max_iterations: int = MAX_ITERATIONS,
 ) -> PageRank:
     """Compute PageRank: eta = (1 - alpha) (I - alpha P^T)^-1 q.
 
-    P holds the transition probabilities of a random walk and q is uniform on the history. A walker at a node without
-    out-links teleports to q.
+    P holds the transition probabilities of a random walk, which follows links and self-loops in proportion to their
+    weights, and q is uniform on the history. A walker at a node without out-links teleports to q.
 
     Parameters
     ----------
     graph : Graph
-        Graph with at least one edge.
+        Graph with at least one node. Without edges, the result is q.
     alpha : float
         Probability to follow a link instead of teleporting, in [0, 1).
-    history : list, optional
-        Labels of visited nodes, the targets of teleports. Default: all nodes. A list of lists is a batch of histories,
-        which is several times faster than one call per history.
+    history : list or mapping, optional
+        Labels of visited nodes, the targets of teleports; a mapping from labels to weights for a non-uniform q.
+        Default: all nodes. A list of lists or mappings is a batch of histories, which is several times faster than one
+        call per history.
     weights : list, optional
         One number per entry of the history, for a non-uniform q; one list per history for a batch.
+    dangling : list or mapping, optional
+        Labels to which walkers at nodes without out-links move, or a mapping from labels to weights. Default: q.
     tolerance : float
         Maximum residual of the result.
     max_iterations : int
@@ -134,11 +138,17 @@ def pagerank(
     [0.5833, 0.1667, 0.0833, 0.1667]
     """
     graph = as_graph(graph)
-    require_edges(graph)
+    require_nodes(graph)
     alpha = check_alpha(alpha)
     tolerance = check_positive("tolerance", tolerance)
     max_iterations = check_integer("max_iterations", max_iterations, 1, "give 1 or more")
     teleports, is_batch = make_teleports(graph, history, weights)
+    if dangling is not None:
+        target = make_teleport(graph, dangling)
+        scores, residual, iterations = _solve_dangling(graph, alpha, teleports, target, tolerance, max_iterations)
+        if is_batch:
+            return PageRank(graph, alpha, scores, residual, iterations)
+        return PageRank(graph, alpha, scores[0], float(residual[0]), int(iterations[0]))
     if is_batch:
         return PageRank(graph, alpha, *_solve_batch(graph, alpha, teleports, tolerance, max_iterations))
     return PageRank(graph, alpha, *_solve_one(graph, alpha, teleports[0], tolerance, max_iterations))
@@ -189,7 +199,8 @@ def _solve_one(
     """Solve y = q + alpha P^T y with iterative refinement; return normalized scores, residual and iterations."""
     transition = graph.transition
     small = len(graph.indices) <= _SORTED_ENTRIES
-    use_sweeps = graph.directed or (alpha <= _SWEEP_ALPHA and small)
+    # conjugate gradients split rows at the diagonal, which has to be empty
+    use_sweeps = graph.directed or transition.has_loops or (alpha <= _SWEEP_ALPHA and small)
     sorted_transition = transition.sorted_by_length if use_sweeps and small else None
     rows, share = transition.rows, transition.share
     q = np.zeros(graph.num_nodes)
@@ -232,6 +243,28 @@ def _solve_one(
     unsorted = np.empty_like(scores)
     unsorted[sorted_transition.order] = scores
     return unsorted, residual, iterations
+
+
+def _solve_dangling(
+    graph: Graph,
+    alpha: float,
+    teleports: Sequence[Teleport],
+    dangling: Teleport,
+    tolerance: float,
+    max_iterations: int,
+) -> tuple[Float64, Float64, NDArray[np.int64]]:
+    """Solve for walkers that move from nodes without out-links to the distribution d (`dangling`) instead of to q.
+
+    With A = (I - alpha P^T)^-1, where rows of P without out-links are zero, and m the score of the nodes without
+    out-links, eta = (1 - alpha) A q + alpha m A d. Both terms are PageRanks, up to the factors of
+    `compute_flow_scales`, and m follows from the sum over these nodes.
+    """
+    solved = _solve_batch(graph, alpha, [*teleports, dangling], 0.5 * tolerance, max_iterations)
+    visits = solved[0] * compute_flow_scales(graph, alpha, solved[0])[:, None]
+    held = visits[:, graph.transition.share == 0].sum(axis=1)
+    mass = (1 - alpha) * held[:-1] / (1 - alpha * held[-1])
+    scores = (1 - alpha) * visits[:-1] + (alpha * mass)[:, None] * visits[-1]
+    return scores / scores.sum(axis=1, keepdims=True), solved[1][:-1] + solved[1][-1], solved[2][:-1] + solved[2][-1]
 
 
 # ---- batches of histories -------------------------------------------------------------------------------------------

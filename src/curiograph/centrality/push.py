@@ -10,7 +10,7 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.history import Teleport, check_alpha, make_teleport
 from curiograph.centrality.pagerank import check_positive
-from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.graph.graph import Graph, as_graph, require_nodes
 from curiograph.messages import quote_value
 from curiograph.validation import check_integer
 
@@ -98,9 +98,9 @@ def pagerank_top(
     Parameters
     ----------
     graph : Graph
-        Graph with at least one edge.
-    history : list
-        Labels of visited nodes, the targets of teleports.
+        Graph with at least one node.
+    history : list or mapping
+        Labels of visited nodes, the targets of teleports, or a mapping from labels to weights.
     k : int
         Number of nodes to find.
     alpha : float
@@ -124,7 +124,7 @@ def pagerank_top(
     True
     """
     graph = as_graph(graph)
-    require_edges(graph)
+    require_nodes(graph)
     k = check_integer("k", k, 1, "ask for 1 node or more")
     alpha = check_alpha(alpha)
     result = push_scores(
@@ -163,10 +163,11 @@ def push_scores(
     ([0], True)
     """
     transition = graph.transition
-    strengths = None if graph.weights is None else transition.strength
+    indptr, indices, weights = transition.out_rows
+    strengths = None if weights is None else transition.strength
     max_probability = transition.max_in_probability if graph.directed else None
     nodes, low, width, best, held, waiting, certain, _ = kernels.push.push_scores(
-        graph.indptr, graph.indices, graph.weights, strengths, max_probability, transition.hubs, alpha,
+        indptr, indices, weights, strengths, max_probability, transition.hubs, alpha,
         teleport.nodes, teleport.probabilities, k, tolerance, max_edges,
     )  # fmt: skip
     # Waiting mass becomes score, except for what reaches dead ends, which is returned in proportion to all scores.

@@ -26,8 +26,8 @@ _BATCH_SIZE = 1024  # walkers per batch; bounds the memory and does not change t
 def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
     """Simulate PageRank's random walks from the start nodes of `walkers`.
 
-    Each walk follows out-links with probability proportional to their weights, may revisit nodes, and stops at a dead
-    end. Return node positions of shape (walks, steps), padded with -1.
+    Each walk follows out-links and self-loops with probability proportional to their weights, may revisit nodes, and
+    stops at a dead end. Return node positions of shape (walks, steps), padded with -1.
 
     >>> from curiograph.exploration.mdp import begin
     >>> path = Graph.from_edges([("a", "b"), ("b", "c")], directed=True)
@@ -35,9 +35,10 @@ def simulate_unbiased_walks(walkers: Exploration, steps: int) -> Int32:
     array([[ 0,  1,  2, -1]], dtype=int32)
     """
     graph = walkers.stack.graphs[0]
-    weights = freeze_array(np.empty(0)) if graph.weights is None else graph.weights
+    indptr, indices, weights = graph.transition.out_rows
+    weights = freeze_array(np.empty(0)) if weights is None else weights
     walks: Int32 = kernels.sampling.sample_markov_walks(
-        graph.indptr, graph.indices, weights, walkers.nodes[:, 0].copy(), walkers.streams, steps
+        indptr, indices, weights, walkers.nodes[:, 0].copy(), walkers.streams, steps
     )
     return walks
 

@@ -132,11 +132,23 @@ def _show_motives(motives: Motives) -> None:
             *_format_estimate(fit.gain),
             *_format_estimate(fit.behind),
             fit.percentile.value,
+            "yes" if fit.opposed else "",
             *_format_estimate(fit.best_for),
         ]
         for fit in motives.values()
     ]
-    columns = ("motive", "p_g", "gain", "95 %", "behind best", "95 %", "percentile", "best for users", "95 %")
+    columns = (
+        "motive",
+        "p_g",
+        "gain",
+        "95 %",
+        "behind best",
+        "95 %",
+        "percentile",
+        "opposed",
+        "best for users",
+        "95 %",
+    )
     size = f"{motives.choices:,} choices by {len(motives.users):,} users"
     show_table(f"bits per choice better than chance: {size}", columns, rows)
 

@@ -52,6 +52,13 @@ def measure(
     no_compressibility: Annotated[
         bool, typer.Option("--no-compressibility", help="Do not compute compressibility (slow for long walks).")
     ] = False,
+    pairs: Annotated[
+        str,
+        typer.Option(
+            help="Pairs of clusters that compressibility tries at every merge: auto (all up to 100 nodes, then best), "
+            "best, all, edges, joint, joint-self, stationary or single."
+        ),
+    ] = "auto",
     table: Annotated[
         str,
         typer.Option(
@@ -123,7 +130,12 @@ def measure(
         texts = options.read_walk_file(walk_file) if walk_file is not None else options.split_labels(walk or "")
         people = [options.LabelReader(g).known_walk(texts, lenient)]
     with show_progress(quiet) as progress:
-        settings: Any = {"max_dim": max_dim, "compressibility": not no_compressibility, "lenient": lenient}
+        settings: Any = {
+            "max_dim": max_dim,
+            "compressibility": not no_compressibility,
+            "pairs": pairs,
+            "lenient": lenient,
+        }
         parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
         growths = measure_walks(g, people, progress=progress, **settings, **parallel)
     is_single = walks is None

@@ -141,7 +141,10 @@ def open_graph(text: str, directed: bool = False) -> Graph:
     graph = read_graph(text, directed=True if directed else None)
     cleaning = graph.cleaning
     if cleaning.self_loops or cleaning.parallel_edges:
-        counts = f"{cleaning.self_loops} self-loops dropped, {cleaning.parallel_edges} parallel edges merged"
+        counts = (
+            f"{cleaning.self_loops} self-loops kept for random walks only, {cleaning.parallel_edges} parallel edges "
+            "added to the weights"
+        )
         print_remark(f"{text}: {counts}", quiet="CURIOGRAPH_QUIET" in os.environ)
     return graph
 

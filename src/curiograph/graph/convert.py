@@ -1,4 +1,4 @@
-"""Conversion to and from networkx, igraph and scipy; keeps labels, node order, direction and weights."""
+"""Conversion to and from networkx, igraph and scipy; keeps labels, node order, direction, weights and self-loops."""
 
 from __future__ import annotations
 
@@ -25,16 +25,19 @@ _CHUNK = 2**16
 def get_edge_arrays(graph: Graph) -> tuple[Int64, Int64, Float64 | None]:
     """Return the positions of both ends of every edge, and the weights; undirected edges once, lower position first.
 
-    >>> source, target, _ = get_edge_arrays(Graph.from_edges([(0, 1), (2, 1)]))
+    Self-loops are included.
+
+    >>> source, target, _ = get_edge_arrays(Graph.from_edges([(0, 1), (2, 1), (1, 1)]))
     >>> source.tolist(), target.tolist()
-    ([0, 1], [1, 2])
+    ([0, 1, 1], [1, 1, 2])
     """
-    source = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), graph.degrees)
-    target = graph.indices.astype(np.int64)
+    indptr, indices, weights = graph.transition.out_rows
+    source = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(indptr))
+    target = indices.astype(np.int64)
     if graph.directed:
-        return source, target, graph.weights
-    once = source < target
-    return source[once], target[once], None if graph.weights is None else graph.weights[once]
+        return source, target, weights
+    once = source <= target
+    return source[once], target[once], None if weights is None else weights[once]
 
 
 def chunk_edges(graph: Graph) -> Iterator[Iterable[tuple[int, int, float | None]]]:
@@ -69,7 +72,7 @@ def get_text_labels(graph: Graph, kind: str) -> list[str]:
     return list(texts)
 
 
-def from_networkx(graph: networkx.Graph) -> Graph:
+def from_networkx(graph: networkx.Graph, *, weight: str | None = "weight") -> Graph:
     """Convert a networkx graph, see `Graph.from_networkx`."""
     import networkx
 
@@ -77,9 +80,15 @@ def from_networkx(graph: networkx.Graph) -> Graph:
         raise GraphError(f"from_networkx was given a {get_type_name(graph)}; give a networkx Graph or DiGraph.")
     labels = _check_labels(graph)
     position = {label: number for number, label in enumerate(labels)}
-    edges = list(graph.edges(data="weight"))
+    edges = [(u, v, None if weight is None else data.get(weight)) for u, v, data in graph.edges(data=True)]
+    if weight not in (None, "weight") and edges and all(value is None for _, _, value in edges):
+        found = sorted({str(name) for _, _, data in graph.edges(data=True) for name in data})
+        raise GraphError(
+            f"no edge has the attribute {weight!r}; the attributes of edges are {', '.join(found) or 'none'}. Give one "
+            "of them as weight, or None for an unweighted graph."
+        )
     pairs = [(position[u], position[v]) for u, v, _ in edges]
-    return _from_pairs(pairs, [weight for _, _, weight in edges], labels, directed=graph.is_directed())
+    return _from_pairs(pairs, [value for _, _, value in edges], labels, directed=graph.is_directed())
 
 
 def to_networkx(graph: Graph) -> networkx.Graph:
@@ -148,7 +157,7 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, nodes: Iterable[Has
     row, column = (axis.astype(np.int64) for axis in entries.coords)
     keep = np.ones(len(row), bool) if directed else row <= column
     row, column, data = row[keep], column[keep], entries.data[keep]
-    weighted = bool(np.any(data[row != column] != 1))
+    weighted = bool(np.any(data != 1))
     return Graph.from_arrays(row, column, data if weighted else None, directed=directed, names=names)
 
 
@@ -156,10 +165,11 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     """Return the adjacency matrix, see `Graph.to_scipy`."""
     import scipy.sparse
 
-    data = np.ones(len(graph.indices)) if graph.weights is None else graph.weights.copy()
+    indptr, indices, weights = graph.transition.out_rows
+    data = np.ones(len(indices)) if weights is None else weights.copy()
     size = graph.num_nodes
     # copied because the arrays of a graph are read-only, and in-place operations of scipy would fail
-    return scipy.sparse.csr_array((data, graph.indices.copy(), graph.indptr.copy()), shape=(size, size))
+    return scipy.sparse.csr_array((data, indices.copy(), indptr.copy()), shape=(size, size))
 
 
 def _from_pairs(

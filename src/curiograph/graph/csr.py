@@ -45,6 +45,34 @@ def build_csr(
     return indptr, (keys - rows * max(size, 1)).astype(np.int32), merged
 
 
+def count_parallel_edges(source: NDArray[Any], target: NDArray[Any], size: int) -> Float64:
+    """Return how often each edge occurs, in the order of `build_csr`.
+
+    >>> count_parallel_edges(np.array([0, 0, 0]), np.array([1, 2, 1]), 3).tolist()
+    [2.0, 1.0]
+    """
+    keys = source.astype(np.int64) * max(size, 1) + target
+    return np.unique(keys, return_counts=True)[1].astype(np.float64)
+
+
+def insert_loops(
+    indptr: Int64, indices: Int32, weights: Float64 | None, loops: Float64
+) -> tuple[Int64, Int32, Float64 | None]:
+    """Return rows with the self-loops of positive weight inserted; rows stay sorted.
+
+    >>> insert_loops(np.array([0, 1, 2]), np.array([1, 0]), None, np.array([0.0, 1.0]))
+    (array([0, 1, 3]), array([1, 0, 1]), None)
+    """
+    nodes = np.flatnonzero(loops > 0)
+    size = len(indptr) - 1
+    rows = np.repeat(np.arange(size, dtype=np.int64), np.diff(indptr))
+    slots = np.searchsorted(rows * size + indices, nodes * (size + 1))
+    shift = np.zeros(size + 1, np.int64)
+    np.cumsum(loops > 0, out=shift[1:])
+    merged = None if weights is None else np.insert(weights, slots, loops[nodes])
+    return indptr + shift, np.insert(indices, slots, nodes.astype(indices.dtype)), merged
+
+
 def symmetrize_csr(indptr: Int64, indices: Int32, weights: Float64 | None) -> tuple[Int64, Int32, Float64 | None]:
     """Add the transpose to an upper triangle; rows stay sorted, because transposing a CSR matrix sorts its rows."""
     import scipy.sparse

@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.errors import GraphError, UnknownNodeError
-from curiograph.graph.csr import build_csr, check_weights, concatenate_ranges, freeze_array, symmetrize_csr
+from curiograph.graph.csr import (
+    build_csr,
+    check_weights,
+    concatenate_ranges,
+    count_parallel_edges,
+    freeze_array,
+    symmetrize_csr,
+)
 from curiograph.graph.edges import check_iterable, index_edges
 from curiograph.graph.features import compute_degree_profile
 from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label
@@ -40,12 +47,12 @@ _CONVERTERS = {
 
 @dataclass(frozen=True)
 class Cleaning:
-    """Counts of the edges that were dropped or merged when a graph was built."""
+    """Counts of the self-loops and parallel edges that a graph was built from."""
 
     self_loops: int = 0
-    """Number of edges from a node to itself, which are dropped."""
+    """Number of edges from a node to itself. They are kept in `Graph.loops`, for random walks only."""
     parallel_edges: int = 0
-    """Number of repeated edges, which are merged into the first; their weights are summed."""
+    """Number of repeated edges, which are merged into the first; their weights, 1 by default, are summed."""
 
 
 class Graph:
@@ -55,14 +62,21 @@ class Graph:
     graph with `from_edges`, `from_networkx`, `from_igraph`, `from_scipy` or `read_graph`; the constructor takes arrays
     and does not check them.
 
+    Parallel edges are merged. Their weights are summed; without weights, the graph becomes weighted by the number of
+    parallel edges, unless all edges are repeated equally often. Self-loops are kept apart, in `loops`, and only random
+    walks follow them (`transition`: PageRank, unbiased walkers). A self-loop of an undirected graph counts once, as in
+    networkx (twice in igraph). Rows, `degrees`, `num_edges`, `neighbors` and
+    `skeleton`, and so candidates, rewards and agents, do not contain them.
+
     Parameters
     ----------
     indptr, indices : rows of out-neighbors in CSR format, sorted; an undirected edge is in both rows.
     weights : weight of every entry of `indices`; None for an unweighted graph.
     directed : whether edges have a direction.
     names : labels by position; 0 to n - 1 by default.
-    cleaning : counts of self-loops and parallel edges that were removed before.
+    cleaning : counts of the self-loops and parallel edges that the graph was built from.
     skeleton : the undirected, unweighted version of the graph, if known.
+    loops : weight of the self-loop of every node, 0 for none and 1 in an unweighted graph; None if no node has one.
 
     Examples
     --------
@@ -71,8 +85,8 @@ class Graph:
     Graph(3 nodes, 2 edges, undirected)
     >>> g.neighbors("b")
     ['a', 'c']
-    >>> g.cleaning
-    Cleaning(self_loops=1, parallel_edges=0)
+    >>> g.loops.tolist(), g.cleaning
+    ([0.0, 1.0, 0.0], Cleaning(self_loops=1, parallel_edges=0))
     """
 
     def __init__(
@@ -85,10 +99,12 @@ class Graph:
         names: Labels | None = None,
         cleaning: Cleaning | None = None,
         skeleton: Graph | None = None,
+        loops: Float64 | None = None,
     ) -> None:
         self.indptr: Int64 = freeze_array(indptr)
         self.indices: Int32 = freeze_array(indices)
         self.weights: Float64 | None = None if weights is None else freeze_array(weights)
+        self.loops: Float64 | None = None if loops is None else freeze_array(loops)
         self.directed = directed
         self.names: Labels = RangeLabels(len(indptr) - 1) if names is None else names
         if skeleton is not None:
@@ -127,12 +143,14 @@ class Graph:
         Returns
         -------
         Graph
-            Self-loops are dropped and parallel edges merged; `cleaning` counts both.
+            Parallel edges are merged and self-loops kept apart, see `Graph`; `cleaning` counts both.
 
         Examples
         --------
         >>> Graph.from_edges([("b", "a", 2.0), ("c", "a", 0.5)], nodes=["a", "b", "c", "alone"]).labels
         ['a', 'b', 'c', 'alone']
+        >>> Graph.from_edges([(0, 1), (1, 2), (1, 2)]).weights.tolist()
+        [1.0, 1.0, 2.0, 2.0]
         """
         source, target, weights, names = index_edges(edges, nodes)
         return cls.from_arrays(source, target, weights, directed=directed, names=names)
@@ -147,7 +165,7 @@ class Graph:
         directed: bool = False,
         names: Labels,
     ) -> Graph:
-        """Build a graph from positions: drop self-loops, merge parallel edges, sort rows.
+        """Build a graph from positions: set self-loops apart, merge parallel edges, sort rows.
 
         Parameters
         ----------
@@ -168,34 +186,54 @@ class Graph:
             raise GraphError(f"a graph of {size} nodes is too large; at most {_MAX_NODES} nodes fit.")
         if weights is not None:
             check_weights(weights)
-        loops = source == target
-        self_loops = int(np.count_nonzero(loops))
+        is_loop = source == target
+        self_loops = int(np.count_nonzero(is_loop))
+        loops: Float64 | None = None
         if self_loops:
-            keep = ~loops
-            source, target = source[keep], target[keep]
-            weights = None if weights is None else weights[keep]
+            loops = np.bincount(source[is_loop], None if weights is None else weights[is_loop], size).astype(np.float64)
+            if not np.all(np.isfinite(loops)):
+                raise GraphError("the weights of a node's self-loops add up to more than a number can hold.")
+            loops = loops if loops.any() else None
+            source, target = source[~is_loop], target[~is_loop]
+            weights = None if weights is None else weights[~is_loop]
         if not directed:
             source, target = np.minimum(source, target), np.maximum(source, target)
         indptr, indices, merged = build_csr(source, target, weights, size)
         parallel = len(source) - len(indices)
+        if weights is None and (parallel or (loops is not None and loops.max() > 1)):
+            counts = count_parallel_edges(source, target, size)
+            if loops is not None or counts.min() < counts.max():  # otherwise all probabilities are the same without
+                merged = counts
         if not directed:
             indptr, indices, merged = symmetrize_csr(indptr, indices, merged)
-        return cls(indptr, indices, merged, directed=directed, names=names, cleaning=Cleaning(self_loops, parallel))
+        cleaning = Cleaning(self_loops, parallel)
+        return cls(indptr, indices, merged, directed=directed, names=names, cleaning=cleaning, loops=loops)
 
     @classmethod
-    def from_networkx(cls, graph: networkx.Graph) -> Graph:
-        """Convert a networkx graph; keep labels, node order, direction and the edge attribute `weight`.
+    def from_networkx(cls, graph: networkx.Graph, *, weight: str | None = "weight") -> Graph:
+        """Convert a networkx graph; keep labels, node order, direction and the weights of edges.
 
-        Parallel edges are merged and their weights summed, self-loops are dropped; `cleaning` counts both. Other
-        attributes of nodes and edges are ignored.
+        Parallel edges are merged and self-loops kept apart, see `Graph`; `cleaning` counts both. Other attributes of
+        nodes and edges are ignored.
 
+        Parameters
+        ----------
+        graph : networkx Graph, DiGraph, MultiGraph or MultiDiGraph.
+        weight : edge attribute with the weight. None for an unweighted graph. Any name but the default must occur.
+
+        Examples
+        --------
         >>> import networkx
-        >>> Graph.from_networkx(networkx.path_graph(["a", "b", "c"])).labels
+        >>> path = networkx.path_graph(["a", "b", "c"])
+        >>> Graph.from_networkx(path).labels
         ['a', 'b', 'c']
+        >>> networkx.set_edge_attributes(path, 2.5, "clicks")
+        >>> Graph.from_networkx(path, weight="clicks").weights.tolist()
+        [2.5, 2.5, 2.5, 2.5]
         """
         from curiograph.graph.convert import from_networkx
 
-        return from_networkx(graph)
+        return from_networkx(graph, weight=weight)
 
     @classmethod
     def from_igraph(cls, graph: Any) -> Graph:
@@ -214,7 +252,7 @@ class Graph:
         Parameters
         ----------
         matrix : a sparse or dense matrix of numbers. Zeros are no edges, stored or not. The graph is weighted unless
-            all values off the diagonal are 1.
+            all values are 1. The diagonal contains the self-loops.
         directed : by default, whether the matrix is not symmetric. With False, an edge may be in one triangle or in
             both with the same value.
         nodes : labels of the rows, 0 to n - 1 by default.
@@ -229,7 +267,7 @@ class Graph:
         return from_scipy(matrix, directed=directed, nodes=nodes)
 
     def to_networkx(self) -> networkx.Graph:
-        """Convert to a networkx `Graph` or `DiGraph`; weights become the edge attribute `weight`.
+        """Convert to a networkx `Graph` or `DiGraph` with self-loops; weights become the edge attribute `weight`.
 
         >>> Graph.from_edges([("a", "b", 2.0)]).to_networkx().edges(data=True)
         EdgeDataView([('a', 'b', {'weight': 2.0})])
@@ -239,7 +277,7 @@ class Graph:
         return to_networkx(self)
 
     def to_igraph(self) -> Any:
-        """Convert to an igraph `Graph`; labels become the vertex attribute `name`, weights the attribute `weight`."""
+        """Convert to an igraph `Graph` with self-loops; labels become the vertex attribute `name`, weights `weight`."""
         from curiograph.graph.convert import to_igraph
 
         return to_igraph(self)
@@ -247,7 +285,7 @@ class Graph:
     def to_scipy(self) -> scipy.sparse.csr_array:
         """Convert to the adjacency matrix, a scipy `csr_array` of ones or of the weights.
 
-        An edge of weight 0 is a stored zero.
+        An edge of weight 0 is a stored zero. Self-loops are on the diagonal.
 
         >>> Graph.from_edges([(0, 1)]).to_scipy().toarray()
         array([[0., 1.],
@@ -266,7 +304,7 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Number of edges; an undirected edge counts once."""
+        """Number of pairs of different nodes that an edge joins; an undirected or a repeated edge counts once."""
         return len(self.indices) if self.directed else len(self.indices) // 2
 
     @property
@@ -314,7 +352,7 @@ class Graph:
 
     @cached_property
     def degrees(self) -> Int64:
-        """Number of neighbors of every node (out-neighbors in a directed graph)."""
+        """Number of neighbors of every node (out-neighbors in a directed graph), without the node itself."""
         return freeze_array(np.diff(self.indptr))
 
     @cached_property
@@ -344,12 +382,12 @@ class Graph:
 
     @property
     def skeleton(self) -> Graph:
-        """The graph without direction and weights, of which the subgraph of a walk is a part.
+        """The graph without direction, weights and self-loops, of which the subgraph of a walk is a part.
 
         >>> Graph.from_edges([(0, 1), (1, 0)], directed=True).skeleton
         Graph(2 nodes, 1 edges, undirected)
         """
-        if not self.directed and self.weights is None:
+        if not self.directed and self.weights is None and self.loops is None:
             return self
         return self._skeleton
 
@@ -358,7 +396,9 @@ class Graph:
         if not self.directed:
             return Graph(self.indptr, self.indices, names=self.names)
         rows = np.repeat(np.arange(self.num_nodes, dtype=np.int64), self.degrees)
-        return Graph.from_arrays(rows, self.indices.astype(np.int64), names=self.names)
+        low, high = np.minimum(rows, self.indices), np.maximum(rows, self.indices)
+        indptr, indices, _ = symmetrize_csr(*build_csr(low, high, None, self.num_nodes))
+        return Graph(indptr, indices, names=self.names)
 
     def subgraph(self, labels: Iterable[Hashable]) -> Graph:
         """The subgraph induced by some nodes, in the order of this graph.
@@ -378,12 +418,14 @@ class Graph:
         keep = positions[np.minimum(place, len(positions) - 1)] == columns if len(columns) else np.empty(0, bool)
         indptr = np.zeros(len(positions) + 1, np.int64)
         np.cumsum(np.bincount(rows[keep], minlength=len(positions)), out=indptr[1:])
+        loops = None if self.loops is None else self.loops[positions]
         return Graph(
             indptr,
             place[keep].astype(np.int32),
             None if self.weights is None else self.weights[slots[keep]],
             directed=self.directed,
             names=as_labels([self.names[int(p)] for p in positions]),
+            loops=loops if loops is not None and np.any(loops > 0) else None,
         )
 
     def save(self, path: str) -> None:
@@ -399,8 +441,8 @@ class Graph:
             return True
         if not isinstance(other, Graph):
             return NotImplemented
-        ours: list[Any] = [self.directed, self.indptr, self.indices, self.weights]
-        theirs: list[Any] = [other.directed, other.indptr, other.indices, other.weights]
+        ours: list[Any] = [self.directed, self.indptr, self.indices, self.weights, self.loops]
+        theirs: list[Any] = [other.directed, other.indptr, other.indices, other.weights, other.loops]
         if not all(map(np.array_equal, ours, theirs)):
             return False
         ranges = isinstance(self.names, RangeLabels) and isinstance(other.names, RangeLabels)
@@ -409,7 +451,14 @@ class Graph:
     def __reduce__(self) -> tuple[Any, ...]:
         # unpickled arrays are writable; the constructor makes them read-only again
         skeleton = self.__dict__.get("_skeleton") if self.directed else None
-        build = partial(Graph, directed=self.directed, names=self.names, cleaning=self.cleaning, skeleton=skeleton)
+        build = partial(
+            Graph,
+            directed=self.directed,
+            names=self.names,
+            cleaning=self.cleaning,
+            skeleton=skeleton,
+            loops=self.loops,
+        )
         return build, (self.indptr, self.indices, self.weights)
 
     def __hash__(self) -> int:
@@ -455,9 +504,14 @@ def as_flag(directed: object) -> bool:
     raise GraphError(f"directed is {quote_value(directed)}; give True or False.")
 
 
-def require_edges(graph: Graph) -> None:
-    """Raise GraphError if the graph has no nodes or no edges."""
+def require_nodes(graph: Graph) -> None:
+    """Raise GraphError if the graph has no nodes."""
     if graph.num_nodes == 0:
         raise GraphError("the graph is empty: it has no nodes; check the file or the edges it was built from.")
+
+
+def require_edges(graph: Graph) -> None:
+    """Raise GraphError if the graph has no nodes, or no edges between different nodes."""
+    require_nodes(graph)
     if graph.num_edges == 0:
         raise GraphError(f"the graph has {graph.num_nodes} nodes but no edges, so there is nowhere to walk.")

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
-from curiograph.arrays import Float64, Int64
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import GraphError
-from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.graph.csr import concatenate_ranges, freeze_array, insert_loops
 
 if TYPE_CHECKING:
     from curiograph.graph.graph import Graph
@@ -37,8 +37,8 @@ class SortedTransition(NamedTuple):
 class Transition:
     """Steps of a random walk: from u to v with probability P(u, v) = weight(u, v) / strength(u).
 
-    A node is dangling if it has no out-edge of positive weight. Rows contain in-neighbors; those of an undirected graph
-    are its own rows, not a copy. Everything is computed on first use.
+    Self-loops are steps too. A node is dangling if it has no out-edge of positive weight. Rows contain in-neighbors;
+    those of an undirected graph without self-loops are its own rows, not a copy. Everything is computed on first use.
 
     >>> from curiograph.graph.graph import Graph
     >>> steps = Graph.from_edges([("a", "b", 3.0), ("a", "c", 1.0)], directed=True).transition
@@ -47,22 +47,38 @@ class Transition:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self._indptr, self._indices, self._weights = graph.indptr, graph.indices, graph.weights
+        # not the graph itself: a cycle of references would delay the release of its memory
+        self._arrays = graph.indptr, graph.indices, graph.weights, graph.loops
         self._directed = graph.directed
         self.pagerank_by_alpha: dict[float, Float64] = {}
         """PageRank without a history by alpha, cached here by the rankers of a directed graph."""
 
+    @property
+    def has_loops(self) -> bool:
+        """Whether any node has a self-loop."""
+        return self._arrays[3] is not None
+
+    @cached_property
+    def out_rows(self) -> tuple[Int64, Int32, Float64 | None]:
+        """Bounds, out-neighbors including the node itself if it has a self-loop, and weights."""
+        indptr, indices, weights, loops = self._arrays
+        if loops is None:
+            return indptr, indices, weights
+        indptr, indices, weights = insert_loops(indptr, indices, weights, loops)
+        return freeze_array(indptr), freeze_array(indices), None if weights is None else freeze_array(weights)
+
     @cached_property
     def strength(self) -> Float64:
-        """Sum of the weights of the out-edges of every node; its degree in an unweighted graph."""
-        degrees = np.diff(self._indptr)
-        if self._weights is None:
+        """Sum of the weights of the out-edges of every node; their number in an unweighted graph."""
+        indptr, _, weights = self.out_rows
+        degrees = np.diff(indptr)
+        if weights is None:
             return freeze_array(degrees.astype(np.float64))
         strength = np.zeros(len(degrees))
         some = np.flatnonzero(degrees)
         if len(some):
             with np.errstate(over="ignore"):
-                strength[some] = np.add.reduceat(self._weights, self._indptr[some])
+                strength[some] = np.add.reduceat(weights, indptr[some])
         if not np.all(np.isfinite(strength)):
             raise GraphError("the weights of a node's edges add up to more than a number can hold; scale them down.")
         return freeze_array(strength)
@@ -79,13 +95,14 @@ class Transition:
 
     def get_strength(self, nodes: NDArray[Any]) -> Float64:
         """Strength of some nodes; in an unweighted graph, only their rows are read."""
-        if self._weights is not None:
+        indptr, _, weights = self.out_rows
+        if weights is not None:
             return np.asarray(self.strength[nodes])
-        return np.asarray(self._indptr[nodes + 1] - self._indptr[nodes], np.float64)
+        return np.asarray(indptr[nodes + 1] - indptr[nodes], np.float64)
 
     def get_share(self, nodes: NDArray[Any]) -> Float64:
         """1 / strength of some nodes, 0 for dangling nodes."""
-        if self._weights is not None:
+        if self.out_rows[2] is not None:
             return np.asarray(self.share[nodes])
         strength = self.get_strength(nodes)
         return np.divide(1.0, strength, out=np.zeros(len(strength)), where=strength > 0)
@@ -93,7 +110,8 @@ class Transition:
     @cached_property
     def total(self) -> float:
         """Sum of the strengths of all nodes."""
-        return float(len(self._indices)) if self._weights is None else float(self.strength.sum())
+        _, indices, weights = self.out_rows
+        return float(len(indices)) if weights is None else float(self.strength.sum())
 
     @cached_property
     def has_dangling(self) -> bool:
@@ -103,7 +121,7 @@ class Transition:
     @cached_property
     def rows(self) -> tuple[UInt64, UInt32, Float64 | None]:
         """Bounds, in-neighbors and weights, unsigned as the kernels require."""
-        indptr, indices, weights = self._indptr, self._indices, self._weights
+        indptr, indices, weights = self.out_rows
         if self._directed:
             import scipy.sparse
 

@@ -12,6 +12,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.rewards.cpt import compute_step_compressibility
 from curiograph.rewards.igt import GapTracker
+from curiograph.rewards.pairs import FixedPairs
 from curiograph.rewards.topology import compute_persistence
 
 OPEN = -1
@@ -46,7 +47,13 @@ class GrowthArrays:
 
 
 def compute_growth(
-    graph: Graph, nodes: Int32, offsets: Int64, *, max_dim: int = 1, compressibility: bool = True
+    graph: Graph,
+    nodes: Int32,
+    offsets: Int64,
+    *,
+    max_dim: int = 1,
+    compressibility: bool = True,
+    pairs: FixedPairs = "auto",
 ) -> GrowthArrays:
     """Compute the growth of walks given by the positions of their first visits; walk i is `offsets[i]:offsets[i + 1]`.
 
@@ -62,14 +69,16 @@ def compute_growth(
     gaps = [np.empty((0, 4), np.int64), *(_track_gaps(stack, nodes, offsets, walks, betti, edges) for walks in batches)]
     for walk in range(len(offsets) - 1) if max_dim > 1 else ():
         steps = slice(offsets[walk], offsets[walk + 1])
-        for dim, pairs in compute_persistence(graph.skeleton, nodes[steps], max_dim).items():
-            for opened, closed in pairs:
+        for dim, found in compute_persistence(graph.skeleton, nodes[steps], max_dim).items():
+            for opened, closed in found:
                 betti[steps][opened:closed, dim] += 1
                 gaps.append(np.array([[walk, dim, opened, OPEN if closed is None else closed]]))
     rows = np.concatenate(gaps)
     walk_of, dims, openings, closings = rows.T
     last = np.where(closings == OPEN, np.iinfo(np.int64).max, closings)
-    bits = compute_step_compressibility(stack, nodes, offsets) if compressibility else np.full(len(nodes), np.nan)
+    bits = np.full(len(nodes), np.nan)
+    if compressibility:
+        bits = compute_step_compressibility(stack, nodes, offsets, pairs)
     return GrowthArrays(
         offsets=offsets,
         nodes=nodes,

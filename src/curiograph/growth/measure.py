@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import Any, get_args, overload
 
 import numpy as np
 
+from curiograph.arrays import Int64
 from curiograph.errors import WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
@@ -26,6 +28,7 @@ from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine,
 from curiograph.parallel.chunks import split_by_size
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
+from curiograph.rewards.pairs import MAX_ALL, FixedPairs, check_pairs
 from curiograph.skipped import OUTSIDE, Skipped
 from curiograph.validation import check_integer
 
@@ -35,7 +38,13 @@ _TASK_COST = 5e7
 
 @overload
 def measure(
-    graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ..., lenient: bool = ...
+    graph: Graph,
+    walk: Sequence[Hashable],
+    *,
+    max_dim: int = ...,
+    compressibility: bool = ...,
+    pairs: FixedPairs = ...,
+    lenient: bool = ...,
 ) -> Growth: ...
 @overload
 def measure(
@@ -44,6 +53,7 @@ def measure(
     *,
     max_dim: int = ...,
     compressibility: bool = ...,
+    pairs: FixedPairs = ...,
     lenient: bool = ...,
     engine: EngineName | Engine = ...,
     workers: int | None = ...,
@@ -57,6 +67,7 @@ def measure(
     *,
     max_dim: int = 1,
     compressibility: bool = True,
+    pairs: FixedPairs = "auto",
     lenient: bool = False,
     engine: EngineName | Engine = "local",
     workers: int | None = None,
@@ -77,7 +88,11 @@ def measure(
     max_dim : int
         Highest dimension of gaps; 2 and above need gudhi.
     compressibility : bool
-        Compute compressibility, which takes time proportional to the cube of a walk's length.
+        Compute compressibility, which takes time proportional to the cube of a walk's length at every step.
+    pairs : {"auto", "best", "all", "edges", "joint", "joint-self", "stationary", "single"}
+        Pairs of clusters that compressibility evaluates at every merge, see `rate_distortion`. By default all pairs up
+        to 100 visited nodes, as the reward `cpt` does, and beyond the best of several heuristics. The curve of a longer
+        walk may therefore rise at 101 nodes, which a warning reports; "best" is one method for the whole curve.
     lenient : bool
         Drop visits of nodes that are not in the graph, and walks without any other visits, instead of raising
         UnknownNodeError. `Growth.outside` and `Growths.skipped` count them.
@@ -97,6 +112,12 @@ def measure(
     Growth or Growths
         The growth of one walk, or of all walks.
 
+    Warns
+    -----
+    UserWarning
+        If the default changes the method for compressibility within a walk, or an explicit heuristic gives a negative
+        value.
+
     Examples
     --------
     >>> from curiograph.graph.toys import library
@@ -111,6 +132,7 @@ def measure(
     """
     as_graph(graph)
     max_dim = check_integer("max_dim", max_dim, 1, "give 1 or a higher whole number")
+    check_pairs(pairs, get_args(FixedPairs))
     used_engine = resolve_engine(engine, workers, address, run)
     recorded = getattr(walk, "walks", walk)  # of a Dataset
     if isinstance(recorded, RecordedWalks):
@@ -128,12 +150,26 @@ def measure(
         else:
             visits = find_visits(graph, [walk] if is_single else walk, lenient=lenient)
         visits, walkers = _drop_empty_walks(visits, _number_walkers(visits), lenient)
+    _report_change_of_method(visits.offsets, compressibility, pairs)
     if is_single and run is None:
-        grown = compute_growth(graph, visits.nodes, visits.offsets, max_dim=max_dim, compressibility=compressibility)
+        grown = compute_growth(
+            graph, visits.nodes, visits.offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs
+        )
         return Growths(graph, grown, walkers)[0]
-    results = run_job(_make_job(graph, visits, max_dim, compressibility), used_engine, progress)
+    results = run_job(_make_job(graph, visits, max_dim, compressibility, pairs), used_engine, progress)
     growths = Growths(graph, concatenate_results(visits, results), walkers)
     return growths[0] if is_single else growths
+
+
+def _report_change_of_method(offsets: Int64, compressibility: bool, pairs: FixedPairs) -> None:
+    """Warn if the default takes other pairs of clusters for the end of a walk than for its beginning."""
+    count = int(np.count_nonzero(np.diff(offsets) > MAX_ALL))
+    if compressibility and pairs == "auto" and count:
+        warnings.warn(
+            f"compressibility of {count} walk{'' if count == 1 else 's'} is by pairs='all' up to {MAX_ALL} nodes and "
+            f"by pairs='best' beyond, so the curve may rise at {MAX_ALL + 1} nodes; pairs='best' is one method.",
+            stacklevel=3,
+        )
 
 
 def _list_walkers(walks: RecordedWalks, visits: Visits) -> Walkers:
@@ -202,24 +238,25 @@ def _is_walk(graph: Graph, item: Any) -> bool:
     )
 
 
-SharedInput = tuple[Graph, Visits, int, bool]
-"""Input of all tasks of a job: the graph without labels, the visits, `max_dim` and `compressibility`."""
+SharedInput = tuple[Graph, Visits, int, bool, FixedPairs]
+"""Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`."""
 
 
-def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool) -> Job:
+def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool, pairs: FixedPairs) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
     tasks = list(split_by_size(lengths**3 if compressibility else 100 * lengths, _TASK_COST))
     skeleton = graph.skeleton
     return Job(
         name="measure",
         function=measure_task,
-        shared=(Graph(skeleton.indptr, skeleton.indices), visits, max_dim, compressibility),
+        shared=(Graph(skeleton.indptr, skeleton.indices), visits, max_dim, compressibility, pairs),
         tasks=tasks,
         key=lambda: {
             "graph": hash_graph(skeleton),
             "walks": hash_values(visits.nodes, visits.offsets),
             "max_dim": max_dim,
             "compressibility": compressibility,
+            "pairs": pairs,
         },
         describe_task=lambda task: f"walks {task[0]} to {task[1] - 1}",
         unit="walks",
@@ -230,9 +267,9 @@ def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool)
 
 def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     """Compute the growth of the walks `task[0]` to `task[1] - 1`."""
-    graph, visits, max_dim, compressibility = shared
+    graph, visits, max_dim, compressibility, pairs = shared
     nodes, offsets = visits.select(*task)
-    grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility)
+    grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs)
     return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
 
 

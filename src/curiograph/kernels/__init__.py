@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from curiograph.kernels import (
+        all_pairs,
         beam,
         candidates,
+        clusters,
         compressibility,
         csr,
         homology,
@@ -36,8 +38,10 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "all_pairs",
     "beam",
     "candidates",
+    "clusters",
     "compressibility",
     "csr",
     "homology",

@@ -214,8 +214,8 @@ def compute_candidate_compressibility(indptr, indices, nodes, lengths, offsets, 
         if offsets[i] == offsets[i + 1]:
             continue
         length = lengths[i]
-        walk = _sort_walk(nodes[i], length)
-        _build_adjacency(indptr, indices, walk, inner)
+        walk = sort_walk(nodes[i], length)
+        build_adjacency(indptr, indices, walk, inner)
         for c in range(offsets[i], offsets[i + 1]):
             v = candidates[c]
             _insert_candidate(indptr, indices, walk, inner, v, work[0])
@@ -237,8 +237,8 @@ def compute_walk_compressibility(indptr, indices, nodes, lengths, f, unit):
         length = lengths[i]
         if length == 0:
             continue
-        walk = _sort_walk(nodes[i], length)
-        _build_adjacency(indptr, indices, walk, inner)
+        walk = sort_walk(nodes[i], length)
+        build_adjacency(indptr, indices, walk, inner)
         for s in range(length):
             for t in range(length):
                 work[0][s, t] = inner[s, t]
@@ -265,8 +265,8 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
         longest = min(most, offsets[i + 1] - begin)
         if longest < least:
             continue
-        walk = _sort_walk(nodes[begin:], longest)
-        _build_adjacency(indptr, indices, walk, inner)
+        walk = sort_walk(nodes[begin:], longest)
+        build_adjacency(indptr, indices, walk, inner)
         for s in range(longest):
             step[s] = 0
             while nodes[begin + step[s]] != walk[s]:
@@ -285,7 +285,8 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
 
 
 @kernel
-def _sort_walk(nodes, length):
+def sort_walk(nodes, length):
+    """Return the first `length` nodes of a walk, ascending."""
     out = np.empty(length, np.int32)
     for t in range(length):
         out[t] = nodes[t]
@@ -294,7 +295,8 @@ def _sort_walk(nodes, length):
 
 
 @kernel
-def _build_adjacency(indptr, indices, walk, inner):
+def build_adjacency(indptr, indices, walk, inner):
+    """Write to `inner` which nodes of a sorted walk are linked, with a self-loop on each."""
     for s in range(walk.shape[0]):
         inner[s, s] = 1
         for t in range(s + 1, walk.shape[0]):

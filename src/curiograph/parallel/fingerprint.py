@@ -24,7 +24,7 @@ def hash_values(*arrays: NDArray[Any] | None) -> str:
 
 
 def hash_graph(graph: Graph) -> str:
-    """Return a short hash of a graph: its edges, weights and labels."""
+    """Return a short hash of a graph: its edges, weights, self-loops and labels."""
     labels = graph.names
     arrays: list[NDArray[Any]] = []
     if isinstance(labels, IntegerLabels):
@@ -33,6 +33,8 @@ def hash_graph(graph: Graph) -> str:
         arrays = [labels.offsets, labels.blob]
     elif not isinstance(labels, RangeLabels):
         arrays = [np.frombuffer(bytes.fromhex(hash_chunks(f"{label!r}\n" for label in labels)), np.uint8)]
+    if graph.loops is not None:
+        arrays.append(graph.loops)
     return hash_values(np.asarray([graph.directed]), graph.indptr, graph.indices, graph.weights, *arrays)
 
 

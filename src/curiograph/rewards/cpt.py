@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -14,6 +15,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
 from curiograph.rewards.base import Tracker
+from curiograph.rewards.pairs import HEURISTICS, NUM_PAIRS, FixedPairs, choose_pairs
 
 
 class CompressibilityTracker(Tracker):
@@ -46,8 +48,12 @@ class CompressibilityTracker(Tracker):
         return build_entropy_table(_bound_total_count(self.stack, longest))
 
 
-def compute_step_compressibility(stack: GraphBatch, nodes: Int32, offsets: Int64) -> Float64:
+def compute_step_compressibility(
+    stack: GraphBatch, nodes: Int32, offsets: Int64, pairs: FixedPairs = "auto"
+) -> Float64:
     """Compute the compressibility of walks after every step; walk i is `offsets[i]:offsets[i + 1]` of both arrays.
+
+    `pairs` selects the pairs of clusters as in `rate_distortion`.
 
     >>> from curiograph.graph.toys import complete
     >>> triangle = GraphBatch.of([complete(3)])
@@ -59,11 +65,28 @@ def compute_step_compressibility(stack: GraphBatch, nodes: Int32, offsets: Int64
     walks = freeze_array(nodes), freeze_array(offsets)  # read-only arrays only: a single compilation of the kernel
     csr = stack.skeleton
     # the table depends on the length alone, so that results are bit-identical in every batch
-    for _, group in groupby(range(1, longest + 1), key=lambda length: _table_bits(_bound_total_count(stack, length))):
+    for (_, used), group in groupby(
+        range(1, longest + 1),
+        key=lambda length: (_table_bits(_bound_total_count(stack, length)), choose_pairs(pairs, length)),
+    ):
         lengths = list(group)
         table = build_entropy_table(_bound_total_count(stack, lengths[-1]))
-        kernels.compressibility.compute_growth_compressibility(
-            csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], *table, bits
+        if used == "all":
+            kernels.compressibility.compute_growth_compressibility(
+                csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], *table, bits
+            )
+        else:
+            codes = range(len(HEURISTICS)) if used == "best" else [HEURISTICS.index(used)]
+            heuristics = freeze_array(np.array(codes))
+            kernels.rate_distortion.compute_growth_compressibility(
+                csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], heuristics, NUM_PAIRS, used == "best",
+                *table, bits,
+            )  # fmt: skip
+    if np.any(bits < 0):
+        warnings.warn(
+            f"pairs={pairs!r} gives a negative compressibility at {np.count_nonzero(bits < 0)} steps: a poor bound on "
+            "the true one, which is not negative; use pairs='auto' or 'best'.",
+            stacklevel=2,
         )
     return bits
 

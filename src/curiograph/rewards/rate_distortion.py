@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import GraphError, UnknownNameError
+from curiograph.errors import GraphError
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.rewards.cpt import build_entropy_table
+from curiograph.rewards.pairs import HEURISTICS, NUM_PAIRS, Pairs, check_pairs, choose_pairs
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Pairs = Literal["all", "random", "edges", "joint", "stationary"]
-
 _MAX_NODES = 20_000  # the dense matrix of a larger graph would not fit in memory
+_ROUNDING = 1e-9  # bits
 
 
 class Clusterings(Sequence[list[list[Hashable]]]):
@@ -63,11 +65,14 @@ class RateDistortion:
     scale: Float64
     """Scale of description s = 1 - (clusters - 1) / n."""
     upper: Float64
-    """Rate R(s) in bits, the information rate of the clustered walk if it were Markovian: the curve of the paper."""
+    """Rate R(s) in bits, the information rate of the clustered walk if it were Markovian: the curve of the paper. With
+    `pairs="best"`, H where that is lower, since clustering cannot add information."""
     lower: Float64
     """Lower bound of the rate in bits: the entropy of the next cluster given the current node."""
     clusters: Clusterings
     """The clustering at every scale, as lists of labels."""
+    pairs: str
+    """Heuristic that selected the pairs of clusters."""
 
     @property
     def entropy(self) -> float:
@@ -93,7 +98,7 @@ class RateDistortion:
 
 
 def compressibility(
-    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "all", num_pairs: int = 100, seed: int = 0
+    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto", num_pairs: int = NUM_PAIRS, seed: int = 0
 ) -> float:
     """Compute the compressibility of a graph in bits.
 
@@ -105,14 +110,19 @@ def compressibility(
     graph : Graph
         A graph of at most 20,000 nodes.
     self_loops : bool
-        Add a self-loop of weight 1 to every node, as the published figures require.
+        Add a self-loop of weight 1 to every node, as the published figures require. The graph's own are ignored.
     pairs, num_pairs, seed
         See `rate_distortion`.
 
     Returns
     -------
     float
-        Compressibility in bits.
+        Compressibility in bits. Every heuristic gives a lower bound.
+
+    Warns
+    -----
+    UserWarning
+        If the heuristic gives a negative value; "auto" and "best" do not.
 
     Examples
     --------
@@ -120,24 +130,40 @@ def compressibility(
     >>> round(compressibility(complete(6)), 3), round(compressibility(cycle(6)), 3)
     (1.163, 0.579)
     """
-    return rate_distortion(graph, self_loops=self_loops, pairs=pairs, num_pairs=num_pairs, seed=seed).compressibility
+    return _compute(graph, self_loops, pairs, num_pairs, seed).compressibility
 
 
 def rate_distortion(
-    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "all", num_pairs: int = 100, seed: int = 0
+    graph: Graph, *, self_loops: bool = True, pairs: Pairs = "auto", num_pairs: int = NUM_PAIRS, seed: int = 0
 ) -> RateDistortion:
     """Compute the rate-distortion curve of a graph by greedy pairwise merging of clusters.
+
+    Every choice of pairs gives an upper bound on the lowest rate at each scale, so that of two curves the lower one is
+    the better. Evaluating more pairs per merge does not always lower the curve.
 
     Parameters
     ----------
     graph : Graph
         A graph of at most 20,000 nodes.
     self_loops : bool
-        Add a self-loop of weight 1 to every node, as the published figures require.
-    pairs : {"all", "random", "edges", "joint", "stationary"}
-        Pairs of clusters evaluated at every merge: all of them; or, for large graphs, `num_pairs` random ones, those
-        joined by edges, the `num_pairs` with the largest joint transition probability, or the `num_pairs` with the
-        largest total stationary probability.
+        Add a self-loop of weight 1 to every node, as the published figures require. The graph's own are ignored.
+    pairs : str
+        Pairs of clusters evaluated at every merge (Lynn and Bassett 2021; the number is that of their code):
+
+        - "auto": "all" up to 100 nodes, "best" for larger graphs;
+        - "best": the curve of largest compressibility among the heuristics without random numbers, with R(s) = H where
+          it would exceed the entropy rate H; all its clusterings are of that one heuristic;
+        - "all": all pairs (1), a poor bound for most graphs of several hundred nodes;
+        - "edges": the pairs joined by an edge (3);
+        - "joint": the `num_pairs` pairs of largest joint transition probability (5);
+        - "joint-self": the same with the self-transition probabilities of both clusters added (6);
+        - "stationary": the `num_pairs` pairs of largest total stationary probability (7);
+        - "single": no choice: one cluster absorbs the nodes in their order, after the last node (8);
+        - "random": `num_pairs` random pairs (2);
+        - "random-edges": `num_pairs` random pairs joined by an edge (4).
+
+        Of equal pairs and of equal merges those with the lowest nodes are taken, so that the result may depend on the
+        order of nodes.
     num_pairs : int
         Number of pairs evaluated at every merge, where `pairs` limits it.
     seed : int
@@ -148,12 +174,31 @@ def rate_distortion(
     RateDistortion
         The curve with its lower bound and the clustering at every scale.
 
+    Warns
+    -----
+    UserWarning
+        If the rate exceeds the entropy rate at some scale; "best" never does.
+
     Examples
     --------
     >>> from curiograph.graph.toys import complete
     >>> rate_distortion(complete(3)).upper.round(3)
     array([1.585, 0.918, 0.   ])
     """
+    curve = _compute(graph, self_loops, pairs, num_pairs, seed)
+    above = curve.upper - curve.entropy
+    if above.max() > _ROUNDING and curve.compressibility >= 0:
+        warnings.warn(
+            f"pairs={curve.pairs!r} gives rates above the entropy rate H at {np.count_nonzero(above > _ROUNDING)} of "
+            f"{len(above)} scales, by up to {above.max():.3g} bits: the bound is poor there; pairs='best' does not "
+            "exceed H.",
+            stacklevel=2,
+        )
+    return curve
+
+
+def _compute(graph: Graph, self_loops: bool, pairs: Pairs, num_pairs: int, seed: int) -> RateDistortion:
+    """Check the arguments and compute the curve; warn if the compressibility is negative."""
     if as_graph(graph).num_nodes == 0:
         raise GraphError("the graph is empty: it has no nodes, so there is nothing to compress.")
     if graph.num_nodes > _MAX_NODES:
@@ -161,78 +206,107 @@ def rate_distortion(
             f"compressibility of {graph.num_nodes} nodes at once needs a dense matrix; take a subgraph of at most "
             f"{_MAX_NODES} nodes."
         )
-    if pairs not in get_args(Pairs):
-        raise UnknownNameError(f"pairs is {pairs!r}; the choices are {', '.join(get_args(Pairs))}.")
+    check_pairs(pairs)
     check_integer("num_pairs", num_pairs, 1, "try a whole number of pairs per merge, 1 or more")
     check_seed(seed)
+    used = choose_pairs(pairs, graph.num_nodes)
     joint, stationary = compute_joint_distribution(graph, self_loops)
-    if pairs == "all" and not graph.directed and graph.weights is None:
-        upper, merges = _merge_exactly(graph, self_loops)
+    if used == "best":
+        curves = {each: _merge(graph, self_loops, joint, stationary, each, num_pairs, seed) for each in HEURISTICS}
+        for upper, _ in curves.values():
+            np.minimum(upper, upper[0], out=upper)
+        used = min(curves, key=lambda each: curves[each][0].sum())
+        upper, merges = curves[used]
     else:
-        upper, merges = _merge_heuristically(joint.copy(), stationary.copy(), pairs, num_pairs, seed)
+        upper, merges = _merge(graph, self_loops, joint, stationary, used, num_pairs, seed)
     size = graph.num_nodes
     lower = np.zeros(size)
     kernels.rate_distortion.compute_lower_rates(joint, stationary, merges, lower)
-    upper[-1] = lower[-1] = 0.0
-    return RateDistortion(np.arange(1, size + 1) / size, upper, lower, Clusterings(graph, merges[: size - 1]))
+    lower[-1] = 0.0
+    scale = np.arange(1, size + 1) / size
+    curve = RateDistortion(scale, upper, lower, Clusterings(graph, merges[: size - 1]), used)
+    if curve.compressibility < -_ROUNDING:
+        warnings.warn(
+            f"pairs={used!r} gives a negative compressibility of {curve.compressibility:.3g} bits, with rates above "
+            "the entropy rate H: a poor bound on the true one, which is not negative; use pairs='best'.",
+            stacklevel=3,
+        )
+    return curve
 
 
-def _merge_exactly(graph: Graph, self_loops: bool) -> tuple[Float64, Int64]:
-    """Return the rates and merges of an unweighted, undirected graph, computed in integer arithmetic."""
+def _merge(
+    graph: Graph, self_loops: bool, joint: Float64, stationary: Float64, pairs: str, num_pairs: int, seed: int
+) -> tuple[Float64, Int64]:
+    """Return the rates and merges of one heuristic.
+
+    Those of an unweighted, undirected graph are computed in integer arithmetic.
+    """
     size = graph.num_nodes
-    table, unit = build_entropy_table(size + len(graph.indices))
-    work = kernels.compressibility.allocate_workspace(size)
-    work[0][:] = graph.to_scipy().toarray()
-    if self_loops:
-        np.fill_diagonal(work[0], 1)
-    rates = np.empty(size, np.int64)
     merges = np.empty((size, 2), np.int64)
-    total = kernels.compressibility.compute_curve(size, table, work, rates, merges)
-    return rates * (unit / max(total, 1)), merges
-
-
-def _merge_heuristically(w: Float64, p: Float64, pairs: Pairs, num_pairs: int, seed: int) -> tuple[Float64, Int64]:
-    """Return the rates and merges for a joint distribution `w` with marginals `p`; both arrays are overwritten."""
-    size = len(w)
-    rng = np.random.default_rng(seed)
-    upper = np.zeros(size)
-    upper[0] = kernels.rate_distortion.compute_rate(w, p)
-    merges = np.empty((size, 2), np.int64)
-    clusters = np.arange(size)
-    for k in range(size - 1):
-        first, second = _select_pairs(w, p, clusters, pairs, num_pairs, rng)
-        a, b, cost = kernels.rate_distortion.find_best_merge(first, second, clusters, w, p)
-        upper[k + 1] = upper[k] + cost
-        merges[k] = a, b
-        clusters = clusters[clusters != b]
-        kernels.rate_distortion.merge_clusters(a, b, clusters, w, p)
+    w: NDArray[Any]
+    p: NDArray[Any]
+    table, unit, transpose = None, 1.0, None
+    if graph.directed or graph.weights is not None:
+        w, p = joint.copy(), stationary.copy()
+        transpose = np.ascontiguousarray(w.T) if graph.directed else None
+    else:
+        table, unit = build_entropy_table(size + len(graph.indices))
+        w = np.zeros((size, size), np.int32)
+        w[np.repeat(np.arange(size), graph.degrees), graph.indices] = 1
+        np.fill_diagonal(w, int(self_loops))
+        p = w.sum(axis=1, dtype=np.int64)
+        unit /= max(int(p.sum()), 1)
+    rates = np.empty(size, p.dtype)
+    if pairs in ("random", "random-edges"):
+        rng = np.random.default_rng(seed)
+        _merge_random(pairs == "random-edges", num_pairs, rng, table, w, transpose, p, rates, merges)
+    else:
+        limit = min(num_pairs, size * size)  # fits into a machine integer
+        code = HEURISTICS.index(pairs)
+        kernels.rate_distortion.compute_curve(code, limit, table, w, transpose, p, rates, merges)
+    upper: Float64 = rates * unit if table is not None else rates
+    upper[-1] = 0.0
     return upper, merges
 
 
-def _select_pairs(
-    w: Float64, p: Float64, clusters: Int64, pairs: Pairs, num_pairs: int, rng: np.random.Generator
-) -> tuple[Int64, Int64]:
-    """Return the pairs of clusters to evaluate, lower index first; all pairs if the heuristic selects none."""
-    size = len(clusters)
-    if pairs == "random":
-        total = size * (size - 1) // 2
-        numbers = np.sort(rng.choice(total, min(num_pairs, total), replace=False))
-        second = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
-        return clusters[numbers - second * (second - 1) // 2], clusters[second]
-    if pairs == "stationary":
-        top = np.sort(clusters[np.argsort(-p[clusters], kind="stable")[: num_pairs + 1]])
-        rows, columns = np.triu_indices(len(top), 1)
-        best = np.sort(np.argsort(-(p[top[rows]] + p[top[columns]]), kind="stable")[:num_pairs])
-        return top[rows[best]], top[columns[best]]
-    if pairs in ("edges", "joint"):
-        first, second, strength = kernels.rate_distortion.find_linked_pairs(clusters, w)
-        if pairs == "joint":
-            strongest = np.argsort(-strength, kind="stable")[:num_pairs]
-            first, second = first[strongest], second[strongest]
+def _merge_random(
+    only_linked: bool,
+    num_pairs: int,
+    rng: np.random.Generator,
+    table: Int64 | None,
+    w: NDArray[Any],
+    transpose: NDArray[Any] | None,
+    p: NDArray[Any],
+    rates: NDArray[Any],
+    merges: Int64,
+) -> None:
+    """Fill `rates` and `merges` as `kernels.rate_distortion.compute_curve` does, with random (linked) pairs."""
+    kernel = kernels.clusters
+    size = len(p)
+    rates[0] = kernel.compute_rate(table, w, p)
+    rows, columns = np.empty_like(rates), np.empty_like(rates)
+    kernel.sum_rows(table, size, w, rows)
+    kernel.sum_rows(table, size, w if transpose is None else transpose, columns)
+    clusters = np.arange(size)
+    for k in range(size - 1):
+        first, second = (
+            kernels.rate_distortion.find_linked_pairs(size, w) if only_linked else (clusters[:0], clusters[:0])
+        )
         if len(first):
-            return first, second
-    rows, columns = np.triu_indices(size, 1)
-    return clusters[rows], clusters[columns]
+            chosen = np.sort(rng.choice(len(first), min(num_pairs, len(first)), replace=False))
+            first, second = first[chosen], second[chosen]
+        elif only_linked:  # no cluster is linked to another, so that every merge costs nothing
+            first, second = clusters[:1], clusters[1:2]
+        else:
+            total = len(clusters) * (len(clusters) - 1) // 2
+            numbers = np.sort(rng.choice(total, min(num_pairs, total), replace=False))
+            high = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
+            first, second = clusters[numbers - high * (high - 1) // 2], clusters[high]
+        a, b = kernel.find_best_merge(table, len(first), first, second, size, w, transpose, p, rows, columns)
+        rates[k + 1] = rates[k] + kernel.compute_merge_cost(table, a, b, size, w, p)
+        merges[k] = a, b
+        kernel.merge_clusters(table, a, b, size, w, transpose, p, rows, columns)
+        clusters = clusters[clusters != b]
 
 
 def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64, Float64]:
@@ -242,8 +316,7 @@ def compute_joint_distribution(graph: Graph, self_loops: bool) -> tuple[Float64,
     walk with a uniform start.
     """
     matrix: Float64 = graph.to_scipy().toarray().astype(np.float64)
-    if self_loops:
-        matrix[np.diag_indices_from(matrix)] = 1.0
+    np.fill_diagonal(matrix, float(self_loops))  # also in place of the graph's own self-loops
     out = matrix.sum(axis=1)
     if not graph.directed:
         total = out.sum()

@@ -55,6 +55,32 @@ def test_no_motive_explains_random_choices():
     assert all(abs(fit.gain.value) < 0.03 for fit in found.values())
 
 
+def test_opposed_motives_are_named():
+    """People who avoid hubs follow no motive, but the opposite of one."""
+    g = cg.generate("ba", nodes=60, seed=0)
+    lists = [cg.explore(g, agent="min-degree", start=n % 60, steps=8, seed=n) for n in range(90)]
+    walks = Trajectories.from_walks(lists, users=[n % 30 for n in range(90)], graph=g)
+    found = hypotheses(g, walks, motives=["uniform", "degree", "pagerank"], burn_in=1)
+    assert found.opposed[0] == "degree"
+    assert found["degree"].opposed
+    assert found["degree"].percentile.value < 0.1
+    assert not found["uniform"].opposed
+    assert found.answer.startswith("No motive explains")
+    assert "The choices are clearly opposed to degree (percentile 0.0" in found.answer
+    assert found.answer.endswith("chance is 0.5.")
+    document = found.to_dict()
+    assert document["opposed"] == found.opposed
+    assert {row["name"]: row["opposed"] for row in document["motives"]} == {
+        name: name in found.opposed for name in found
+    }
+    assert found.columns()["opposed"] == [name in found.opposed for name in found]
+    fans = [cg.explore(g, agent="max-degree", start=n % 60, steps=8, seed=n) for n in range(90)]
+    fans = Trajectories.from_walks(fans, users=[n % 30 for n in range(90)], graph=g)
+    liked = hypotheses(g, fans, motives=["uniform", "degree"], burn_in=1)
+    assert liked.opposed == []
+    assert "opposed" not in liked.answer
+
+
 def test_best_motive_by_user():
     degree, gaps = (
         follow_agent(GRAPH, "max-degree", "igt", 0.5),

@@ -246,13 +246,14 @@ def write_edge_list(graph: Graph, path: PathLike) -> None:
     """Write an edge list with a header; raise GraphError if it could not be read back."""
     suffix = Path(path).suffix.lower()
     delimiter = DELIMITERS[suffix]
-    isolated = np.flatnonzero(graph.degrees + np.bincount(graph.indices, minlength=graph.num_nodes) == 0)
+    _, neighbors, _ = graph.transition.out_rows
+    isolated = np.flatnonzero(graph.degrees + np.bincount(neighbors, minlength=graph.num_nodes) == 0)
     if len(isolated):
         raise GraphError(
             f"node {graph.label(int(isolated[0]))!r} has no edges, and an edge list cannot hold it; "
             "save the graph as .npz or .json."
         )
-    if graph.num_edges == 0:
+    if len(neighbors) == 0:
         raise GraphError("the graph has no edges, so its edge list would be empty; save the graph as .npz or .json.")
     names = [_format_name(name, delimiter) for name in get_text_labels(graph, f"a {suffix} file")]
     columns = ["source", "target"] if graph.weights is None else ["source", "target", "weight"]

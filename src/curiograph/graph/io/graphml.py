@@ -47,7 +47,14 @@ def write_graphml(graph: Graph, path: PathLike) -> None:
     for name in ids:
         if _NOT_XML.search(name):
             raise GraphError(f"the label {name!r} holds a character that XML cannot hold; save the graph as .npz.")
-    renamed = Graph(graph.indptr, graph.indices, graph.weights, directed=graph.directed, names=ListLabels(ids))
+    renamed = Graph(
+        graph.indptr,
+        graph.indices,
+        graph.weights,
+        directed=graph.directed,
+        names=ListLabels(ids),
+        loops=graph.loops,
+    )
     with open_atomic(path) as stream:
         networkx.write_graphml_xml(to_networkx(renamed), stream)
 

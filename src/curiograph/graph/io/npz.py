@@ -1,8 +1,9 @@
 """The `.npz` format of curiograph: an uncompressed zip of arrays, opened as a memory map, without pickles.
 
-Members: `meta` (JSON), `indptr`, `indices`, `weights` if there are any, and for the labels nothing (a range), `values`
-(integers), `blob`, `offsets`, `hashes` and `order` (text), or `json` (any other labels that JSON can encode). The file
-of a directed graph also contains its skeleton, `skeleton_indptr` and `skeleton_indices`, which takes seconds to build.
+Members: `meta` (JSON), `indptr`, `indices`, `weights` and `loops` (weight of the self-loop of every node) if there are
+any, and for the labels nothing (a range), `values` (integers), `blob`, `offsets`, `hashes` and `order` (text), or
+`json` (any other labels that JSON can encode). The file of a directed graph also contains its skeleton,
+`skeleton_indptr` and `skeleton_indices`, which takes seconds to build.
 """
 
 from __future__ import annotations
@@ -61,6 +62,7 @@ def write_npz(graph: Graph, path: PathLike) -> None:
         "version": VERSION,
         "directed": graph.directed,
         "weighted": graph.weights is not None,
+        "loops": graph.loops is not None,
         "names": kind,
         "cleaning": [graph.cleaning.self_loops, graph.cleaning.parallel_edges],
     }
@@ -72,6 +74,8 @@ def write_npz(graph: Graph, path: PathLike) -> None:
     }
     if graph.weights is not None:
         members["weights"] = graph.weights
+    if graph.loops is not None:
+        members["loops"] = graph.loops
     if graph.directed:
         members["skeleton_indptr"] = graph.skeleton.indptr
         members["skeleton_indices"] = graph.skeleton.indices
@@ -237,11 +241,17 @@ def _build_graph(members: _Members) -> Graph:
     _check_rows(indptr, indices, directed=meta["directed"])
     if weights is not None and len(weights) != len(indices):
         raise _UnusableError(f"holds {len(weights)} weights for {len(indices)} edge ends")
-    if weights is not None and len(weights) and not (weights.min() >= 0 and weights.max() < np.inf):  # NaN fails both
-        raise _UnusableError("has a weight that is not a finite number, zero or above")
+    loops = members.get("loops", np.float64) if meta.get("loops", False) else None  # not in older files
+    for array in (weights, loops):
+        if array is not None and len(array) and not (array.min() >= 0 and array.max() < np.inf):  # NaN fails both
+            raise _UnusableError("has a weight that is not a finite number, zero or above")
+    if loops is not None and weights is None and np.any((loops != 0) & (loops != 1)):
+        raise _UnusableError("is unweighted but has a self-loop of a weight other than 1 ('loops')")
     names = _read_labels(members, meta["names"], len(indptr) - 1)
     if len(names) != len(indptr) - 1:
         raise _UnusableError(f"holds {len(names)} names for {len(indptr) - 1} nodes")
+    if loops is not None and len(loops) != len(indptr) - 1:
+        raise _UnusableError(f"holds {len(loops)} weights of self-loops for {len(indptr) - 1} nodes")
     skeleton = None
     if meta["directed"] and ("skeleton_indptr" in members or "skeleton_indices" in members):  # not in older files
         rows = members.get("skeleton_indptr", np.int64), members.get("skeleton_indices", np.int32)
@@ -257,6 +267,7 @@ def _build_graph(members: _Members) -> Graph:
         names=names,
         cleaning=Cleaning(*meta["cleaning"]),
         skeleton=skeleton,
+        loops=loops,
     )
 
 
@@ -272,6 +283,7 @@ def _read_meta(members: _Members) -> dict[str, Any]:
     sound = (
         isinstance(meta.get("directed"), bool)
         and isinstance(meta.get("weighted"), bool)
+        and isinstance(meta.get("loops", False), bool)
         and meta.get("names") in ("range", "integers", "text", "json")
         and isinstance(cleaning, list)
         and len(cleaning) == 2
@@ -312,7 +324,7 @@ def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, direct
         bounds = indptr[first : first + _CHUNK_ROWS + 1]
         ends = indices[bounds[0] : bounds[-1]]
         if np.any(np.repeat(np.arange(first, first + len(bounds) - 1, dtype=np.int32), np.diff(bounds)) == ends):
-            raise _UnusableError("has an edge from a node to itself, which curiograph never writes")
+            raise _UnusableError("has an edge from a node to itself outside of 'loops'")
         if not directed and len(ends):
             low = int(ends.min())
             found = np.bincount(ends - low)

@@ -44,7 +44,7 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     Returns
     -------
     Graph
-        Self-loops are dropped and parallel edges merged; `cleaning` counts both.
+        Parallel edges are merged and self-loops kept apart, see `Graph`; `cleaning` counts both.
 
     Raises
     ------

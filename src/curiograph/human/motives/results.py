@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}  # motives in the color of an agent
+_CHANCE = 0.5  # mean percentile rank of a uniform choice
 _TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 
 
@@ -40,6 +41,15 @@ class MotiveFit:
     """Mean percentile rank of the chosen candidate, from 0 to 1 (best); 0.5 by chance."""
     best_for: Estimate
     """Share of users whose choices the motive explains best, ties shared; NaN if no user has enough choices."""
+
+    @property
+    def opposed(self) -> bool:
+        """Whether people clearly choose what the motive ranks low: the interval of `percentile` is below 0.5.
+
+        False if the motive is clearly better than chance all the same, because people choose the top and the bottom of
+        its order more often than the middle.
+        """
+        return self.percentile.high < _CHANCE and self.gain.low <= 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +113,21 @@ class Motives(Mapping[str, MotiveFit]):
         }
 
     @property
+    def opposed(self) -> list[str]:
+        """Motives that people clearly oppose, see `MotiveFit.opposed`, the most opposed first."""
+        names = [name for name, fit in self.items() if fit.opposed]
+        return sorted(names, key=lambda name: self[name].percentile.value)
+
+    @property
     def answer(self) -> str:
-        """The result in one sentence."""
+        """The result in one sentence, and a second one if people clearly oppose a motive."""
+        if not self.opposed:
+            return self._describe_best()
+        names = [f"{name} (percentile {self[name].percentile})" for name in self.opposed]
+        listed = " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+        return f"{self._describe_best()} The choices are clearly opposed to {listed}; chance is {_CHANCE}."
+
+    def _describe_best(self) -> str:
         first = next(iter(self.values()))
         if first.gain.low <= 0:
             return f"No motive explains the {self.choices:,} choices better than chance."
@@ -124,7 +147,7 @@ class Motives(Mapping[str, MotiveFit]):
         columns: dict[str, list[Any]] = {"motive": list(self), "p_g": [fit.p_g for fit in fits]}
         for name in ("gain", "behind", "percentile", "best_for"):
             columns |= make_columns(name, [getattr(fit, name) for fit in fits])
-        return columns
+        return columns | {"opposed": [fit.opposed for fit in fits]}
 
     def list_by_user(self) -> dict[str, list[Any]]:
         """Return one entry per user, motive and quantity; see `per_user`."""
@@ -165,6 +188,7 @@ class Motives(Mapping[str, MotiveFit]):
         by_user = self.list_by_user()
         return {
             "answer": self.answer,
+            "opposed": self.opposed,
             "choices": self.choices,
             "left_out": dict(self.left_out),
             "skipped": self.skipped.to_dict(),
@@ -172,7 +196,7 @@ class Motives(Mapping[str, MotiveFit]):
             "users_with_a_best_motive": int(np.count_nonzero(self.user_choices >= self.min_choices)),
             "min_choices": self.min_choices,
             "folds": self.folds,
-            "motives": [asdict(fit) for fit in self.values()],
+            "motives": [{**asdict(fit), "opposed": fit.opposed} for fit in self.values()],
             "per_user": [dict(zip(by_user, row, strict=True)) for row in zip(*by_user.values(), strict=True)],
         }
 

@@ -98,7 +98,8 @@ class WalkSession:
             steps.append(WalkStep(node, chooser, percentiles))
         self.steps += steps
         self.view = view
-        compressibility = measure(self.graph, walk, compressibility=len(walk) <= _MAX_MEASURED).compressibility
+        is_short = len(walk) <= _MAX_MEASURED
+        compressibility = measure(self.graph, walk, compressibility=is_short, pairs="all").compressibility  # as cpt
         self.bits = compressibility.tolist()
         self._update_growth()
         positions = self.graph.positions(walk)

@@ -1,0 +1,301 @@
+"""Self-loops, parallel edges and dangling vectors: PageRank against networkx's own tests, networkx and igraph."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from networkx.algorithms.link_analysis.tests import test_pagerank as networkx_tests
+
+import curiograph as cg
+from curiograph.exploration.mdp import Candidates, begin
+from curiograph.recommendation.rankers import PageRankRanker
+
+# ---- the tests of the installed networkx ----------------------------------------------------------------------------
+
+NOT_APPLICABLE = {
+    "test_google_matrix": "tests the matrix that networkx builds; curiograph builds none",
+    "test_dangling_matrix": "tests the matrix that networkx builds; curiograph builds none",
+    "test_empty": "a graph without nodes has no distribution, and is an error here",
+    "test_empty_scipy": "a graph without nodes has no distribution, and is an error here",
+}
+CASES = [networkx_tests.TestPageRank, networkx_tests.TestPageRankScipy]
+TESTS = sorted({(case, name) for case in CASES for name in dir(case) if name.startswith("test_")}, key=str)
+
+
+def pagerank_like_networkx(
+    G: Any,  # named as in networkx
+    alpha: float = 0.85,
+    personalization: dict[Any, float] | None = None,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    nstart: dict[Any, float] | None = None,  # curiograph has no start vector: the result does not depend on it
+    weight: str | None = "weight",
+    dangling: dict[Any, float] | None = None,
+) -> dict[Any, float]:
+    """Call `cg.pagerank` as networkx is called, with the errors of networkx."""
+    graph = cg.Graph.from_networkx(G, weight=weight)
+    try:
+        found = cg.pagerank(graph, alpha, personalization, dangling=dangling, tolerance=tol, max_iterations=max_iter)
+    except cg.SettingError as error:
+        if "all zero" in str(error):
+            raise ZeroDivisionError(str(error)) from None
+        if "max_iterations" in str(error):
+            raise nx.PowerIterationFailedConvergence(max_iter) from None
+        raise
+    except cg.ConvergenceError:
+        raise nx.PowerIterationFailedConvergence(max_iter) from None
+    return dict(zip(graph.labels, found.scores.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(("case", "name"), [pytest.param(*test, id=f"{test[0].__name__}-{test[1]}") for test in TESTS])
+def test_tests_of_networkx_pass(case, name, monkeypatch):
+    if name in NOT_APPLICABLE:
+        pytest.skip(NOT_APPLICABLE[name])
+    for function in ("_pagerank_numpy", "_pagerank_python", "_pagerank_scipy"):
+        monkeypatch.setattr(networkx_tests, function, pagerank_like_networkx)
+    monkeypatch.setattr(nx, "pagerank", pagerank_like_networkx)
+    case.setup_class()
+    method = getattr(case(), name)
+    method(**({"alg": pagerank_like_networkx} if "alg" in inspect.signature(method).parameters else {}))
+
+
+def test_names_of_tests_that_do_not_apply_exist():
+    assert set(NOT_APPLICABLE) <= {name for _, name in TESTS}
+    assert len(TESTS) - sum(name in NOT_APPLICABLE for _, name in TESTS) >= 15
+
+
+# ---- examples -------------------------------------------------------------------------------------------------------
+
+LOOPED = [("a", "a"), ("a", "b"), ("b", "c"), ("c", "a"), ("c", "c")]
+
+
+def test_self_loops_count():
+    graph = cg.Graph.from_edges(LOOPED, directed=True)
+    expected = nx.pagerank(nx.DiGraph(LOOPED), personalization={"a": 1}, tol=1e-13, max_iter=1000)
+    found = cg.pagerank(graph, history=["a"]).scores
+    np.testing.assert_allclose(found, [expected[v] for v in "abc"], atol=1e-10)
+    np.testing.assert_allclose(found, [0.487, 0.207, 0.306], atol=5e-4)
+
+
+def test_parallel_edges_count():
+    edges = nx.MultiGraph([(0, 1), (1, 2), (1, 2)])
+    found = cg.pagerank(cg.Graph.from_networkx(edges)).scores
+    np.testing.assert_allclose(found, list(nx.pagerank(edges, tol=1e-13, max_iter=1000).values()), atol=1e-10)
+    np.testing.assert_allclose(found, [0.188, 0.486, 0.326], atol=5e-4)
+    twice = cg.Graph.from_edges([(0, 1), (1, 0), (1, 2), (2, 1)])
+    assert twice.weights is None  # all edges are repeated equally often, which changes no probability
+    assert twice == cg.Graph.from_edges([(0, 1), (1, 2)])
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.85, 0.95])
+@pytest.mark.parametrize("directed", [True, False])
+def test_graph_without_edges_gives_the_restart_distribution(alpha, directed):
+    graph = cg.Graph.from_edges([], nodes=["a", "b", "c"], directed=directed)
+    assert cg.pagerank(graph, alpha).scores.tolist() == pytest.approx([1 / 3] * 3)
+    assert cg.pagerank(graph, alpha, ["b", "a"]).scores.tolist() == pytest.approx([0.5, 0.5, 0])
+    many = cg.pagerank(graph, alpha, [["a"], ["b"], ["c"], ["a", "c"], ["b"]]).scores
+    np.testing.assert_allclose(many[3], [0.5, 0, 0.5])
+    assert cg.pagerank_top(graph, ["b"], alpha=alpha).nodes == ["b"]
+    with pytest.raises(cg.GraphError, match="no nodes"):
+        cg.pagerank(cg.Graph.from_edges([]))
+
+
+# ---- random multigraphs ---------------------------------------------------------------------------------------------
+
+
+@st.composite
+def multigraphs(draw: st.DrawFn) -> tuple[list[tuple[int, int]], list[float] | None, int, bool]:
+    """Edges with self-loops and repetitions, weights or None, number of nodes, and whether they are directed."""
+    nodes = draw(st.integers(1, 8))
+    ends = st.integers(0, nodes - 1)
+    edges = draw(st.lists(st.tuples(ends, ends), max_size=25))
+    weights = [draw(st.floats(0.01, 100.0)) for _ in edges] if draw(st.booleans()) else None
+    return edges, weights, nodes, draw(st.booleans())
+
+
+def build(edges: list[tuple[int, int]], weights: list[float] | None, nodes: int, directed: bool) -> cg.Graph:
+    rows = edges if weights is None else [(u, v, w) for (u, v), w in zip(edges, weights, strict=True)]
+    return cg.Graph.from_edges(rows, directed=directed, nodes=range(nodes))
+
+
+@given(multigraphs(), st.sampled_from([0.3, 0.85, 0.95]), st.data())
+def test_multigraphs_agree_with_networkx_in_all_variants(case, alpha, data):
+    edges, weights, nodes, directed = case
+    peer = nx.MultiDiGraph() if directed else nx.MultiGraph()
+    peer.add_nodes_from(range(nodes))
+    for number, (u, v) in enumerate(edges):
+        peer.add_edge(u, v, **({} if weights is None else {"weight": weights[number]}))
+    history = data.draw(st.lists(st.integers(0, nodes - 1), min_size=1, max_size=3, unique=True))
+    expected = nx.pagerank(peer, alpha, dict.fromkeys(history, 1), tol=1e-14, max_iter=5000)
+    expected = [expected[v] for v in range(nodes)]
+    graph = build(*case)
+    assert graph == cg.Graph.from_networkx(peer)
+    np.testing.assert_allclose(cg.pagerank(graph, alpha, history).scores, expected, atol=1e-10)
+    np.testing.assert_allclose(cg.pagerank(graph, alpha, [history] * 5).scores[4], expected, atol=1e-10)
+    top = cg.pagerank_top(graph, history, nodes, alpha, tolerance=1e-12, max_edges=10**7)
+    scores = dict(zip(top.nodes, zip(top.scores, top.bound, strict=True), strict=True))
+    for v in range(nodes):
+        low, bound = scores.get(v, (0.0, 0.0))
+        assert low - 1e-10 <= expected[v] <= low + bound + 1e-10
+
+
+@given(multigraphs(), st.data())
+def test_multigraphs_agree_with_igraph(case, data):
+    """igraph counts a self-loop of an undirected graph twice, networkx and an adjacency matrix once."""
+    edges, weights, nodes, directed = case
+    peer = igraph.Graph(n=nodes, edges=edges, directed=directed)
+    history = data.draw(st.lists(st.integers(0, nodes - 1), min_size=1, max_size=3, unique=True))
+    expected = peer.personalized_pagerank(reset_vertices=history, weights=weights)
+    if not directed:
+        again = [number for number, (u, v) in enumerate(edges) if u == v]
+        edges = edges + [edges[number] for number in again]
+        weights = None if weights is None else weights + [weights[number] for number in again]
+    found = cg.pagerank(build(edges, weights, nodes, directed), history=history).scores
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+@given(multigraphs(), st.sampled_from([0.3, 0.85]), st.data())
+def test_dangling_vectors_agree_with_networkx(case, alpha, data):
+    edges, weights, nodes, _ = case
+    graph = build(edges, weights, nodes, True)
+    peer = graph.to_networkx()
+    some = st.dictionaries(st.integers(0, nodes - 1), st.floats(0.1, 10.0), min_size=1)
+    dangling, personalization = data.draw(some), data.draw(some)
+    options: dict[str, Any] = {"tol": 1e-14, "max_iter": 5000}
+    expected = nx.pagerank(peer, alpha, personalization, dangling=dangling, **options)
+    found = cg.pagerank(graph, alpha, personalization, dangling=dangling)
+    np.testing.assert_allclose(found.scores, [expected[v] for v in range(nodes)], atol=1e-10)
+    assert found.residual <= 1e-12
+    assert found.scores.sum() == pytest.approx(1, abs=1e-12)
+    many = cg.pagerank(graph, alpha, [personalization, [0]], dangling=dangling)
+    np.testing.assert_allclose(many.scores[0], found.scores, atol=1e-11)
+    expected = nx.pagerank(peer, alpha, {0: 1}, dangling=dangling, **options)
+    np.testing.assert_allclose(many.scores[1], [expected[v] for v in range(nodes)], atol=1e-10)
+
+
+def test_mapping_as_history():
+    graph = cg.toys.library()
+    weighted = cg.pagerank(graph, history=["music", "logic"], weights=[3, 1]).scores
+    assert np.array_equal(cg.pagerank(graph, history={"music": 3, "logic": 1}).scores, weighted)
+    top = cg.pagerank_top(graph, {"music": 3, "logic": 1}, k=12, tolerance=1e-12)
+    exact = weighted[graph.positions(top.nodes)]
+    assert np.all((top.scores <= exact + 1e-12) & (exact <= top.scores + top.bound + 1e-12))
+    with pytest.raises(cg.SettingError, match="mapping to weights, and there are weights too"):
+        cg.pagerank(graph, history={"music": 3}, weights=[1])
+    with pytest.raises(cg.SettingError, match="all zero"):
+        cg.pagerank(graph, dangling={"music": 0})
+    with pytest.raises(cg.UnknownNodeError, match="musik"):
+        cg.pagerank(graph, dangling={"musik": 1})
+
+
+# ---- other users of the transition ----------------------------------------------------------------------------------
+
+MIXED = [(0, 0), (0, 1), (0, 1), (1, 2), (2, 3), (3, 3), (3, 3), (3, 0), (4, 0)]
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_ranker_uses_self_loops_and_parallel_edges(directed, monkeypatch):
+    graph = cg.Graph.from_edges(MIXED, directed=directed)
+    expected = cg.pagerank(graph, history=[0]).scores
+    candidates = Candidates(np.array([0, 4]), np.array([1, 2, 3, 4], np.int32))
+    for most, error in ((10**6, 1e-9), (0, 0.02)):  # exact, and by local push
+        monkeypatch.setattr("curiograph.recommendation.rankers.MAX_EXACT_NODES", most)
+        found = PageRankRanker().scores(graph, [np.array([0], np.int32)], candidates)
+        np.testing.assert_allclose(found, expected[1:], atol=error)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_unbiased_walkers_follow_self_loops_and_parallel_edges(directed):
+    from curiograph.centrality.walkers import simulate_unbiased_walks
+
+    graph = cg.Graph.from_edges(MIXED, directed=directed)
+    matrix = graph.to_scipy().toarray()
+    step = matrix / matrix.sum(axis=1, keepdims=True)
+    walks = simulate_unbiased_walks(begin([graph], [np.zeros(20_000, np.int64)], "igt", 4, seed=1), 4)
+    expected = np.zeros(graph.num_nodes)
+    expected[0] = 1
+    for t in range(1, 4):
+        expected = expected @ step
+        seen = np.bincount(walks[:, t], minlength=graph.num_nodes) / len(walks)
+        np.testing.assert_allclose(seen, expected, atol=0.02)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_curiosity_ignores_self_loops_and_parallel_edges(directed):
+    graph = cg.generate("er", nodes=30, seed=1)
+    edges = [(u, v) for u, v in graph.to_networkx().edges]
+    plain = cg.Graph.from_edges(edges, directed=directed, nodes=range(30))
+    rich = cg.Graph.from_edges(
+        edges + edges[:9] + [(v, v) for v in range(0, 30, 3)], directed=directed, nodes=range(30)
+    )
+    assert rich.loops is not None
+    assert rich.weights is not None
+    assert (rich.num_edges, rich.degrees.tolist()) == (plain.num_edges, plain.degrees.tolist())
+    assert rich.skeleton == plain.skeleton
+    assert np.array_equal(rich.degree_profile, plain.degree_profile)
+    for agent, reward in (("greedy", "igt"), ("beam:4", "cpt"), ("random", "igt"), ("igt-rg", "igt")):
+        runs = [cg.explore(g, agent, reward, start=0, steps=9, seed=2) for g in (plain, rich)]
+        assert runs[0].nodes == runs[1].nodes
+        assert runs[0].rewards == runs[1].rewards
+        assert cg.measure(plain, runs[0]).to_dict() == cg.measure(rich, runs[0]).to_dict()
+    looped = cg.Graph.from_edges([*edges, (0, 0)], directed=directed, nodes=range(30))
+    assert cg.compressibility(looped) == cg.compressibility(plain)
+
+
+# ---- round trips ----------------------------------------------------------------------------------------------------
+
+
+@given(case=multigraphs())
+def test_files_and_conversions_keep_the_scores(case, tmp_path_factory):
+    edges, _, nodes, directed = case
+    graph = build(*case)
+    folder = Path(tmp_path_factory.mktemp("graphs"))
+    scores = cg.pagerank(graph, history=[0]).scores
+    if not edges:
+        return
+    others = [graph.subgraph(range(nodes)), cg.Graph.from_networkx(graph.to_networkx())]
+    others += [cg.Graph.from_igraph(graph.to_igraph())]
+    others += [cg.Graph.from_scipy(graph.to_scipy(), directed=directed)]
+    has_isolated = len({v for edge in edges for v in edge}) < nodes
+    for suffix in ("npz", "json", "gml", "graphml", *(() if has_isolated else ("tsv", "csv", "txt"))):
+        cg.write_graph(graph, folder / f"g.{suffix}")
+        others.append(cg.read_graph(folder / f"g.{suffix}", directed=directed))
+    for other in others:
+        first = next(label for label in other.labels if str(label) == "0") if "0" in map(str, other.labels) else None
+        found = dict(zip(map(str, other.labels), cg.pagerank(other, history=[first]).scores, strict=True))
+        np.testing.assert_allclose([found[str(v)] for v in range(nodes)], scores, atol=1e-10)
+
+
+def test_files_of_graphs_with_self_loops_only(tmp_path):
+    graph = cg.Graph.from_edges([("a", "a"), ("a", "a"), ("b", "b")])
+    assert graph.num_edges == 0
+    assert graph.loops.tolist() == [2, 1]
+    for suffix in ("npz", "json", "gml", "graphml", "tsv"):
+        cg.write_graph(graph, tmp_path / f"g.{suffix}")
+        again = cg.read_graph(tmp_path / f"g.{suffix}")
+        assert again.loops.tolist() == [2, 1]
+        assert cg.pagerank(again, history=["a"]).scores.tolist() == pytest.approx([1, 0])
+    with pytest.raises(cg.GraphError, match="no edges"):
+        cg.explore(graph, start="a")
+
+
+def test_weight_attribute_of_networkx():
+    source = nx.DiGraph()
+    source.add_edge("a", "b", clicks=3, weight=9)
+    source.add_edge("a", "c", clicks=1, weight=9)
+    assert cg.Graph.from_networkx(source).weights.tolist() == [9, 9]
+    assert cg.Graph.from_networkx(source, weight="clicks").weights.tolist() == [3, 1]
+    assert cg.Graph.from_networkx(source, weight=None).weights is None
+    with pytest.raises(cg.GraphError, match="no edge has the attribute 'visits'; the attributes of edges are clicks"):
+        cg.Graph.from_networkx(source, weight="visits")
+    source.add_edge("b", "c", weight=1)
+    with pytest.raises(cg.GraphError, match="the edge from 'b' to 'c' has no weight but others do"):
+        cg.Graph.from_networkx(source, weight="clicks")
