@@ -58,7 +58,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
     graph : Graph or sequence of Graph
         A graph, or several graphs of which each reset draws one.
     reward : str, Reward or callable
-        "igt", "cpt" or a function of the visited subgraph.
+        "igt", "cpt", a weighted sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
     steps : int
         Number of nodes to visit, the start included: 2 or more.
     fallback : {"frontier", "anywhere"}
