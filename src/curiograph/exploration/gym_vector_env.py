@@ -134,14 +134,14 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         if np.any(restarting):
             self._restart(np.flatnonzero(restarting), None)
         terminated = (self._walks.candidates.counts[:-1] == 0) | self._illegal
-        self._over = terminated
+        self._over = terminated.copy()
         truncated = np.zeros(self.num_envs, bool)
         final: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP and np.any(terminated):
             final = self._describe_final(terminated)
             self._restart(np.flatnonzero(terminated), None)
         view = self._observe()
-        return view.observation, rewards, terminated.copy(), truncated, final | self._describe(view)
+        return view.observation, rewards, terminated, truncated, final | self._describe(view)
 
     def render(self) -> tuple[Any, ...] | None:
         """Return the walk of each environment as `render_mode` requests: lines of text, or RGB images."""
