@@ -18,7 +18,7 @@ NUM_ENVS = 256
 
 
 def measure_environments(seed: int, quick: bool) -> list[Result]:
-    """Time steps of 256 environments with legal actions on a graph of 50 nodes, walks of 10 nodes, igt; resets count."""
+    """Time steps of 256 environments with legal actions, igt, 50 nodes, walks of 10; resets included."""
     graph, results = generate("rg", seed=seed), []
     for observation in ("walk", "subgraph"):
         kwargs: dict[str, Any] = {"graph": graph, "reward": "igt", "steps": 10, "observation": observation}

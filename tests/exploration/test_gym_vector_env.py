@@ -252,7 +252,8 @@ def test_edges_are_those_of_networkx(directed: bool) -> None:
         inner = other.subgraph(places).to_directed()
         found = observation["edges"][:, observation["edge_mask"] == 1].T.tolist()
         assert sorted((places[a], places[b]) for a, b in found) == sorted(inner.edges)
-        links = [len({v for v in env.walk if v != u and (other.has_edge(u, v) or other.has_edge(v, u))}) for u in places]
+        either = other.to_undirected()
+        links = [len(set(either[u]) & set(env.walk)) for u in places]
         np.testing.assert_allclose(np.expm1(observation["nodes"][: len(places), 4]), links, rtol=1e-5)
         if terminated:
             break
@@ -382,9 +383,9 @@ def test_bad_settings(kwargs: dict[str, Any], error: type[Exception], message: s
 
 def test_sampled_graph_that_does_not_fit() -> None:
     env = ExplorationEnv(lambda rng: cycle(5 if rng.random() < 0.7 else 9), steps=3, max_nodes=5)
+    seed = next(seed for seed in range(30) if np.random.default_rng(seed).random() >= 0.7)
     with pytest.raises(cg.SettingError, match=r"a graph has 9 nodes, but .* have 5; .*max_nodes=9"):
-        for seed in range(30):
-            env.reset(seed=seed)
+        env.reset(seed=seed)
 
 
 def test_bad_calls() -> None:

@@ -202,7 +202,8 @@ def test_command_names_what_it_cannot_express() -> None:
         "cg.train(sets, {'igt': 1.0, count_nodes: 0.5}, agent='horizon', start='igt-all-horizon')"
     )
     unnamed = as_reward(lambda subgraph: 1.0)
-    assert format_call(as_split(graphs), unnamed, given | {"start": None, "agent": "gnn"}, {}) == "cg.train(sets, reward)"
+    given |= {"start": None, "agent": "gnn"}
+    assert format_call(as_split(graphs), unnamed, given, {}) == "cg.train(sets, reward)"
 
 
 # ---- packages -------------------------------------------------------------------------------------------------------

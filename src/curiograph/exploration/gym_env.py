@@ -38,8 +38,8 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
           a graph that a sampler drew or that was given at reset.
     Observation "subgraph" : Dict
         The visited nodes and the candidates as a graph with features, so that a policy can act on graphs it has not
-        seen. Rows are the visited nodes in order of visit, then the candidates; R is `max_nodes`, E is `max_edges`. Arrays
-        are padded with 0, which is a valid index.
+        seen. Rows are the visited nodes in order of visit, then the candidates; R is `max_nodes`, E is `max_edges`.
+        Arrays are padded with 0, which is a valid index.
 
         - `action_mask`: MultiBinary(R): 1 if the row is a candidate.
         - `nodes`: Box of shape (R, 10), float32: the columns are `NODE_FEATURES`: visited, order of visit / T, last,

@@ -166,7 +166,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         """Return whether each action is a candidate, environments x actions."""
         return np.asarray(self._current[1].choices >= 0)
 
-    @property
+    @property  # type: ignore[misc]
     def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
         """Random generator of each environment."""
         return tuple(self._get_generator(i) for i in range(self.num_envs))
@@ -195,8 +195,8 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             return np.ones(self.num_envs, bool)
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
             raise SettingError(
-                f"the option reset_mask is {quote_value(mask)}; give a boolean array of shape ({self.num_envs},) with at "
-                "least one True."
+                f"the option reset_mask is {quote_value(mask)}; give a boolean array of shape ({self.num_envs},) with "
+                "at least one True."
             )
         if self._walks is None and not mask.all():
             raise WalkError("there is no episode yet; reset all environments first, without reset_mask.")
@@ -239,7 +239,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
         walks = self._begin(episodes[0].graph) if self._walks is None else self._walks
         self._index[places] = [episode.index for episode in episodes]
         walks, graph_of = self._place_graphs(walks, places, episodes)
-        starts = walks.stack.starts[graph_of] + [episode.start for episode in episodes]
+        starts = walks.stack.starts[graph_of] + np.array([episode.start for episode in episodes], np.int64)
         if self.observer.uses_streams:
             all_streams = walks.streams.copy()
             all_streams[places] = streams
@@ -262,9 +262,7 @@ class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
             rewards=np.full((count, columns - 1), np.nan),
         )
 
-    def _place_graphs(
-        self, walks: Exploration, places: Int64, episodes: list[Episode]
-    ) -> tuple[Exploration, Int64]:
+    def _place_graphs(self, walks: Exploration, places: Int64, episodes: list[Episode]) -> tuple[Exploration, Int64]:
         """Return the walks on a batch of graphs that has those of `episodes`, and the indices of these graphs in it.
 
         The batch has the graphs of the environment, then other graphs that walks are on. Graphs that no walk is on any

@@ -208,7 +208,8 @@ class Exploration:
         starts : array of int
             Batch position of the first node of each new walk.
         """
-        nodes, rewards, lengths, graphs = (a.copy() for a in (self.nodes, self.rewards, self.lengths, self.graph_of))
+        nodes, rewards = self.nodes.copy(), self.rewards.copy()
+        lengths, graphs = self.lengths.copy(), self.graph_of.copy()
         nodes[walks], rewards[walks], lengths[walks], graphs[walks] = -1, np.nan, 1, graph_of
         nodes[walks, 0] = starts
         restarted = replace(self, nodes=nodes, rewards=rewards, lengths=lengths, graph_of=graphs)

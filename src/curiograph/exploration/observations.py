@@ -96,8 +96,8 @@ class WalkObserver(Observer):
     def check_graph(self, graph: Graph) -> None:
         if graph.num_nodes > self._size:
             raise SettingError(
-                f"a graph has {graph.num_nodes:,} nodes, but the arrays of the environment have {self._size:,}; make the "
-                f'environment with max_nodes={graph.num_nodes} or more, or with observation="subgraph".'
+                f"a graph has {graph.num_nodes:,} nodes, but the arrays of the environment have {self._size:,}; make "
+                f'the environment with max_nodes={graph.num_nodes} or more, or with observation="subgraph".'
             )
 
     def observe(self, walks: Exploration, graphs: Int64, count: int) -> View:

@@ -17,9 +17,9 @@ def build_views(
 
     Rows are the visited nodes in order of visit, then the candidates in ascending order, at most `rows`. If not all
     candidates fit, the stream of the walk selects a uniformly random subset of them. `choices` are the indices of the
-    candidates in the flat list, -1 for other rows. Edges (source, target) join rows in the direction of the graph: first
-    those between visited nodes, then those between visited nodes and candidates, then those between candidates, at most
-    `slots`. `low[i]` is the first node of the graph of walk i.
+    candidates in the flat list, -1 for other rows. Edges (source, target) join rows in the direction of the graph:
+    first those between visited nodes, then those between visited nodes and candidates, then those between candidates,
+    at most `slots`. `low[i]` is the first node of the graph of walk i.
     """
     count = lengths.shape[0]
     places = np.full((count, rows), -1, np.int32)

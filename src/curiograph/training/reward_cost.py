@@ -37,8 +37,8 @@ def warn_slow_reward(reward: Reward, graphs: Split, trainings: Sequence[Training
     if each * count > _WARN_SECONDS:
         warnings.warn(
             f"reward {reward.name!r} takes {1000 * each:.2g} ms per evaluation, and this training evaluates it about "
-            f"{float(f'{count:.1g}'):,.0f} times: about {format_seconds(each * count)}. Set minutes or lower train_steps, "
-            "or write a reward with a Tracker that evaluates many walks at once (docs/extend.md).",
+            f"{float(f'{count:.1g}'):,.0f} times: about {format_seconds(each * count)}. Set minutes or lower "
+            "train_steps, or write a reward with a Tracker that evaluates many walks at once (docs/extend.md).",
             stacklevel=3,
         )
 

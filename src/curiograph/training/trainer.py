@@ -92,8 +92,8 @@ def train(
         Command that reproduces the training, stored on the agent's card. Default: a call of `cg.train`; graphs that are
         not from `generate_split` or `read_split` are called `sets` there, and a function as reward by its name.
     progress : callable or bool, optional
-        Called with a dict of metrics at every validation, at least three times; `step`, `validation`, `best`, `seconds`,
-        `left` (seconds) and `share` are always present. True prints a line instead.
+        Called with a dict of metrics at every validation, at least three times; `step`, `validation`, `best`,
+        `seconds`, `left` (seconds) and `share` are always present. True prints a line instead.
     **changes
         Settings by name, such as `train_steps=5000`, or `minutes=10` for a time budget; see `DqnSettings` and
         `ExpertIterationSettings`.
