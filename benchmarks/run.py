@@ -65,6 +65,7 @@ def run(*, quick: bool = False, seed: int = 0, progress: Progress = no_progress)
         "learning": measure_learning,
         "centrality": measure_centrality,
         "loading": measure_loading,
+        "logs": measure_logs,
     }
     for number, (name, measure) in enumerate(parts.items()):
         progress(name, number / len(parts))
@@ -226,11 +227,43 @@ def measure_loading(report: Report, quick: bool) -> None:
         report.results.append(compare_with_limit("reopen the .npz and look up a name", size, seconds, 1.0))
 
 
+def measure_logs(report: Report, quick: bool) -> None:
+    """Time reading a log of events with ISO dates and splitting it into sessions, without and with blank titles."""
+    events = 100_000 if quick else 1_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        for what, blank in (("", 0.0), (", 1 % of the titles blank", 0.01)):
+            path = _write_log(Path(folder), events, blank, report.seed)
+            call = f"read_trajectories({str(path)!r}, session_gap='30min', lenient=True)"
+            seconds, gigabytes = _run_in_process(call)
+            size, note = f"{events:,} events{what}", f"{gigabytes:.2f} GB"
+            report.results += [
+                compare_with_limit("read a log and split it into sessions", size, seconds, 5.0),
+                Result("peak memory of that, GB", size, note=note, ratio=1.0 / gigabytes, target=1.0),
+            ]
+
+
+def _write_log(folder: Path, events: int, blank: float, seed: int) -> Path:
+    """Write a csv of events by one user per 50 events, in bursts of 10 pages at intervals of a minute."""
+    path = folder / f"log_{events}.csv"
+    rng = np.random.default_rng(seed)
+    starts = rng.integers(1_780_000_000, 1_790_000_000, events // 10)
+    seconds = (starts[:, None] + 60 * np.arange(10)).ravel()
+    users = np.repeat(rng.integers(0, events // 50, events // 10), 10).tolist()
+    pages = rng.zipf(1.3, events) % (events // 10)
+    titles = np.where(rng.random(events) < blank, "", np.char.add("Page number ", pages.astype(str))).tolist()
+    times = np.datetime_as_string(seconds.astype("datetime64[s]")).tolist()
+    with open(path, "w") as stream:
+        stream.write("user,page,time\n")
+        stream.writelines(f"u{user},{title},{time}\n" for user, title, time in zip(users, titles, times, strict=True))
+    return path
+
+
 def _run_in_process(call: str) -> tuple[float, float]:
     """Run a call in a new process with loaded kernels; return its seconds and the peak memory in gigabytes."""
     code = (
         "import resource, time\n"
         "from curiograph.graph.io.read import read_graph\n"
+        "from curiograph.human.data.trajectory_file import read_trajectories\n"
         "from curiograph.warmup import warm_up\n"
         "warm_up()\n"
         "start = time.perf_counter()\n"

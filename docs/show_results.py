@@ -94,12 +94,22 @@ def copy_example_figures() -> None:
             (RESULTS / f"{name}.png").write_bytes((Path(folder) / written).read_bytes())
 
 
+def draw_log_to_figure() -> None:
+    """Draw the figure of the page "From a log to a figure" with the code of this page."""
+    block = re.findall(r"```python\n(.*?)```", (DOCS / "log-to-figure.md").read_text(), re.DOTALL)[0]
+    with TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, EXAMPLES / "reading_log.py", folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        (RESULTS / "log_to_figure.svg").write_bytes((Path(folder) / "groups.svg").read_bytes())
+
+
 def draw_figures() -> None:
     """Draw all figures, those of stored runs from the stored data."""
     draw_walks()
     animate_walk()
     draw_walkers()
     copy_example_figures()
+    draw_log_to_figure()
     for name in redraw_figures(RESULTS):
         print(f"show_results: drew {name}.png from {name}.json", file=sys.stderr)
 

@@ -92,6 +92,26 @@ def test_page_of_an_example(tmp_path: Path) -> None:
     assert '<a href="answer.html"><img src="answer.png" alt="">The answer</a>' in gallery.build_index([example])
 
 
+def test_page_of_a_notebook(tmp_path: Path) -> None:
+    (tmp_path / "02.png").write_bytes(b"")
+    gallery = load_hook("gallery")
+    cells = [
+        {"cell_type": "markdown", "source": ["# The answer\n", "\n", "To all."]},
+        {
+            "cell_type": "code",
+            "source": "answer",
+            "outputs": [{"data": {"text/html": ["<b>42</b>\n"], "text/plain": "42"}}],
+        },
+        {"cell_type": "code", "source": "plot", "outputs": [{"data": {"figure": "02.png"}}, {"text": "drawn\n"}]},
+    ]
+    notebook = gallery.Notebook("answer", cells, tmp_path)
+    page = gallery.build_page(notebook)
+    assert page.startswith('# The answer\n\nTo all.\n\n```python\nanswer\n```\n\n<div class="output"')
+    assert "<b>42</b>" in page
+    assert "![The answer](answer/02.png)\n\n```text\ndrawn\n```" in page
+    assert '<a href="answer.html"><img src="answer.png" alt="">The answer</a>' in gallery.build_index([notebook])
+
+
 def test_bench_page_has_every_ratio() -> None:
     stored = json.loads((DOCS / "results" / "bench.json").read_text())
     page = (DOCS / "results" / "bench.md").read_text()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import runpy
+import shutil
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,6 +48,32 @@ def test_click_log(run: Runner, tmp_path: Path) -> None:
     assert re.search(r"Against unbiased, human walks show .* fewer gaps and .* more bits", printed)
     assert (tmp_path / "log.csv").read_text().startswith("user,page,time\n")
     assert is_png(tmp_path / "growth.png")
+
+
+def test_reading_log(run: Runner, tmp_path: Path) -> None:
+    assert "events of 40 participants on 30 pages" in run("reading_log.py", tmp_path)
+    with open(tmp_path / "log.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {"", "Main Page"} < {row["article"] for row in rows}
+    assert {row["group"] for row in rows} == {"seekers", "browsers"}
+    first = (tmp_path / "log.csv").read_bytes()
+    run("reading_log.py", tmp_path)
+    assert (tmp_path / "log.csv").read_bytes() == first
+
+
+def test_people_and_groups(tmp_path: Path) -> None:
+    """The notebook runs, and its results are shown as tables and figures."""
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    notebook = nbformat.read(EXAMPLES / "people_and_groups.ipynb", as_version=4)
+    assert not any(cell.get("outputs") for cell in notebook.cells)
+    shutil.copy(EXAMPLES / "reading_log.py", tmp_path)
+    nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    kinds = {kind for output in outputs for kind in output.get("data", {})}
+    assert {"text/html", "image/png"} <= kinds
+    printed = "".join(output.get("text", "") for output in outputs)
+    assert "outside the graph" in printed
+    assert "differ in beta1" in printed
 
 
 def test_gaps_of_a_walk(run: Runner, tmp_path: Path) -> None:
@@ -114,4 +141,5 @@ def test_maskable_ppo(run: Runner) -> None:
 
 def test_every_script_has_a_test() -> None:
     tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
-    assert {path.stem for path in EXAMPLES.glob("*.py")} <= tested
+    examples = [*EXAMPLES.glob("*.py"), *EXAMPLES.glob("*.ipynb")]
+    assert {path.stem for path in examples} <= tested

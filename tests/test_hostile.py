@@ -11,10 +11,13 @@ import struct
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,6 +195,16 @@ def bombs(samples: dict[str, list[bytes]]) -> Cases:
                 for _ in range(2**8):
                     stream.write(bytes(2**24))
     yield "trajectories", "a bomb of zeros", made.getvalue()
+    zeros = io.BytesIO()
+    scipy.io.savemat(zeros, {"A": np.zeros((2, 2))})
+    head, body = zeros.getvalue()[:128], zeros.getvalue()[136:]
+    sizes = struct.pack("<ii", 8000, 8000)
+    bomb = body[:24] + sizes + body[32:48] + struct.pack("<II", 9, 8 * 8000**2)
+    packer = zlib.compressobj(1)
+    blocks = [packer.compress(struct.pack("<II", 14, 2**31) + bomb)]
+    blocks += [packer.compress(bytes(2**24)) for _ in range(191)]
+    packed_bomb = b"".join([*blocks, packer.flush()])
+    yield "mat", "a bomb of zeros", head + struct.pack("<II", 15, len(packed_bomb)) + packed_bomb
 
 
 CHILD = """
@@ -246,4 +259,4 @@ def test_oversized_texts_are_rejected(samples, tmp_path):
 def test_decompression_bombs_are_rejected(samples, tmp_path):
     refused = judged(bombs(samples), tmp_path, 1500)
     assert all(refused.values())
-    assert sum("unpacks to" in str(message) for message in refused.values()) == 3
+    assert sum("unpacks to" in str(message) for message in refused.values()) == 4

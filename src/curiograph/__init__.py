@@ -66,13 +66,18 @@ if TYPE_CHECKING:
     from curiograph.graph.io.write import write_graph as write_graph
     from curiograph.graph.splits import Split as Split
     from curiograph.graph.splits import read_split as read_split
+    from curiograph.growth.covariates import GrowthCorrelations as GrowthCorrelations
+    from curiograph.growth.covariates import correlate_growth as correlate_growth
     from curiograph.growth.gap_loops import gap_loops as gap_loops
+    from curiograph.growth.groups import GroupComparison as GroupComparison
+    from curiograph.growth.groups import compare_groups as compare_groups
     from curiograph.growth.measure import measure as measure
     from curiograph.growth.plots import animate_walk as animate_walk
     from curiograph.growth.plots import plot_walk as plot_walk
     from curiograph.growth.records import Gap as Gap
     from curiograph.growth.records import Growth as Growth
     from curiograph.growth.records import Growths as Growths
+    from curiograph.growth.survival import GapSurvival as GapSurvival
     from curiograph.recommendation.prepared import CuriousRanker as CuriousRanker
     from curiograph.recommendation.ranker import Ranker as Ranker
     from curiograph.recommendation.ranker import check_ranker as check_ranker
@@ -121,10 +126,13 @@ _HOMES = {
     "graph.io.read": ["read_graph"],
     "graph.io.write": ["write_graph"],
     "graph.splits": ["Split", "read_split"],
+    "growth.covariates": ["GrowthCorrelations", "correlate_growth"],
     "growth.gap_loops": ["gap_loops"],
+    "growth.groups": ["GroupComparison", "compare_groups"],
     "growth.measure": ["measure"],
     "growth.plots": ["animate_walk", "plot_walk"],
     "growth.records": ["Gap", "Growth", "Growths"],
+    "growth.survival": ["GapSurvival"],
     "recommendation.prepared": ["CuriousRanker"],
     "recommendation.ranker": ["Ranker", "check_ranker"],
     "recommendation.rankers": ["MixtureRanker", "PageRankRanker"],

@@ -24,6 +24,7 @@ _HEAD_BYTES = 4096
 _STARTS = {
     "JSON": ("{[", "{ or ["),
     "GraphML": ("<", "<"),
+    "GEXF": ("<", "<"),
     "GML": (f"{string.ascii_letters}#", "a letter or #"),
 }
 
@@ -75,7 +76,7 @@ def check_text(path: Path, head: bytes) -> None:
 
 
 def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> bytes:
-    """Return the bytes of a text file of any encoding; with `kind` (JSON, GraphML or GML), check how it begins."""
+    """Return the bytes of a text file of any encoding; with `kind` (a key of `_STARTS`), check how it begins."""
     path = check_file(path)
     try:
         with open(path, "rb") as stream:

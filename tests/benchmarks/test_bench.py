@@ -14,6 +14,7 @@ def test_quick_run_measures_every_part() -> None:
     found = {result.what for result in report.results}
     assert "igt of all candidates, walk kept, one walk a call" in found
     assert {"cpt of a subgraph, 100 a call", "Table 1's baselines", "read a tsv of text names"} <= found
+    assert "read a log and split it into sessions" in found
     assert all(result.ratio is None or result.ratio > 0 for result in report.results)
     rows = report.list_rows()
     assert len(rows) == len(report.results)

@@ -303,7 +303,7 @@ def test_to_dict_and_to_frame():
     assert frame["walker"].tolist() == [name for name in AGENTS for _ in range(5)]
     assert frame["gaps_stderr"][:5].tolist() == found["unbiased"].gaps.stderr.tolist()
     single = found["cpt"].to_frame()
-    assert single["step"].tolist() == list(range(5))
+    assert single["step"].tolist() == [1, 2, 3, 4, 5]
     assert {"distance", "returned", "coverage", "degree", "gaps", "alive"} <= set(single.columns)
 
 

@@ -93,7 +93,7 @@ def test_short_walks_are_compared_without_growth(run, tmp_path):
 @pytest.mark.parametrize(
     ("text", "arguments", "message"),
     [
-        ("music,physics\nmusic,zz\n", [], "walks.txt: the graph has no node 'zz'"),
+        ("music,physics\nmusic,zz\n", [], "walks.txt, line 2: the graph has no node 'zz'"),
         ("# no walks\n", [], "contains no walks"),
         ("music,physics\n", ["--no-growth"], "there is no choice of a new node along a link"),
         ("music,physics,chemistry,biology,philosophy\n", ["--no-growth"], "all choices are by 1 user"),

@@ -67,7 +67,7 @@ def test_every_command_has_the_common_options(name: str, options: set[str]) -> N
         (["explore", "GRAPH", "--out", "x.docx"], "cannot write .docx"),
         (["explore", "GRAPH", "--out", "no/such/folder/x.json"], "does not exist"),
         (["explore", "toy:moon"], "there is no toy graph 'moon'"),
-        (["measure", "GRAPH"], "give either --walk a,b,c or --walks FILE"),
+        (["measure", "GRAPH"], "give one of --walk a,b,c, --walk-file FILE and --walks FILE"),
         (["measure", "GRAPH", "--walk", ","], "is empty"),
         (["evaluate", "--family", "xy"], "there is no family 'xy'; the families are rg, ws, ba, er"),
         (["evaluate"], "give one of --family NAME, --graph FILE or --environments FILE"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
+
+import pytest
 
 from support.program import Run
 
@@ -37,3 +40,89 @@ def test_measure_names_the_line_of_an_unknown_node(run: Run, links: Path, tmp_pa
     done = run("measure", str(links), "--walks", str(walks))
     assert done.code == 2
     assert "walks.txt, line 2: the graph has no node 'bb'" in done.err
+
+
+# ---- people and groups ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """Two sessions of each of four people in two groups; `e` is visited last by those of the second."""
+    path = tmp_path / "log.csv"
+    rows = ["user,page,time,group"]
+    for number, (user, group) in enumerate(zip("wxyz", "aabb", strict=True)):
+        for session in range(2):
+            for place, page in enumerate("abcd" if group == "a" else "abcde"):
+                rows.append(f"{user},{page},{10_000 * session + 10 * place + number},{group}")
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def test_measure_lists_users(run: Run, links: Path, log: Path, tmp_path: Path) -> None:
+    table = tmp_path / "people.csv"
+    arguments = (
+        "measure",
+        str(links),
+        "--walks",
+        str(log),
+        "--session-gap",
+        "1h",
+        "--table",
+        "users",
+        "--keep",
+        "group",
+    )
+    done = run(*arguments, "--out", str(table))
+    assert done.code == 0, done.err
+    with open(table, newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["user"], row["group"], row["sessions"], float(row["nodes"])) for row in rows] == [
+        ("w", "a", "2", 4),
+        ("x", "a", "2", 4),
+        ("y", "b", "2", 5),
+        ("z", "b", "2", 5),
+    ]
+    document = run(*arguments, "--json").document
+    assert [row["beta1"] for row in document["users"]] == [1, 1, 1, 1]
+    assert document["skipped"]["count"] == 0
+
+
+def test_measure_lists_gaps_and_draws_their_survival(run: Run, links: Path, log: Path, tmp_path: Path) -> None:
+    arguments = ("measure", str(links), "--walks", str(log), "--session-gap", "1h", "--table", "gaps")
+    gaps = run(*arguments, "--json").document["gaps"]
+    assert [(gap["user"], gap["session"], gap["lifetime"], gap["censored"]) for gap in gaps] == [
+        (user, session, 1 if user in "yz" else 0, True) for user in "wxyz" for session in (1, 2)
+    ]
+    assert run(*arguments, "--out", str(tmp_path / "gaps.svg")).code == 0
+    assert "share of gaps still open" in (tmp_path / "gaps.svg").read_text()
+
+
+def test_measure_compares_groups(run: Run, links: Path, log: Path, tmp_path: Path) -> None:
+    arguments = ("measure", str(links), "--walks", str(log), "--session-gap", "1h", "--group", "group")
+    document = run(*arguments, "--json").document
+    (nodes,) = (row for row in document["measures"] if row["measure"] == "nodes")
+    assert nodes["differences"][0]["difference"]["value"] == -1
+    assert nodes["p"] == pytest.approx(1 / 3, abs=0.05)  # 2 of 6 divisions of four people are as extreme
+    assert {row["user"] for row in document["people"]} == set("wxyz")
+    done = run(*arguments, "--steps", "4", "--out", str(tmp_path / "groups.pdf"))
+    assert "do not differ clearly" in done.out
+    assert "0 walks are shorter than 4 nodes" in done.out
+    assert b"/Type3" not in (tmp_path / "groups.pdf").read_bytes()
+    assert run(*arguments, "--seed", "5", "--json").out == run(*arguments, "--seed", "5", "--json").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--group", "condition"), "condition"),
+        (("--group", "group", "--table", "users"), "give one of them"),
+        (("--table", "people"), "--table is 'people'; the choices are steps, gaps, users"),
+        (("--steps", "4"), "give --group COLUMN with it"),
+        (("--group", "group", "--steps", "1"), "steps is 1"),
+    ],
+)
+def test_bad_options_of_people(run: Run, links: Path, log: Path, arguments: tuple[str, ...], words: str) -> None:
+    done = run("measure", str(links), "--walks", str(log), *arguments)
+    assert done.code == 2
+    assert words in done.err
+    assert run("measure", str(links), "--walk", "a,b", "--table", "users").code == 2

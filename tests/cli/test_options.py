@@ -53,7 +53,7 @@ def test_walks_from_a_table_of_visits(run: Run, tmp_path: Path) -> None:
     assert [walk["node"] for walk in document["walks"]] == [["music", "physics"], ["logic"]]
     (tmp_path / "log.csv").write_text("user,page,time\nann,nowhere,2\n")
     ran = run("measure", "toy:library", "--walks", tmp_path / "log.csv")
-    assert (ran.code, "log.csv: " in ran.err, "nowhere" in ran.err) == (2, True, True)
+    assert (ran.code, "log.csv, line 2: " in ran.err, "nowhere" in ran.err) == (2, True, True)
 
 
 def test_graph_of_a_dataset(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

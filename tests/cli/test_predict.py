@@ -89,4 +89,4 @@ def test_bad_rows_are_reported_or_skipped(run, tmp_path):
     assert "line 2" in ran.err
     ran = run("predict", tmp_path / "log.csv", "--lenient", *settings)
     assert ran.code == 0, ran.err
-    assert "bad rows skipped: 1" in ran.err
+    assert "left out: bad time: 1" in ran.err

@@ -85,7 +85,7 @@ BAD = [
     (["--agent", "greedy", "--remember", "all"], "remember is 'all'"),
     (["--agent", "greedy", "--fallback", "home"], "fallback is 'home'"),
     (["--agent", "greedy", "--tolerance", "0"], "tolerance is 0"),
-    (["--agent", "greedy", "--max-walks", "0"], "max_walks is 0"),
+    (["--agent", "greedy", "--max-walks", "0"], "--max-walks is 0"),
 ]
 
 

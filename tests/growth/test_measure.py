@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from curiograph.graph.toys import complete, cycle, grid, library
 from curiograph.growth.compute import compute_growth
 from curiograph.growth.measure import concatenate_results, measure_task
 from curiograph.growth.visits import find_visits
+from curiograph.human.data.dataset import Dataset
+from curiograph.human.trajectories import Trajectories
 from curiograph.rewards.cpt import CompressibilityTracker
 from oracles.reference import compute_cpt, compute_gudhi_pairs, draw_graph
 
@@ -69,7 +72,7 @@ def test_several_walks_equal_single_walks():
     assert len(together) == 12
     for walk, growth in zip(walks, together, strict=True):
         alone = cg.measure(graph, walk)
-        assert growth.to_dict() == alone.to_dict()
+        assert growth.to_dict() == alone.to_dict() | {"user": growth.user}
         assert growth.gaps == alone.gaps
         assert growth.revisits == alone.revisits
 
@@ -230,7 +233,8 @@ def test_compressibility_equals_the_tracker_bit_for_bit():
 def test_growths_index_and_slice():
     walks = [[0, 1, 2, 3, 0], [2], [4, 3, 2, 1, 0]]
     growths = cg.measure(cycle(5), walks)
-    assert growths[-1].to_dict() == growths.items[2].to_dict() == cg.measure(cycle(5), walks[2]).to_dict()
+    alone = cg.measure(cycle(5), walks[2]).to_dict()
+    assert growths[-1].to_dict() == growths.items[2].to_dict() == alone | {"user": 2}
     assert [growth.nodes for growth in growths[::-2]] == [walks[2], walks[0][:4]]
     assert growths[1:].to_frame()["node"].tolist() == [2, 4, 3, 2, 1, 0]
     assert growths[1:].to_frame()["opened"].tolist() == [0, 0, 0, 0, 0, 1]
@@ -245,8 +249,10 @@ def test_growths_index_and_slice():
 def test_columns_are_plain_and_to_dict_adds_the_gaps():
     growth = cg.measure(complete(3), [2, 0, 1, 2])
     columns = growth.columns()
-    assert growth.to_dict() == {**columns, "gaps": [], "revisits": 1}
+    assert growth.to_dict() == {**columns, "user": 0, "session": 1, "gaps": [], "revisits": 1, "outside": 0}
     assert columns == {
+        "user": [0, 0, 0],
+        "session": [1, 1, 1],
         "step": [1, 2, 3],
         "node": [2, 0, 1],
         "edges": [0, 1, 3],
@@ -264,6 +270,8 @@ def test_to_frame():
     growth = cg.measure(cycle(4), [0, 1, 2, 3], max_dim=2)
     frame = growth.to_frame()
     assert list(frame.columns) == [
+        "user",
+        "session",
         "step",
         "node",
         "edges",
@@ -283,6 +291,70 @@ def test_to_frame_of_several():
     assert frame["walk"].tolist() == [0, 0, 1, 1, 1, 1]
     assert frame["node"].tolist() == [0, 1, 3, 2, 1, 0]
     assert frame["beta1"].tolist() == [0, 0, 0, 0, 0, 1]
+
+
+# ---- people ---------------------------------------------------------------------------------------------------------
+
+
+def test_trajectories_are_measured_by_label_walk_by_walk():
+    """Labels 10 to 40 are at positions 0 to 3, which the graph has as labels of other nodes too."""
+    graph = cg.Graph.from_edges([(10, 20), (20, 30), (30, 40), (40, 10), (3, 2), (2, 1), (1, 0), (0, 3)])
+    people = Trajectories.from_walks([[40, 30, 40], [10, 20, 30, 40], [20]], users=["ann", "bob", "ann"])
+    growths = cg.measure(graph, people)
+    assert [growth.nodes for growth in growths] == [[40, 30], [10, 20, 30, 40], [20]]
+    assert [growth.beta1[-1] for growth in growths] == [0, 1, 0]
+    assert growths.revisits.tolist() == [1, 0, 0]
+    assert (growths.users, growths.sessions) == (["ann", "bob", "ann"], [1, 1, 2])
+    frame = growths.to_frame()
+    assert frame["user"].tolist() == ["ann"] * 2 + ["bob"] * 4 + ["ann"]
+    assert frame["session"].tolist() == [1] * 6 + [2]
+    assert growths[1:].users == ["bob", "ann"]
+    assert [walk["session"] for walk in growths.to_dict()["walks"]] == [1, 1, 2]
+    data = Dataset("mine", people, Path("mine.csv"))
+    assert cg.measure(graph, data).to_dict() == growths.to_dict()
+
+
+def test_texts_of_a_file_denote_integer_labels():
+    growths = cg.measure(cycle(4), Trajectories.from_walks([["3", "2"]]))
+    assert growths[0].nodes == [3, 2]
+
+
+def test_visits_outside_the_graph_are_an_error_or_dropped_and_counted():
+    people = Trajectories.from_walks([[0, 9, 1], [8, 9], [2, 3]], users=["ann", "bob", "cem"])
+    with pytest.raises(cg.UnknownNodeError, match=r"no node 9.* Give lenient=True"):
+        cg.measure(cycle(4), people)
+    growths = cg.measure(cycle(4), people, lenient=True)
+    assert [growth.nodes for growth in growths] == [[0, 1], [2, 3]]
+    assert growths.users == ["ann", "cem"]
+    assert [growth.outside for growth in growths] == [1, 0]
+    assert growths.skipped.reasons == {"outside the graph": 3, "empty walks": 1}
+    assert growths.to_dict()["skipped"]["count"] == 4
+    with pytest.raises(cg.WalkError, match="none of the 1 walks visits a node of the graph"):
+        cg.measure(cycle(4), people.rows([1]), lenient=True)
+    lists = cg.measure(cycle(4), [[0, 9, 1], [8], [2]], lenient=True)
+    assert ([growth.nodes for growth in lists], lists.users) == ([[0, 1], [2]], [0, 2])
+    assert cg.measure(cycle(4), [0, 9, 1, 0], lenient=True).outside == 1
+
+
+def test_user_columns_are_columns_of_the_frame():
+    people = Trajectories.from_walks(
+        [[0, 1], [2]], users=["ann", "bob"], user_columns={"group": {"ann": "a", "bob": "b"}, "score": {"bob": 3}}
+    )
+    growths = cg.measure(cycle(4), people)
+    assert growths.user_columns == {"group": {"ann": "a", "bob": "b"}, "score": {"ann": None, "bob": 3}}
+    frame = growths.to_frame()
+    assert list(frame.columns[:5]) == ["walk", "user", "session", "group", "score"]
+    assert frame["group"].tolist() == ["a", "a", "b"]
+    named = Trajectories.from_walks([[0]], user_columns={"step": {}})
+    with pytest.raises(cg.SettingError, match="column 'step' of the users is also a column"):
+        cg.measure(cycle(4), named).to_frame()
+
+
+def test_a_frame_is_not_a_walk():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"user": ["ann"], "item": ["music"]})
+    with pytest.raises(cg.WalkError, match=r"Trajectories\.from_frame"):
+        cg.measure(library(), frame)
 
 
 def test_frames_with_tuple_labels():

@@ -119,6 +119,7 @@ def test_areas_agree_with_columns_and_walks_are_sampled():
     found, again, other = (compare_growth(GRAPH, walks, steps=5, most=12, replicates=2, seed=s) for s in (1, 1, 2))
     assert found.to_dict() == again.to_dict() != other.to_dict()
     assert (found.walks, found.users, len(found.to_frame())) == (12, 12, 20)
+    assert found.to_frame()["step"].tolist() == [1, 2, 3, 4, 5] * 4
     for null in found.values():
         for quantity in ("gaps", "bits"):
             mean = np.mean([each.value for each in null.excess[quantity]])

@@ -73,6 +73,73 @@ def test_saved_walks_are_read_back(tmp_path_factory, walks):
     assert found.users.tolist() == saved.users.tolist()
 
 
+def test_sessions_and_columns_follow_the_users(tmp_path):
+    graph = Graph.from_edges([("a", "b"), ("b", "c")])
+    walks = Trajectories.from_walks(
+        [["a", "x"], ["b"], ["c", "c", "b"]],
+        users=["ann", "bob", "ann"],
+        sessions=["mon", "mon", "tue"],
+        user_columns={"group": {"ann": 1, "bob": 2}},
+    )
+    walks.save(tmp_path / "walks.npz")
+    loaded = Trajectories.load(tmp_path / "walks.npz")
+    for same in (walks, walks.on(graph), walks.compact(), loaded, walks.rows([0, 1, 2])):
+        assert [(same.user(i), same.session(i)) for i in range(3)] == [("ann", "mon"), ("bob", "mon"), ("ann", "tue")]
+        assert same.user_columns == {"group": [1, 2]}
+    assert walks.rows([2]).session(0) == "tue"
+    assert {part.session(len(part) - 1) for part in walks.split(0.5)} == {"mon", "tue"}
+    assert walks.skipped.repeats == 1
+    assert walks.on(graph).skipped.reasons == {"outside the graph": 1}
+    with pytest.raises(SettingError, match="there are 1 walks but 2 sessions"):
+        Trajectories.from_walks([["a"]], sessions=[1, 2])
+
+
+def test_default_sessions_count_the_walks_of_each_user():
+    walks = Trajectories.from_walks([["a"]] * 5, users=["ann", "bob", "ann", "ann", "bob"])
+    assert [walks.session(i) for i in range(5)] == [1, 1, 2, 3, 2]
+
+
+def test_files_of_version_1_are_read(tmp_path):
+    def encode(text):
+        return np.frombuffer(text.encode(), np.uint8)
+
+    np.savez(
+        tmp_path / "old.npz",
+        format=np.array("curiograph trajectories 1"),
+        nodes=np.array([0, 1, 1]),
+        offsets=np.array([0, 2, 3]),
+        users=np.array([0, 0]),
+        names=encode('["a", "b"]'),
+        user_names=encode('["ann"]'),
+    )
+    walks = Trajectories.load(tmp_path / "old.npz")
+    assert list_labels(walks) == [["a", "b"], ["b"]]
+    assert [walks.session(i) for i in range(2)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("walks", "message"),
+    [
+        ("abc", r"the walks are 'abc'; give a list of walks"),
+        ({"ann": ["a", "b"]}, "give a list of walks, each a list of labels"),
+        (["a", "b"], r"the walk 'a' is not a list of labels; give \[\['a', 'b'\]\]"),
+        ([1, 2], "the walk 1 is not a list of labels"),
+        ([{"a", "b"}], "is not a list of labels"),
+        (7, "the walks are 7"),
+    ],
+)
+def test_what_is_not_a_list_of_walks_is_refused(walks, message):
+    with pytest.raises(WalkError, match=message):
+        Trajectories.from_walks(walks)
+
+
+def test_a_frame_is_not_a_list_of_walks():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"user": ["ann"], "item": ["a"]})
+    with pytest.raises(WalkError, match=r"Trajectories\.from_frame\(frame, user=\.\.\., item=\.\.\.\)"):
+        Trajectories.from_walks(frame)
+
+
 def test_bad_arguments(tmp_path):
     walks = Trajectories.from_walks([["a", "b"], ["a"]])
     assert len(walks.at_least(2)) == 1

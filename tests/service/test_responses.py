@@ -50,7 +50,8 @@ def test_measure_equals_library(api):
     walk = ["music", "mathematics", "logic", "philosophy", "history", "poetry", "music"]
     result = post(api, "measure", graph=LIBRARY, walk=walk)
     growth = cg.measure(cg.toys.library(), walk)
-    assert result == growth.to_dict()
+    of_people = ("user", "session", "outside")  # requests have no users, and unknown nodes are an error
+    assert result == {name: value for name, value in growth.to_dict().items() if name not in of_people}
     several = post(api, "measure", graph=LIBRARY, walks=[walk, walk[:2]])["walks"]
     assert several[0] == result
     assert several[1]["beta1"] == [0, 0]

@@ -13,7 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import networkx
 import numpy as np
+import scipy.io
+import scipy.sparse
 
 import curiograph as cg
 from curiograph.agents.gnn import GnnAgent, GnnShape
@@ -102,8 +105,9 @@ def sound_walks(walks: Trajectories) -> None:
     assert walks.offsets[0] == 0
     assert walks.offsets[-1] == len(walks.nodes)
     assert np.all(np.diff(walks.offsets) >= 0)
-    assert len(walks.users) == len(walks)
-    for values, names in ((walks.nodes, walks.names), (walks.users, walks.user_names)):
+    assert len(walks.users) == len(walks.sessions) == len(walks)
+    numbered = ((walks.nodes, walks.names), (walks.users, walks.user_names), (walks.sessions, walks.session_names))
+    for values, names in numbered:
         assert len(values) == 0 or 0 <= values.min() <= values.max() < len(names)
         assert len(set(names)) == len(names)
     for number in range(min(len(walks), 5)):
@@ -141,6 +145,26 @@ def _graphs(ending: str) -> Callable[[Path], list[bytes]]:
         return found
 
     return write
+
+
+def _gexf(folder: Path) -> list[bytes]:
+    found = []
+    for graph in (networkx.path_graph(3), networkx.DiGraph([("a", "b", {"weight": 2.5}), ("b", "ü")])):
+        made = io.BytesIO()
+        networkx.write_gexf(graph, made)
+        found.append(made.getvalue())
+    return found
+
+
+def _matrices(folder: Path) -> list[bytes]:
+    found = []
+    ring = np.roll(np.eye(5), 1, axis=0)
+    for matrix in (ring + ring.T, (ring * 2).astype(np.int16), scipy.sparse.csc_array(ring)):
+        for packed in (False, True):
+            made = io.BytesIO()
+            scipy.io.savemat(made, {"A": matrix, "name": "ring", "x": [[1, 2]]}, do_compression=packed)
+            found.append(made.getvalue())
+    return found
 
 
 def _split(folder: Path) -> list[bytes]:
@@ -219,6 +243,8 @@ _TITLES = 'movieId,title,genres\n10,"Emma, again (1996)",Drama\n20,Heat,Crime\n'
 _REVIEWS = (
     '{"user_id": "ann", "parent_asin": "B1", "timestamp": 3}\n{"user_id": "ann", "asin": "B2", "timestamp": 4.5}\n'
 )
+_CLICKS = "ID,TimeOrder,SourceName,TargetName\n1,1,,a\n1,2,a,b\n1,3,NA,c\n2,1,a,b\n"
+_INTERACTIONS = "user_id:token\titem_id:token\tsession_id:token\ttimestamp:float\n1\ta\ts\t2.5\n2\tb\ts\t1\n"
 _EVENTS = "user,page,time\nann,b,2\nann,a,1\nbob,c,1e3\n"
 _LOG = (
     '{"step": 4, "loss": null, "return": 2, "validation": 1}\n{"step": 8, "loss": 0.5, "return": 3, "validation": 2}\n'
@@ -247,9 +273,13 @@ def _each(sets: cg.Split) -> None:
 
 READERS = {
     **{kind: _graph(f".{kind}") for kind in ("tsv", "csv", "txt", "edges", "graphml", "gml", "json", "npz")},
+    "gexf": Reader("g.gexf", _gexf, lambda path: sound_graph(cg.read_graph(path))),
+    "mat": Reader("g.mat", _matrices, lambda path: sound_graph(cg.read_graph(path))),
     "split": Reader("split.json", _split, lambda path: _each(cg.read_split(path))),
     "trajectories": Reader("t.npz", _trajectories, lambda path: sound_walks(Trajectories.load(path))),
     "events": Reader("e.csv", _texts(_EVENTS, _WALKS), lambda path: sound_data(read_trajectories(path, lenient=True))),
+    "knot": Reader("k.csv", _texts(_CLICKS), lambda path: sound_data(read_trajectories(path, lenient=True))),
+    "inter": Reader("e.inter", _texts(_INTERACTIONS), lambda path: sound_data(read_trajectories(path, lenient=True))),
     "packed": Reader("e.csv.gz", _packed(_EVENTS, _WALKS), lambda path: sound_data(read_trajectories(path))),
     "articles": _wikispeedia("articles.tsv", _ARTICLES),
     "links": _wikispeedia("links.tsv", _LINKS),

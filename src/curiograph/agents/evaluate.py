@@ -15,6 +15,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.exploration.mdp import Exploration, Fallback, as_graphs, begin, check_steps, list_starts
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
+from curiograph.notebook import render_result
 from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
@@ -81,6 +82,15 @@ class Evaluation:
     def episodes(self) -> int:
         """Total number of walks."""
         return sum(len(r) for r in self.returns)
+
+    def __repr__(self) -> str:
+        size = f"{self.episodes:,} walks of {self.steps} nodes on {len(self.returns):,} graphs"
+        return f"Evaluation({self.agent} for {self.reward}: mean return {self.mean:.4g} ± {self.sem:.2g}, {size})"
+
+    def _repr_html_(self) -> str:
+        counts = [len(returns) for returns in self.returns]
+        columns = {"graph": range(len(counts)), "episodes": counts, "mean return": self.by_graph.tolist()}
+        return render_result(repr(self), columns, {"return by graph": self.by_graph.tolist()})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values."""

@@ -17,11 +17,15 @@ from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.growth.measure import measure
 from curiograph.growth.plots import animate_walk, plot_walk
 from curiograph.growth.records import Growth
+from curiograph.messages import quote_value
+from curiograph.notebook import render_result
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+_SHOWN_NODES = 6  # of the repr
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,15 @@ class Walk(Sequence[Hashable]):
     def growth(self) -> Growth:
         """Growth of the walk."""
         return measure(self.graph, self.nodes)
+
+    def __repr__(self) -> str:
+        nodes = ", ".join(quote_value(node) for node in self.nodes[:_SHOWN_NODES])
+        more = ", ..." if len(self) > _SHOWN_NODES else ""
+        return f"Walk({len(self):,} nodes by {self.title}: {nodes}{more})"
+
+    def _repr_html_(self) -> str:
+        columns = {"step": range(1, len(self) + 1), "node": self.nodes, "reward": [None, *self.rewards]}
+        return render_result(f"Walk by {self.title}", columns, {self.reward: self.rewards})
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the graph as plain values."""

@@ -75,6 +75,10 @@ class CuriousPageRank:
     graph: Graph = field(repr=False)
     """Graph of the nodes."""
 
+    def __repr__(self) -> str:
+        method = "exact" if self.exact else f"{self.walks:,} walks, largest standard error {self.stderr.max():.2g}"
+        return f"CuriousPageRank(by {self.agent}, p_g {self.p_g}, scores of shape {self.scores.shape}, {method})"
+
     def top(self, k: int = 10) -> Any:
         """Return the `k` best nodes as (label, score), best first; nested lists for several histories or alphas."""
         return find_top_nodes(self.graph, self.scores, k)

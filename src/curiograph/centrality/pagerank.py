@@ -61,6 +61,11 @@ class PageRank:
     iterations: Any
     """Number of passes over all edges; an array for several histories."""
 
+    def __repr__(self) -> str:
+        return (
+            f"PageRank(alpha {self.alpha}, scores of shape {self.scores.shape}, residual {np.max(self.residual):.1g})"
+        )
+
     def top(self, k: int = 10) -> Any:
         """Return the k best nodes as (label, score), best first; a list of such lists for several histories.
 

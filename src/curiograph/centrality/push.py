@@ -11,6 +11,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.centrality.history import Teleport, check_alpha, make_teleport
 from curiograph.centrality.pagerank import check_positive
 from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.messages import quote_value
 from curiograph.validation import check_integer
 
 TOLERANCE = 1e-4
@@ -46,6 +47,10 @@ class TopPageRank:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    def __repr__(self) -> str:
+        best = ", ".join(quote_value(node) for node in self.nodes[:3])
+        return f"TopPageRank({len(self)} nodes: {best}{', ...' if len(self) > 3 else ''}; certain: {self.certain})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

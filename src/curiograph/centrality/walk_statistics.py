@@ -42,17 +42,20 @@ _PANELS = {
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Mean of a quantity at steps 0, 1, ... over the walkers that reached the step; NaN if none did."""
+    """Mean of a quantity at steps 1, 2, ... over the walkers that reached the step; NaN if none did."""
 
     mean: Float64
     """Mean at each step."""
     stderr: Float64
     """Standard error of the mean, for independent walkers; NaN for a single one."""
 
+    def __repr__(self) -> str:
+        return f"Curve({len(self.mean)} steps, {self.mean[-1]:.3g} ± {self.stderr[-1]:.2g} at the end)"
+
 
 @dataclass(frozen=True, eq=False)
 class WalkStatistics:
-    """Statistics of walks of one kind by step; step 0 is the start.
+    """Statistics of walks of one kind by step; step 1 is the start.
 
     Examples
     --------
@@ -74,7 +77,7 @@ class WalkStatistics:
     """Length of the shortest path from the start to the current node; walkers at unreachable nodes, after a fallback,
     are not counted."""
     returned: Curve
-    """Probability to be back at the start. Zero at step 0, and always zero for walkers with an agent, which do not
+    """Probability to be back at the start. Zero at step 1, and always zero for walkers with an agent, which do not
     revisit nodes."""
     coverage: Curve
     """Number of distinct nodes that a walker has visited."""
@@ -88,6 +91,11 @@ class WalkStatistics:
     def __len__(self) -> int:
         return len(self.alive)
 
+    def __repr__(self) -> str:
+        return (
+            f"WalkStatistics({self.name}: {self.walkers:,} walkers, {len(self)} steps, {self.reached:,} nodes reached)"
+        )
+
     @property
     def curves(self) -> dict[str, Curve]:
         """All curves by name."""
@@ -95,7 +103,7 @@ class WalkStatistics:
 
     def columns(self) -> dict[str, list[float]]:
         """Return one list per column with one entry per step; standard errors are named `distance_stderr` and so on."""
-        columns: dict[str, list[float]] = {"step": list(range(len(self)))}
+        columns: dict[str, list[float]] = {"step": list(range(1, len(self) + 1))}
         for name, curve in self.curves.items():
             columns[name] = curve.mean.tolist()
             columns[f"{name}_stderr"] = curve.stderr.tolist()
@@ -139,6 +147,9 @@ class WalkComparison(Mapping[str, WalkStatistics]):
 
     def __len__(self) -> int:
         return len(self.walkers)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

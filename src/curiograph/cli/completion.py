@@ -57,6 +57,11 @@ def complete_fallbacks() -> list[str]:
     return ["frontier", "anywhere"]
 
 
+def complete_tables() -> list[str]:
+    """Rows of the tables of `measure`."""
+    return ["steps", "gaps", "users"]
+
+
 def complete_engines() -> list[str]:
     """Execution backends."""
     return ["local", "ray"]

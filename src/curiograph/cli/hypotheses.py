@@ -24,9 +24,9 @@ from curiograph.errors import WalkError
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
-    from curiograph.human.choices.bootstrap import Estimate
     from curiograph.human.motives.results import Motives
     from curiograph.human.null_models import GrowthComparison
+    from curiograph.statistics.bootstrap import Estimate
 
 
 def hypotheses(
@@ -35,7 +35,7 @@ def hypotheses(
         Path,
         typer.Argument(
             metavar="WALKS",
-            help="A file with one walk per line, a table user,item,time, or trajectories saved as .npz.",
+            help="A file with one walk per line, a table user,item,time, or trajectories saved as .npz; - reads stdin.",
             show_default=False,
         ),
     ],
@@ -57,7 +57,13 @@ def hypotheses(
     most: Annotated[int, typer.Option("--walks", help="Maximum number of walks whose growth is compared.")] = 1000,
     no_growth: Annotated[bool, typer.Option("--no-growth", help="Compare motives only.")] = False,
     directed: options.Directed = False,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Skip bad rows and unknown nodes.")] = False,
+    user: options.UserColumn = None,
+    item: options.ItemColumn = None,
+    time: options.TimeColumn = None,
+    session: options.SessionColumn = None,
+    session_gap: options.SessionGap = None,
+    no_header: options.NoHeader = False,
+    lenient: options.Lenient = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     address: options.Address = None,
@@ -77,7 +83,6 @@ def hypotheses(
     [bold]curiograph hypotheses links.tsv walks.txt --directed --agent igt-rg[/bold]
     """
     from curiograph.human.choices.choice_sets import DEFAULT_MEMORY
-    from curiograph.human.data.trajectory_file import read_trajectories
     from curiograph.human.motives.hypotheses import hypotheses as compare_motives
     from curiograph.human.null_models import compare_growth
     from curiograph.parallel import resolve_engine
@@ -90,7 +95,9 @@ def hypotheses(
     check_folder(run, "--run")
     backend = resolve_engine(engine, workers, address, run)
     g = options.open_graph(graph, directed)
-    people = options.place_on_graph(read_trajectories(walks, lenient=lenient).walks, g, walks, lenient)
+    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
+    people = options.read_people(walks, g, lenient=lenient, no_header=no_header, **table).on(g)
+    options.show_skipped(people.skipped, quiet)
     growth: GrowthComparison | None = None
     growth_error = ""
     with show_progress(quiet) as progress, backend.connect():

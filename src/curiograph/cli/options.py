@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import csv
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -17,12 +17,13 @@ from curiograph.errors import FileFormatError, SettingError, UnknownNameError, U
 if TYPE_CHECKING:
     from curiograph.graph.graph import Graph
     from curiograph.human.trajectories import Trajectories
+    from curiograph.skipped import Skipped
 
 GraphArgument = Annotated[
     str,
     typer.Argument(
         metavar="GRAPH",
-        help="Edge list (.tsv, .csv, .txt), .graphml, .gml, node-link .json or curiograph's .npz; "
+        help="Edge list (.tsv, .csv, .txt), .graphml, .gml, .gexf, node-link .json, .mat or curiograph's .npz; "
         "a dataset with a graph (wikispeedia); or a toy graph: toy:library, toy:grid, toy:cycle, toy:complete.",
         show_default=False,
         autocompletion=completion.complete_graphs,
@@ -79,8 +80,37 @@ Address = Annotated[
 Run = Annotated[
     Path | None, typer.Option(help="Folder for finished tasks; rerun the command to resume an interrupted job.")
 ]
+UserColumn = Annotated[
+    str | None, typer.Option("--user", help="Column of the user in a table of events. Default: found by its name.")
+]
+ItemColumn = Annotated[
+    str | None, typer.Option("--item", help="Column of the visited page or item. Default: found by its name.")
+]
+TimeColumn = Annotated[
+    str | None,
+    typer.Option("--time", help="Column of the time: epoch seconds or ISO dates. Default: found by its name."),
+]
+SessionColumn = Annotated[
+    str | None, typer.Option("--session", help="Column of the session. Default: found by its name.")
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option("--keep", help="Column with a value per user to keep in the result, as a group; may be repeated."),
+]
+SessionGap = Annotated[
+    str | None,
+    typer.Option(help="Start a new session after a longer gap between two events of a user: 30min, 2h, 45s, 1d."),
+]
+NoHeader = Annotated[
+    bool, typer.Option("--no-header", help="The first line is a walk, even if it looks like a header.")
+]
+Lenient = Annotated[
+    bool, typer.Option("--lenient", help="Drop bad rows and visits of unknown nodes, and report their number.")
+]
 History = Annotated[str | None, typer.Option(help="Labels of visited nodes, separated by commas.")]
-Histories = Annotated[Path | None, typer.Option(help="File with one history per line.")]
+Histories = Annotated[
+    Path | None, typer.Option(help="File with one history per line, or a table of events; - reads stdin.")
+]
 Alpha = Annotated[float, typer.Option(help="Probability of continuing instead of teleporting, from 0 to below 1.")]
 Greediness = Annotated[
     float, typer.Option("--p-g", help="0: always the agent's best candidate; 1: a uniformly random candidate.")
@@ -137,67 +167,103 @@ def _open_dataset_graph(name: str) -> Graph:
     return graph
 
 
-def place_on_graph(walks: Trajectories, graph: Graph, path: str | Path, lenient: bool) -> Trajectories:
-    """Map the walks of a file to nodes of a graph; raise for unknown nodes, or drop them if `lenient`."""
+def read_people(path: Path, graph: Graph, *, lenient: bool, no_header: bool = False, **table: Any) -> Trajectories:
+    """Read the walks of people from a file, or from stdin if it is `-`; `table` is as for `read_trajectories`.
+
+    Raise FileFormatError for a node that is not in the graph, unless `lenient`.
+    """
+    from curiograph.human.data.trajectory_file import read_trajectories
+
+    header = False if no_header else None
+    keep = table.pop("keep", None) or ()
+    walks = read_trajectories(path, graph=graph, lenient=lenient, header=header, keep=keep, **table).walks
+    check_nodes(walks, graph, path, lenient)
+    return walks
+
+
+def read_histories(path: Path, graph: Graph, quiet: bool, *, lenient: bool, **table: Any) -> Trajectories:
+    """Read histories as walks on a graph; those without a node of the graph are left out if `lenient`."""
+    people = read_people(path, graph, lenient=lenient, **table).on(graph)
+    show_skipped(people.skipped, quiet)
+    kept = people.at_least(1)
+    if not len(kept):
+        raise FileFormatError(f"{path}: none of the {len(people)} histories has a node of the graph; check the labels.")
+    return kept
+
+
+def check_nodes(walks: Trajectories, graph: Graph, path: str | Path, lenient: bool) -> None:
+    """Raise FileFormatError with the line of the first node that is not in the graph, unless `lenient`."""
+    from curiograph.graph.label_reader import LabelReader as GraphLabelReader
+    from curiograph.human.data.line_reader import STDIN
+    from curiograph.human.data.trajectory_file import find_line
+
+    if lenient:
+        return
+    positions = GraphLabelReader(graph).match_names(walks.names, walks.nodes, strict=False)
+    outside = walks.nodes[positions[walks.nodes] < 0]
+    if not len(outside):
+        return
+    label = walks.names[int(outside[0])]
+    file = Path(path)
+    line = None
+    if file != STDIN and file.is_file() and file.suffix.lower() != ".npz":
+        line = find_line(file, label)
+    place = f"{path}" if line is None else f"{path}, line {line}"
     try:
-        return walks.on(graph, strict=not lenient)
+        graph.position(label)
     except UnknownNodeError as error:
-        raise FileFormatError(f"{path}: {error} Give --lenient to drop such visits.") from None
+        raise FileFormatError(f"{place}: {error} Give --lenient to drop such visits.") from None
+
+
+def show_skipped(skipped: Skipped, quiet: bool) -> None:
+    """Print what was dropped when walks were read and matched with a graph."""
+    if skipped:
+        print_remark(f"left out: {skipped}", quiet)
+
+
+def read_walk_file(path: Path) -> list[str]:
+    """Return the labels in a file with one label per line, or in stdin if it is `-`."""
+    import sys
+
+    from curiograph.files import read_text
+
+    text = sys.stdin.read() if str(path) == "-" else read_text(path)
+    labels = [line.strip() for line in text.split("\n") if line.strip()]
+    if not labels:
+        raise WalkError(f"{path}: contains no labels; write one label per line.")
+    return labels
 
 
 class LabelReader:
-    """What texts on the command line, or in a file of walks, mean as labels of a graph."""
+    """What texts on the command line mean as labels of a graph."""
 
     def __init__(self, graph: Graph) -> None:
         from curiograph.graph.label_reader import LabelReader as GraphLabelReader
 
         self._graph = graph
-        self.label = GraphLabelReader(graph).label
+        self._reader = GraphLabelReader(graph)
+        self.label = self._reader.label
 
-    def walk(self, text: str, separator: str = ",") -> list[Hashable]:
-        """Labels between separators; between commas, one that holds a comma goes in double quotes."""
-        fields = next(csv.reader([text], skipinitialspace=True), []) if separator == "," else text.split(separator)
-        labels = [self.label(field.strip()) for field in fields if field.strip()]
-        if not labels:
-            raise WalkError(f"the list of nodes {text!r} is empty; write labels separated by commas, as in a,b,c.")
-        return labels
+    def walk(self, text: str) -> list[Hashable]:
+        """Labels between commas; one that contains a comma is in double quotes."""
+        return [self.label(value) for value in split_labels(text)]
 
-    def walks(self, path: Path) -> list[list[Hashable]]:
-        """One walk per line; `#` starts a remark. Tabs separate labels, or else semicolons, or else commas.
+    def known_walk(self, values: Sequence[str], lenient: bool) -> list[Hashable]:
+        """Labels of values; if `lenient`, a value that is not a node stays as it is."""
+        if not lenient:
+            return [self.label(value) for value in values]
+        found = [(value, self._reader.find(value)) for value in values]
+        return [value if position is None else self._graph.label(position) for value, position in found]
 
-        A table of visits with a heading, which is no walk, is read as `read_trajectories` does.
-        """
-        from curiograph.files import read_text
 
-        lines = [
-            (number, line)
-            for number, line in enumerate(read_text(path).split("\n"), start=1)
-            if line.strip() and not line.startswith("#")
-        ]
-        separator = next((mark for mark in "\t;" if any(mark in line for _, line in lines)), ",")
-        walks: list[list[Hashable]] = []
-        for number, line in lines:
-            try:
-                walks.append([line.strip()] if line.strip() in self._graph else self.walk(line, separator))
-            except (UnknownNodeError, WalkError) as error:
-                if number == lines[0][0] and self._is_heading(path, number, line):
-                    return self._walks_of_table(path)
-                raise FileFormatError(f"{path}, line {number}: {error}") from None
-        if not walks:
-            raise FileFormatError(f"{path}: holds no walks; write one list of labels per line.")
-        return walks
+def split_labels(text: str) -> list[str]:
+    """Split a list of labels at commas; a label that contains a comma is in double quotes.
 
-    @staticmethod
-    def _is_heading(path: Path, number: int, line: str) -> bool:
-        from curiograph.human.data.events import parse_header
-
-        return parse_header(path, number, line) is not None
-
-    def _walks_of_table(self, path: Path) -> list[list[Hashable]]:
-        from curiograph.human.data.trajectory_file import read_trajectories
-
-        walks = read_trajectories(path).walks
-        try:
-            return [[self.label(str(label)) for label in walks.labels(walk)] for walk in range(len(walks))]
-        except UnknownNodeError as error:
-            raise FileFormatError(f"{path}: {error}") from None
+    >>> split_labels('"Paris, France",Oslo')
+    ['Paris, France', 'Oslo']
+    """
+    fields = next(csv.reader([text], skipinitialspace=True), [])
+    labels = [field.strip() for field in fields if field.strip()]
+    if not labels:
+        raise WalkError(f"the list of nodes {text!r} is empty; write labels separated by commas, as in a,b,c.")
+    return labels

@@ -10,6 +10,7 @@ from importlib import metadata
 PURPOSES = {
     "frame": "growth and rankings as pandas tables",
     "plot": "pictures",
+    "stats": "mixed-effects models of people",
     "topology": "gaps of dimension 2 and above",
     "train": "training agents (running them needs no extra)",
     "predict": "predicting human choices",

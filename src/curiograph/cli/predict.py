@@ -14,7 +14,6 @@ from curiograph.cli.output import (
     check_folder,
     check_out,
     list_rows,
-    print_remark,
     show_json,
     show_progress,
     show_table,
@@ -69,7 +68,13 @@ def predict(
     workers: options.Workers = None,
     address: options.Address = None,
     run: options.Run = None,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Skip bad rows and report their number.")] = False,
+    user: options.UserColumn = None,
+    item: options.ItemColumn = None,
+    time: options.TimeColumn = None,
+    session: options.SessionColumn = None,
+    session_gap: options.SessionGap = None,
+    no_header: options.NoHeader = False,
+    lenient: options.Lenient = False,
     seed: options.Seed = 0,
     out: options.Out = None,
     json: options.Json = False,
@@ -92,12 +97,15 @@ def predict(
     backend = resolve_engine(engine, workers, address, run)
     if (igt is None) != (cpt is None):
         raise SettingError("give agents for both, --igt and --cpt, or for none of them.")
-    dataset = load_dataset(data, source, lenient=lenient)
-    if dataset.skipped.count:
-        print_remark(f"bad rows skipped: {dataset.skipped.count:,}", quiet)
+    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
+    header = False if no_header else None
+    given_table = {name: value for name, value in (table | {"header": header}).items() if value is not None}
+    dataset = load_dataset(data, source, lenient=lenient, **given_table)
     if graph is not None:
         g = options.open_graph(graph, directed)
-        dataset = replace(dataset, graph=g, walks=options.place_on_graph(dataset.walks, g, data, lenient))
+        options.check_nodes(dataset.walks, g, data, lenient)
+        dataset = replace(dataset, graph=g, walks=dataset.walks.on(g))
+    options.show_skipped(dataset.skipped, quiet)
     if dataset.graph is not None and (similarity, mean_degree, item_users) != (None, None, None):
         raise SettingError("--similarity, --mean-degree and --item-users are for data without a graph; leave them out.")
     effort = QUICK if quick else FULL
@@ -116,9 +124,10 @@ def predict(
             engine=backend,
             progress=progress,
         )
-    write_result(out, prediction.to_dict(), lambda: list_rows(prediction.columns()), lambda: prediction.plot().axes[0])
+    document = prediction.to_dict()
+    write_result(out, document, lambda: list_rows(prediction.columns()), lambda: prediction.plot().axes[0])
     if json:
-        show_json(prediction.to_dict())
+        show_json(document)
         return
     for table in tabulate_methods(prediction):
         show_table(table.title, table.columns, table.rows)

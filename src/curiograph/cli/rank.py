@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +18,9 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import SettingError
+
+if TYPE_CHECKING:
+    from curiograph.human.trajectories import Trajectories
 
 
 def rank(
@@ -44,6 +47,13 @@ def rank(
         str, typer.Option(help="What walkers remember: path (since the last teleport), or history as well.")
     ] = "path",
     fallback: options.Fallback = "frontier",
+    user: options.UserColumn = None,
+    item: options.ItemColumn = None,
+    time: options.TimeColumn = None,
+    session: options.SessionColumn = None,
+    session_gap: options.SessionGap = None,
+    no_header: options.NoHeader = False,
+    lenient: options.Lenient = False,
     directed: options.Directed = False,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -81,10 +91,16 @@ def rank(
                 raise SettingError(f"{option} is for curious PageRank only; add --agent, as in --agent greedy.")
     elif histories is None and (engine, workers, address, run) != ("local", None, None, None):
         raise SettingError("--engine, --workers, --address and --run are for many histories: --histories FILE.")
+    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
+    if histories is None and (any(table.values()) or no_header or lenient):
+        raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
     check_folder(run, "--run")
     g = options.open_graph(graph, directed)
-    reader = options.LabelReader(g)
-    labels = reader.walks(histories) if histories else None if history is None else reader.walk(history)
+    people: Trajectories | None = None
+    labels: Any = None if history is None else options.LabelReader(g).walk(history)
+    if histories is not None:
+        people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
+        labels = [people.labels(number) for number in range(len(people))]
     weights = None if history_weights is None else options.parse_numbers("--history-weights", history_weights)
     columns = ["rank", "node", "score"]
     summary: dict[str, Any]
@@ -115,22 +131,26 @@ def rank(
             summary = {name: getattr(eta, name) for name in ("agent", "alpha", "p_g", "exact", "walks", "paths")}
             summary["converged"] = eta.converged if histories is None else bool(eta.converged.all())
             columns.append("stderr")
-    tables = []
-    for user, best in enumerate([eta.top(k)] if histories is None else eta.top(k)):
-        table: list[list[Any]] = [[place, label, score] for place, (label, score) in enumerate(best, start=1)]
+    tables: list[list[list[Any]]] = []
+    for number, best in enumerate([eta.top(k)] if histories is None else eta.top(k)):
+        ranked: list[list[Any]] = [[place, label, score] for place, (label, score) in enumerate(best, start=1)]
         if agent is not None:
-            stderr = eta.stderr if histories is None else eta.stderr[user]
-            for row in table:
+            stderr = eta.stderr if histories is None else eta.stderr[number]
+            for row in ranked:
                 row.append(float(stderr[g.position(row[1])]))
-        tables.append(table)
-    rankings = [[dict(zip(columns, row, strict=True)) for row in table] for table in tables]
-    if histories is None:
+        tables.append(ranked)
+    rankings = [[dict(zip(columns, row, strict=True)) for row in ranked] for ranked in tables]
+    if people is None:
         document, rows = {"history": labels, **summary, "ranking": rankings[0]}, tables[0]
     else:
-        users = [{"history": each, "ranking": ranking} for each, ranking in zip(labels or (), rankings, strict=True)]
-        document = {**summary, "users": users}
-        rows = [[user, *row] for user, table in enumerate(tables) for row in table]
-        columns = ["user", *columns]
+        who = [(people.user(number), people.session(number)) for number in range(len(people))]
+        users = [
+            {"user": user, "session": session, "history": each, "ranking": ranking}
+            for (user, session), each, ranking in zip(who, labels, rankings, strict=True)
+        ]
+        document = {**summary, "users": users, "skipped": people.skipped.to_dict()}
+        rows = [[*names, *row] for names, ranking in zip(who, tables, strict=True) for row in ranking]
+        columns = ["user", "session", *columns]
     write_result(out, document, lambda: (columns, rows), eta.plot)
     if json:
         show_json(document)

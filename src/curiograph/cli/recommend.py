@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,9 +22,12 @@ from curiograph.cli.output import (
 from curiograph.errors import SettingError, UnknownNameError
 
 if TYPE_CHECKING:
+    from curiograph.human.trajectories import Trajectories
     from curiograph.progress import Progress
     from curiograph.recommendation.recommender import Recommendations, Recommender
 
+Who = Sequence[tuple[Hashable, Hashable]] | None
+"""User and session of each history; None for one history without a user."""
 _BATCH = 64  # nodes prepared between two progress updates
 _SAVE_INTERVAL = 60  # seconds between two saves of prepared nodes
 
@@ -63,6 +66,13 @@ def recommend(
     prepare: Annotated[
         bool, typer.Option("--prepare", help="First prepare all nodes and store them in --parts (slow, needed once).")
     ] = False,
+    user: options.UserColumn = None,
+    item: options.ItemColumn = None,
+    time: options.TimeColumn = None,
+    session: options.SessionColumn = None,
+    session_gap: options.SessionGap = None,
+    no_header: options.NoHeader = False,
+    lenient: options.Lenient = False,
     directed: options.Directed = False,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -88,9 +98,15 @@ def recommend(
     check_out(parts, (".safetensors",), "--parts")
     candidate_set = check_candidate_set(candidates)
     check_integer("-k", k, 1, "ask for 1 recommendation or more")
+    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
+    if histories is None and (any(table.values()) or no_header or lenient):
+        raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
     g = options.open_graph(graph, directed)
-    reader = options.LabelReader(g)
-    users = [reader.walk(history)] if history is not None else reader.walks(histories) if histories else []
+    people: Trajectories | None = None
+    users = [] if history is None else [options.LabelReader(g).walk(history)]
+    if histories is not None:
+        people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
+        users = [people.labels(number) for number in range(len(people))]
     recommender = Recommender(g, _create_ranker(by, weights, igt_agent, cpt_agent, alpha, p_g, walks, seed))
     if parts is not None and by == "pagerank":
         raise SettingError("--parts stores what curious walkers compute; --by pagerank has none.")
@@ -113,15 +129,21 @@ def recommend(
         else:
             print_remark(f"{parts}: {g.num_nodes} nodes prepared", quiet)
         return
-    document = {"users": [top.to_dict() for top in results]} if history is None else results[0].to_dict()
-    write_result(out, document, lambda: _list_recommendations(results), results[0].plot)
+    who = None if people is None else [(people.user(number), people.session(number)) for number in range(len(people))]
+    if people is None or who is None:
+        document = results[0].to_dict()
+    else:
+        named = [{"user": user, "session": session} for user, session in who]
+        answers = [names | top.to_dict() for names, top in zip(named, results, strict=True)]
+        document = {"users": answers, "skipped": people.skipped.to_dict()}
+    write_result(out, document, lambda: _list_recommendations(results, who), results[0].plot)
     if json:
         show_json(document)
         return
-    _show_recommendations(results, one_user=history is not None)
+    _show_recommendations(results, who)
     for number, top in enumerate(results):
         if len(top) < k:
-            user = f"user {number}: " if history is None else ""
+            user = "" if who is None else f"user {who[number][0]}: "
             print_remark(f"{user}{len(top)} of {k} recommendations: no other candidate can be reached", quiet)
 
 
@@ -165,28 +187,30 @@ def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress) ->
             saved = monotonic()
 
 
-def _list_recommendations(results: Sequence[Recommendations]) -> tuple[list[str], list[list[Any]]]:
+def _list_recommendations(results: Sequence[Recommendations], who: Who) -> tuple[list[str], list[list[Any]]]:
     """Columns and rows of the table of all recommendations to all users."""
     components = list(results[0].components)
-    columns = ["user", "rank", "node", "score", "stderr", *(f"by {name}" for name in components), "gaps", "bits", "why"]
+    ranks_by = [f"by {name}" for name in components]
+    columns = ["user", "session", "rank", "node", "score", "stderr", *ranks_by, "gaps", "bits", "why"]
     rows = []
-    for user, top in enumerate(results):
+    for (user, session), top in zip(who or [(0, 1)], results, strict=True):
         entries = zip(top, top.stderr, top.reasons, strict=True)
         for place, ((label, score), stderr, reason) in enumerate(entries, start=1):
             ranks = [reason.ranks[name] for name in components]
             gaps = len(reason.opens) - len(reason.closes)
-            rows.append([user, place, label, score, stderr, *ranks, gaps, reason.compressibility, reason.story])
+            measures = [gaps, reason.compressibility, reason.story]
+            rows.append([user, session, place, label, score, stderr, *ranks, *measures])
     return columns, rows
 
 
-def _show_recommendations(results: Sequence[Recommendations], one_user: bool) -> None:
+def _show_recommendations(results: Sequence[Recommendations], who: Who) -> None:
     """Show a table with few columns: errors next to the scores, the ranks by all components in one column."""
     components = list(results[0].components)
-    columns = ["user", "rank", "node", "score", f"by {', '.join(components)}", "gaps", "bits", "why"]
+    columns = ["user", "session", "rank", "node", "score", f"by {', '.join(components)}", "gaps", "bits", "why"]
     rows = []
-    for user, place, label, score, stderr, *ranks, gaps, bits, why in _list_recommendations(results)[1]:
+    for user, session, place, label, score, stderr, *ranks, gaps, bits, why in _list_recommendations(results, who)[1]:
         error = f" ± {stderr:.1g}" if stderr else ""
-        rows.append([user, place, label, f"{score:.4g}{error}", ", ".join(map(str, ranks)), gaps, bits, why])
-    first = 1 if one_user else 0
+        rows.append([user, session, place, label, f"{score:.4g}{error}", ", ".join(map(str, ranks)), gaps, bits, why])
+    first = 2 if who is None else 0
     last = len(columns) if any(row[-1] for row in rows) else -1  # no reasons: leave out that column
     show_table("", columns[first:last], [row[first:last] for row in rows])

@@ -21,6 +21,7 @@ from curiograph.graph.labels import Labels, RangeLabels, as_labels, find_label
 from curiograph.graph.suggestions import make_unknown_node_error
 from curiograph.graph.transition import Transition
 from curiograph.messages import get_type_name, quote_value
+from curiograph.notebook import render_result
 
 if TYPE_CHECKING:
     import networkx
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _MAX_NODES = 2**31 - 1
 _CHUNK = 2**17  # nodes whose features are computed together: bounds the memory
+_SHOWN_NODES = 5  # of the table in a notebook
 _CONVERTERS = {
     "networkx": "cg.Graph.from_networkx(...)",
     "igraph": "cg.Graph.from_igraph(...)",
@@ -417,6 +419,15 @@ class Graph:
         kind = "directed" if self.directed else "undirected"
         weighted = "" if self.weights is None else ", weighted"
         return f"Graph({self.num_nodes} nodes, {self.num_edges} edges, {kind}{weighted})"
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[Any]] = {"node": [], "degree": [], "neighbors": []}
+        for node in range(min(self.num_nodes, _SHOWN_NODES)):  # a large graph may be on disk
+            row = self.indices[self.indptr[node] : self.indptr[node + 1]]
+            columns["node"].append(self.label(node))
+            columns["degree"].append(len(row))
+            columns["neighbors"].append(", ".join(str(self.label(int(v))) for v in row[:_SHOWN_NODES]))
+        return render_result(repr(self), columns)
 
 
 def as_graph(value: object) -> Graph:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterable
 from functools import cached_property
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph.arrays import Int32
 from curiograph.graph.graph import Graph
-from curiograph.graph.labels import IntegerLabels, RangeLabels, TextLabels, find_label
+from curiograph.graph.labels import IntegerLabels, Labels, RangeLabels, TextLabels, find_label
 
 
 class LabelReader:
@@ -61,3 +66,27 @@ class LabelReader:
     def walk(self, values: Iterable[Hashable]) -> list[Hashable]:
         """Return the labels of the nodes that values denote, in order."""
         return [self.label(value) for value in values]
+
+    def match_names(self, names: Labels, used: NDArray[Any], *, strict: bool) -> Int32:
+        """Return the position in the graph of every name that `used` contains by its number, and -1 for the others.
+
+        A name that is text is found by `find`, any other by `find_exact`. If `strict`, raise UnknownNodeError for the
+        first used name that is not in the graph; otherwise its position is -1.
+
+        >>> from curiograph.graph.labels import ListLabels
+        >>> from curiograph.graph.toys import cycle
+        >>> LabelReader(cycle(4)).match_names(ListLabels(["2", "x", 3]), np.array([0, 1, 2]), strict=False)
+        array([ 2, -1,  3], dtype=int32)
+        """
+        if names is self.graph.names:
+            return np.arange(len(names), dtype=np.int32)
+        positions = np.full(len(names), -1, np.int32)
+        distinct, first = np.unique(used, return_index=True)
+        for number in distinct[np.argsort(first)].tolist():
+            label = names[number]
+            found = self.find(label) if isinstance(label, str) else self.find_exact(label)
+            if found is not None:
+                positions[number] = found
+            elif strict:
+                self.graph.position(label)  # raises with the nearest labels
+        return positions

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import Any, overload
 
 import numpy as np
 
+from curiograph.errors import WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.growth.compute import GrowthArrays, compute_growth
-from curiograph.growth.records import Growth, Growths
-from curiograph.growth.visits import Visits, check_walk, find_first_visits, find_visits
+from curiograph.growth.records import Growth, Growths, Walkers
+from curiograph.growth.visits import (
+    HasRecordedWalks,
+    RecordedWalks,
+    Visits,
+    check_walk,
+    find_first_visits,
+    find_visits,
+    match_visits,
+)
 from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.chunks import split_by_size
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
+from curiograph.skipped import OUTSIDE, Skipped
 from curiograph.validation import check_integer
 
 _TASK_COST = 5e7
@@ -23,14 +34,17 @@ _TASK_COST = 5e7
 
 
 @overload
-def measure(graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ...) -> Growth: ...
+def measure(
+    graph: Graph, walk: Sequence[Hashable], *, max_dim: int = ..., compressibility: bool = ..., lenient: bool = ...
+) -> Growth: ...
 @overload
 def measure(
     graph: Graph,
-    walk: Sequence[list[Hashable]],
+    walk: Sequence[list[Hashable]] | RecordedWalks | HasRecordedWalks,
     *,
     max_dim: int = ...,
     compressibility: bool = ...,
+    lenient: bool = ...,
     engine: EngineName | Engine = ...,
     workers: int | None = ...,
     address: str | None = ...,
@@ -43,6 +57,7 @@ def measure(
     *,
     max_dim: int = 1,
     compressibility: bool = True,
+    lenient: bool = False,
     engine: EngineName | Engine = "local",
     workers: int | None = None,
     address: str | None = None,
@@ -55,13 +70,17 @@ def measure(
     ----------
     graph : Graph
         The graph that was walked on; the direction and the weights of its edges are ignored.
-    walk : sequence of labels, Walk, or list of these
+    walk : sequence of labels, Walk, list of these, Trajectories or Dataset
         Labels in order of visit. Only the first visit of a node counts, and consecutive nodes need not be neighbors. A
-        list of walks is measured at once.
+        list of walks is measured at once, and so are all walks of `Trajectories` or of a `Dataset`, which keep their
+        users and sessions.
     max_dim : int
         Highest dimension of gaps; 2 and above need gudhi.
     compressibility : bool
         Compute compressibility, which takes time proportional to the cube of a walk's length.
+    lenient : bool
+        Drop visits of nodes that are not in the graph, and walks without any other visits, instead of raising
+        UnknownNodeError. `Growth.outside` and `Growths.skipped` count them.
     engine : {"local", "ray"}
         Execution backend for several walks: processes of this machine or a Ray cluster. The result is the same.
     workers : int, optional
@@ -76,7 +95,7 @@ def measure(
     Returns
     -------
     Growth or Growths
-        The growth of one walk, or of all walks of a list.
+        The growth of one walk, or of all walks.
 
     Examples
     --------
@@ -84,22 +103,94 @@ def measure(
     >>> growth = measure(library(), ["music", "physics", "chemistry", "biology", "philosophy", "logic", "mathematics"])
     >>> growth.beta1.tolist()
     [0, 0, 0, 0, 0, 0, 1]
+    >>> from curiograph.human import Trajectories
+    >>> people = Trajectories.from_walks([["music", "dance"], ["logic"], ["poetry"]], users=["ann", "ann", "bob"])
+    >>> growths = measure(library(), people)
+    >>> growths.users, growths.sessions
+    (['ann', 'ann', 'bob'], [1, 2, 1])
     """
     as_graph(graph)
     max_dim = check_integer("max_dim", max_dim, 1, "give 1 or a higher whole number")
-    walk = getattr(walk, "nodes", walk)
-    check_walk(walk)
     used_engine = resolve_engine(engine, workers, address, run)
-    is_single = len(walk) == 0 or not _is_walk(graph, walk[0])
+    recorded = getattr(walk, "walks", walk)  # of a Dataset
+    if isinstance(recorded, RecordedWalks):
+        is_single = False
+        visits = match_visits(graph, recorded, lenient=lenient)
+        visits, walkers = _drop_empty_walks(visits, _list_walkers(recorded, visits), lenient)
+    else:
+        walk = getattr(walk, "nodes", walk)
+        check_walk(walk)
+        is_single = len(walk) == 0 or not _is_walk(graph, walk[0])
+        if is_single and not lenient:
+            nodes = find_first_visits(graph, walk)
+            revisits = np.array([len(walk) - len(nodes)])
+            visits = Visits(nodes, offsets=np.array([0, len(nodes)]), revisits=revisits, outside=np.zeros(1, np.int64))
+        else:
+            visits = find_visits(graph, [walk] if is_single else walk, lenient=lenient)
+        visits, walkers = _drop_empty_walks(visits, _number_walkers(visits), lenient)
     if is_single and run is None:
-        nodes = find_first_visits(graph, walk)
-        offsets = np.array([0, len(nodes)])
-        grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility)
-        return Growths(graph, grown, np.array([len(walk) - len(nodes)]))[0]
-    visits = find_visits(graph, [walk] if is_single else walk)
+        grown = compute_growth(graph, visits.nodes, visits.offsets, max_dim=max_dim, compressibility=compressibility)
+        return Growths(graph, grown, walkers)[0]
     results = run_job(_make_job(graph, visits, max_dim, compressibility), used_engine, progress)
-    growths = Growths(graph, concatenate_results(visits, results), visits.revisits)
+    growths = Growths(graph, concatenate_results(visits, results), walkers)
     return growths[0] if is_single else growths
+
+
+def _list_walkers(walks: RecordedWalks, visits: Visits) -> Walkers:
+    """Return who took each of the recorded walks."""
+    outside = int(visits.outside.sum())
+    return Walkers(
+        users=[walks.user_names[user] for user in walks.users.tolist()],
+        sessions=[walks.session_names[session] for session in walks.sessions.tolist()],
+        revisits=visits.revisits,
+        outside=visits.outside,
+        user_columns={
+            name: {walks.user_names[user]: values[user] for user in np.unique(walks.users).tolist()}
+            for name, values in walks.user_columns.items()
+        },
+        skipped=walks.skipped + Skipped(count=outside, reasons={OUTSIDE: outside} if outside else {}),
+    )
+
+
+def _number_walkers(visits: Visits) -> Walkers:
+    """Return a user of its own for each walk, named by the number of the walk."""
+    outside = int(visits.outside.sum())
+    return Walkers(
+        users=range(len(visits.outside)),
+        sessions=[1] * len(visits.outside),
+        revisits=visits.revisits,
+        outside=visits.outside,
+        user_columns={},
+        skipped=Skipped(count=outside, reasons={OUTSIDE: outside} if outside else {}),
+    )
+
+
+def _drop_empty_walks(visits: Visits, walkers: Walkers, lenient: bool) -> tuple[Visits, Walkers]:
+    """Leave out the walks without visits if `lenient`; otherwise they raise WalkError, and so does having no walks."""
+    lengths = np.diff(visits.offsets)
+    if len(lengths) and lengths.all():
+        return visits, walkers
+    if not lenient and len(lengths):
+        number = int(np.flatnonzero(lengths == 0)[0])
+        raise WalkError(f"walk {number} is empty; a walk needs at least one node, or give lenient=True to drop it.")
+    kept = np.flatnonzero(lengths)
+    if not len(kept):
+        raise WalkError(f"none of the {len(lengths)} walks visits a node of the graph; check the labels of both.")
+    kept_visits = Visits(
+        nodes=visits.nodes,
+        offsets=np.concatenate([[0], np.cumsum(lengths[kept])]),
+        revisits=visits.revisits[kept],
+        outside=visits.outside[kept],
+    )
+    dropped = Skipped(count=len(lengths) - len(kept), reasons={"empty walks": len(lengths) - len(kept)})
+    return kept_visits, replace(
+        walkers,
+        users=[walkers.users[number] for number in kept.tolist()],
+        sessions=[walkers.sessions[number] for number in kept.tolist()],
+        revisits=visits.revisits[kept],
+        outside=visits.outside[kept],
+        skipped=walkers.skipped + dropped,
+    )
 
 
 def _is_walk(graph: Graph, item: Any) -> bool:

@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from curiograph.arrays import Int32, Int64
 from curiograph.errors import UnknownNodeError, WalkError
 from curiograph.graph.graph import Graph
+from curiograph.graph.label_reader import LabelReader
+from curiograph.graph.labels import Labels
+from curiograph.messages import quote_value
+from curiograph.skipped import Skipped
+
+
+@runtime_checkable
+class RecordedWalks(Protocol):
+    """Walks of people over named nodes: `human.Trajectories`, which this package must not import."""
+
+    @property
+    def nodes(self) -> Int32: ...
+    @property
+    def offsets(self) -> Int64: ...
+    @property
+    def names(self) -> Labels: ...
+    @property
+    def users(self) -> Int64: ...
+    @property
+    def user_names(self) -> Labels: ...
+    @property
+    def sessions(self) -> Int64: ...
+    @property
+    def session_names(self) -> Labels: ...
+    @property
+    def user_columns(self) -> Mapping[str, Sequence[Any]]: ...
+    @property
+    def skipped(self) -> Skipped: ...
+
+
+class HasRecordedWalks(Protocol):
+    """A `human` Dataset."""
+
+    @property
+    def walks(self) -> RecordedWalks: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +58,8 @@ class Visits:
     """Bounds of the walks in `nodes`."""
     revisits: Int64
     """Number of entries of each walk that were skipped because their node had been visited before."""
+    outside: Int64
+    """Number of entries of each walk that were dropped because their node is not in the graph."""
 
     def select(self, first: int, last: int) -> tuple[Int32, Int64]:
         """Return nodes and offsets of the walks `first` to `last - 1`."""
@@ -44,8 +81,10 @@ def find_first_visits(graph: Graph, walk: Sequence[Hashable], number: int | None
         return graph.positions(labels)
 
 
-def find_visits(graph: Graph, walks: Sequence[Any]) -> Visits:
+def find_visits(graph: Graph, walks: Sequence[Any], *, lenient: bool = False) -> Visits:
     """Return the first visits of several walks; errors name the walk by its number.
+
+    If `lenient`, labels that are not in the graph are dropped; a walk without any other labels is then empty.
 
     >>> from curiograph.graph.toys import cycle
     >>> visits = find_visits(cycle(4), [[3, 2, 3], [0]])
@@ -53,14 +92,16 @@ def find_visits(graph: Graph, walks: Sequence[Any]) -> Visits:
     ([3, 2, 0], [0, 2, 3], [1, 0])
     """
     labels: list[Hashable] = []
-    lengths, entries = [], []
+    lengths, entries, outside = [], [], []
     try:
         for number, walk in enumerate(walks):
-            walk_labels = _list_labels(walk, number)
+            given = _list_labels(walk, number)
+            walk_labels = [label for label in given if label in graph] if lenient else given
             distinct = dict.fromkeys(walk_labels)
             labels += distinct
             lengths.append(len(distinct))
             entries.append(len(walk_labels))
+            outside.append(len(given) - len(walk_labels))
         nodes = graph.positions(labels)
     except (TypeError, UnknownNodeError):
         for number, walk in enumerate(walks):
@@ -70,7 +111,34 @@ def find_visits(graph: Graph, walks: Sequence[Any]) -> Visits:
                 entry = next(i for i, label in enumerate(_list_labels(walk, number)) if label not in graph)
                 raise UnknownNodeError(f"walk {number}, entry {entry}: {error}") from None
         raise
-    return Visits(nodes, np.concatenate([[0], np.cumsum(lengths)]), np.asarray(entries) - np.asarray(lengths))
+    return Visits(
+        nodes=nodes,
+        offsets=np.concatenate([[0], np.cumsum(lengths)]),
+        revisits=np.asarray(entries) - np.asarray(lengths),
+        outside=np.asarray(outside),
+    )
+
+
+def match_visits(graph: Graph, walks: RecordedWalks, *, lenient: bool) -> Visits:
+    """Return the first visits of recorded walks, whose nodes are matched by label as by `Trajectories.on`.
+
+    If `lenient`, visits of nodes that are not in the graph are dropped; otherwise they raise UnknownNodeError.
+    """
+    try:
+        positions = LabelReader(graph).match_names(walks.names, walks.nodes, strict=not lenient)
+    except UnknownNodeError as error:
+        raise UnknownNodeError(f"{error} Give lenient=True to drop visits of nodes outside the graph.") from None
+    nodes = positions[walks.nodes]
+    walk = np.repeat(np.arange(len(walks.users)), np.diff(walks.offsets))
+    inside = np.flatnonzero(nodes >= 0)
+    first = np.sort(inside[np.unique(walk[inside] * graph.num_nodes + nodes[inside], return_index=True)[1]])
+    num_inside, num_first = (np.bincount(walk[places], minlength=len(walks.users)) for places in (inside, first))
+    return Visits(
+        nodes=nodes[first],
+        offsets=np.concatenate([[0], np.cumsum(num_first)]),
+        revisits=num_inside - num_first,
+        outside=np.diff(walks.offsets) - num_inside,
+    )
 
 
 def _list_labels(walk: Any, number: int | None) -> list[Any]:
@@ -90,4 +158,9 @@ def _list_labels(walk: Any, number: int | None) -> list[Any]:
 def check_walk(walk: Any) -> None:
     """Raise `WalkError` if `walk` is not a sequence of labels."""
     if isinstance(walk, (str, bytes)) or not isinstance(walk, (Sequence, np.ndarray)):
-        raise WalkError(f"a walk is a list of node labels; got {walk!r}.")
+        fix = (
+            "; give a data frame to curiograph.human.Trajectories.from_frame first"
+            if hasattr(walk, "columns") and hasattr(walk, "shape")
+            else ""
+        )
+        raise WalkError(f"a walk is a list of node labels; got {quote_value(walk)}{fix}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,16 +15,18 @@ from curiograph.exploration.mdp import begin
 from curiograph.files import PathLike
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.human.choices.choice_sets import align_walks
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
+from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.parallel import Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
+from curiograph.skipped import Skipped
+from curiograph.statistics.bootstrap import Estimate, estimate_means, make_columns, resample_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
 if TYPE_CHECKING:
@@ -48,6 +50,9 @@ class Curve:
     stderr: Float64
     """Standard error of the mean, by resampling users."""
 
+    def __repr__(self) -> str:
+        return f"Curve({len(self.mean)} steps, {self.mean[-1]:.3g} ± {self.stderr[-1]:.2g} at the end)"
+
     def to_dict(self) -> dict[str, list[float]]:
         """Return the arrays as lists."""
         return {"mean": self.mean.tolist(), "stderr": self.stderr.tolist()}
@@ -65,6 +70,9 @@ class NullModel:
     """Mean difference between human walks and the null model after every step, walk by walk."""
     area: dict[str, Estimate]
     """Mean of the excess over all steps."""
+
+    def __repr__(self) -> str:
+        return f"NullModel({self.name}: {', '.join(f'excess of {name} {area}' for name, area in self.area.items())})"
 
     @property
     def answer(self) -> str:
@@ -102,6 +110,8 @@ class GrowthComparison(Mapping[str, NullModel]):
     """Number of nodes of each walk."""
     replicates: int
     """Number of times that each null model was drawn."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with the graph."""
 
     def __getitem__(self, name: str) -> NullModel:
         return self.nulls[name]
@@ -112,11 +122,25 @@ class GrowthComparison(Mapping[str, NullModel]):
     def __len__(self) -> int:
         return len(self.nulls)
 
+    def __repr__(self) -> str:
+        size = f"{self.walks:,} walks by {self.users:,} users, {self.steps} nodes"
+        return f"GrowthComparison({size}; null models: {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        lines = {f"human {quantity}": self.human[quantity].mean.tolist() for quantity in _QUANTITIES}
+        columns: dict[str, list[Any]] = {"null model": list(self)}
+        for quantity in _QUANTITIES:
+            columns[f"excess {quantity}"] = [str(null.area[quantity]) for null in self.values()]
+        return render_result(repr(self), columns, lines)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     def columns(self) -> dict[str, list[Any]]:
         """Return a table with one row per null model and step: both means, and the excess with its bounds."""
         columns: dict[str, list[Any]] = {
             "null": [name for name in self for _ in range(self.steps)],
-            "step": list(range(self.steps)) * len(self),
+            "step": list(range(1, self.steps + 1)) * len(self),
         }
         for quantity in _QUANTITIES:
             columns[f"human_{quantity}"] = self.human[quantity].mean.tolist() * len(self)
@@ -134,6 +158,7 @@ class GrowthComparison(Mapping[str, NullModel]):
             "users": self.users,
             "steps": self.steps,
             "replicates": self.replicates,
+            "skipped": self.skipped.to_dict(),
             HUMAN: {name: self.human[name].to_dict() for name in _QUANTITIES},
             "nulls": [
                 {
@@ -274,6 +299,7 @@ def compare_growth(
         users=len(counts),
         steps=steps,
         replicates=replicates,
+        skipped=walks.skipped,
     )
 
 

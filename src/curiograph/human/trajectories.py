@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,26 +16,30 @@ from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_pa
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
-from curiograph.graph.labels import Labels, ListLabels, as_labels
+from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels
 from curiograph.human.choices.windows import Windows
 from curiograph.messages import quote_value
+from curiograph.skipped import OUTSIDE, Skipped
 from curiograph.validation import check_integer, check_seed, is_number
 
-_FORMAT = "curiograph trajectories 1"
+_FORMAT = "curiograph trajectories 2"
+_FORMATS = ("curiograph trajectories 1", _FORMAT)  # the first has no sessions and no columns
 _MAX_BYTES = 2**31  # of an unpacked file
+_NOT_WALKS = (str, bytes, Mapping, set, frozenset)  # iterable, but no lists of labels
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectories:
     """Walks of users over one set of nodes.
 
-    A user may have several walks. Consecutive visits of a walk differ, but it may return to a node later.
+    A user may have several walks, one per session. Consecutive visits of a walk differ, but it may return to a node
+    later.
 
     >>> walks = Trajectories.from_walks([["a", "b", "b", "c"], ["c", "a"]], users=["ann", "bob"])
     >>> walks
     Trajectories(2 walks by 2 users, 5 visits of 3 nodes)
-    >>> walks.labels(0)
-    ['a', 'b', 'c']
+    >>> walks.labels(0), walks.user(0), walks.session(0)
+    (['a', 'b', 'c'], 'ann', 1)
     """
 
     nodes: Int32
@@ -48,10 +52,24 @@ class Trajectories:
     """Number of the user of each walk."""
     user_names: Labels
     """Names of the users by number."""
+    sessions: Int64
+    """Number of the session of each walk."""
+    session_names: Labels
+    """Names of the sessions by number; several users may have a session of the same name."""
+    user_columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Values of further columns of a log by the name of the column, such as a group: one value per user number."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with a graph."""
 
     @classmethod
     def from_walks(
-        cls, walks: Iterable[Sequence[Hashable]], users: Sequence[Hashable] | None = None, graph: Graph | None = None
+        cls,
+        walks: Iterable[Sequence[Hashable]],
+        users: Sequence[Hashable] | None = None,
+        graph: Graph | None = None,
+        *,
+        sessions: Sequence[Hashable] | None = None,
+        user_columns: Mapping[str, Mapping[Hashable, Any]] | None = None,
     ) -> Trajectories:
         """Create trajectories from lists of labels.
 
@@ -63,38 +81,127 @@ class Trajectories:
             Name of the user of each walk. Default: every walk has its own user.
         graph : Graph, optional
             Graph that contains all labels. Default: the visited nodes in order of first visit.
+        sessions : sequence of hashables, optional
+            Name of the session of each walk. Default: the walks of each user are counted from 1.
+        user_columns : mapping of mappings, optional
+            Values by the name of a column and then by user, as in `{"group": {"ann": "a"}}`; None for other users.
+
+        Examples
+        --------
+        >>> walks = Trajectories.from_walks([["a", "b"], ["b"], ["c"]], users=["ann", "ann", "bob"])
+        >>> [(walks.user(number), walks.session(number)) for number in range(len(walks))]
+        [('ann', 1), ('ann', 2), ('bob', 1)]
         """
-        listed = [list(walk) for walk in walks]
-        if users is not None and len(users) != len(listed):
-            raise SettingError(f"there are {len(listed)} walks but {len(users)} users; give one user per walk.")
+        listed = [list(walk) for walk in _check_walks(walks)]
+        for name, given in (("user", users), ("session", sessions)):
+            if given is not None and len(given) != len(listed):
+                raise SettingError(f"there are {len(listed)} walks but {len(given)} {name}s; give one {name} per walk.")
         labels = [label for walk in listed for label in walk]
         names = ListLabels(dict.fromkeys(labels)) if graph is None else graph.names
         walkers = range(len(listed)) if users is None else users
         known_users = ListLabels(dict.fromkeys(walkers))
+        known_sessions = None if sessions is None else ListLabels(dict.fromkeys(sessions))
         return cls.from_arrays(
             nodes=names.indices(labels) if graph is None else graph.positions(labels),
             offsets=np.cumsum([0, *map(len, listed)]),
             names=names,
             users=known_users.indices(walkers),
             user_names=as_labels(list(known_users)),
+            sessions=None if known_sessions is None or sessions is None else known_sessions.indices(sessions),
+            session_names=known_sessions,
+            user_columns={
+                name: [values.get(user) for user in known_users] for name, values in (user_columns or {}).items()
+            },
         )
 
     @classmethod
-    def from_arrays(
-        cls, nodes: NDArray[Any], offsets: Int64, names: Labels, users: NDArray[Any], user_names: Labels
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        user: str | None = None,
+        item: str | None = None,
+        time: str | None = None,
+        session: str | None = None,
+        keep: Sequence[str] = (),
+        session_gap: Any = None,
+        lenient: bool = False,
     ) -> Trajectories:
-        """Create trajectories from flat arrays; immediate repeats of a node are merged."""
+        """Create trajectories from a data frame of pandas or polars with one row per event.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A data frame of pandas, polars or another library that narwhals supports.
+        user, item, time, session : str, optional
+            Names of columns; by default found by their names as in `read_trajectories`. Times are numbers, such as
+            epoch seconds, dates, or texts of either; without times, rows are in order.
+        keep : sequence of str
+            Further columns to keep in `user_columns`, such as a group; they have one value per user.
+        session_gap : str, number or timedelta, optional
+            Start a new session, and so a new walk, after a longer gap between two events of a user, such as "30min".
+        lenient : bool
+            Drop rows without user, item or valid time and count them in `skipped`, instead of raising WalkError, which
+            names rows by their number, counted from 0.
+
+        Returns
+        -------
+        Trajectories
+            One walk per session of a user, in order of time and then of rows.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> log = pd.DataFrame({"reader": ["ann", "bob", "ann"], "page": ["b", "a", "a"], "time": [20, 10, 10]})
+        >>> walks = Trajectories.from_frame(log)
+        >>> walks.user(0), walks.labels(0)
+        ('ann', ['a', 'b'])
+        """
+        from curiograph.human.data.columns import ColumnNames
+        from curiograph.human.data.frames import read_frame
+
+        names = ColumnNames(user=user, item=item, time=time, session=session, keep=keep)
+        return read_frame(frame, names, session_gap, lenient)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        nodes: NDArray[Any],
+        offsets: Int64,
+        names: Labels,
+        users: NDArray[Any],
+        user_names: Labels,
+        sessions: NDArray[Any] | None = None,
+        session_names: Labels | None = None,
+        user_columns: Mapping[str, Sequence[Any]] | None = None,
+        skipped: Skipped | None = None,
+    ) -> Trajectories:
+        """Create trajectories from flat arrays; immediate repeats of a node are merged and counted in `skipped`.
+
+        Without sessions, the walks of each user are counted from 1.
+        """
         kept = np.ones(len(nodes), bool)
         kept[1:] = nodes[1:] != nodes[:-1]
         kept[offsets[:-1][offsets[:-1] < len(nodes)]] = True  # the first visit of every walk
         num_kept = np.concatenate([[0], np.cumsum(kept)])
+        if sessions is None or session_names is None:
+            sessions = count_by_user(users)
+            session_names = IntegerLabels(np.arange(1, sessions.max(initial=-1) + 2))
         return cls(
             nodes=freeze_array(nodes[kept].astype(np.int32)),
             offsets=freeze_array(num_kept[offsets].astype(np.int64)),
             names=names,
             users=freeze_array(users.astype(np.int64)),
             user_names=user_names,
+            sessions=freeze_array(sessions.astype(np.int64)),
+            session_names=session_names,
+            user_columns=user_columns or {},
+            skipped=(skipped or Skipped()) + Skipped(repeats=len(nodes) - int(num_kept[-1])),
         )
+
+    def add_skipped(self, skipped: Skipped) -> Trajectories:
+        """Return the same walks with more entries in the record of what was dropped."""
+        return replace(self, skipped=self.skipped + skipped)
 
     # ---- size and content ---------------------------------------------------------------------------------------
 
@@ -119,6 +226,14 @@ class Trajectories:
         """Return the labels of the nodes of a walk."""
         return [self.names[int(node)] for node in self.walk(number)]
 
+    def user(self, number: int) -> Hashable:
+        """Return the name of the user of a walk."""
+        return self.user_names[int(self.users[number])]
+
+    def session(self, number: int) -> Hashable:
+        """Return the name of the session of a walk."""
+        return self.session_names[int(self.sessions[number])]
+
     def __repr__(self) -> str:
         size = f"{len(self):,} walks by {self.num_users:,} users"
         return f"Trajectories({size}, {len(self.nodes):,} visits of {len(self.names):,} nodes)"
@@ -128,12 +243,12 @@ class Trajectories:
     def rows(self, which: Any) -> Trajectories:
         """Return some of the walks, selected by numbers, a slice or a mask."""
         lengths = self.lengths[which]
-        return Trajectories(
+        return replace(
+            self,
             nodes=freeze_array(self.nodes[concatenate_ranges(self.offsets[:-1][which], lengths)]),
             offsets=freeze_array(np.concatenate([[0], np.cumsum(lengths)])),
-            names=self.names,
             users=freeze_array(self.users[which]),
-            user_names=self.user_names,
+            sessions=freeze_array(self.sessions[which]),
         )
 
     def at_least(self, visits: int) -> Trajectories:
@@ -180,7 +295,8 @@ class Trajectories:
         graph : Graph
             Graph with the nodes of the walks.
         strict : bool
-            Raise UnknownNodeError for a node that is not in the graph, instead of leaving out its visits.
+            Raise UnknownNodeError for a node that is not in the graph, instead of dropping its visits and counting them
+            in `skipped`.
 
         Examples
         --------
@@ -188,16 +304,10 @@ class Trajectories:
         >>> Trajectories.from_walks([["c", "x", "1"]]).on(square).nodes.tolist()
         [2, 1]
         """
-        reader = LabelReader(graph)
-        positions = np.full(len(self.names), -1, np.int32)
-        for node in np.unique(self.nodes).tolist():
-            label = self.names[node]
-            found = reader.find(label) if isinstance(label, str) else reader.find_exact(label)
-            if found is not None:
-                positions[node] = found
-            elif strict:
-                graph.position(label)  # raises with the nearest labels
-        return self.renumber(positions, graph.names)
+        positions = LabelReader(graph).match_names(self.names, self.nodes, strict=strict)
+        outside = int(np.count_nonzero(positions[self.nodes] < 0))
+        dropped = Skipped(count=outside, reasons={OUTSIDE: outside} if outside else {})
+        return self.renumber(positions, graph.names).add_skipped(dropped)
 
     def renumber(self, positions: NDArray[Any], names: Labels) -> Trajectories:
         """Return the walks over other names, with node i at `positions[i]`; visits of nodes at -1 are left out."""
@@ -210,6 +320,10 @@ class Trajectories:
             names=names,
             users=self.users,
             user_names=self.user_names,
+            sessions=self.sessions,
+            session_names=self.session_names,
+            user_columns=self.user_columns,
+            skipped=self.skipped,
         )
 
     def compact(self) -> Trajectories:
@@ -239,10 +353,16 @@ class Trajectories:
         """Write a `.npz` file for `load`; it contains no pickled objects."""
         if as_path(path).suffix.lower() != ".npz":
             raise SettingError(f"cannot save to {path}: the name must end in .npz.")
-        names, user_names = (
-            np.frombuffer(json.dumps(list(labels), ensure_ascii=False).encode(), np.uint8)
-            for labels in (self.names, self.user_names)
-        )
+        texts = {
+            "names": list(self.names),
+            "user_names": list(self.user_names),
+            "session_names": list(self.session_names),
+            "user_columns": {name: list(values) for name, values in self.user_columns.items()},
+        }
+        encoded: Any = {
+            name: np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), np.uint8)
+            for name, value in texts.items()
+        }
         with open_atomic(path) as stream:
             np.savez_compressed(
                 stream,
@@ -250,8 +370,8 @@ class Trajectories:
                 nodes=self.nodes,
                 offsets=self.offsets,
                 users=self.users,
-                names=names,
-                user_names=user_names,
+                sessions=self.sessions,
+                **encoded,
             )
 
     @classmethod
@@ -263,29 +383,77 @@ class Trajectories:
             if size > _MAX_BYTES:  # before anything is unpacked, as zeros shrink a thousandfold
                 raise ValueError(f"it unpacks to {size:,} bytes; the limit is {_MAX_BYTES:,}")
             # numpy returns bytes for a member that is not an array
-            file_format, nodes, offsets, users, names, user_names = (
-                np.asarray(archive[name]) for name in ("format", "nodes", "offsets", "users", "names", "user_names")
-            )
-            labels, user_labels = (json.loads(array.tobytes().decode()) for array in (names, user_names))
-            for loaded in (labels, user_labels):
+            file_format = str(np.asarray(archive["format"]))
+            has_sessions = file_format != _FORMATS[0]
+            arrays = {
+                name: np.asarray(archive[name])
+                for name in ("nodes", "offsets", "users", *(["sessions"] if has_sessions else []))
+            }
+            texts = {
+                name: json.loads(np.asarray(archive[name]).tobytes().decode())
+                for name in ("names", "user_names", *(["session_names", "user_columns"] if has_sessions else []))
+            }
+            columns = texts.pop("user_columns", {})
+            for loaded in texts.values():
                 if not isinstance(loaded, list) or len(set(loaded)) != len(loaded):
                     raise ValueError("its names are not a list of distinct labels")
-        if str(file_format) != _FORMAT:
-            raise FileFormatError(f"{path}: is {quote_value(str(file_format))}, not {_FORMAT!r}; save it again.")
+        if file_format not in _FORMATS:
+            raise FileFormatError(f"{path}: is {quote_value(file_format)}, not {_FORMAT!r}; save it again.")
 
         def is_index(array: Any, size: int) -> bool:
             return not len(array) or bool(array.min() >= 0 and array.max() < size)
 
+        nodes, offsets, users, sessions = arrays["nodes"], arrays["offsets"], arrays["users"], arrays.get("sessions")
         if not (
-            all(array.ndim == 1 and array.dtype.kind == "i" for array in (nodes, offsets, users))
+            all(array.ndim == 1 and array.dtype.kind == "i" for array in arrays.values())
             and len(offsets) == len(users) + 1
             and offsets[0] == 0
             and offsets[-1] == len(nodes)
             and np.all(np.diff(offsets) >= 0)
-            and is_index(nodes, len(labels))
-            and is_index(users, len(user_labels))
+            and is_index(nodes, len(texts["names"]))
+            and is_index(users, len(texts["user_names"]))
+            and (sessions is None or (len(sessions) == len(users) and is_index(sessions, len(texts["session_names"]))))
+            and isinstance(columns, dict)
+            and all(isinstance(value, list) and len(value) == len(texts["user_names"]) for value in columns.values())
         ):
             raise FileFormatError(f"{path}: its arrays do not fit together; save it again.")
         return cls.from_arrays(
-            nodes=nodes, offsets=offsets, names=as_labels(labels), users=users, user_names=as_labels(user_labels)
+            nodes=nodes,
+            offsets=offsets,
+            names=as_labels(texts["names"]),
+            users=users,
+            user_names=as_labels(texts["user_names"]),
+            sessions=sessions,
+            session_names=as_labels(texts["session_names"]) if has_sessions else None,
+            user_columns=columns,
         )
+
+
+def count_by_user(users: NDArray[Any]) -> Int64:
+    """Return for each walk how many earlier walks its user has.
+
+    >>> count_by_user(np.array([3, 1, 3, 3, 1])).tolist()
+    [0, 0, 1, 2, 1]
+    """
+    order = np.argsort(users, kind="stable")
+    is_first = np.ones(len(users), bool)
+    is_first[1:] = users[order][1:] != users[order][:-1]
+    places = np.arange(len(users))
+    counts = np.empty(len(users), np.int64)
+    counts[order] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+    return counts
+
+
+def _check_walks(walks: Any) -> list[Any]:
+    """Return a list of walks; raise WalkError with the fix for anything else, such as a data frame or a text."""
+    if hasattr(walks, "columns"):
+        fix = "give a data frame to Trajectories.from_frame(frame, user=..., item=...)"
+    elif isinstance(walks, _NOT_WALKS) or not isinstance(walks, Iterable):
+        fix = "give a list of walks, each a list of labels, as in [['a', 'b'], ['c']]"
+    else:
+        listed = list(walks)
+        wrong = [walk for walk in listed if isinstance(walk, _NOT_WALKS) or not isinstance(walk, Iterable)]
+        if not wrong:
+            return listed
+        fix = f"the walk {quote_value(wrong[0])} is not a list of labels; give [['a', 'b']] for one walk ['a', 'b']"
+    raise WalkError(f"the walks are {quote_value(walks)}; {fix}.")

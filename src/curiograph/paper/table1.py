@@ -321,9 +321,6 @@ class Table1(Experiment):
             plot_bars([cell.family for cell in cells], series, panel, marks)
             panel.set_title(TITLES[reward])
             panel.set_ylabel(f"mean return of a {self.settings.steps}-node walk")
-        panels[1].set_ylim(
-            bottom=5
-        )  # all cpt returns of 10-node walks are above 5 bits; an axis from 0 hides differences
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
         axes: Axes = panels[0]

@@ -7,7 +7,6 @@ from math import isnan
 from typing import TYPE_CHECKING, Any
 
 from curiograph.files import PathLike
-from curiograph.human.choices.bootstrap import Estimate
 from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Prediction
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import DATASETS, TITLES, Settings, prepare_predictions
@@ -15,6 +14,7 @@ from curiograph.paper.published import TABLE2
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.progress import Progress, no_progress
+from curiograph.statistics.bootstrap import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

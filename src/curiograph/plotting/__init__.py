@@ -7,8 +7,13 @@ in being filled or outlined, so that figures can be printed in gray.
 from __future__ import annotations
 
 from curiograph.plotting.animation import save_animation as save_animation
+from curiograph.plotting.figures import COLUMN_WIDTHS as COLUMN_WIDTHS
+from curiograph.plotting.figures import ColumnWidth as ColumnWidth
 from curiograph.plotting.figures import create_figure as create_figure
 from curiograph.plotting.figures import save_figure as save_figure
+from curiograph.plotting.groups import plot_correlations as plot_correlations
+from curiograph.plotting.groups import plot_groups as plot_groups
+from curiograph.plotting.groups import plot_survival as plot_survival
 from curiograph.plotting.growth import plot_growth as plot_growth
 from curiograph.plotting.growth import plot_growths as plot_growths
 from curiograph.plotting.lines import plot_bars as plot_bars

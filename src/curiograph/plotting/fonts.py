@@ -42,7 +42,9 @@ def replace_missing_glyphs(texts: Sequence[str]) -> list[str]:
     >>> replace_missing_glyphs(["Zürich"])
     ['Zürich']
     """
-    missing = sorted({letter for text in texts for letter in text if ord(letter) not in _list_letters()})
+    missing = sorted(
+        {letter for text in texts for letter in text if letter != "\n" and ord(letter) not in _list_letters()}
+    )
     if missing:
         count = f"{len(missing)} letters" if len(missing) > 1 else "1 letter"
         warnings.warn(

@@ -90,7 +90,7 @@ def plot_panels(
     colors: Mapping[str, str],
     notes: Mapping[str, str],
 ) -> Figure:
-    """Plot a panel per title: lines over steps 0, 1, ... with bands of one standard error; a legend in the last cell.
+    """Plot a panel per title: lines over steps 1, 2, ... with bands of one standard error; a legend in the last cell.
 
     `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colors` has
     the preferred key of `COLORS`, and `notes` the text in the legend.
@@ -103,7 +103,7 @@ def plot_panels(
         ax = cells.flat[number]
         for name, (heights, errors) in lines.items():
             color, dash = styles[name]
-            x = np.arange(len(heights))
+            x = np.arange(1, len(heights) + 1)
             ax.plot(x, heights, color=color, linestyle=dash, linewidth=2, label=name, clip_on=False)
             ax.fill_between(x, heights - errors, heights + errors, color=color, alpha=0.25, linewidth=0)
         ax.set_title(f"({ascii_lowercase[number]}) {title}", fontsize=10, loc="left")

@@ -51,6 +51,13 @@ MARKERS = {
 }
 """Matplotlib markers by series; other series have the default marker."""
 
+GROUP_COLORS = tuple(
+    COLORS[name] for name in ("horizon+beam", "max-degree", "pagerank", "human", "greedy", "gnn", "min-degree", "beam")
+)
+"""Colors of groups of people, in order; repeated if there are more groups."""
+GROUP_LINE_STYLES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)), (0, (6, 2, 1, 2)), (0, (3, 1, 1, 1, 1, 1)))
+"""Line styles of groups of people, in order; repeated if there are more groups."""
+
 
 def get_color(name: str, default: str = "muted") -> str:
     """Return the color of a reward, an agent or a ranker, if necessary without beam width, planner and graph family.

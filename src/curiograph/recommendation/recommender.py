@@ -17,6 +17,7 @@ from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.messages import quote_value
+from curiograph.notebook import render_result
 from curiograph.recommendation.prepared import CuriousRanker, load_parts, save_parts
 from curiograph.recommendation.ranker import (
     CandidateSet,
@@ -122,6 +123,15 @@ class Recommendations(list[tuple[Hashable, float]]):
     def reasons(self) -> list[Reason]:
         """A reason for each recommendation."""
         return explain_recommendations(self.graph, self._history, self._nodes, self._ranks, self.candidates)
+
+    def _repr_html_(self) -> str:
+        columns: dict[str, list[Any]] = {
+            "node": [label for label, _ in self],
+            "score": [score for _, score in self],
+            "reason": [str(reason) for reason in self.reasons],
+        }
+        title = f"Recommendations({len(self)} of {self.candidates:,} candidates)"
+        return render_result(title, columns, {"score": [score for _, score in self]})
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, including the reasons."""

@@ -79,6 +79,12 @@ class RateDistortion:
         """Compressibility C = H - mean R: the area above the curve."""
         return float(np.mean(self.upper[0] - self.upper))
 
+    def __repr__(self) -> str:
+        size = f"{len(self.scale):,} nodes"
+        return (
+            f"RateDistortion({size}, entropy {self.entropy:.4g} bits, compressibility {self.compressibility:.4g} bits)"
+        )
+
     def plot(self, ax: Axes | None = None) -> Axes:
         """Plot the curve with its lower bound; on new axes if `ax` is None."""
         from curiograph.plotting import plot_rate_distortion

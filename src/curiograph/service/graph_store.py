@@ -29,6 +29,8 @@ from curiograph.service.prepared import PreparedRecommender
 
 _LOG = logging.getLogger("curiograph.service")
 
+UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension != ".mat")
+"""File extensions of uploads; a small .mat can contain a full matrix that needs gigabytes."""
 GraphKind = Literal["built-in", "data set", "file", "upload"]
 
 
@@ -202,9 +204,9 @@ class GraphStore:
         if len(content) > limits.upload_bytes:
             raise TooLargeError(f"{title}: has {len(content):,} bytes; at most {limits.upload_bytes:,} are allowed.")
         extension = Path(title).suffix.lower()
-        if extension not in EXTENSIONS:
+        if extension not in UPLOAD_EXTENSIONS:
             raise FileFormatError(
-                f"{title}: the extension {extension!r} is not supported; use one of {', '.join(EXTENSIONS)}."
+                f"{title}: the extension {extension!r} is not supported; use one of {', '.join(UPLOAD_EXTENSIONS)}."
             )
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"graph{extension}"

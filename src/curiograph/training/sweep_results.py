@@ -122,6 +122,9 @@ class Trainings(Sequence[Training]):
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __repr__(self) -> str:
+        return f"Trainings({len(self)} completed, {len(self.failed)} failed)"
+
     def of(self, **chosen: Any) -> Trainings:
         """Select the trainings with the given settings, as in `of(reward="igt", discount=0.8)`.
 

@@ -46,10 +46,10 @@ def test_all_layouts_give_the_same_walks(tmp_path, name, packed):
         ('{"user_id": "a", "timestamp": 1}', "has no item"),
         ('{"user_id": 3, "asin": "x", "timestamp": 1}', "has no user"),
         ('{"user_id": "\\ud800", "asin": "x", "timestamp": 1}', "has no user"),
-        ('{"user_id": "a", "asin": "x", "timestamp": true}', "the time True is not a number"),
-        ('{"user_id": "a", "asin": "x"}', "the time None is not a number"),
-        ('{"user_id": "a", "asin": "x", "timestamp": 1' + "0" * 400 + "}", "is not a number"),
-        ('{"user_id": "a", "asin": "x", "timestamp": NaN}', "the time nan is not a number"),
+        ('{"user_id": "a", "asin": "x", "timestamp": true}', "the time True is neither a number nor a date"),
+        ('{"user_id": "a", "asin": "x"}', "has no time"),
+        ('{"user_id": "a", "asin": "x", "timestamp": 1' + "0" * 400 + "}", "is neither a number nor a date"),
+        ('{"user_id": "a", "asin": "x", "timestamp": NaN}', "the time nan is neither a number nor a date"),
     ],
 )
 def test_bad_reviews_are_reported_or_skipped(tmp_path, row, fault):

@@ -69,7 +69,7 @@ def test_no_two_films_share_a_label(titles):
     ("file", "row", "fault"),
     [
         ("ratings.csv", "7,2,3.0", "has 3 columns, not 4"),
-        ("ratings.csv", "7,2,3.0,never", "the time 'never' is not a number"),
+        ("ratings.csv", "7,2,3.0,never", "the time 'never' is neither a number nor a date"),
         ("movies.csv", "1,Again,Drama", "the film 1 is listed twice"),
         ("movies.csv", "3,,Drama", "has no title"),
         ("movies.csv", ",Heat,Drama", "has no id"),

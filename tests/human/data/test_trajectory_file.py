@@ -115,11 +115,11 @@ BAD_ROWS = [
     ("ann,x,1,2", "has 4 columns, not 3"),
     (",x,1", "has no user"),
     ("ann, ,1", "has no item"),
-    ("ann,x,", "the time '' is not a number"),
-    ("ann,x,soon", "the time 'soon' is not a number"),
-    ("ann,x,nan", "the time 'nan' is not a number"),
-    ("ann,x,-inf", "the time '-inf' is not a number"),
-    ("ann,x,1e999", "the time '1e999' is not a number"),
+    ("ann,x,", "has no time"),
+    ("ann,x,soon", "the time 'soon' is neither a number nor a date such as 2026-05-31 14:30"),
+    ("ann,x,nan", "the time 'nan' is neither a number nor a date such as 2026-05-31 14:30"),
+    ("ann,x,-inf", "the time '-inf' is neither a number nor a date such as 2026-05-31 14:30"),
+    ("ann,x,1e999", "the time '1e999' is neither a number nor a date such as 2026-05-31 14:30"),
     ('ann,"x,1', "its quotes do not match"),
 ]
 

@@ -29,7 +29,7 @@ def read_graphml(path: Path, directed: bool | None = None) -> Graph:
         return value
 
     data = read_bytes(path, "GraphML")
-    _check_xml(data, path)
+    check_xml(data, path)
     with wrap_parse_errors(path, "GraphML"):
         graph = networkx.read_graphml(io.BytesIO(data), node_type=check_id)
         default = graph.graph.get("edge_default", {}).get("weight")
@@ -52,7 +52,7 @@ def write_graphml(graph: Graph, path: PathLike) -> None:
         networkx.write_graphml_xml(to_networkx(renamed), stream)
 
 
-def _check_xml(data: bytes, path: Path) -> None:
+def check_xml(data: bytes, path: Path) -> None:
     """Raise for malformed XML, any document type (its entities can expand to gigabytes) and tags longer than 1 MiB.
 
     The parser decides, not a search in the bytes, because a declaration can be in another encoding and a tag may

@@ -9,8 +9,10 @@ from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path, check_file
 from curiograph.graph.graph import Graph, as_flag
 from curiograph.graph.io.edge_list import DELIMITERS, read_edge_list
+from curiograph.graph.io.gexf import read_gexf
 from curiograph.graph.io.gml import read_gml
 from curiograph.graph.io.graphml import read_graphml
+from curiograph.graph.io.matlab import read_matlab
 from curiograph.graph.io.node_link import read_node_link
 from curiograph.graph.io.npz import read_npz
 
@@ -18,6 +20,8 @@ _READERS: dict[str, Callable[[Path, bool | None], Graph]] = {
     **dict.fromkeys(DELIMITERS, read_edge_list),
     ".graphml": read_graphml,
     ".gml": read_gml,
+    ".gexf": read_gexf,
+    ".mat": read_matlab,
     ".json": read_node_link,
     ".npz": read_npz,
 }
@@ -32,10 +36,10 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     ----------
     path : str or path
         An edge list (`.tsv`: tabs, `.csv`: commas, `.txt`, `.edges`, `.edgelist`: whitespace), `.graphml`, `.gml`,
-        node-link `.json`, or curiograph's own `.npz`.
+        `.gexf`, node-link `.json`, curiograph's own `.npz`, or an adjacency matrix in a `.mat` of MATLAB.
     directed : bool, optional
-        Whether the graph is directed. Default: as stated in the file; undirected for edge lists, which do not state it.
-        A value that contradicts the file raises FileFormatError.
+        Whether the graph is directed. Default: as stated in the file; undirected for edge lists, which do not state it;
+        a matrix is directed if it is not symmetric. A value that contradicts the file raises FileFormatError.
 
     Returns
     -------
@@ -54,8 +58,9 @@ def read_graph(path: PathLike, *, directed: bool | None = None) -> Graph:
     quotes in a `.csv`, or another format. Labels are integers if all names are integers, otherwise text.
 
     An `.npz` is read once, to check it, but not copied: the arrays are memory-mapped, so that processes share them, and
-    the file must not be changed in place while the graph is used. `.graphml`, `.gml` and `.json` files are limited to
-    256 MiB.
+    the file must not be changed in place while the graph is used. `.graphml`, `.gml`, `.gexf`, `.json` and `.mat` files
+    are limited to 256 MiB. A `.mat` file, of version 5 to 7, has one square matrix; its nodes are labeled 1 to n, as
+    MATLAB counts them.
 
     Examples
     --------

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
+from curiograph.human.data.columns import EventColumns, parse_header
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import EventColumns, Events, parse_header, read_events
+from curiograph.human.data.events import CHUNK, Events, read_events
 from curiograph.human.data.line_reader import BadRows, is_encodable, read_lines
 
 FILES = tuple(f"{name}{suffix}" for name in ("ratings_Books.csv", "Books.csv", "Books.jsonl") for suffix in ("", ".gz"))
 """Names of the files that are read, each plain or gzipped."""
-_WITHOUT_HEADER = EventColumns(separator=",", width=4, user=0, item=1, time=3)
+_WITHOUT_HEADER = EventColumns(separator=",", width=4, user=0, item=1, time=3, quoted=True)
 
 
 def find_books(folder: Path) -> Path | None:
@@ -44,23 +46,30 @@ def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
         rows = chain([head], lines) if columns is None else lines
         events = read_events(file, rows, columns or _WITHOUT_HEADER, bad_rows)
     skipped = events.finish(lenient)
-    return Dataset(name="books", walks=events.to_trajectories(), source_path=source, skipped=skipped)
+    return Dataset(name="books", walks=events.to_trajectories().add_skipped(skipped), source_path=source)
 
 
 def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad_rows: BadRows) -> Events:
     """Read events from lines of JSON."""
     events = Events(path, bad_rows)
-    for number, line in lines:
-        try:
-            review = json.loads(line)
-        except (ValueError, RecursionError):
-            review = None
-        if not isinstance(review, dict):
-            bad_rows.add(path, number, "is not a JSON object")
-            continue
-        user, item = (
-            value.strip() if isinstance(value, str) and is_encodable(value) else ""
-            for value in (review.get("user_id"), review.get("parent_asin") or review.get("asin"))
-        )
-        events.add(number, user, item, review.get("timestamp"))
+    numbered = iter(lines)
+    while chunk := list(islice(numbered, CHUNK)):
+        rows: list[tuple[int, str, str, Any]] = []
+        problems = {}
+        for number, line in chunk:
+            try:
+                review = json.loads(line)
+            except (ValueError, RecursionError):
+                review = None
+            if not isinstance(review, dict):
+                problems[number] = ("not JSON", "is not a JSON object")
+                continue
+            user, item = (
+                value.strip() if isinstance(value, str) and is_encodable(value) else ""
+                for value in (review.get("user_id"), review.get("parent_asin") or review.get("asin"))
+            )
+            rows.append((number, user, item, review.get("timestamp")))
+        columns: Any = ([row[place] for row in rows] for place in range(4))
+        numbers, users, items, times = columns
+        events.extend(numbers, users, items, times, problems=problems)
     return events

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from curiograph.graph.graph import Graph
-from curiograph.human.data.line_reader import Skipped
 from curiograph.human.trajectories import Trajectories
+from curiograph.skipped import Skipped
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,5 +30,8 @@ class Dataset:
     """The graph that users walked on, or None if the dataset has none."""
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Labels of all items in the publisher's catalog by id; empty if it has no titles."""
-    skipped: Skipped = field(default_factory=Skipped)
-    """Bad rows that were left out."""
+
+    @property
+    def skipped(self) -> Skipped:
+        """What was dropped when the walks were read and matched with a graph."""
+        return self.walks.skipped

@@ -3,53 +3,51 @@
 from __future__ import annotations
 
 import gzip
+import math
+import sys
 import zlib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
-from curiograph.errors import FileFormatError
+from curiograph.errors import CuriographError, FileFormatError
 from curiograph.files import check_file, check_text
+from curiograph.skipped import MAX_SHOWN, Skipped
 
+STDIN = Path("-")
+"""Path of the standard input."""
 _BLOCK = 2**20  # bytes
-_MAX_SHOWN = 3  # bad rows that an error lists
 _MIN_UNPACKED_LIMIT = 2**24  # bytes
 _MAX_GROWTH = 50  # tables grow less than twentyfold when unpacked; a decompression bomb grows a thousandfold
 
 
-@dataclass(frozen=True)
-class Skipped:
-    """Rows that were left out."""
-
-    count: int = 0
-    """Number of rows that were left out."""
-    first: tuple[str, ...] = ()
-    """File, line and problem of the first three of these rows."""
-
-
 class BadRows:
-    """Count the rows that cannot be used and keep the first few."""
+    """Count the rows that cannot be used by reason, and describe the first few."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._reasons: Counter[str] = Counter()
         self._first: list[str] = []
 
-    def add(self, path: Path, line: int, problem: str) -> None:
-        """Count a row, and keep its problem if it is one of the first three."""
-        self._count += 1
-        if self._count <= _MAX_SHOWN:
-            self._first.append(f"{path}, line {line}: {problem}")
+    def add(self, path: Path | None, line: int, reason: str, problem: str) -> None:
+        """Count a row by its reason, and keep its problem if it is one of the first three; a frame has no path."""
+        self._reasons[reason] += 1
+        if len(self._first) < MAX_SHOWN:
+            place = f"row {line}" if path is None else f"{path}, line {line}"
+            self._first.append(f"{place}: {problem}")
 
-    def finish(self, lenient: bool) -> Skipped:
-        """Return the skipped rows, or raise FileFormatError if there are any and `lenient` is not set."""
-        if self._count and not lenient:
-            count, pronoun = ("1 bad row", "it") if self._count == 1 else (f"{self._count:,} bad rows", "them")
-            more = "; ..." if self._count > _MAX_SHOWN else ""
-            raise FileFormatError(
+    def finish(self, lenient: bool, error: type[CuriographError] = FileFormatError) -> Skipped:
+        """Return the skipped rows, or raise an error if there are any and `lenient` is not set."""
+        total = self._reasons.total()
+        if total and not lenient:
+            count, pronoun = ("1 bad row", "it") if total == 1 else (f"{total:,} bad rows", "them")
+            more = "; ..." if total > MAX_SHOWN else ""
+            raise error(
                 f"{count}: {'; '.join(self._first)}{more}; fix {pronoun}, or skip {pronoun} with lenient=True "
                 "(--lenient)."
             )
-        return Skipped(self._count, tuple(self._first))
+        return Skipped(count=total, first=tuple(self._first), reasons=dict(self._reasons))
 
 
 def read_lines(path: Path, bad_rows: BadRows, encoding: str = "utf-8") -> Iterator[tuple[int, str]]:
@@ -70,7 +68,7 @@ def read_lines(path: Path, bad_rows: BadRows, encoding: str = "utf-8") -> Iterat
         for line in text.removesuffix("\n").split("\n"):
             number += 1
             if broken and not is_encodable(line):
-                bad_rows.add(path, number, f"is not {encoding.upper()}")
+                bad_rows.add(path, number, "wrong encoding", f"is not {encoding.upper()}")
             elif line and not line.isspace():
                 yield number, line
 
@@ -84,16 +82,24 @@ def is_encodable(text: str) -> bool:
     return True
 
 
+@contextmanager
+def _open_stream(path: Path) -> Iterator[tuple[IO[bytes], float]]:
+    """Open a file or the standard input; yield the stream and the maximum number of bytes to read."""
+    if path == STDIN:
+        yield sys.stdin.buffer, math.inf
+        return
+    limit = max(_MIN_UNPACKED_LIMIT, _MAX_GROWTH * check_file(path).stat().st_size)
+    with open(path, "rb") as packed:
+        is_gzipped = packed.read(2) == b"\x1f\x8b"
+        packed.seek(0)
+        yield gzip.GzipFile(fileobj=packed) if is_gzipped else packed, limit  # type: ignore[misc]
+
+
 def _read_blocks(path: Path) -> Iterator[bytes]:
-    """Yield the unpacked bytes of a plain or gzipped file in blocks of whole lines."""
-    check_file(path)
+    """Yield the unpacked bytes of a plain or gzipped file, or of the standard input, in blocks of whole lines."""
     rest, size = b"", 0
     try:
-        limit = max(_MIN_UNPACKED_LIMIT, _MAX_GROWTH * path.stat().st_size)
-        with open(path, "rb") as packed:
-            is_gzipped = packed.read(2) == b"\x1f\x8b"
-            packed.seek(0)
-            stream = gzip.GzipFile(fileobj=packed) if is_gzipped else packed
+        with _open_stream(path) as (stream, limit):
             while data := stream.read(_BLOCK):
                 if size == 0:
                     check_text(path, data[:4096])

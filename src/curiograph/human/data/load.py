@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from curiograph.errors import FileFormatError, SettingError, UnknownNameError
 from curiograph.files import PathLike, as_path
@@ -13,7 +14,9 @@ from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.messages import quote_value
 
 
-def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, lenient: bool = False) -> Dataset:
+def load_dataset(
+    name_or_path: PathLike, folder: PathLike | None = None, *, lenient: bool = False, **table: Any
+) -> Dataset:
     """Load recorded human walks.
 
     Parameters
@@ -26,6 +29,8 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
         the environment variable CURIOGRAPH_DATA, then the cache that `curiograph data get` fills.
     lenient : bool
         Skip bad rows and report them in `skipped` instead of raising FileFormatError.
+    **table
+        Columns, sessions and header of your own file, as for `read_trajectories`.
 
     Returns
     -------
@@ -55,6 +60,7 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
                 f"{downloads[0]}`, give its folder (folder=DIR, or --from DIR on the command line), or set "
                 "CURIOGRAPH_DATA."
             )
+        _check_no_table(name, table)
         return _get_reader(name).read(found, lenient=lenient)
     path = as_path(name_or_path)
     if not path.exists():
@@ -73,9 +79,19 @@ def load_dataset(name_or_path: PathLike, folder: PathLike | None = None, *, leni
             folders = ", ".join(_get_folder(place).name for _, place in places)
             raise FileFormatError(f"{path}: contains several datasets ({folders}); give the folder of one.")
         reader, place = places[0]
+        _check_no_table(reader.name, table)
         return reader.read(place, lenient=lenient)
-    read = next((reader.read for reader in READERS.values() if path.name in reader.entry_files), read_trajectories)
-    return read(path, lenient=lenient)
+    known_reader = next((reader for reader in READERS.values() if path.name in reader.entry_files), None)
+    if known_reader is None or any(value for value in table.values()):
+        return read_trajectories(path, lenient=lenient, **table)
+    return known_reader.read(path, lenient=lenient)
+
+
+def _check_no_table(name: str, table: dict[str, Any]) -> None:
+    """Raise SettingError if columns or sessions are given for a dataset with columns of its own."""
+    for option, value in table.items():
+        if value:
+            raise SettingError(f"{option} is {quote_value(value)}, but {name} has columns of its own; leave it out.")
 
 
 def find_dataset(name: str, folder: PathLike | None = None) -> Path | None:

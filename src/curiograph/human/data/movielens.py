@@ -9,8 +9,9 @@ from pathlib import Path
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path, read_bytes
+from curiograph.human.data.columns import EventColumns, parse_header
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import EventColumns, parse_header, read_events, split_rows
+from curiograph.human.data.events import read_events, split_rows
 from curiograph.human.data.line_reader import BadRows, read_lines
 from curiograph.messages import shorten_text
 
@@ -82,8 +83,8 @@ def read_movielens(path: PathLike, *, lenient: bool = False) -> Dataset:
     titles = _read_titles(titles_file, layout, bad_rows) if titles_file.is_file() else {}
     skipped = events.finish(lenient)
     labels = make_unique_labels(titles, events.items)
-    walks = events.to_trajectories(labels)
-    return Dataset(name="movielens", walks=walks, source_path=source, titles=labels, skipped=skipped)
+    walks = events.to_trajectories(labels).add_skipped(skipped)
+    return Dataset(name="movielens", walks=walks, source_path=source, titles=labels)
 
 
 def make_unique_labels(titles: dict[str, str], items: Iterable[str]) -> dict[str, str]:
@@ -111,12 +112,15 @@ def _read_titles(path: Path, layout: _Layout, bad_rows: BadRows) -> dict[str, st
     if layout.ratings is None:
         next(lines, None)  # the header
     titles: dict[str, str] = {}
-    for number, fields in split_rows(path, lines, layout.separator, layout.width, bad_rows):
+    for number, fields in split_rows(
+        path, lines, layout.separator, layout.width, bad_rows, quoted=layout.separator == ","
+    ):
         item, title = fields[0].strip(), fields[1].strip()
         if not item or not title:
-            bad_rows.add(path, number, f"has no {'title' if item else 'id'}")
+            missing = "title" if item else "id"
+            bad_rows.add(path, number, f"no {missing}", f"has no {missing}")
         elif item in titles:
-            bad_rows.add(path, number, f"the film {shorten_text(item)} is listed twice")
+            bad_rows.add(path, number, "listed twice", f"the film {shorten_text(item)} is listed twice")
         else:
             titles[item] = title
     return titles

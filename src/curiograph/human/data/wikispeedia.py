@@ -12,8 +12,9 @@ from curiograph.errors import FileFormatError
 from curiograph.files import PathLike, as_path
 from curiograph.graph.graph import Graph
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.data.events import parse_time, split_rows
+from curiograph.human.data.events import split_rows
 from curiograph.human.data.line_reader import BadRows, read_lines
+from curiograph.human.data.times import parse_number
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 
@@ -64,7 +65,7 @@ def read_wikispeedia(path: PathLike, *, lenient: bool = False) -> Dataset:
     walks = Trajectories.from_walks(
         walks=[game.walk for game in games], users=[game.user for game in games], graph=graph
     )
-    return Dataset(name="wikispeedia", walks=walks, source_path=source, graph=graph, skipped=skipped)
+    return Dataset(name="wikispeedia", walks=walks.add_skipped(skipped), source_path=source, graph=graph)
 
 
 def resolve_back_clicks(clicks: list[str]) -> list[str] | None:
@@ -93,7 +94,7 @@ def _read_articles(path: Path, bad_rows: BadRows) -> dict[str, None]:
     for number, (encoded,) in _read_rows(path, 1, bad_rows):
         name = unquote(encoded)
         if name in articles:
-            bad_rows.add(path, number, f"the article {quote_value(name)} is listed twice")
+            bad_rows.add(path, number, "listed twice", f"the article {quote_value(name)} is listed twice")
         else:
             articles[name] = None
     if not articles:
@@ -110,7 +111,7 @@ def _read_links(path: Path, articles: Container[str], bad_rows: BadRows) -> list
         if problem is None:
             links.append((source, target))
         else:
-            bad_rows.add(path, number, problem)
+            bad_rows.add(path, number, "unknown article", problem)
     return links
 
 
@@ -119,17 +120,18 @@ def _read_games(path: Path, articles: Container[str], bad_rows: BadRows) -> Iter
     for number, fields in _read_rows(path, GAME_FILES[path.name], bad_rows):
         user, time_text = fields[0].strip(), fields[1].strip()
         clicks = [unquote(name) for name in fields[3].split(";")]
-        time = math.inf if time_text == _NULL else parse_time(time_text)
+        time = math.inf if time_text == _NULL else parse_number(time_text)
         problem = _describe_unknown_article((name for name in clicks if name != "<"), articles)
         walk = resolve_back_clicks(clicks)
         if not user:
-            bad_rows.add(path, number, "has no user")
+            bad_rows.add(path, number, "no user", "has no user")
         elif time is None:
-            bad_rows.add(path, number, f"the time {quote_value(time_text)} is neither a number nor {_NULL}")
+            problem = f"the time {quote_value(time_text)} is neither a number nor {_NULL}"
+            bad_rows.add(path, number, "bad time", problem)
         elif problem is not None:
-            bad_rows.add(path, number, problem)
+            bad_rows.add(path, number, "unknown article", problem)
         elif walk is None:
-            bad_rows.add(path, number, "has a back click < with no page to return to")
+            bad_rows.add(path, number, "impossible back click", "has a back click < with no page to return to")
         else:
             yield _Game(time, user if user != _NULL else f"{path.stem}, line {number}", walk)
 
@@ -143,4 +145,4 @@ def _describe_unknown_article(names: Iterable[str], articles: Container[str]) ->
 def _read_rows(path: Path, width: int, bad_rows: BadRows) -> Iterator[tuple[int, list[str]]]:
     """Yield line numbers and fields of a tab-separated file with comments."""
     lines = ((number, line) for number, line in read_lines(path, bad_rows) if not line.startswith("#"))
-    return split_rows(path, lines, "\t", width, bad_rows)
+    return split_rows(path, lines, "\t", width, bad_rows, quoted=False)

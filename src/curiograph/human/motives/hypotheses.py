@@ -12,7 +12,6 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find_choices
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
@@ -23,6 +22,7 @@ from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, res
 from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.rewards.registry import RewardLike
+from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
 _RANK_FIELDS = ("above", "tied", "count")
@@ -120,8 +120,9 @@ def hypotheses(
     )
     counts = np.bincount(user_of)
     gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
+    squares = sum_by_user(choice_gains**2, user_of)
     order = np.argsort(-gains.sum(axis=0), kind="stable")
-    gains = gains[:, order]
+    gains, squares = gains[:, order], squares[:, order]
     is_best = find_best_motives(gains[counts >= min_choices])
     shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
     if len(is_best):
@@ -153,6 +154,11 @@ def hypotheses(
         users=[walks.user_names[int(user)] for user in users],
         user_choices=counts,
         user_gains=gains,
+        user_squares=squares,
+        user_columns={
+            name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()
+        },
+        skipped=walks.skipped,
     )
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
-from curiograph.human.choices.bootstrap import Estimate, make_columns
+from curiograph.notebook import render_result
 from curiograph.optional import import_optional
+from curiograph.skipped import Skipped
+from curiograph.statistics.bootstrap import Estimate, make_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,6 +74,12 @@ class Motives(Mapping[str, MotiveFit]):
     """Number of choices of each user."""
     user_gains: Float64
     """Users x motives: bits above the uniform choice, summed over all choices of the user."""
+    user_squares: Float64
+    """Users x motives: squares of the bits above the uniform choice, summed over all choices of the user."""
+    user_columns: Mapping[str, Sequence[Any]]
+    """Values of further columns of the log by the name of the column, one value per user of `users`."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with the graph."""
 
     def __getitem__(self, name: str) -> MotiveFit:
         return self.fits[name]
@@ -117,18 +126,65 @@ class Motives(Mapping[str, MotiveFit]):
             columns |= make_columns(name, [getattr(fit, name) for fit in fits])
         return columns
 
+    def list_by_user(self) -> dict[str, list[Any]]:
+        """Return one entry per user, motive and quantity; see `per_user`."""
+        counts = self.user_choices[:, None]
+        means = self.user_gains / counts
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variances = np.maximum(self.user_squares - counts * means**2, 0.0) / (counts - 1)
+            errors = student_t.ppf(0.975, counts - 1) * np.sqrt(variances / counts)
+        errors[self.user_choices == 1] = np.nan
+        weights = np.exp2(self.user_gains - self.user_gains.max(axis=1, keepdims=True))
+        weights /= weights.sum(axis=1, keepdims=True)
+
+        def repeat(values: Sequence[Any]) -> list[Any]:
+            return [value for value in values for _ in self]
+
+        return {
+            "user": repeat(self.users),
+            **{name: repeat(values) for name, values in self.user_columns.items()},
+            "motive": list(self) * len(self.users),
+            "choices": repeat(self.user_choices.tolist()),
+            "gain": means.ravel().tolist(),
+            "gain_low": (means - errors).ravel().tolist(),
+            "gain_high": (means + errors).ravel().tolist(),
+            "weight": weights.ravel().tolist(),
+        }
+
+    def per_user(self) -> pd.DataFrame:
+        """Return one row per user and motive as a pandas frame (`pip install curiograph[frame]`).
+
+        `gain` is the mean over the choices of the user in bits per choice, with a 95 % interval from Student's t
+        distribution of the mean over these choices; the bounds are NaN for a single choice. `weight` is the posterior
+        probability of the motive given the choices of the user, if all motives are equally probable before.
+        """
+        return import_optional("pandas", "frame", "Frames").DataFrame(self.list_by_user())
+
     def to_dict(self) -> dict[str, Any]:
-        """Return everything but the results of single users as plain values."""
+        """Return everything as plain values, with one entry of `per_user` for each user and motive."""
+        by_user = self.list_by_user()
         return {
             "answer": self.answer,
             "choices": self.choices,
             "left_out": dict(self.left_out),
+            "skipped": self.skipped.to_dict(),
             "users": len(self.users),
             "users_with_a_best_motive": int(np.count_nonzero(self.user_choices >= self.min_choices)),
             "min_choices": self.min_choices,
             "folds": self.folds,
             "motives": [asdict(fit) for fit in self.values()],
+            "per_user": [dict(zip(by_user, row, strict=True)) for row in zip(*by_user.values(), strict=True)],
         }
+
+    def __repr__(self) -> str:
+        return f"Motives({self.choices:,} choices by {len(self.users):,} users; best first: {', '.join(self)})"
+
+    def _repr_html_(self) -> str:
+        columns = self.columns()
+        return render_result(repr(self), {name: columns[name] for name in columns if not name.startswith("best_for_")})
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per motive as a pandas frame (`pip install curiograph[frame]`)."""

@@ -241,7 +241,8 @@ class PredictionRun:
                 agents[reward] = fingerprint("agent", agent)
             except SettingError:  # an agent of the user's own, without a fingerprint
                 agents[reward] = str(agent.name)
-        return Prediction(name=self.study.name, facts=facts, outcomes=outcomes, agents=agents)
+        skipped = self.study.skipped
+        return Prediction(name=self.study.name, facts=facts, outcomes=outcomes, agents=agents, skipped=skipped)
 
     @cached_property
     def scored(self) -> dict[CandidateScope, Components]:

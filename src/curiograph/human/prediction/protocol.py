@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,7 @@ from curiograph.human.data.cooccurrence import Keep, Similarity, cooccurrence_gr
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
+from curiograph.skipped import Skipped
 from curiograph.validation import check_integer, is_number
 
 
@@ -84,6 +85,8 @@ class Study:
     """Maximum number of choices to predict, by candidate set."""
     seed: int
     """Seed of the groups of users and of the sampled choices."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with the graph."""
 
     @cached_property
     def choices(self) -> dict[CandidateScope, ChoiceSet]:
@@ -160,4 +163,5 @@ def make_study(
         choice_walks=choice_walks.on(graph),
         max_choices=max_choices,
         seed=seed,
+        skipped=dataset.walks.on(graph).skipped,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,13 @@ import numpy as np
 
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.errors import UnknownNameError
-from curiograph.human.choices.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 from curiograph.human.choices.metrics import MEASURES
 from curiograph.human.prediction.components import PAGERANK
+from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.plotting import COLORS, create_figure
+from curiograph.skipped import Skipped
+from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, resample_means, sum_by_user
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,6 +80,16 @@ class Outcome(Mapping[str, Float32]):
 
     def __len__(self) -> int:
         return len(self.ranks)
+
+    def __repr__(self) -> str:
+        users = len(np.unique(self.users))
+        return f"Outcome(among {self.among}: {len(self.users):,} choices by {users:,} users, {len(self)} methods)"
+
+    def _repr_html_(self) -> str:
+        return render_result(repr(self), {name: self.columns()[name] for name in ("method", *MEASURES)})
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
 
     def mean(self, method: str) -> dict[str, float]:
         """Average each measure over the choices of a split, then over splits."""
@@ -176,11 +188,23 @@ class Prediction:
     """Results by candidate set."""
     agents: dict[str, str]
     """Fingerprint of the agent of trained walkers, by reward."""
+    skipped: Skipped = field(default_factory=Skipped)
+    """What was dropped when the walks were read and matched with a graph."""
 
     def __getitem__(self, among: str) -> Outcome:
         if among not in self.outcomes:
             raise UnknownNameError(f"there are no choices among {among!r}; there are {', '.join(self.outcomes)}.")
         return self.outcomes[among]
+
+    def __repr__(self) -> str:
+        return f"Prediction({self.name}, {', '.join(map(repr, self.outcomes.values()))})"
+
+    def _repr_html_(self) -> str:
+        columns = self.columns()
+        return render_result(repr(self), {name: columns[name] for name in columns if not name.startswith("r_")})
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.outcomes)
 
     @cached_property
     def _columns(self) -> dict[str, list[Any]]:
@@ -202,6 +226,7 @@ class Prediction:
             "name": self.name,
             **self.facts,
             "agents": self.agents,
+            "skipped": self.skipped.to_dict(),
             "methods": rows,
             "curiosity_adds": {among: asdict(outcome.added) for among, outcome in self.outcomes.items()},
             "above_memory": {among: asdict(outcome.by_curiosity) for among, outcome in self.outcomes.items()},

@@ -18,11 +18,11 @@ from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 
 from curiograph.errors import CuriographError
-from curiograph.graph.io.read import EXTENSIONS
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommender import Recommendations
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.errors import BusyError, TimeLimitError
+from curiograph.service.graph_store import UPLOAD_EXTENSIONS
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
 from curiograph.service.page.charts import THEMES, build_growth_options, build_subgraph_options
@@ -177,7 +177,9 @@ class Page:
                 auto_upload=True,
                 label="or drop an edge list",
             )
-            self.upload.props(f'flat bordered color=transparent text-color=primary accept="{",".join(EXTENSIONS)}"')
+            self.upload.props(
+                f'flat bordered color=transparent text-color=primary accept="{",".join(UPLOAD_EXTENSIONS)}"'
+            )
             self.directed = ui.checkbox("its links are directed").props("dense").classes("cg-small")
             self.search = ui.input(label="start at", on_change=self._suggest_starts).classes("w-full")
             self.search.props('dense clearable debounce=150 autocomplete=off aria-label="search a start"')
@@ -407,7 +409,9 @@ class Page:
 
     def _reject_upload(self) -> None:
         megabytes = self.limits.upload_bytes // 2**20
-        _notify(f"Upload a file of at most {megabytes} MB with one of these extensions: {', '.join(EXTENSIONS)}.")
+        _notify(
+            f"Upload a file of at most {megabytes} MB with one of these extensions: {', '.join(UPLOAD_EXTENSIONS)}."
+        )
 
     async def _suggest_starts(self) -> None:
         labels = await self._search_labels(_NUM_SUGGESTIONS)

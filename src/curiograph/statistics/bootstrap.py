@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,9 @@ NUM_RESAMPLES = 2000
 INTERVAL_PERCENTILES = (2.5, 97.5)
 """Bounds of the confidence interval, as percentiles of the bootstrap samples."""
 _MAX_DRAWN = 2**18  # users drawn together; bounds the memory
+
+Seed = int | Sequence[int]
+"""Seed of a random generator; a sequence holds the seed of a run and the number of a task."""
 
 
 @dataclass(frozen=True)
@@ -37,21 +40,28 @@ class Estimate:
         return f"{self.value:.3g} ({self.low:.3g} to {self.high:.3g})"
 
 
-def resample_means(sums: Float64, counts: Int64, seed: int = 0) -> Float64:
-    """Return means (`NUM_RESAMPLES` x quantities) over users drawn with replacement; same seed, same samples.
-
-    `sums` (users x quantities) are over the `counts` entries of each user.
-    """
+def draw_weights(size: int, seed: Seed = 0) -> Iterator[Float64]:
+    """Yield `NUM_RESAMPLES` bootstrap samples of `size` users in blocks; rows hold how often each user is drawn."""
     rng = np.random.default_rng(seed)
-    size = len(counts)
-    means = np.empty((NUM_RESAMPLES, sums.shape[1]))
     together = max(1, min(NUM_RESAMPLES, _MAX_DRAWN // size))
     for first in range(0, NUM_RESAMPLES, together):
         rows = min(together, NUM_RESAMPLES - first)
         drawn = rng.integers(size, size=(rows, size)) + size * np.arange(rows)[:, None]
-        times = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
-        means[first : first + rows] = times @ sums / (times @ counts)[:, None]
-    return means
+        yield np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+
+
+def resample_means(sums: Float64, counts: Float64 | Int64, seed: Seed = 0) -> Float64:
+    """Return means (`NUM_RESAMPLES` x quantities) over users drawn with replacement; same seed, same samples.
+
+    `sums` (users x quantities) are over the `counts` entries of each user. `counts` may differ between quantities: then
+    they are users x quantities too, and a mean over no entries is NaN.
+    """
+    means = []
+    for times in draw_weights(len(counts), seed):
+        entries = times @ counts
+        with np.errstate(invalid="ignore"):
+            means.append(times @ sums / (entries[:, None] if counts.ndim == 1 else entries))
+    return np.concatenate(means)
 
 
 def estimate_means(sums: Float64, counts: Int64, seed: int = 0) -> list[Estimate]:
