@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from curiograph.errors import UnknownNodeError as UnknownNodeError
     from curiograph.errors import WalkError as WalkError
     from curiograph.exploration.gym_env import ExplorationEnv as ExplorationEnv
+    from curiograph.exploration.gym_vector_env import ExplorationVectorEnv as ExplorationVectorEnv
     from curiograph.exploration.mdp import Candidates as Candidates
     from curiograph.exploration.mdp import Exploration as Exploration
     from curiograph.exploration.mdp import begin as begin
@@ -88,10 +89,12 @@ if TYPE_CHECKING:
     from curiograph.recommendation.recommender import recommend as recommend
     from curiograph.rewards.base import Reward as Reward
     from curiograph.rewards.base import Tracker as Tracker
+    from curiograph.rewards.combined import CombinedReward as CombinedReward
     from curiograph.rewards.custom import CallableReward as CallableReward
     from curiograph.rewards.rate_distortion import RateDistortion as RateDistortion
     from curiograph.rewards.rate_distortion import compressibility as compressibility
     from curiograph.rewards.rate_distortion import rate_distortion as rate_distortion
+    from curiograph.rewards.registry import as_reward as as_reward
     from curiograph.rewards.registry import check_reward as check_reward
     from curiograph.rewards.topology import betti as betti
     from curiograph.training.sweep import train_many as train_many
@@ -116,6 +119,7 @@ _HOMES = {
     "centrality.walk_statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
     "errors": [name for name, value in vars(errors).items() if isinstance(value, type)],
     "exploration.gym_env": ["ExplorationEnv"],
+    "exploration.gym_vector_env": ["ExplorationVectorEnv"],
     "exploration.mdp": ["Candidates", "Exploration", "begin"],
     "graph.generators": ["generate", "generate_large", "generate_split"],
     "graph.graph": ["Graph"],
@@ -135,9 +139,10 @@ _HOMES = {
     "recommendation.reasons": ["Reason"],
     "recommendation.recommender": ["Recommendations", "Recommender", "recommend"],
     "rewards.base": ["Reward", "Tracker"],
+    "rewards.combined": ["CombinedReward"],
     "rewards.custom": ["CallableReward"],
     "rewards.rate_distortion": ["RateDistortion", "compressibility", "rate_distortion"],
-    "rewards.registry": ["check_reward"],
+    "rewards.registry": ["as_reward", "check_reward"],
     "rewards.topology": ["betti"],
     "training.sweep": ["train_many"],
     "training.trainer": ["train"],

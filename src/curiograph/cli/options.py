@@ -52,7 +52,10 @@ Agent = Annotated[
 ]
 Reward = Annotated[
     str,
-    typer.Option(help="igt (information gaps) or cpt (compressibility).", autocompletion=completion.complete_rewards),
+    typer.Option(
+        help="igt (information gaps), cpt (compressibility), or a weighted sum such as igt+0.5*cpt.",
+        autocompletion=completion.complete_rewards,
+    ),
 ]
 Steps = Annotated[int, typer.Option(help="Number of nodes to visit, including the start.")]
 Fallback = Annotated[

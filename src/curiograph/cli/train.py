@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -34,7 +35,7 @@ def train(
     reward: Annotated[
         list[str],
         typer.Option(
-            help="igt (information gaps) or cpt (compressibility); may be repeated.",
+            help="igt (information gaps), cpt (compressibility), or a weighted sum (igt+0.5*cpt); may be repeated.",
             autocompletion=completion.complete_rewards,
         ),
     ] = ["igt"],  # noqa: B006
@@ -59,6 +60,10 @@ def train(
         typer.Option(help="Trained agent of the same shape to start from.", autocompletion=completion.complete_agents),
     ] = None,
     train_steps: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(help="Time budget of each training; it ends then, or after --train-steps if given and earlier."),
+    ] = None,
     change: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,15 +96,17 @@ def train(
     [bold]curiograph train --family ws --seeds 3 --set discount=0.8,0.9 --train-steps 5000 --out runs/discount[/bold]
     """
     changes = _parse_changes(change or [])
-    if train_steps is not None:
-        if "train_steps" in changes:
-            raise SettingError("train_steps is given by --train-steps and by --set; leave one of them out.")
-        changes["train_steps"] = train_steps
+    for setting, value in {"train_steps": train_steps, "minutes": minutes}.items():
+        if value is not None and setting in changes:
+            option = setting.replace("_", "-")
+            raise SettingError(f"{setting} is given by --{option} and by --set; leave one of them out.")
+        if value is not None:
+            changes[setting] = value
     lists = (agent, reward, preset, range(seeds), *(value for value in changes.values() if isinstance(value, list)))
     several = engine != "local" or address is not None or any(len(values) > 1 for values in lists)
     source = "-".join(family or []) or Path(graph or environments or "").stem
     run_name = f"{source}-many" if several else f"{reward[0]}-{source}-{agent[0]}-{preset[0]}-{seed}"
-    folder = out or Path("runs") / run_name
+    folder = out or Path("runs") / re.sub(r"[^\w.+-]+", "_", run_name)
     check_folder(folder)
     if several and name is not None:
         raise SettingError(f"--name {name}: several agents cannot have one name; leave it out.")
@@ -166,13 +173,11 @@ def _format_command() -> str:
 
 def _report_training(report: dict[str, Any], progress: Progress, quiet: bool) -> None:
     """Show the state of one training on the bar or, if stderr is not a terminal, on a line."""
-    values = {key: report.get(key) for key in ("loss", "return", "epsilon", "validation", "best")}
-    message = ", ".join(
-        [f"step {report['step']:,}", *(f"{key} {value:.4g}" for key, value in values.items() if value is not None)]
-    )
-    progress(message, report["seconds"] / (report["seconds"] + report["left"]))
+    from curiograph.training.logging import format_report, print_report
+
+    progress(format_report(report), report["seconds"] / (report["seconds"] + report["left"]))
     if not quiet and not sys.stderr.isatty():
-        print(f"curiograph: {message}, {report['left'] / 60:.1f} min left", file=sys.stderr, flush=True)
+        print_report(report)
 
 
 def _add_lines(progress: Progress, quiet: bool) -> Progress:

@@ -10,7 +10,7 @@ from curiograph.agents.pretrained import shipped_agents
 from curiograph.agents.registry import AGENTS, as_agent
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.messages import quote_value
-from curiograph.rewards.registry import REWARDS
+from curiograph.rewards.registry import as_reward
 from curiograph.service.config import Limits
 
 _BEAM = re.compile("beam(:[0-9]{1,9})?")
@@ -45,10 +45,12 @@ def get_agent(name: str, limits: Limits) -> Agent:
 
 
 def check_reward(name: str) -> str:
-    """Return the name of a reward; raise if there is none with this name."""
-    if name not in REWARDS:
-        raise UnknownNameError(f"there is no reward {quote_value(name)}; the rewards are {', '.join(REWARDS)}.")
-    return name
+    """Return the full name of a reward or a sum of rewards; raise if there is none with this name.
+
+    >>> check_reward("cpt + igt")
+    'igt+cpt'
+    """
+    return as_reward(name).name
 
 
 def describe_agents() -> dict[str, str]:

@@ -16,6 +16,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.parallel.chunks import split_by_size
 from curiograph.rewards.base import Tracker
+from curiograph.rewards.combined import list_terms
 from curiograph.rewards.pairs import MAX_ALL
 from curiograph.rewards.registry import as_reward
 
@@ -39,7 +40,7 @@ def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int
     >>> round(estimate_explore_seconds(complete(600), GreedyAgent(), "cpt", 500))
     6...
     """
-    if reward != "cpt":
+    if all(term.name != "cpt" for _, term in list_terms(as_reward(reward))):
         return 0.0
     lengths = np.arange(visited, min(steps, graph.num_nodes), dtype=np.float64)
     num_evaluated = np.ones(len(lengths))
@@ -83,7 +84,9 @@ class CancellableReward:
 
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
         """Track the values of walks."""
-        return _CancellableTracker(as_reward(self.name).track(stack, nodes, lengths), self.check, _SECONDS[self.name])
+        reward = as_reward(self.name)
+        seconds = sum(_SECONDS[term.name] for _, term in list_terms(reward))
+        return _CancellableTracker(reward.track(stack, nodes, lengths), self.check, seconds)
 
 
 class _CancellableTracker(Tracker):

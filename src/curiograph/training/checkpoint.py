@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.rewards.base import Reward
 from curiograph.tensors import open_tensors, write_tensors
-from curiograph.training.config import TrainingSettings
+from curiograph.training.config import TrainingSettings, describe_settings
 
 RUN_FILE = "run.json"
 
@@ -71,7 +71,7 @@ def describe_run(
         "seed": seed,
         "start": None,
         "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": hash_chunks(graph_bytes)},
-        "settings": asdict(settings),
+        "settings": describe_settings(settings),
     }
     if start is not None:
         weight_bytes = (name.encode() + array.tobytes() for name, array in start.agent.network.items())

@@ -32,6 +32,15 @@ class TrainingSettings:
     """Validations without improvement before training stops early; 0 disables early stopping."""
     validation_walks: int = 20
     """Walks per validation graph."""
+    minutes: float = 0.0
+    """Time budget in minutes: training ends then, or after `train_steps` if that is given and comes first; 0 for none.
+    Learning rate and epsilon decay over the time budget. How many steps fit depends on the machine, so that the same
+    seed does not give the same agent."""
+
+    @property
+    def validation_interval(self) -> int:
+        """Steps between validations: `validate_every`, or fewer so that a run is validated at least three times."""
+        return min(self.validate_every, max(1, self.train_steps // 3))
 
     @property
     def replay_bytes(self) -> int:
@@ -141,6 +150,16 @@ class ExpertIterationSettings(TrainingSettings):
         return self.buffer * (4 * max(self.walk_nodes, self.far_nodes) + 8 * self.options + 24)
 
 
+def describe_settings(settings: TrainingSettings) -> dict[str, Any]:
+    """Return the settings as plain values; `minutes` only if there is a time budget, as older runs do not have it.
+
+    >>> "minutes" in describe_settings(DqnSettings()), describe_settings(DqnSettings(minutes=5.0))["minutes"]
+    (False, 5.0)
+    """
+    values = asdict(settings)
+    return values if settings.minutes else {name: value for name, value in values.items() if name != "minutes"}
+
+
 def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingSettings:
     """Return the settings of a preset with validated changes.
 
@@ -166,11 +185,14 @@ def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingS
         if name not in defaults:
             raise SettingError(f"there is no setting {name!r} of {agent}; the settings are {', '.join(defaults)}.")
     checked = {name: _check_setting(name, value, defaults[name]) for name, value in changes.items()}
+    if checked.get("minutes"):
+        checked.setdefault("train_steps", _MAX_INTEGER)
     new_shape = replace(base.shape, **{name: checked.pop(name) for name in changes if name in shape})
     settings: TrainingSettings = replace(base, shape=new_shape, **checked)
     return settings
 
 
+_MAX_INTEGER = 10**7
 _MINIMA = {"patience": 0, "far_every": 0, "warmup": 0, "walk_nodes": 2, "far_nodes": 2}
 _SHARES = ("discount", "final_rate", "epsilon_first", "epsilon_last", "epsilon_steps", "chance", "follow", "level")
 _CHOICES = {"loss": ("mse", "huber"), "act_with": ("online", "target"), "aggregation": ("mean", "sum")}
@@ -182,7 +204,7 @@ def _check_setting(name: str, value: Any, default: Any) -> Any:
         if not isinstance(value, bool):
             raise SettingError(f"{name} is {value!r}; give True or False.")
     elif isinstance(default, int):
-        least, most = _MINIMA.get(name, 1), SHAPE_LIMITS.get(name, 10**7)
+        least, most = _MINIMA.get(name, 1), SHAPE_LIMITS.get(name, _MAX_INTEGER)
         return check_integer(name, value, least, f"give a whole number from {least} to {most}", most)
     elif isinstance(default, float):
         largest = 1 if name in _SHARES else 1_000_000
