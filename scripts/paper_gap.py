@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable
+import re
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -24,17 +24,17 @@ from torch import nn
 import curiograph as cg
 from curiograph import kernels
 from curiograph.agents.base import Agent
-from curiograph.agents.evaluate import Rollouts
+from curiograph.agents.evaluate import Episodes, Evaluation, Rollouts
 from curiograph.agents.gnn import GnnAgent
 from curiograph.agents.layers import limit_blas_threads
 from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.exploration.mdp import Exploration, Fallback
+from curiograph.exploration.mdp import Exploration, Fallback, find_candidates
 from curiograph.files import open_atomic
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import Split, read_split
-from curiograph.rewards.base import Reward, Tracker
+from curiograph.rewards.base import Tracker
 from curiograph.rewards.cpt import build_entropy_table
 from curiograph.rewards.registry import as_reward
 from curiograph.training import dqn
@@ -42,8 +42,12 @@ from curiograph.training.config import DqnSettings
 from curiograph.training.networks import view_weights
 from curiograph.training.trainer import use_one_torch_thread
 
-PAPER = {"rg": 9.271, "ws": 7.174, "ba": 8.556, "er": 7.880}
-"""cpt returns of the GNN in Table 1 of the paper."""
+PAPER = {
+    "cpt": {"rg": 9.271, "ws": 7.174, "ba": 8.556, "er": 7.880},
+    "igt": {"rg": 2.308, "ws": 3.303, "ba": 21.970, "er": 24.058},
+}
+"""Returns of the GNN in Table 1 of the paper."""
+FAMILIES = tuple(PAPER["cpt"])
 VALIDATE_EVERY = 1000
 
 
@@ -72,23 +76,34 @@ class Variant:
 
 
 PUBLISHED = Variant(epsilon="drop", weights="sageconv", fallback="anywhere", select="published")
-VARIANTS: dict[str, Variant] = {
-    "`preset=\"paper\"`": Variant(),
+ONE_CHANGE: dict[str, Variant] = {
+    '`preset="paper"`': Variant(),
     "epsilon 0.1 after warm-up": Variant(epsilon="drop"),
-    "epsilon 0.1 from half of the run": Variant({"epsilon_steps": 0.5}),
     "initial weights of SAGEConv": Variant(weights="sageconv"),
-    "Xavier initial weights": Variant(weights="xavier"),
     "dead ends anywhere": Variant(fallback="anywhere"),
-    "buffer 500,000": Variant({"buffer": 500_000}),
     "model chosen as published": Variant(select="published"),
-    "published training graphs (50)": Variant(graphs="published"),
+    "buffer that keeps everything": Variant({"buffer": 2_000_000}),
+    "Xavier initial weights": Variant(weights="xavier"),
+    "50 published training graphs": Variant(graphs="published"),
     "trained without self-loops": Variant(self_loops=False),
     "trained on the change of compressibility": Variant(progress=True),
-    "published code": PUBLISHED,
-    "published code, buffer 500,000": replace(PUBLISHED, settings={"buffer": 500_000}),
-    "published code, Xavier initial weights": replace(PUBLISHED, weights="xavier"),
-    "published code, trained without self-loops": replace(PUBLISHED, self_loops=False),
 }
+VARIANTS = ONE_CHANGE | {
+    "published code": PUBLISHED,
+    "published code, Xavier initial weights": replace(PUBLISHED, weights="xavier"),
+    "published code, buffer that keeps everything": replace(PUBLISHED, settings={"buffer": 2_000_000}),
+}
+TRAININGS = [
+    ("published code, Xavier initial weights", "cpt", "ws", 20_000),
+    ("published code", "cpt", "ba", 10_000),
+    ("published code", "cpt", "er", 10_000),
+    ("published code, Xavier initial weights", "cpt", "rg", 10_000),
+    ("buffer that keeps everything", "cpt", "ws", 10_000),
+    ("dead ends anywhere", "cpt", "ws", 10_000),
+    ('`preset="paper"`', "cpt", "rg", 10_000),
+    ("epsilon 0.1 after warm-up", "cpt", "rg", 10_000),
+]
+"""Variant, reward, family and steps of every training."""
 
 
 class PlainTracker(Tracker):
@@ -126,9 +141,8 @@ class PlainCompressibility:
 class GapLearner(dqn.DqnLearner):
     """DqnLearner with the choices of a variant."""
 
-    def __init__(self, variant: Variant, settings: DqnSettings, graphs: list[Graph], seed: int) -> None:
-        reward: Reward = as_reward("cpt") if variant.self_loops else PlainCompressibility()
-        super().__init__(settings, graphs, reward, seed)
+    def __init__(self, variant: Variant, settings: DqnSettings, graphs: list[Graph], reward: str, seed: int) -> None:
+        super().__init__(settings, graphs, as_reward(reward) if variant.self_loops else PlainCompressibility(), seed)
         self.variant = variant
         self.exploration = replace(self.exploration, fallback=variant.fallback)  # kept by all later walks
         initialize_weights(self.network, variant.weights)
@@ -156,13 +170,15 @@ def initialize_weights(network: nn.Module, rule: str) -> None:
         for name, weight in network.named_parameters():
             layer = "layers" in name
             if rule == "sageconv" and layer:
-                weight *= math.sqrt(2)  # uniform within 1 / sqrt(inputs) of each of two matrices, not of both together
+                weight.mul_(
+                    math.sqrt(2)
+                )  # uniform within 1 / sqrt(inputs) of each of two matrices, not of both together
             elif rule == "xavier" and name.endswith("bias"):
                 weight.zero_()
             elif rule == "xavier":
                 outputs, inputs = weight.shape
                 own = inputs // 2 if layer else inputs
-                weight *= math.sqrt(2) * math.sqrt(6 / (own + outputs)) * math.sqrt(inputs)
+                weight.mul_(math.sqrt(2) * math.sqrt(6 / (own + outputs)) * math.sqrt(inputs))
 
 
 class EpsilonGreedy(Agent):
@@ -179,59 +195,131 @@ class EpsilonGreedy(Agent):
         return np.where(explore[exploration.candidates.walks], self.random.random(len(scores)), scores)
 
 
-def compute_return(agent: Agent, graphs: list[Graph], episodes: Any, fallback: Fallback, seed: int = 0) -> float:
-    """Return the mean cpt return of 10-node walks."""
-    rollouts = Rollouts.create(agent, graphs, "cpt", 10, episodes, fallback, seed)
-    return float(rollouts.run(0, len(rollouts.initial.lengths))["returns"].mean())
+def evaluate_agent(
+    agent: Agent, graphs: list[Graph], reward: str, episodes: Episodes, fallback: Fallback, seed: int = 0
+) -> Evaluation:
+    """Return the evaluation of 10-node walks, run in this process."""
+    rollouts = Rollouts.create(agent, graphs, reward, 10, episodes, fallback, seed)
+    return rollouts.summarize([rollouts.run(0, len(rollouts.initial.lengths))])
 
 
 def train_variant(
-    variant: Variant, family: str, published: Split, steps: int, seed: int, report: Callable[[str], None]
+    variant: Variant, reward: str, family: str, published: Split, steps: int, seed: int
 ) -> dict[str, Any]:
     """Train a variant and return its validation and test returns after every 1,000 steps."""
     sets = published if variant.graphs == "published" else cg.generate_split(family, test=0, seed=seed)
     settings = replace(DqnSettings.paper(), train_steps=steps, **variant.settings)
     curve: list[dict[str, float]] = []
-    rule = partial(dqn.find_candidates, fallback=variant.fallback)
+    rule = partial(find_candidates, fallback=variant.fallback)
     with use_one_torch_thread(), limit_blas_threads(), patch.object(dqn, "find_candidates", rule):
-        learner = GapLearner(variant, settings, sets.train, seed)
+        learner = GapLearner(variant, settings, sets.train, reward, seed)
         while learner.step_number < steps:
             learner.step()
-            if learner.step_number % VALIDATE_EVERY:
+            step = learner.step_number
+            if step % VALIDATE_EVERY:
                 continue
-            if variant.select == "ours":
-                agent, judged, episodes = learner.agent, learner.agent, 20
-            else:
-                agent, episodes = learner.online_agent, 10
-                judged = EpsilonGreedy(learner.agent, learner.epsilon, learner.step_number)  # type: ignore[assignment]
-            validation = compute_return(judged, sets.val, episodes, variant.fallback, learner.step_number)
-            test = compute_return(agent, published.test, "all", variant.fallback)
-            curve.append({"step": learner.step_number, "validation": validation, "test": test})
-            report(f"{family} {learner.step_number} {validation:.3f} {test:.3f}")
+            kept: Agent = learner.agent
+            validated, episodes = kept, 20
+            if variant.select == "published":
+                kept, episodes = learner.online_agent, 10
+                validated = EpsilonGreedy(learner.agent, learner.epsilon, step)
+            validation = evaluate_agent(validated, sets.val, reward, episodes, variant.fallback, step).mean
+            test = evaluate_agent(kept, published.test, reward, "all", variant.fallback).mean
+            curve.append({"step": step, "validation": validation, "test": test})
+            print(f"{reward} {family} {step} {validation:.3f} {test:.3f}", flush=True)
     best = max(curve, key=lambda point: point["validation"])
-    return {"family": family, "steps": steps, "seed": seed, "best": best, "last": curve[-1], "curve": curve}
+    return {"reward": reward, "family": family, "steps": steps, "seed": seed, "chosen": best, "curve": curve}
 
 
-def test_shipped(environments: dict[str, Split]) -> dict[str, dict[str, float]]:
-    """Return the test returns of baselines and of our shipped agents under the rules of the published evaluation."""
-    rows: dict[str, dict[str, float]] = {"paper's GNN": PAPER}
+def test_shipped_agents(environments: dict[str, Split]) -> list[dict[str, Any]]:
+    """Return the cpt returns of baselines and of our shipped agents under the rules of the published evaluation."""
+    rows: list[dict[str, Any]] = [{"agent": "GNN of the paper, on other test graphs", **PAPER["cpt"]}]
 
-    def add(name: str, agent: str, fallback: Fallback = "frontier", epsilon: float = 0.0) -> None:
-        rows[name] = {}
+    def add(name: str, agent: str, fallback: Fallback = "anywhere", epsilon: float = 0.0) -> None:
+        row: dict[str, Any] = {"agent": name}
         for family, sets in environments.items():
             chosen = as_agent(agent.format(family))
             chosen = EpsilonGreedy(chosen, epsilon, 0) if epsilon else chosen
-            rows[name][family] = compute_return(chosen, sets.test, "all", fallback)
+            result = evaluate_agent(chosen, sets.test, "cpt", "all", fallback)
+            row |= {family: result.mean, f"{family} sem": result.sem_by_graph}
+        rows.append(row)
 
-    for name in ("random", "greedy"):
-        add(name, name)
-    add("shipped agent", "cpt-{}-paper")
-    add("dead ends anywhere", "cpt-{}-paper", "anywhere")
-    add("epsilon 0.1 in the test", "cpt-{}-paper", "anywhere", 0.1)
+    add("random", "random")
+    add("greedy", "greedy")
+    add("`cpt-*-paper`, as shipped", "cpt-{}-paper", "frontier")
+    add("... dead ends anywhere", "cpt-{}-paper")
+    add("... and epsilon 0.1 in the test", "cpt-{}-paper", epsilon=0.1)
     for family in environments:
-        add(f"trained on {family.upper()}", f"cpt-{family}-paper", "anywhere")
-    add("trained for igt", "igt-{}-paper", "anywhere")
+        add(f"... trained on {family.upper()}", f"cpt-{family}-paper")
+    add("... trained for igt", "igt-{}-paper")
     return rows
+
+
+def format_page(shipped: list[dict[str, Any]], runs: list[dict[str, Any]]) -> str:
+    """Return the tables as Markdown."""
+    heads = [family.upper() for family in FAMILIES]
+    lines = [
+        "cpt, mean return of 10-node walks from every node of the published test graphs (5 per family; the paper tests",
+        "on 10 others). Standard errors over graphs are in the JSON document.",
+        "",
+        "Without training: baselines, and our shipped agents under other rules.",
+        "",
+        *format_table(["agent", *heads], [[row["agent"], *(f"{row[f]:.2f}" for f in FAMILIES)] for row in shipped]),
+        "",
+        "One training each (seed 0): return of the model chosen by validation. Every variant differs from",
+        '`preset="paper"` only in what its name says; "published code" combines the four known differences. In',
+        "parentheses, the first of the steps 1,000, 2,000, ... at which the model reaches the return of the paper.",
+        "",
+    ]
+    columns = sorted({(run["reward"], run["steps"], run["family"]) for run in runs}, key=rank_column)
+    rows = []
+    for name in VARIANTS:
+        found = {(run["reward"], run["steps"], run["family"]): run for run in runs if run["variant"] == name}
+        if found:
+            rows.append([name, *(format_run(found.get(column)) for column in columns)])
+    rows.append(["GNN of the paper", *(f"*{PAPER[reward][family]:.2f}*" for reward, _, family in columns)])
+    titles = [f"{reward} {family.upper()}, {steps:,} steps" for reward, steps, family in columns]
+    lines += [
+        *format_table(["variant", *titles], rows),
+        "",
+        "Test return during the training of the published code.",
+        "",
+    ]
+    curves = [run for run in runs if run["variant"] == "published code"]
+    curves = sorted(curves, key=lambda run: rank_column((run["reward"], run["steps"], run["family"])))
+    rows = []
+    for step in (1000, 2000, 3000, 4000, 5000, 6000, 8000, 10000, 15000, 20000, 30000, 40000, 50000):
+        points = [[point for point in run["curve"] if point["step"] == step] for run in curves]
+        if any(points):
+            rows.append([f"{step:,}", *(f"{found[0]['test']:.2f}" if found else "" for found in points)])
+    rows.append(["GNN of the paper", *(f"*{PAPER[run['reward']][run['family']]:.2f}*" for run in curves)])
+    titles = [f"{run['reward']} {run['family'].upper()}, {run['steps']:,} steps" for run in curves]
+    return "\n".join([*lines, *format_table(["step", *titles], rows), ""])
+
+
+def rank_column(column: tuple[str, int, str]) -> tuple[str, int, int]:
+    """Return the sort key of a column: reward, steps, and family in the order of the paper."""
+    reward, steps, family = column
+    return reward, steps, FAMILIES.index(family)
+
+
+def format_run(run: dict[str, Any] | None) -> str:
+    """Return the test return of the chosen model and the step at which the training reached that of the paper."""
+    if run is None:
+        return ""
+    paper = PAPER[run["reward"]][run["family"]]
+    reached = next((f"{point['step']:,}" for point in run["curve"] if point["test"] >= paper), "never")
+    return f"{run['chosen']['test']:.2f} ({reached})"
+
+
+def make_slug(name: str) -> str:
+    """Return the name of a variant as part of a file name."""
+    return "-".join(re.findall(r"[a-z0-9.]+", name.lower()))
+
+
+def format_table(heads: list[str], rows: list[list[str]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    return [f"| {' | '.join(row)} |" for row in [heads, ["---", *["---:"] * (len(heads) - 1)], *rows]]
 
 
 def main() -> None:
@@ -240,25 +328,27 @@ def main() -> None:
     parser.add_argument("environments", type=Path, help="folder of the published synthetic_*_small.json")
     parser.add_argument("--runs", type=Path, default=Path("runs/paper-gap"), help="folder for finished trainings")
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="folder for paper_gap.md and .json")
-    parser.add_argument("--train", nargs="*", default=[], metavar="VARIANT:FAMILY:STEPS", help="variants by number")
-    parser.add_argument("--seed", type=int, default=0, help="seed of all trainings")
     options = parser.parse_args()
     environments = {
-        family: read_split(options.environments / f"synthetic_{family.upper()}_small.json") for family in PAPER
+        family: read_split(options.environments / f"synthetic_{family.upper()}_small.json") for family in FAMILIES
     }
     options.runs.mkdir(parents=True, exist_ok=True)
-    names = list(VARIANTS)
-    for task in options.train:
-        number, family, steps = task.split(":")
-        path = options.runs / f"{int(number):02d}-{family}-{steps}-{options.seed}.json"
-        if path.is_file():
-            continue
-        name = names[int(number)]
-        run = train_variant(
-            VARIANTS[name], family, environments[family], int(steps), options.seed, lambda line: print(line, flush=True)
-        )
-        with open_atomic(path) as stream:
-            stream.write(json.dumps({"variant": name, "choices": asdict(VARIANTS[name]), **run}, indent=1).encode())
+    runs = []
+    for name, reward, family, steps in TRAININGS:
+        path = options.runs / f"{make_slug(name)}-{reward}-{family}-{steps}.json"
+        if not path.is_file():
+            run = train_variant(VARIANTS[name], reward, family, environments[family], steps, seed=0)
+            with open_atomic(path) as stream:
+                stream.write(json.dumps({"variant": name, **run}).encode())
+        runs.append(json.loads(path.read_text()))
+    shipped = test_shipped_agents(environments)
+    document = {"shipped": shipped, "variants": {n: asdict(v) for n, v in VARIANTS.items()}, "trainings": runs}
+    for name, text in (
+        ("paper_gap.md", format_page(shipped, runs)),
+        ("paper_gap.json", json.dumps(document, indent=1) + "\n"),
+    ):
+        with open_atomic(options.out / name) as stream:
+            stream.write(text.encode())
 
 
 if __name__ == "__main__":
