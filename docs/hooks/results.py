@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parents[1] / "results"
-COMMANDS = {"ablation": "make ablation", "bench": "make bench"}
+COMMANDS = {"ablation": "make ablation", "bench": "make bench", "paper_gap": "make paper-gap"}
 """Commands of the results that are not computed by `curiograph reproduce`."""
 
 

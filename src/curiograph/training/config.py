@@ -95,7 +95,7 @@ class DqnSettings(TrainingSettings):
 
     @classmethod
     def paper(cls) -> DqnSettings:
-        """Return the settings of the publication."""
+        """Return the settings of the published code, except for its mistake in the decay of epsilon."""
         return cls(
             train_steps=50_000, validate_every=1000, learning_rate=3e-4, final_rate=1.0, steepest=0.0, shape=GnnShape(),
             discount=0.75, loss="mse", scale_returns=False, double=False, returns=1, batch=32, updates=1,

@@ -78,7 +78,7 @@ def train(
     agent : {"gnn", "horizon"}
         Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk.
     preset : {"best", "paper"}
-        Settings to start from; "paper", for gnn only, is the published configuration.
+        Settings to start from; "paper", for gnn only, is close to the published code.
     start : str or Path, optional
         Name or path of a trained agent of the same shape whose weights initialize the network.
     seed : int
