@@ -46,12 +46,16 @@ class BeamAgent(Agent):
         """Return the best discounted return found through each candidate."""
         values = exploration.candidate_values
         children = exploration.branch(exploration.candidates.walks, np.arange(len(values)))
-        scores: Float64 = values + self.discount * self._search_all(children)[1]
+        scores: Float64 = values + self.discount * self.measure_returns(children)
         return exploration.round_scores(scores)
 
     def run(self, exploration: Exploration) -> Exploration:
         """Plan every walk once, to its end."""
         return self._search_all(exploration)[0]
+
+    def measure_returns(self, exploration: Exploration) -> Float64:
+        """Return the best discounted return found from each walk on."""
+        return self._search_all(exploration)[1]
 
     def _search_all(self, origin: Exploration) -> tuple[Exploration, Float64]:
         """Return the best continuation of each walk of `origin`, and its discounted return from there on."""
@@ -80,7 +84,7 @@ class BeamAgent(Agent):
                 return best, best_gain
             walks = current.candidates.walks
             earned = gained[walks] + weight * current.candidate_values
-            priorities = gained[walks] + weight * self._estimate_returns(current)
+            priorities = self._rank_extensions(current, groups, gained, weight)
             groups, chosen = self._select_extensions(current, groups, priorities, origin.streams)
             current, gained, weight = current.branch(walks[chosen], chosen), earned[chosen], weight * self.discount
 
@@ -96,6 +100,11 @@ class BeamAgent(Agent):
         parts = [first + np.argsort(order[first:last]) for first, last in pairwise(offsets[groups])]
         bounds, chosen = kernels.beam.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen
+
+    def _rank_extensions(self, current: Exploration, groups: Int64, gained: Float64, weight: float) -> Float64:
+        """Estimate the return of each extension of the walks: rewards so far, and those still to come."""
+        priorities: Float64 = gained[current.candidates.walks] + weight * self._estimate_returns(current)
+        return priorities
 
     def _estimate_returns(self, current: Exploration) -> Float64:
         """Estimate the return from each candidate on: its reward, repeated at all later steps and discounted."""

@@ -71,8 +71,9 @@ def train(
         Training and validation graphs; a list or a single graph is used for both.
     reward : str, Reward or callable
         Reward to collect.
-    agent : {"gnn", "horizon"}
-        Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk.
+    agent : {"gnn", "horizon", "planner"}
+        Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk;
+        "planner" is a beam search with exact rewards and learned values.
     preset : {"best", "paper"}
         Settings to start from; "paper", for gnn only, is the published configuration.
     start : str or Path, optional
@@ -89,7 +90,8 @@ def train(
     progress : callable, optional
         Called with a dict of metrics at every validation.
     **changes
-        Settings by name, such as `train_steps=5000`; see `DqnSettings` and `ExpertIterationSettings`.
+        Settings by name, such as `train_steps=5000`; see `DqnSettings`, `ExpertIterationSettings` and
+        `ValueSettings`.
 
     Returns
     -------
@@ -116,8 +118,9 @@ def train(
 
     from curiograph.training.dqn import DqnLearner
     from curiograph.training.expert_iteration import ExpertIterationLearner
+    from curiograph.training.value_learning import ValueLearner
 
-    learner_type: Any = {"gnn": DqnLearner, "horizon": ExpertIterationLearner}[agent]
+    learner_type: Any = {"gnn": DqnLearner, "horizon": ExpertIterationLearner, "planner": ValueLearner}[agent]
     with use_one_torch_thread(), limit_blas_threads():
         learner: Learner = learner_type(settings, graphs.train, reward, seed)
         if initial is not None:
