@@ -18,13 +18,52 @@ RECENT = 63
 """Number of last nodes of a walk that have a bit in a mask."""
 AGES = 10
 """Number of last nodes of a walk that have features of their own."""
-_LINKED = 35  # first feature of the links to the last nodes
-_COMMON = _LINKED + AGES  # first feature of the common neighbors with the last nodes
-NUM_FEATURES = _COMMON + AGES
-"""Number of features of a candidate."""
 
-_WALK = 9  # number of features of a walk, which its candidates share
-_AHEAD = 17  # first feature of the free neighbors of a candidate
+# features of a walk, which its candidates share
+STEPS_LEFT = 0  # log of the steps left after the candidate
+LENGTH = 1  # log of the length of the walk
+INVERSE_LEFT = 2  # 1 / (1 + steps left)
+NUM_CANDIDATES = 3  # log of the number of candidates
+ADVANTAGE = 4  # best minus mean value of the candidates
+VALUE_PER_NODE = 5  # value of the walk per node
+DENSITY = 6  # share of pairs of recent nodes that are linked
+NUM_EDGES = 7  # log of twice the links among recent nodes
+BEST_GAIN = 8  # best gain of a candidate
+
+# features of a candidate and its links into the walk
+GAIN = 9  # gain of the candidate: its value minus that of the walk
+VALUE = 10  # log of its value
+REGRET = 11  # best gain minus its gain
+LINKS = 12  # its links to recent nodes
+PIECES = 13  # components of the recent nodes that it is linked to
+DEGREE = 14  # log of its degree
+TRIANGLES = 15  # links among the recent nodes that it is linked to
+INNER_DEGREE = 16  # mean number of links of these nodes
+
+# features of the free neighbors of a candidate
+FREE = 17  # log of its free neighbors
+HAS_FREE = 18  # whether it has any
+LOOSE_SHARE = 19  # share of them without links to recent nodes
+FREE_DEGREE = 20  # mean log of their degrees
+MEAN_LINKS = 21  # mean number of their links to recent nodes
+MOST_LINKS = 22  # largest number of these links
+MEAN_SHARED = 23  # mean number of links shared with the candidate
+MEAN_OPENED = 24  # mean number of gaps that they would open
+MOST_OPENED = 25  # largest number of gaps
+OPENER_SHARE = 26  # share of them that open more gaps than they can close
+BEST_NET = 27  # most gaps opened minus most that can close
+NUM_OPENERS = 28  # log of the number of such neighbors
+MEAN_CYCLES = 29  # mean number of loops in their links
+NESTED_SHARE = 30  # share of them whose links are all shared
+NUM_LINKED = 31  # log of the number with links
+LOG_MOST_LINKS = 32  # log of the largest number of links
+SUM_OPENED = 33  # log of the sum of the gaps
+REACHED = 34  # log of the number of recent nodes that they are linked to
+
+LINKED = 35  # first feature of the links of the candidate to each of the last `AGES` nodes
+COMMON = LINKED + AGES  # first feature of the logs of the numbers of free common neighbors with each of them
+NUM_FEATURES = COMMON + AGES
+
 _HUB = 256  # neighbors of a visited node above which its links are looked up instead of listed
 _VISITED = np.uint64(1) << np.uint64(63)
 _ONE = np.uint64(1)
@@ -60,7 +99,7 @@ def compute_features(
         num_hubs = _mark_walk(indptr, indices, nodes[i], lengths[i], masks, hubs, adjacent)
         scale = _describe_walk(features[first], lengths[i], steps, now[i], values, first, last, adjacent, logs)
         for c in range(first, last):
-            for k in range(_WALK):
+            for k in range(GAIN):
                 features[c, k] = features[first, k]
             unit[c] = scale
             mask = _get_mask(indptr, indices, candidates[c], nodes[i], lengths[i], masks, hubs, num_hubs)
@@ -132,7 +171,7 @@ def estimate_returns(
                 if out[c] < least:
                     out[c] = np.nan
                     continue
-                for k in range(_WALK, NUM_FEATURES):
+                for k in range(GAIN, NUM_FEATURES):
                     row[k] = 0.0
                 mask = _get_mask(indptr, indices, candidates[c], nodes[i], length, masks, hubs, num_hubs)
                 _describe_links(row, indptr, now[i], candidates[c], values[c], mask, adjacent, logs)
@@ -166,7 +205,7 @@ def _screen_walk(
         _describe_links(row, indptr, now, candidates[c], values[c], mask, adjacent, logs)
         for h in range(screen.shape[0]):
             screen[h] = c1[h]
-        for k in range(_AHEAD):
+        for k in range(FREE):
             for h in range(screen.shape[0]):
                 screen[h] += row[k] * v1[k, h]
         slope = np.float64(c2[0])
@@ -192,7 +231,7 @@ def _start_layer(row, w1, b1, start):
     """Write to `start` the part of the first layer that the candidates of a walk share."""
     for h in range(start.shape[0]):
         start[h] = b1[h]
-    for k in range(_WALK):
+    for k in range(GAIN):
         for h in range(start.shape[0]):
             start[h] += row[k] * w1[k, h]
 
@@ -201,7 +240,7 @@ def _start_layer(row, w1, b1, start):
 def _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3):
     for h in range(first_layer.shape[0]):
         first_layer[h] = start[h]
-    for k in range(_WALK, NUM_FEATURES):
+    for k in range(GAIN, NUM_FEATURES):
         x = row[k]
         if x != 0.0:
             for h in range(first_layer.shape[0]):
@@ -234,27 +273,27 @@ def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
         mean += values[c]
     mean /= last - first
     left = steps - 1 - length
-    row[0] = _log1p(left, logs)
-    row[1] = _log1p(length, logs)
-    row[2] = 1.0 / (1.0 + left)
-    row[3] = _log1p(last - first, logs)
-    row[4] = best - mean
-    row[5] = now / length
-    row[6] = edges / (recent * max(recent - 1, 1))
-    row[7] = _log1p(edges, logs)
-    row[8] = best - now
+    row[STEPS_LEFT] = _log1p(left, logs)
+    row[LENGTH] = _log1p(length, logs)
+    row[INVERSE_LEFT] = 1.0 / (1.0 + left)
+    row[NUM_CANDIDATES] = _log1p(last - first, logs)
+    row[ADVANTAGE] = best - mean
+    row[VALUE_PER_NODE] = now / length
+    row[DENSITY] = edges / (recent * max(recent - 1, 1))
+    row[NUM_EDGES] = _log1p(edges, logs)
+    row[BEST_GAIN] = best - now
     return max(1.0, best - now)
 
 
 @kernel
 def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
     """Set the features of a candidate that need no neighbors of it but the visited ones, in `mask`."""
-    row[9] = value - now
-    row[10] = _squash(value)
-    row[11] = row[8] - row[9]
-    row[12] = _count_bits(mask)
-    row[13] = _count_pieces(mask, adjacent)
-    row[14] = _log1p(indptr[v + 1] - indptr[v], logs)
+    row[GAIN] = value - now
+    row[VALUE] = _squash(value)
+    row[REGRET] = row[BEST_GAIN] - row[GAIN]
+    row[LINKS] = _count_bits(mask)
+    row[PIECES] = _count_pieces(mask, adjacent)
+    row[DEGREE] = _log1p(indptr[v + 1] - indptr[v], logs)
     triangles = 0
     inner_degrees = 0
     rest = mask
@@ -263,8 +302,8 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
         triangles += _count_bits(links & mask)
         inner_degrees += _count_bits(links)
         rest &= rest - _ONE
-    row[15] = triangles / 2
-    row[16] = inner_degrees / max(row[12], np.float32(1.0))
+    row[TRIANGLES] = triangles / 2
+    row[INNER_DEGREE] = inner_degrees / max(row[LINKS], np.float32(1.0))
 
 
 @kernel
@@ -314,34 +353,34 @@ def _describe_ahead(
         dense += shared == links
         young = near & np.uint64((1 << AGES) - 1)
         while young != _ZERO:
-            row[_COMMON + _find_lowest(young)] += 1.0
+            row[COMMON + _find_lowest(young)] += 1.0
             young &= young - _ONE
         seen |= near
     scale = degree / max(read, 1)
-    row[17] = _log1p(np.int64(free * scale), logs)
-    row[18] = free > 0
+    row[FREE] = _log1p(np.int64(free * scale), logs)
+    row[HAS_FREE] = free > 0
     if free > 0:
-        row[19] = loose / free
-        row[20] = log_degree / free
-        row[21] = sum_links / free
-        row[22] = most_links
-        row[23] = sum_shared / free
-        row[24] = sum_opened / free
-        row[25] = most_opened
-        row[26] = openers / free
-        row[27] = max(most_gain, -3) if most_gain > -100 else 0.0
-        row[28] = _log1p(np.int64(openers * scale), logs)
-        row[29] = sum_cycles / free
-        row[30] = dense / free
-        row[31] = _log1p(np.int64((free - loose) * scale), logs)
-        row[32] = _log1p(most_links, logs)
-        row[33] = _log1p(np.int64(sum_opened * scale), logs)
-        row[34] = _log1p(_count_bits(seen), logs)
+        row[LOOSE_SHARE] = loose / free
+        row[FREE_DEGREE] = log_degree / free
+        row[MEAN_LINKS] = sum_links / free
+        row[MOST_LINKS] = most_links
+        row[MEAN_SHARED] = sum_shared / free
+        row[MEAN_OPENED] = sum_opened / free
+        row[MOST_OPENED] = most_opened
+        row[OPENER_SHARE] = openers / free
+        row[BEST_NET] = max(most_gain, -3) if most_gain > -100 else 0.0
+        row[NUM_OPENERS] = _log1p(np.int64(openers * scale), logs)
+        row[MEAN_CYCLES] = sum_cycles / free
+        row[NESTED_SHARE] = dense / free
+        row[NUM_LINKED] = _log1p(np.int64((free - loose) * scale), logs)
+        row[LOG_MOST_LINKS] = _log1p(most_links, logs)
+        row[SUM_OPENED] = _log1p(np.int64(sum_opened * scale), logs)
+        row[REACHED] = _log1p(_count_bits(seen), logs)
     young = mask & np.uint64((1 << AGES) - 1)
     while young != _ZERO:
-        row[_LINKED + _find_lowest(young)] = 1.0
+        row[LINKED + _find_lowest(young)] = 1.0
         young &= young - _ONE
-    for k in range(_COMMON, NUM_FEATURES):
+    for k in range(COMMON, NUM_FEATURES):
         if row[k] > 0.0:
             row[k] = _log1p(np.int64(row[k] * scale), logs)
 
