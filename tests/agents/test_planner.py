@@ -18,7 +18,7 @@ from oracles import reference
 
 def make_planner(width: int = 8, scale: float = 0.0) -> PlannerAgent:
     """Return a planner with random weights; with scale 0 it predicts nothing, as the plain beam does."""
-    shape = PlannerShape(width=6, second=4)
+    shape = PlannerShape()
     network = reference.draw_weights(shape.weights(), 3)
     network["deviation"] = np.ones_like(network["deviation"])
     network["scale"] = np.array([0.0, scale], np.float32)

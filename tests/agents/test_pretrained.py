@@ -38,7 +38,7 @@ def horizon() -> HorizonAgent:
 
 
 def planner() -> PlannerAgent:
-    shape = PlannerShape(width=4, second=4)
+    shape = PlannerShape(fan=8)
     return PlannerAgent(shape, reference.draw_weights(shape.weights(), 2), "small-planner")
 
 

@@ -93,7 +93,7 @@ def predict_slopes(agent, features):
 
 @pytest.mark.parametrize("budget", [2**62, 7])
 def test_estimates_are_those_of_the_networks(budget):
-    exploration, agent = walk_at_random(cg.generate("er", seed=2), "igt", 10, 5, 3), make_agent(width=20, second=9)
+    exploration, agent = walk_at_random(cg.generate("er", seed=2), "igt", 10, 5, 3), make_agent()
     features, unit = compute_features(exploration, agent.shape.fan)
     walks = exploration.candidates.walks
     gained = np.array([0.0, 5.0, -2.0, 1.0])

@@ -32,7 +32,7 @@ def compute_features(graph, walk, steps, now, candidates, values, fan):
         row[names.BEST_GAIN] = max(values) - now
         links = [u for u in recent if u in near[v]]
         row[names.GAIN] = value - now
-        row[names.VALUE] = math.copysign(math.log1p(abs(value)), value)
+        row[names.VALUE] = value / (1 + abs(value))
         row[names.REGRET] = max(values) - value
         row[names.LINKS] = len(links)
         row[names.PIECES] = nx.number_connected_components(inside.subgraph(links))

@@ -16,7 +16,7 @@ KINDS = {
     "": (GnnAgent, GnnShape(width=4)),
     "-paper": (GnnAgent, GnnShape(width=4)),
     "-horizon": (HorizonAgent, HorizonShape(width=4, layers=1, nodes=16)),
-    "-planner": (PlannerAgent, PlannerShape(width=4, second=4, fan=8)),
+    "-planner": (PlannerAgent, PlannerShape(fan=8)),
 }
 
 

@@ -31,7 +31,7 @@ SMALL_EXPERT = replace(
 )  # fmt: skip
 SMALL_VALUES = replace(
     ValueSettings(), train_steps=40, warmup=3, batch=8, buffer=50, walks=4, beam=4, updates=2, options=4, walk_nodes=6,
-    far_nodes=9, shape=PlannerShape(width=6, second=4, fan=8),
+    far_nodes=9, shape=PlannerShape(fan=8),
 )  # fmt: skip
 LEARNERS = {
     "gnn": (DqnLearner, SMALL_DQN),

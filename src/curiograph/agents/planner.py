@@ -21,21 +21,17 @@ DEFAULT_WIDTH = 8
 NUM_FEATURES = 55
 """Number of features of a candidate, of which the first `NUM_SCREENED` need no neighbors of the candidate."""
 NUM_SCREENED = 17
+SCREEN_WIDTH, WIDTH, SECOND_WIDTH = 8, 16, 8
+"""Widths of the hidden layers. Wider ones predict hardly better."""
 _BUDGET = 4  # extensions evaluated by the second network, in units of the beam width
 _LOGS = np.log1p(np.arange(1024)).astype(np.float32)
 
 
 @dataclass(frozen=True)
 class PlannerShape:
-    """Size of the two networks of a planner, and of the part of the graph that they read."""
+    """The part of the graph that a planner reads; the sizes of its two networks are fixed."""
 
-    screen: int = 8
-    """Width of the hidden layer of the network that reads all candidates."""
-    width: int = 32
-    """Width of the first hidden layer of the network that reads the best of them."""
-    second: int = 16
-    """Width of its second hidden layer."""
-    fan: int = 24
+    fan: int = 16
     """Maximum number of neighbors read per candidate; of more, an evenly spaced sample is read."""
 
     def weights(self) -> dict[str, tuple[int, ...]]:
@@ -44,15 +40,15 @@ class PlannerShape:
             "mean": (NUM_FEATURES,),
             "deviation": (NUM_FEATURES,),
             "scale": (2,),
-            "screen.0.weight": (self.screen, NUM_SCREENED),
-            "screen.0.bias": (self.screen,),
-            "screen.2.weight": (1, self.screen),
+            "screen.0.weight": (SCREEN_WIDTH, NUM_SCREENED),
+            "screen.0.bias": (SCREEN_WIDTH,),
+            "screen.2.weight": (1, SCREEN_WIDTH),
             "screen.2.bias": (1,),
-            "value.0.weight": (self.width, NUM_FEATURES),
-            "value.0.bias": (self.width,),
-            "value.2.weight": (self.second, self.width),
-            "value.2.bias": (self.second,),
-            "value.4.weight": (1, self.second),
+            "value.0.weight": (WIDTH, NUM_FEATURES),
+            "value.0.bias": (WIDTH,),
+            "value.2.weight": (SECOND_WIDTH, WIDTH),
+            "value.2.bias": (SECOND_WIDTH,),
+            "value.4.weight": (1, SECOND_WIDTH),
             "value.4.bias": (1,),
         }
 

@@ -38,7 +38,7 @@ AGENT_FILE = "agent.safetensors"
 """File name of the agent in the folder of a training run."""
 SHAPE_LIMITS = {
     **dict.fromkeys(("layers", "hops"), 64),
-    **dict.fromkeys(("width", "nodes", "fan", "lookahead", "near", "far_lookahead", "screen", "second"), 4096),
+    **dict.fromkeys(("width", "nodes", "fan", "lookahead", "near", "far_lookahead"), 4096),
 }
 """Largest values of the integers in a shape, so that no file makes us allocate or read too much."""
 

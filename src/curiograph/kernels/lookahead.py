@@ -32,7 +32,7 @@ BEST_GAIN = 8  # best gain of a candidate
 
 # features of a candidate and its links into the walk
 GAIN = 9  # gain of the candidate: its value minus that of the walk
-VALUE = 10  # log of its value
+VALUE = 10  # its value x as x / (1 + |x|)
 REGRET = 11  # best gain minus its gain
 LINKS = 12  # its links to recent nodes
 PIECES = 13  # components of the recent nodes that it is linked to
@@ -121,15 +121,15 @@ def estimate_returns(
 
     To come are the reward of the candidate, repeated to the end of the walk, and a learned residual. The walks
     `groups[g]:groups[g + 1]` compete. A first network, with the weights v1 to c2, reads the features that need no
-    neighbors of the candidate; the `budget` best extensions of a group are then evaluated by a second network, with the
-    weights w1 to b3. The others are ranked below them. The other parameters are those of `compute_features`, and
+    neighbors of the candidate; the `budget` best extensions of a group (all of them, if they are at most 1.5 times as many) are
+    then evaluated by a second network, with the weights w1 to b3. The others are ranked below them. The other parameters are those of `compute_features`, and
     `gained`, the rewards of every walk so far.
     """
     out = np.empty(candidates.shape[0], np.float64)
     adjacent = np.zeros(RECENT, np.uint64)
     hubs = np.empty(RECENT, np.int64)
     row = np.zeros(NUM_FEATURES, np.float32)
-    screen = np.empty(c1.shape[0], np.float32)
+    screen = np.empty((2, c1.shape[0]), np.float32)
     start = np.empty(b1.shape[0], np.float32)
     first_layer = np.empty(b1.shape[0], np.float32)
     second_layer = np.empty(b2.shape[0], np.float32)
@@ -138,7 +138,7 @@ def estimate_returns(
         if begin == end:
             continue
         least = -np.inf
-        if end - begin > budget:
+        if 2 * (end - begin) > 3 * budget:  # to evaluate a few more costs less than to screen all
             for i in range(groups[g], groups[g + 1]):
                 _screen_walk(
                     indptr, indices, nodes[i], lengths[i], now[i], offsets[i], offsets[i + 1], candidates, values,
@@ -200,18 +200,24 @@ def _screen_walk(
     left = steps - 1 - length
     num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
     scale = _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
+    for h in range(screen.shape[1]):
+        screen[0, h] = c1[h]
+    for k in range(GAIN):
+        x = row[k]
+        for h in range(screen.shape[1]):
+            screen[0, h] += x * v1[k, h]
     for c in range(first, last):
         mask = _get_mask(indptr, indices, candidates[c], walk, length, masks, hubs, num_hubs)
         _describe_links(row, indptr, now, candidates[c], values[c], mask, adjacent, logs)
-        for h in range(screen.shape[0]):
-            screen[h] = c1[h]
-        for k in range(FREE):
-            for h in range(screen.shape[0]):
-                screen[h] += row[k] * v1[k, h]
+        for h in range(screen.shape[1]):
+            screen[1, h] = screen[0, h]
+        for k in range(GAIN, FREE):
+            x = row[k]
+            for h in range(screen.shape[1]):
+                screen[1, h] += x * v1[k, h]
         slope = np.float64(c2[0])
-        for h in range(screen.shape[0]):
-            if screen[h] > 0.0:
-                slope += screen[h] * v2[h]
+        for h in range(screen.shape[1]):
+            slope += max(screen[1, h], np.float32(0.0)) * v2[h]
         out[c] = gained + values[c] * (1 + left) + slope * scale * left * (left + 1) / 2
     _unmark_walk(indptr, indices, walk, length, masks)
 
@@ -232,12 +238,14 @@ def _start_layer(row, w1, b1, start):
     for h in range(start.shape[0]):
         start[h] = b1[h]
     for k in range(GAIN):
+        x = row[k]
         for h in range(start.shape[0]):
-            start[h] += row[k] * w1[k, h]
+            start[h] += x * w1[k, h]
 
 
 @kernel
 def _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3):
+    """Return the output of the second network; `start` is the part of the first layer that is known."""
     for h in range(first_layer.shape[0]):
         first_layer[h] = start[h]
     for k in range(GAIN, NUM_FEATURES):
@@ -253,9 +261,8 @@ def _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3):
             for h in range(second_layer.shape[0]):
                 second_layer[h] += x * w2[k, h]
     total = np.float64(b3[0])
-    for k in range(second_layer.shape[0]):
-        if second_layer[k] > 0.0:
-            total += second_layer[k] * w3[k]
+    for h in range(second_layer.shape[0]):
+        total += max(second_layer[h], np.float32(0.0)) * w3[h]
     return total
 
 
@@ -289,10 +296,10 @@ def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
 def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
     """Set the features of a candidate that need no neighbors of it but the visited ones, in `mask`."""
     row[GAIN] = value - now
-    row[VALUE] = _squash(value)
+    row[VALUE] = value / (1.0 + abs(value))
     row[REGRET] = row[BEST_GAIN] - row[GAIN]
     row[LINKS] = _count_bits(mask)
-    row[PIECES] = _count_pieces(mask, adjacent)
+    row[PIECES] = _count_pieces(mask, adjacent) if mask & (mask - _ONE) else row[LINKS]
     row[DEGREE] = _log1p(indptr[v + 1] - indptr[v], logs)
     triangles = 0
     inner_degrees = 0
@@ -388,11 +395,6 @@ def _describe_ahead(
 @kernel
 def _log1p(k, logs):
     return logs[k] if k < logs.shape[0] else np.float32(math.log1p(k))
-
-
-@kernel
-def _squash(x):
-    return math.log1p(x) if x >= 0.0 else -math.log1p(-x)
 
 
 @kernel

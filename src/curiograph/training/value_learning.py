@@ -12,8 +12,10 @@ from curiograph.agents.beam import BeamAgent
 from curiograph.agents.planner import (
     NUM_FEATURES,
     NUM_SCREENED,
+    SCREEN_WIDTH,
+    SECOND_WIDTH,
+    WIDTH,
     PlannerAgent,
-    PlannerShape,
     ValueBeam,
     compute_features,
 )
@@ -36,15 +38,15 @@ class PlannerNetwork(nn.Module):
     deviation: Tensor
     scale: Tensor
 
-    def __init__(self, shape: PlannerShape) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.screen = nn.Sequential(nn.Linear(NUM_SCREENED, shape.screen), nn.ReLU(), nn.Linear(shape.screen, 1))
+        self.screen = nn.Sequential(nn.Linear(NUM_SCREENED, SCREEN_WIDTH), nn.ReLU(), nn.Linear(SCREEN_WIDTH, 1))
         self.value = nn.Sequential(
-            nn.Linear(NUM_FEATURES, shape.width),
+            nn.Linear(NUM_FEATURES, WIDTH),
             nn.ReLU(),
-            nn.Linear(shape.width, shape.second),
+            nn.Linear(WIDTH, SECOND_WIDTH),
             nn.ReLU(),
-            nn.Linear(shape.second, 1),
+            nn.Linear(SECOND_WIDTH, 1),
         )
         self.register_buffer("mean", torch.zeros(NUM_FEATURES))
         self.register_buffer("deviation", torch.ones(NUM_FEATURES))
@@ -71,7 +73,7 @@ class ValueLearner(Learner):
 
     def __init__(self, settings: ValueSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
         torch.manual_seed(seed)
-        super().__init__(settings, PlannerNetwork(settings.shape), graphs, reward, seed)
+        super().__init__(settings, PlannerNetwork(), graphs, reward, seed)
         self.replay = Replay(
             settings.buffer,
             features=((settings.options, NUM_FEATURES), np.float32),
