@@ -62,7 +62,7 @@ def _draw_graph(max_nodes: int, rng: np.random.Generator) -> Graph:
     if rng.random() < _PAPER_SHARE:
         return generate(list(FAMILIES)[rng.integers(len(FAMILIES))], seed=int(rng.integers(2**31)))
     while True:
-        size = int(_MIN_NODES * math.exp(rng.random() * math.log(max_nodes / _MIN_NODES)))
+        size = int(_draw_log_uniform(_MIN_NODES, max_nodes, rng))
         drawn = nx.Graph(_KINDS[rng.integers(len(_KINDS))](nx, size, int(rng.integers(2**31)), rng))
         drawn.remove_edges_from(list(nx.selfloop_edges(drawn)))
         largest = max(nx.connected_components(drawn), key=len)
@@ -79,8 +79,12 @@ def _direct_edges(edges: Any, rng: np.random.Generator) -> Graph:
     return Graph.from_edges(np.concatenate([edges, edges[mutual, ::-1]]).tolist(), directed=True)
 
 
+def _draw_log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
+    return low * math.exp(rng.random() * math.log(high / low))
+
+
 def _draw_configuration(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    exponent, least = rng.uniform(1.9, 2.8), rng.uniform(1.0, 4.0)
+    exponent, least = rng.uniform(1.9, 2.8), _draw_log_uniform(1.0, 8.0, rng)
     degrees = np.minimum((rng.pareto(exponent - 1, size) + 1) * least, size / 2).astype(int)
     degrees[0] += degrees.sum() % 2
     return nx.configuration_model(degrees.tolist(), seed=seed)
@@ -89,18 +93,19 @@ def _draw_configuration(nx: Any, size: int, seed: int, rng: np.random.Generator)
 def _draw_blocks(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
     count = int(rng.integers(2, 7))
     block = max(3, size // count)
-    inner = min(1.0, rng.uniform(4, 16) / block)
+    inner = min(0.8, _draw_log_uniform(4.0, 30.0, rng) / block)
     outer = inner * rng.uniform(0.01, 0.2)
     probabilities = np.full((count, count), outer) + (inner - outer) * np.eye(count)
     return nx.stochastic_block_model([block] * count, probabilities.tolist(), seed=seed)
 
 
 def _draw_uniform(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    return nx.gnm_random_graph(size, int(size * min(rng.uniform(2, 15), (size - 1) / 2)), seed=seed)
+    mean_degree = min(_draw_log_uniform(3.0, 60.0, rng), 0.6 * size)
+    return nx.gnm_random_graph(size, int(size * mean_degree / 2), seed=seed)
 
 
 def _draw_geometric(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    return nx.random_geometric_graph(size, math.sqrt(rng.uniform(4, 16) / (math.pi * size)), seed=seed)
+    return nx.random_geometric_graph(size, math.sqrt(_draw_log_uniform(4.0, 25.0, rng) / (math.pi * size)), seed=seed)
 
 
 def _draw_small_world(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
@@ -113,11 +118,13 @@ def _draw_kleinberg(nx: Any, size: int, seed: int, rng: np.random.Generator) -> 
 
 
 def _draw_attachment(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    return nx.barabasi_albert_graph(size, int(rng.integers(1, 11)), seed=seed)
+    return nx.barabasi_albert_graph(size, int(_draw_log_uniform(1.0, min(20.0, size / 4), rng)), seed=seed)
 
 
 def _draw_clustered(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    return nx.powerlaw_cluster_graph(size, int(rng.integers(1, 9)), rng.uniform(0.1, 0.95), seed=seed)
+    return nx.powerlaw_cluster_graph(
+        size, int(_draw_log_uniform(1.0, min(16.0, size / 4), rng)), rng.uniform(0.1, 0.95), seed=seed
+    )
 
 
 _KINDS: list[Callable[[Any, int, int, np.random.Generator], Any]] = [

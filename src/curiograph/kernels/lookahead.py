@@ -121,9 +121,9 @@ def estimate_returns(
 
     To come are the reward of the candidate, repeated to the end of the walk, and a learned residual. The walks
     `groups[g]:groups[g + 1]` compete. A first network, with the weights v1 to c2, reads the features that need no
-    neighbors of the candidate; the `budget` best extensions of a group (all of them, if they are at most 1.5 times as many) are
-    then evaluated by a second network, with the weights w1 to b3. The others are ranked below them. The other parameters are those of `compute_features`, and
-    `gained`, the rewards of every walk so far.
+    neighbors of the candidate. The `budget` best extensions of a group (all of them, if they are at most 1.5 times as
+    many) are then evaluated by a second network, with the weights w1 to b3; the others are ranked below them. `gained`
+    are the rewards of every walk so far; the other parameters are those of `compute_features`.
     """
     out = np.empty(candidates.shape[0], np.float64)
     adjacent = np.zeros(RECENT, np.uint64)
