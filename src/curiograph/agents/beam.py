@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.base import Agent, score_candidates
@@ -92,11 +93,8 @@ class BeamAgent(Agent):
         self, current: Exploration, groups: Int64, priorities: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         """Return the bounds of the groups after the step, and the candidates to keep."""
-        offsets, nodes = current.candidates.offsets, current.candidates.nodes
-        hashes = kernels.beam.hash_node_sets(current.nodes, current.lengths)
-        order, keys = kernels.beam.compute_sort_keys(
-            groups, offsets, nodes, priorities, hashes, streams, current.lengths
-        )
+        offsets = current.candidates.offsets
+        order, keys = compute_sort_keys(current, groups, priorities, streams)
         parts = [first + np.argsort(order[first:last]) for first, last in pairwise(offsets[groups])]
         bounds, chosen = kernels.beam.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen
@@ -113,6 +111,18 @@ class BeamAgent(Agent):
             remaining = self.discount * (1 - self.discount**remaining) / (1 - self.discount)
         estimates: Float64 = current.candidate_values * (1 + remaining)
         return estimates
+
+
+def compute_sort_keys(
+    current: Exploration, groups: Int64, priorities: Float64, streams: Streams
+) -> tuple[Float64, NDArray[np.uint64]]:
+    """Return the sort key (descending priority, ties at random) and the state of every extension."""
+    hashes = kernels.beam.hash_node_sets(current.nodes, current.lengths)
+    candidates = current.candidates
+    order, keys = kernels.beam.compute_sort_keys(
+        groups, candidates.offsets, candidates.nodes, priorities, hashes, streams, current.lengths
+    )
+    return order, keys
 
 
 @dataclass(frozen=True)

@@ -11,19 +11,20 @@ import numpy as np
 
 from curiograph import kernels
 from curiograph.agents.base import Agent
-from curiograph.agents.beam import BeamAgent
+from curiograph.agents.beam import BeamAgent, compute_sort_keys
 from curiograph.agents.layers import Weights, check_network
 from curiograph.arrays import Float32, Float64, Int64
-from curiograph.exploration.mdp import Exploration
+from curiograph.exploration.mdp import Exploration, Streams
 from curiograph.validation import check_integer
 
 DEFAULT_WIDTH = 8
 NUM_FEATURES = 55
 """Number of features of a candidate, of which the first `NUM_SCREENED` need no neighbors of the candidate."""
-NUM_SCREENED = 17
+NUM_SCREENED = 27
 SCREEN_WIDTH, WIDTH, SECOND_WIDTH = 8, 16, 8
 """Widths of the hidden layers. Wider ones predict hardly better."""
-_BUDGET = 4  # extensions evaluated by the second network, in units of the beam width
+_BUDGET = 5  # extensions evaluated by the second network, in units of the beam width
+_FIRST_WIDTH, _LAST_WIDTH = 1.4, 0.6  # walks kept at the first and at the last step, in units of the beam width
 _LOGS = np.log1p(np.arange(1024)).astype(np.float32)
 
 
@@ -133,6 +134,16 @@ class ValueBeam(BeamAgent):
     width: int = DEFAULT_WIDTH
     values: Any = None
     """Object with the method `estimate_returns` of `PlannerAgent`."""
+
+    def _select_extensions(
+        self, current: Exploration, groups: Int64, priorities: Float64, streams: Streams
+    ) -> tuple[Int64, Int64]:
+        # predictions improve towards the end of a walk, so more walks are kept early and fewer late
+        share_left = 1 - int(current.lengths.max()) / max(current.steps - 1, 1)
+        width = max(1, round(self.width * (_LAST_WIDTH + (_FIRST_WIDTH - _LAST_WIDTH) * share_left)))
+        order, keys = compute_sort_keys(current, groups, priorities, streams)
+        bounds, chosen = kernels.beam.select_few_extensions(groups, current.candidates.offsets, order, keys, width)
+        return bounds, chosen
 
     def _rank_extensions(self, current: Exploration, groups: Int64, gained: Float64, weight: float) -> Float64:
         estimates: Float64 = self.values.estimate_returns(current, groups, gained, _BUDGET * self.width)

@@ -39,29 +39,29 @@ PIECES = 13  # components of the recent nodes that it is linked to
 DEGREE = 14  # log of its degree
 TRIANGLES = 15  # links among the recent nodes that it is linked to
 INNER_DEGREE = 16  # mean number of links of these nodes
+LINKED = 17  # first of ten features: whether it is linked to each of the last `AGES` nodes
 
 # features of the free neighbors of a candidate
-FREE = 17  # log of its free neighbors
-HAS_FREE = 18  # whether it has any
-LOOSE_SHARE = 19  # share of them without links to recent nodes
-FREE_DEGREE = 20  # mean log of their degrees
-MEAN_LINKS = 21  # mean number of their links to recent nodes
-MOST_LINKS = 22  # largest number of these links
-MEAN_SHARED = 23  # mean number of links shared with the candidate
-MEAN_OPENED = 24  # mean number of gaps that they would open
-MOST_OPENED = 25  # largest number of gaps
-OPENER_SHARE = 26  # share of them that open more gaps than they can close
-BEST_NET = 27  # most gaps opened minus most that can close
-NUM_OPENERS = 28  # log of the number of such neighbors
-MEAN_CYCLES = 29  # mean number of loops in their links
-NESTED_SHARE = 30  # share of them whose links are all shared
-NUM_LINKED = 31  # log of the number with links
-LOG_MOST_LINKS = 32  # log of the largest number of links
-SUM_OPENED = 33  # log of the sum of the gaps
-REACHED = 34  # log of the number of recent nodes that they are linked to
+FREE = 27  # log of its free neighbors
+HAS_FREE = 28  # whether it has any
+LOOSE_SHARE = 29  # share of them without links to recent nodes
+FREE_DEGREE = 30  # mean log of their degrees
+MEAN_LINKS = 31  # mean number of their links to recent nodes
+MOST_LINKS = 32  # largest number of these links
+MEAN_SHARED = 33  # mean number of links shared with the candidate
+MEAN_OPENED = 34  # mean number of gaps that they would open
+MOST_OPENED = 35  # largest number of gaps
+OPENER_SHARE = 36  # share of them that open more gaps than they can close
+BEST_NET = 37  # most gaps opened minus most that can close
+NUM_OPENERS = 38  # log of the number of such neighbors
+MEAN_CYCLES = 39  # mean number of loops in their links
+NESTED_SHARE = 40  # share of them whose links are all shared
+NUM_LINKED = 41  # log of the number with links
+LOG_MOST_LINKS = 42  # log of the largest number of links
+SUM_OPENED = 43  # log of the sum of the gaps
+REACHED = 44  # log of the number of recent nodes that they are linked to
 
-LINKED = 35  # first feature of the links of the candidate to each of the last `AGES` nodes
-COMMON = LINKED + AGES  # first feature of the logs of the numbers of free common neighbors with each of them
+COMMON = 45  # first of ten features: log of the free common neighbors with each of the last `AGES` nodes
 NUM_FEATURES = COMMON + AGES
 
 _HUB = 256  # neighbors of a visited node above which its links are looked up instead of listed
@@ -102,7 +102,9 @@ def compute_features(
             for k in range(GAIN):
                 features[c, k] = features[first, k]
             unit[c] = scale
-            mask = _get_mask(indptr, indices, candidates[c], nodes[i], lengths[i], masks, hubs, num_hubs)
+            mask = masks[candidates[c]] & ~_VISITED
+            if num_hubs > 0:
+                mask |= _look_up_hubs(indptr, indices, candidates[c], nodes[i], lengths[i], hubs, num_hubs)
             _describe_links(features[c], indptr, now[i], candidates[c], values[c], mask, adjacent, logs)
             _describe_ahead(
                 features[c], out_indptr, out_indices, indptr, indices, nodes[i], lengths[i], candidates[c], mask,
@@ -173,7 +175,9 @@ def estimate_returns(
                     continue
                 for k in range(GAIN, NUM_FEATURES):
                     row[k] = 0.0
-                mask = _get_mask(indptr, indices, candidates[c], nodes[i], length, masks, hubs, num_hubs)
+                mask = masks[candidates[c]] & ~_VISITED
+                if num_hubs > 0:
+                    mask |= _look_up_hubs(indptr, indices, candidates[c], nodes[i], length, hubs, num_hubs)
                 _describe_links(row, indptr, now[i], candidates[c], values[c], mask, adjacent, logs)
                 _describe_ahead(
                     row, out_indptr, out_indices, indptr, indices, nodes[i], length, candidates[c], mask, adjacent, fan,
@@ -207,7 +211,9 @@ def _screen_walk(
         for h in range(screen.shape[1]):
             screen[0, h] += x * v1[k, h]
     for c in range(first, last):
-        mask = _get_mask(indptr, indices, candidates[c], walk, length, masks, hubs, num_hubs)
+        mask = masks[candidates[c]] & ~_VISITED
+        if num_hubs > 0:
+            mask |= _look_up_hubs(indptr, indices, candidates[c], walk, length, hubs, num_hubs)
         _describe_links(row, indptr, now, candidates[c], values[c], mask, adjacent, logs)
         for h in range(screen.shape[1]):
             screen[1, h] = screen[0, h]
@@ -311,6 +317,8 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
         rest &= rest - _ONE
     row[TRIANGLES] = triangles / 2
     row[INNER_DEGREE] = inner_degrees / max(row[LINKS], np.float32(1.0))
+    for age in range(AGES):
+        row[LINKED + age] = np.int64((mask >> np.uint64(age)) & _ONE)
 
 
 @kernel
@@ -340,7 +348,9 @@ def _describe_ahead(
             continue
         free += 1
         log_degree += _log1p(indptr[x + 1] - indptr[x], logs)
-        near = _get_mask(indptr, indices, x, walk, length, masks, hubs, num_hubs)
+        near = masks[x]
+        if num_hubs > 0:
+            near |= _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs)
         if near == _ZERO:
             loose += 1
             continue
@@ -383,10 +393,6 @@ def _describe_ahead(
         row[LOG_MOST_LINKS] = _log1p(most_links, logs)
         row[SUM_OPENED] = _log1p(np.int64(sum_opened * scale), logs)
         row[REACHED] = _log1p(_count_bits(seen), logs)
-    young = mask & np.uint64((1 << AGES) - 1)
-    while young != _ZERO:
-        row[LINKED + _find_lowest(young)] = 1.0
-        young &= young - _ONE
     for k in range(COMMON, NUM_FEATURES):
         if row[k] > 0.0:
             row[k] = _log1p(np.int64(row[k] * scale), logs)
@@ -401,7 +407,7 @@ def _log1p(k, logs):
 def _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent):
     """Set the masks of the neighbors of the last nodes, and their links among each other; return the number of hubs.
 
-    The links of hubs are looked up by `_get_mask`.
+    The links of hubs are looked up by `_look_up_hubs`.
     """
     num_hubs = 0
     recent = min(length, RECENT)
@@ -417,7 +423,10 @@ def _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent):
     for t in range(length):
         masks[walk[t]] |= _VISITED
     for age in range(recent):
-        adjacent[age] = _get_mask(indptr, indices, walk[length - 1 - age], walk, length, masks, hubs, num_hubs)
+        u = walk[length - 1 - age]
+        adjacent[age] = masks[u] & ~_VISITED
+        if num_hubs > 0:
+            adjacent[age] |= _look_up_hubs(indptr, indices, u, walk, length, hubs, num_hubs)
     return num_hubs
 
 
@@ -433,9 +442,9 @@ def _unmark_walk(indptr, indices, walk, length, masks):
 
 
 @kernel
-def _get_mask(indptr, indices, x, walk, length, masks, hubs, num_hubs):
-    """Return the last visited nodes that x is linked to, as bits."""
-    mask = masks[x] & ~_VISITED
+def _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs):
+    """Return the hubs among the last visited nodes that x is linked to, as bits."""
+    mask = _ZERO
     for h in range(num_hubs):
         u = walk[length - 1 - hubs[h]]
         if indptr[u + 1] - indptr[u] < indptr[x + 1] - indptr[x]:
