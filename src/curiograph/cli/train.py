@@ -28,7 +28,8 @@ def train(
     agent: Annotated[
         list[str],
         typer.Option(
-            help="gnn (as in the paper) or horizon (uses the graph around the walk); may be repeated.",
+            help="gnn (as in the paper), horizon (reads the graph around the walk) or planner (beam search with "
+            "learned values); may be repeated.",
             autocompletion=completion.complete_learners,
         ),
     ] = ["gnn"],  # noqa: B006
@@ -42,7 +43,8 @@ def train(
     family: Annotated[
         list[str] | None,
         typer.Option(
-            help="Generated graphs: rg, ws, ba or er (may be repeated), or all.",
+            help="Generated graphs: rg, ws, ba or er (may be repeated), all, or broad (many kinds of graphs with up "
+            "to --nodes nodes).",
             autocompletion=completion.complete_families,
         ),
     ] = None,
@@ -231,6 +233,7 @@ def _load_split(
     seed: int,
     directed: bool,
 ) -> Split:
+    from curiograph.graph.curriculum import generate_curriculum
     from curiograph.graph.generators import FAMILIES, generate_split
     from curiograph.graph.splits import Split, read_split
 
@@ -241,6 +244,10 @@ def _load_split(
         return Split([g], [g], [])
     if environments is not None:
         return read_split(environments)
+    if "broad" in (family or ()):
+        if family != ["broad"]:
+            raise SettingError(f"--family is {', '.join(family or [])}; broad contains all kinds, so give it alone.")
+        return generate_curriculum(count, max(10, count // 10), max_nodes=nodes, seed=seed)
     families = list(FAMILIES) if "all" in (family or ()) else list(family or ())
     parts = [generate_split(each, nodes, train=count, val=10, test=0, seed=seed) for each in families]
     return Split([g for part in parts for g in part.train], [g for part in parts for g in part.val], [])

@@ -75,8 +75,9 @@ def train(
     reward : str, Reward or callable
         Reward to collect, such as "igt", "cpt" or "igt+0.5*cpt". There is a warning if a function of yours is so slow
         that the training would spend more than two minutes on it.
-    agent : {"gnn", "horizon"}
-        Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk.
+    agent : {"gnn", "horizon", "planner"}
+        Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk;
+        "planner" is a beam search with exact rewards and learned values.
     preset : {"best", "paper"}
         Settings to start from; "paper", for gnn only, is close to the published code.
     start : str or Path, optional
@@ -95,8 +96,8 @@ def train(
         Called with a dict of metrics at every validation, at least three times; `step`, `validation`, `best`,
         `seconds`, `left` (seconds) and `share` are always present. True prints a line instead.
     **changes
-        Settings by name, such as `train_steps=5000`, or `minutes=10` for a time budget; see `DqnSettings` and
-        `ExpertIterationSettings`.
+        Settings by name, such as `train_steps=5000`, or `minutes=10` for a time budget; see `DqnSettings`,
+        `ExpertIterationSettings` and `ValueSettings`.
 
     Returns
     -------
@@ -130,8 +131,9 @@ def train(
 
     from curiograph.training.dqn import DqnLearner
     from curiograph.training.expert_iteration import ExpertIterationLearner
+    from curiograph.training.value_learning import ValueLearner
 
-    learner_type: Any = {"gnn": DqnLearner, "horizon": ExpertIterationLearner}[agent]
+    learner_type: Any = {"gnn": DqnLearner, "horizon": ExpertIterationLearner, "planner": ValueLearner}[agent]
     with use_one_torch_thread(), limit_blas_threads():
         learner: Learner = learner_type(settings, graphs.train, reward, seed)
         if initial is not None:
