@@ -301,9 +301,9 @@ def build_leaderboard(results: list[cg.SuiteResult]) -> str:
     first = results[0]
     head = (
         f"Suite {first.suite}: mean share of the ceiling, (agent - random) / (ceiling - random), by group of tasks and "
-        f"reward; the ceiling is a wide beam search. Mean: over all groups and rewards, where a missing group counts as "
-        f"zero. Time: CPU time per decision on one core relative to `{first.reference}`, geometric mean over tasks, both "
-        "measured in the same run. [Beat our table](../beat-our-table.md) shows how to add a row."
+        "reward; the ceiling is a wide beam search. Mean: over all groups and rewards, where a missing group counts as "
+        f"zero. Time: CPU time per decision on one core relative to `{first.reference}`, geometric mean over tasks, "
+        "both measured in the same run. [Beat our table](../beat-our-table.md) shows how to add a row."
     )
     return "\n".join([head, "", *format_leaderboard(results), ""])
 

@@ -40,7 +40,7 @@ def main() -> None:
 
 def write(document: dict[str, Any]) -> None:
     """Write the file with one line per task."""
-    lines = [f'{json.dumps(name)}: {json.dumps(stored)}' for name, stored in document["tasks"].items()]
+    lines = [f"{json.dumps(name)}: {json.dumps(stored)}" for name, stored in document["tasks"].items()]
     joined = ",\n".join(lines)
     with open_atomic(STORED) as stream:
         stream.write(f'{{"tasks": {{\n{joined}\n}}}}\n'.encode())

@@ -152,7 +152,9 @@ def test_pareto_reads_the_published_graphs(no_agents: Path, tmp_path: Path) -> N
 
 def test_shares_on_real_networks(shipped: None, data: Path, tmp_path: Path) -> None:
     result = real_networks.run(real_networks.Settings(episodes=6, steps=6, repeats=1), data)
-    assert [(r.reward, r.network) for r in result.results] == [(w, n) for w in ("igt", "cpt") for n in ("ring", "roads")]
+    assert [(r.reward, r.network) for r in result.results] == [
+        (w, n) for w in ("igt", "cpt") for n in ("ring", "roads")
+    ]
     assert result.agents == ["greedy", "horizon", "planner", "planner:4"]
     graph = read_network(list_networks(data / "real-networks")["roads"])
     assert graph.directed

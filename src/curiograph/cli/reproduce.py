@@ -200,7 +200,7 @@ def pareto(
 def real(
     source: Annotated[
         Path | None,
-        typer.Option("--from", help="Folder of edge lists, or of datasets with real-networks. Default: CURIOGRAPH_DATA."),
+        typer.Option("--from", help="Folder of edge lists, or folder with real-networks. Default: CURIOGRAPH_DATA."),
     ] = None,
     episodes: Annotated[int, typer.Option(help="Walks on each network.", min=2)] = 50,
     repeats: Annotated[int, typer.Option(help="Number of measurements, of which the median is taken.", min=1)] = 3,

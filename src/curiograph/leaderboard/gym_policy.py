@@ -43,7 +43,7 @@ class GymPolicy(Agent):
 
     def scores(self, exploration: Exploration) -> Float64:
         """Raise: a policy chooses a candidate and does not score the others."""
-        raise AgentError(f"{self.name!r} is a Gymnasium policy: it chooses a candidate, but does not score all of them.")
+        raise AgentError(f"{self.name!r} is a Gymnasium policy: it chooses a candidate, it does not score them.")
 
     def run(self, exploration: Exploration) -> Exploration:
         """Run every walk as an episode of the environment, from its start."""
@@ -101,8 +101,8 @@ def replay_walks(initial: Exploration, nodes: Int32, lengths: Int64, name: str) 
         for walk in np.flatnonzero(candidates.counts):
             if lengths[walk] <= number:
                 raise AgentError(
-                    f"agent {name!r} stops walk {walk} after {int(lengths[walk])} of {initial.steps} nodes, although it "
-                    "has candidates; continue until exploration.finished."
+                    f"agent {name!r} stops walk {walk} after {int(lengths[walk])} of {initial.steps} nodes, although "
+                    "it has candidates; continue until exploration.finished."
                 )
             first, last = candidates.offsets[walk], candidates.offsets[walk + 1]
             node = int(nodes[walk, number])

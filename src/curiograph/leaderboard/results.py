@@ -134,10 +134,10 @@ class SuiteResult:
         """Read a file written by `save` or by `curiograph suite --out`."""
         document = read_json(path)
         with wrap_parse_errors(path, "suite result"):
-            rows = [
-                TaskResult(**{key: math.nan if value is None else value for key, value in row.items()})
-                for row in document.pop("tasks")
-            ]
+            rows = []
+            for row in document.pop("tasks"):
+                values: dict[str, Any] = {key: math.nan if value is None else value for key, value in row.items()}
+                rows.append(TaskResult(**values))
             result = cls(**document, tasks=rows)
         if not result.tasks:
             raise FileFormatError(f"{path}: has no tasks; write it again with `curiograph suite`.")

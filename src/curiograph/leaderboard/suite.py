@@ -26,10 +26,10 @@ from curiograph.graph.graph import Graph
 from curiograph.leaderboard.gym_policy import GymPolicy, replay_walks
 from curiograph.leaderboard.results import SuiteResult, TaskResult
 from curiograph.leaderboard.tasks import FAMILIES_GROUP, GROUPS, Task, list_generated_tasks, list_real_tasks
-from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.paper.comparison import compute_ratio_of_means
 from curiograph.paper.networks import find_networks, list_networks
 from curiograph.paper.timing import time_decisions
+from curiograph.parallel.fingerprint import hash_graph, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.validation import check_choice
 
@@ -192,7 +192,7 @@ def suite(version: str = "v1", *, data: PathLike | None = None) -> Suite:
         missing = [name for name in names if name not in networks]
         if missing:
             raise GraphError(
-                f"{folder}: the network {missing[0]} of suite {version} is missing; its networks are {', '.join(names)}."
+                f"{folder}: the network {missing[0]} of suite {version} is missing; all are {', '.join(names)}."
             )
         tasks += list_real_tasks(names)
     return Suite(version=version, tasks=tuple(tasks), networks={name: networks[name] for name in names if networks})

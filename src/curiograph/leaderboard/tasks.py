@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from curiograph.agents.evaluate import draw_starts
 from curiograph.exploration.mdp import Exploration, begin, list_starts
@@ -65,16 +66,16 @@ def list_generated_tasks() -> list[Task]:
     for reward in REWARDS:
         wide = _WIDE[reward]
         for family in FAMILIES:
-            common = {"reward": reward, "family": family}
+            common: dict[str, Any] = {"reward": reward, "family": family}
             tasks.append(
                 Task(name=f"{reward}-{family}-50", group=FAMILIES_GROUP, steps=10, episodes=20, ceiling=wide,
                      nodes=50, graphs=10, **common)
             )  # fmt: skip
-            for nodes in (500, 5000):
-                tasks.append(
-                    Task(name=f"{reward}-{family}-{nodes}", group=SIZES_GROUP, steps=10, episodes=10,
-                         ceiling=wide, nodes=nodes, graphs=4, **common)
-                )  # fmt: skip
+            tasks += [
+                Task(name=f"{reward}-{family}-{nodes}", group=SIZES_GROUP, steps=10, episodes=10, ceiling=wide,
+                     nodes=nodes, graphs=4, **common)
+                for nodes in (500, 5000)
+            ]  # fmt: skip
             tasks.append(
                 Task(name=f"{reward}-{family}-500-long", group=LENGTHS_GROUP, steps=50, episodes=2,
                      ceiling="beam:256" if reward == "igt" else "beam:64", nodes=500, graphs=4, **common)

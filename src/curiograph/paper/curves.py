@@ -15,8 +15,8 @@ from curiograph.agents.evaluate import Evaluation, evaluate
 from curiograph.agents.registry import as_agent
 from curiograph.graph.generators import FAMILIES, generate_split
 from curiograph.paper.comparison import (
-    SLOW_COLUMNS,
     REWARDS,
+    SLOW_COLUMNS,
     TITLES,
     compute_mean_and_error,
     compute_ratio_of_means,

@@ -103,7 +103,8 @@ def format_percent(value: float, error: float = math.nan) -> str:
     """Format a share in percent, with its error unless that is NaN."""
     if math.isnan(value):
         return "-"
-    return f"{100 * value:.0f} %" if math.isnan(error) else f"{100 * value:.0f} ± {100 * error:.0f} %"
+    percent = round(100 * value)  # an integer, which has no negative zero
+    return f"{percent} %" if math.isnan(error) else f"{percent} ± {100 * error:.0f} %"
 
 
 def format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

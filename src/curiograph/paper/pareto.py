@@ -129,9 +129,7 @@ class Front:
 
     def find_best(self, learned: bool, budget: float = math.inf) -> str | None:
         """Return the agent with the highest mean return whose measured time is at most the budget; None if none is."""
-        names = [
-            name for name, m in self.measurements.items() if m.learned == learned and m.microseconds <= budget
-        ]
+        names = [name for name, m in self.measurements.items() if m.learned == learned and m.microseconds <= budget]
         return max(names, key=lambda name: self.measurements[name].mean, default=None)
 
     def compare(self, budget: int) -> Comparison:
@@ -254,15 +252,15 @@ class Pareto(Experiment):
     def to_markdown(self) -> str:
         settings = self.settings
         lines = [
-            f"Best learned agent against best plain beam of at most the given CPU time per decision on one core: mean "
-            f"return of the learned agent, its difference to the plain beam ± standard error, and the verdict. Walks of "
-            f"{settings.steps} nodes; families: {self.source}, {settings.episodes} walks per graph"
+            "Best learned agent against best plain beam of at most the given CPU time per decision on one core: mean "
+            "return of the learned agent, its difference to the plain beam ± standard error, and the verdict. Walks "
+            f"of {settings.steps} nodes; families: {self.source}, {settings.episodes} walks per graph"
             + (f"; real networks: {settings.real_episodes} walks each" if self._has_real else "")
             + ". Nothing is interpolated: an agent counts from its measured time on. **Above**: higher mean return. "
             "**Level**: not higher, but within the standard error of the difference (over graphs; on one network over "
             "starts), where the plain beam has 99 % of the return of the widest one. Times are the median of "
-            f"{settings.repeats} runs of all walks, with all agents in turns. Learned: `planner:WIDTH` (trained on many "
-            "kinds of graphs), `special:WIDTH` (planner trained on the family), `horizon` and `gnn`.",
+            f"{settings.repeats} runs of all walks, with all agents in turns. Learned: `planner:WIDTH` (trained on "
+            "many kinds of graphs), `special:WIDTH` (planner trained on the family), `horizon` and `gnn`.",
             *(line for remark in self.remarks for line in ("", remark)),
         ]
         for table in (section for section in self.sections if isinstance(section, Table)):
@@ -275,9 +273,7 @@ class Pareto(Experiment):
         handles: dict[str, Any] = {}
         for row, reward in zip(panels, REWARDS, strict=True):
             for panel, (family, model) in zip(row, FAMILIES.items(), strict=True):
-                front = next(
-                    (f for f in self.fronts if (f.reward, f.graphs, f.real) == (reward, family, False)), None
-                )
+                front = next((f for f in self.fronts if (f.reward, f.graphs, f.real) == (reward, family, False)), None)
                 panel.set_title(f"{reward}, {model.title}", fontsize=10)
                 panel.set_xscale("log")
                 panel.spines[["top", "right"]].set_visible(False)
@@ -377,7 +373,7 @@ def run(settings: Settings, data: PathLike | None = None, progress: Progress = n
     if settings.real:
         works += [(name, True, [graph]) for name, graph in _load_real_networks(data).items()]
     total = len(works) * len(REWARDS)
-    fronts = []
+    fronts: list[Front] = []
     for reward in REWARDS:
         for name, real, graphs in works:
             progress(f"{reward} on {name}", len(fronts) / total)

@@ -165,9 +165,7 @@ class RealNetworks(Experiment):
         return {
             "settings": asdict(self.settings),
             "reference": REFERENCE,
-            "summary": {
-                reward: {agent: self.summarize(reward, agent) for agent in self.agents} for reward in REWARDS
-            },
+            "summary": {reward: {agent: self.summarize(reward, agent) for agent in self.agents} for reward in REWARDS},
             "remarks": self.remarks,
             "results": [asdict(result) for result in self.results],
         }
@@ -175,9 +173,9 @@ class RealNetworks(Experiment):
     def to_markdown(self) -> str:
         settings = self.settings
         lines = [
-            f"Share of the attainable return, (agent - random) / ({REFERENCE} - random), of {settings.steps}-node walks "
-            f"from {settings.episodes} starts on each network, ± standard error over starts. No agent was trained on "
-            f"these networks. Times are CPU times per decision on one core, relative to {REFERENCE}, the median of "
+            f"Share of the attainable return, (agent - random) / ({REFERENCE} - random), of {settings.steps}-node "
+            f"walks from {settings.episodes} starts on each network, ± standard error over starts. No agent was trained "
+            f"on these networks. Times are CPU times per decision on one core, relative to {REFERENCE}, the median of "
             f"{settings.repeats} runs with all agents in turns. An agent is below greedy if its share is lower by more "
             f"than {100 * TOLERANCE:.0f} points.",
             *(line for remark in self.remarks for line in ("", remark)),

@@ -18,8 +18,8 @@ from curiograph.graph.generators import FAMILIES, generate_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import read_split
 from curiograph.paper.comparison import (
-    SLOW_COLUMNS,
     REWARDS,
+    SLOW_COLUMNS,
     TITLES,
     compute_ratio_of_means,
     describe_missing,

@@ -95,7 +95,8 @@ def view_step(
     Parameters
     ----------
     walk : labels in order of visit, each once.
-    ahead : nodes still to be visited, for agents that look ahead: `beam` and `planner` plan that far, `horizon` reads it as input.
+    ahead : nodes still to be visited, for agents that look ahead: `beam` and `planner` plan that far, `horizon` reads
+        it as input.
     seed : seed for ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
     """
     chooser = as_agent(agent)
