@@ -43,12 +43,20 @@ docs: .venv/docs.done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'Open site/index.html; with search: python3 -m http.server --directory site'
 
-# Generate the results that README and docs show.
+# Generate the results that README and docs show. With CURIOGRAPH_DATA, also those on published graphs and real networks.
+LEADERBOARD ?= random greedy beam:1 beam:8 beam:64 horizon planner:1 planner:4 planner planner:32
 results: .venv/test.done
 	$(BIN)/curiograph reproduce table1 --seeds 3 --episodes all --beam-episodes 25 --out docs/results
 	$(BIN)/curiograph reproduce lengths --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
+	$(BIN)/curiograph reproduce pareto --out docs/results
+	@if [ -d "$$CURIOGRAPH_DATA/real-networks" ]; then set -e; \
+		$(BIN)/curiograph reproduce real --out docs/results; \
+		for agent in $(LEADERBOARD); do \
+			$(BIN)/curiograph suite --agent $$agent --out docs/results/suite/$$agent.json; \
+		done; \
+	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table and the leaderboard are not recomputed'; fi
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
 	$(BIN)/python scripts/compare_pairs.py
 	PYTHONPATH=. $(BIN)/python docs/show_results.py

@@ -78,6 +78,11 @@ if TYPE_CHECKING:
     from curiograph.growth.records import Growth as Growth
     from curiograph.growth.records import Growths as Growths
     from curiograph.growth.survival import GapSurvival as GapSurvival
+    from curiograph.leaderboard.gym_policy import GymPolicy as GymPolicy
+    from curiograph.leaderboard.results import SuiteResult as SuiteResult
+    from curiograph.leaderboard.results import TaskResult as TaskResult
+    from curiograph.leaderboard.suite import Suite as Suite
+    from curiograph.leaderboard.suite import suite as suite
     from curiograph.recommendation.prepared import CuriousRanker as CuriousRanker
     from curiograph.recommendation.ranker import Ranker as Ranker
     from curiograph.recommendation.ranker import check_ranker as check_ranker
@@ -133,6 +138,9 @@ _HOMES = {
     "growth.plots": ["animate_walk", "plot_walk"],
     "growth.records": ["Gap", "Growth", "Growths"],
     "growth.survival": ["GapSurvival"],
+    "leaderboard.gym_policy": ["GymPolicy"],
+    "leaderboard.results": ["SuiteResult", "TaskResult"],
+    "leaderboard.suite": ["Suite", "suite"],
     "recommendation.prepared": ["CuriousRanker"],
     "recommendation.ranker": ["Ranker", "check_ranker"],
     "recommendation.rankers": ["MixtureRanker", "PageRankRanker"],

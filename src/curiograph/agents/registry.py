@@ -33,6 +33,8 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "planner": GeneralistPlanner,
     "beam": BeamAgent,
 }
+PLANNING_AGENTS = (BeamAgent, PlannerAgent, GeneralistPlanner)
+"""Types of agents that plan whole walks with a beam of `width` walks."""
 
 
 _MAX_CHECK_STEPS, _MAX_CHECK_WALKS = 6, 8  # of the explorations of `check_agent`

@@ -45,8 +45,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", envvar="CURIOGRAPH_QUIET", help=
 Agent = Annotated[
     str,
     typer.Option(
-        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; a trained agent: horizon, igt-rg, "
-        "igt-rg-horizon, igt-rg-horizon+beam:8, ...; or the output folder of curiograph train.",
+        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; a trained agent: planner, planner:WIDTH, "
+        "horizon, igt-rg, igt-rg-horizon, igt-rg-horizon+beam:8, ...; or the output folder of curiograph train.",
         autocompletion=completion.complete_agents,
     ),
 ]

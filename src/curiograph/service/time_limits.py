@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from curiograph.agents.base import Agent
-from curiograph.agents.beam import BeamAgent
 from curiograph.agents.heuristics import GreedyAgent
+from curiograph.agents.registry import PLANNING_AGENTS
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
@@ -44,7 +44,7 @@ def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int
         return 0.0
     lengths = np.arange(visited, min(steps, graph.num_nodes), dtype=np.float64)
     num_evaluated = np.ones(len(lengths))
-    if isinstance(agent, (GreedyAgent, BeamAgent)):
+    if isinstance(agent, (GreedyAgent, *PLANNING_AGENTS)):
         unvisited_neighbors = float(graph.degrees.mean()) * (1 - lengths / graph.num_nodes)
         num_evaluated = getattr(agent, "width", 1) * np.maximum(1, unvisited_neighbors)
     return float(np.sum(_SECONDS["cpt"] * num_evaluated * lengths**3))
@@ -52,7 +52,7 @@ def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int
 
 def estimate_step_seconds(graph: Graph, agent: Agent, reward: str, visited: int, ahead: int) -> float:
     """Estimate the time of an agent to choose the next node; planners plan `ahead` nodes."""
-    steps = visited + (ahead if isinstance(agent, BeamAgent) else 1)
+    steps = visited + (ahead if isinstance(agent, PLANNING_AGENTS) else 1)
     return estimate_explore_seconds(graph, agent, reward, steps, visited)
 
 
