@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from curiograph.exploration.mdp import Exploration as Exploration
     from curiograph.exploration.mdp import begin as begin
     from curiograph.graph import toys as toys
+    from curiograph.graph.curriculum import generate_curriculum as generate_curriculum
     from curiograph.graph.generators import generate as generate
     from curiograph.graph.generators import generate_large as generate_large
     from curiograph.graph.generators import generate_split as generate_split
@@ -126,6 +127,7 @@ _HOMES = {
     "exploration.gym_env": ["ExplorationEnv"],
     "exploration.gym_vector_env": ["ExplorationVectorEnv"],
     "exploration.mdp": ["Candidates", "Exploration", "begin"],
+    "graph.curriculum": ["generate_curriculum"],
     "graph.generators": ["generate", "generate_large", "generate_split"],
     "graph.graph": ["Graph"],
     "graph.io.read": ["read_graph"],

@@ -85,3 +85,22 @@ def test_curious_pagerank_walks_with_the_planner():
     graph = cg.generate("ws", nodes=20, seed=0)
     eta = cg.curious_pagerank(graph, "planner", history=[3], reward="igt", seed=0)
     assert eta.scores.sum() == pytest.approx(1)
+
+
+def test_values_of_a_sum_are_the_sum_of_the_values():
+    graph = cg.generate("ba", nodes=30, seed=1)
+    exploration = begin([graph], [[0, 4]], "igt+0.5*cpt", 8)
+    alone = {name: load_agent(f"{name}-all-planner") for name in ("igt", "cpt")}
+    parts = [alone[name].estimate_returns(begin([graph], [[0, 4]], name, 8)) for name in ("igt", "cpt")]
+    np.testing.assert_allclose(as_agent("planner").scores(exploration), parts[0] + 0.5 * parts[1], rtol=1e-6)
+    returns = [cg.evaluate(agent, [graph], "igt+0.5*cpt", 8, 10).mean for agent in ("planner", "greedy")]
+    assert returns[0] > returns[1]
+    cg.check_agent("planner", reward="igt+cpt")
+
+
+def test_a_term_with_a_negative_weight_keeps_its_value():
+    graph = cg.generate("ws", nodes=20, seed=1)
+    exploration = begin([graph], [[0]], "igt-0.1*cpt", 6)
+    gaps, bits = (begin([graph], [[0]], name, 6) for name in ("igt", "cpt"))
+    expected = load_agent("igt-all-planner").estimate_returns(gaps) - 0.1 * bits.candidate_values * 5
+    np.testing.assert_allclose(as_agent("planner").scores(exploration), expected, rtol=1e-6)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from curiograph.agents.beam import BeamAgent, compute_sort_keys
 from curiograph.agents.layers import Weights, check_network
 from curiograph.arrays import Float32, Float64, Int64
 from curiograph.exploration.mdp import Exploration, Streams
+from curiograph.rewards.base import Reward, Tracker
 from curiograph.validation import check_integer
 
 DEFAULT_WIDTH = 8
@@ -90,15 +91,21 @@ class PlannerAgent(Agent):
         return replace(self, width=check_width(width), name=f"{self.name.partition(':')[0]}:{width}")
 
     def estimate_returns(
-        self, current: Exploration, groups: Int64 | None = None, gained: Float64 | None = None, budget: int = 2**62
+        self,
+        current: Exploration,
+        groups: Int64 | None = None,
+        gained: Float64 | None = None,
+        budget: int = 2**62,
+        tracker: Tracker | None = None,
     ) -> Float64:
         """Estimate the return of every extension of partial walks; see `kernels.lookahead.estimate_returns`.
 
-        By default every walk is its own group, has gained nothing, and all its candidates are evaluated.
+        By default every walk is its own group, has gained nothing, and all its candidates are evaluated. `tracker` is
+        that of another reward than the one of the exploration.
         """
         count = len(current.lengths)
         estimates: Float64 = kernels.lookahead.estimate_returns(
-            *list_inputs(current, self.shape.fan),
+            *list_inputs(current, self.shape.fan, tracker),
             np.arange(count + 1) if groups is None else groups,
             budget,
             np.zeros(count) if gained is None else gained,
@@ -122,8 +129,8 @@ class PlannerAgent(Agent):
             return spread * n[f"{name}.weight"][0], spread * n[f"{name}.bias"] + mean
 
         second = n["value.2.weight"].T, n["value.2.bias"]
-        folded = (*fold_inputs("screen.0"), *fold_output("screen.2"))
-        folded += (*fold_inputs("value.0"), *second, *fold_output("value.4"))
+        folded = [*fold_inputs("screen.0"), *fold_output("screen.2")]
+        folded += [*fold_inputs("value.0"), *second, *fold_output("value.4")]
         return tuple(np.ascontiguousarray(array, np.float32) for array in folded)
 
 
@@ -155,9 +162,45 @@ def check_width(width: Any) -> int:
     return check_integer("planner width", width, 1, "keep a whole number of walks, 1 or more")
 
 
-def list_inputs(exploration: Exploration, fan: int) -> tuple[Any, ...]:
+@dataclass(frozen=True, eq=False)
+class SummedValues:
+    """Values of partial walks for a weighted sum of rewards: the sum of the values of its terms.
+
+    A term without learned values, or with a negative weight, is expected to keep its value.
+    """
+
+    terms: Sequence[tuple[float, Reward, PlannerAgent | None]]
+    """Weight, reward and planner of each term."""
+
+    def estimate_returns(
+        self, current: Exploration, groups: Int64 | None = None, gained: Float64 | None = None, budget: int = 2**62
+    ) -> Float64:
+        """Estimate the return of every extension of partial walks; all of them are evaluated."""
+        candidates = current.candidates
+        remaining = (current.steps - current.lengths[candidates.walks]).astype(np.float64)
+        estimates = np.zeros(len(candidates.nodes)) if gained is None else gained[candidates.walks]
+        trackers = getattr(current.tracker, "trackers", None)
+        for number, (weight, reward, planner) in enumerate(self.terms):
+            tracker = trackers[number] if trackers else reward.track(current.stack, current.nodes, current.lengths)
+            if planner is None or weight < 0:
+                term = tracker.candidate_values(candidates.offsets, candidates.nodes) * remaining
+            else:
+                term = planner.estimate_returns(current, tracker=tracker)
+            estimates = estimates + weight * term
+        return estimates
+
+    def scores(self, exploration: Exploration) -> Float64:
+        """Predict the return from each candidate on, without search."""
+        return exploration.round_scores(self.estimate_returns(exploration))
+
+
+def list_inputs(exploration: Exploration, fan: int, tracker: Tracker | None = None) -> tuple[Any, ...]:
     """Return the arguments that the kernels of `kernels.lookahead` have in common."""
-    stack = exploration.stack
+    stack, candidates = exploration.stack, exploration.candidates
+    if tracker is None:
+        now, values = exploration.values, exploration.candidate_values
+    else:
+        now, values = tracker.values(), tracker.candidate_values(candidates.offsets, candidates.nodes)
     return (
         stack.out.indptr,
         stack.out.indices,
@@ -165,10 +208,10 @@ def list_inputs(exploration: Exploration, fan: int) -> tuple[Any, ...]:
         stack.skeleton.indices,
         exploration.nodes,
         exploration.lengths,
-        exploration.values,
-        exploration.candidates.offsets,
-        exploration.candidates.nodes,
-        exploration.candidate_values,
+        now,
+        candidates.offsets,
+        candidates.nodes,
+        values,
         exploration.steps,
         fan,
         _LOGS,

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -22,13 +22,14 @@ from curiograph.agents.beam import BeamAgent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.layers import Weights
-from curiograph.agents.planner import DEFAULT_WIDTH, PlannerAgent, PlannerShape, ValueBeam, check_width
+from curiograph.agents.planner import DEFAULT_WIDTH, PlannerAgent, PlannerShape, SummedValues, ValueBeam, check_width
 from curiograph.arrays import Float64
 from curiograph.errors import AgentError, CuriographError, FileFormatError, SettingError, UnknownNameError
 from curiograph.exploration.mdp import Exploration
 from curiograph.files import open_atomic
 from curiograph.messages import quote_value, shorten_text
 from curiograph.rewards.base import Reward
+from curiograph.rewards.combined import list_terms
 from curiograph.tensors import open_tensors, write_tensors
 from curiograph.validation import is_integer
 
@@ -248,7 +249,8 @@ def _load_generalist(reward: str) -> TrainedAgent:
 class GeneralistPlanner(Agent):
     """The agent `planner`: uses the shipped values for the reward of the exploration, learned on many kinds of graphs.
 
-    A reward without learned values, such as one of your own, is planned for by a plain beam search of the same width.
+    For a sum of rewards, the values of its terms are added. A reward without learned values, such as one of your own,
+    is planned for by a plain beam search of the same width.
     """
 
     width: int = DEFAULT_WIDTH
@@ -280,11 +282,17 @@ class GeneralistPlanner(Agent):
 
 
 def _find_values(reward: Reward) -> Any:
-    """Return the shipped planner for a reward; None if there is none."""
-    return _load_planner(reward.name)
+    """Return the shipped values for a reward or for the terms of a sum; None if there are none."""
+    terms = list_terms(reward)
+    planners = [_load_planner(term.name) for _, term in terms]
+    if len(terms) == 1:
+        return planners[0]
+    if not any(planners):
+        return None
+    return SummedValues([(weight, term, planner) for (weight, term), planner in zip(terms, planners, strict=True)])
 
 
 @cache
-def _load_planner(reward: str) -> TrainedAgent | None:
+def _load_planner(reward: str) -> PlannerAgent | None:
     name = f"{reward}-all-planner"
-    return load_agent(name) if name in shipped_agents() else None
+    return cast(PlannerAgent, load_agent(name)) if name in shipped_agents() else None

@@ -98,7 +98,7 @@ def list_terms(reward: Reward) -> list[Term]:
     >>> [(weight, term.name) for weight, term in list_terms(as_reward("cpt"))]
     [(1.0, 'cpt')]
     """
-    return list(reward.terms) if isinstance(reward, CombinedReward) else [(1.0, reward)]
+    return list(getattr(reward, "terms", None) or [(1.0, reward)])
 
 
 def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:

@@ -16,7 +16,7 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.parallel.chunks import split_by_size
 from curiograph.rewards.base import Tracker
-from curiograph.rewards.combined import list_terms
+from curiograph.rewards.combined import Term, list_terms
 from curiograph.rewards.pairs import MAX_ALL
 from curiograph.rewards.registry import as_reward
 
@@ -81,6 +81,11 @@ class CancellableReward:
 
     name: str
     check: StopCheck
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Weights and rewards of a sum, empty for any other reward; a planner adds up the values of the terms."""
+        return getattr(as_reward(self.name), "terms", ())
 
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
         """Track the values of walks."""
