@@ -174,8 +174,8 @@ class RealNetworks(Experiment):
         settings = self.settings
         lines = [
             f"Share of the attainable return, (agent - random) / ({REFERENCE} - random), of {settings.steps}-node "
-            f"walks from {settings.episodes} starts on each network, ± standard error over starts. No agent was trained "
-            f"on these networks. Times are CPU times per decision on one core, relative to {REFERENCE}, the median of "
+            f"walks from {settings.episodes} starts on each network, ± standard error over starts. No agent was "
+            f"trained on them. Times are CPU times per decision on one core, relative to {REFERENCE}, the median of "
             f"{settings.repeats} runs with all agents in turns. An agent is below greedy if its share is lower by more "
             f"than {100 * TOLERANCE:.0f} points.",
             *(line for remark in self.remarks for line in ("", remark)),
