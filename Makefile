@@ -54,7 +54,7 @@ results: .venv/test.done
 	@if [ -d "$$CURIOGRAPH_DATA/real-networks" ]; then set -e; \
 		$(BIN)/curiograph reproduce real --out docs/results; \
 		for agent in $(LEADERBOARD); do \
-			$(BIN)/curiograph suite --agent $$agent --out docs/results/suite/$$agent.json; \
+			$(BIN)/curiograph suite --agent $$agent --out docs/results/suite/$$(echo $$agent | tr : -).json; \
 		done; \
 	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table and the leaderboard are not recomputed'; fi
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json

@@ -43,6 +43,7 @@ ABOVE, LEVEL, BELOW, NONE = VERDICTS = ("above", "level", "below", "-")
 """Verdicts on the learned agent; a dash if no agent is within the budget."""
 _LEVEL_SHARE = 0.99  # "level" requires a plain beam with at least this share of the widest one's return
 _ENVIRONMENTS = "paper-environments"
+_TICKS = (3, 10, 30, 100, 300, 1000, 3000)  # microseconds, in the figure
 
 
 @dataclass(frozen=True)
@@ -271,11 +272,15 @@ class Pareto(Experiment):
         """Plot return against time, one panel for each reward and family."""
         figure, panels = create_figure(13.0, 6.2, columns=len(FAMILIES), rows=len(REWARDS))
         handles: dict[str, Any] = {}
+        times = [m.microseconds for front in self.fronts if not front.real for m in front.measurements.values()]
         for row, reward in zip(panels, REWARDS, strict=True):
             for panel, (family, model) in zip(row, FAMILIES.items(), strict=True):
                 front = next((f for f in self.fronts if (f.reward, f.graphs, f.real) == (reward, family, False)), None)
                 panel.set_title(f"{reward}, {model.title}", fontsize=10)
                 panel.set_xscale("log")
+                panel.minorticks_off()
+                panel.set_xticks(_TICKS, [f"{tick:,}" for tick in _TICKS])
+                panel.set_xlim(0.8 * min(times), 1.25 * max(times))
                 panel.spines[["top", "right"]].set_visible(False)
                 if front is not None:
                     handles |= _plot_front(front, panel)
