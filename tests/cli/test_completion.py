@@ -31,11 +31,13 @@ def complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 
 
 def test_values_come_from_the_registries(complete):
-    assert complete("explore", "g", "--agent", "")[:6] == [
-        "random", "max-degree", "min-degree", "greedy", "horizon", "beam",
+    assert complete("explore", "g", "--agent", "")[:7] == [
+        "random", "max-degree", "min-degree", "greedy", "horizon", "planner", "beam",
     ]  # fmt: skip
     assert set(shipped_agents()) <= set(complete("evaluate", "--agent", ""))
-    assert complete("explore", "g", "--agent", "igt-rg") == ["igt-rg", "igt-rg-horizon", "igt-rg-paper"]
+    assert complete("explore", "g", "--agent", "igt-rg") == [
+        "igt-rg", "igt-rg-horizon", "igt-rg-paper", "igt-rg-planner",
+    ]  # fmt: skip
     assert complete("rank", "g", "--reward", "") == ["igt", "cpt"]
     assert complete("evaluate", "--family", "") == ["rg", "ws", "ba", "er"]
     assert complete("train", "--agent", "h") == ["horizon"]
