@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people train-all ablation fuzz clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people train-all ablation paper-gap fuzz clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -43,12 +43,20 @@ docs: .venv/docs.done
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'Open site/index.html; with search: python3 -m http.server --directory site'
 
-# Generate the results that README and docs show.
+# Generate the results that README and docs show. With CURIOGRAPH_DATA, also those on published graphs and real networks.
+LEADERBOARD ?= random greedy beam:1 beam:8 beam:64 horizon planner:1 planner:4 planner planner:32
 results: .venv/test.done
 	$(BIN)/curiograph reproduce table1 --seeds 3 --episodes all --beam-episodes 25 --out docs/results
 	$(BIN)/curiograph reproduce lengths --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce sizes --graphs 6 --episodes 12 --beam-episodes 3 --out docs/results
 	$(BIN)/curiograph reproduce walltime --out docs/results
+	$(BIN)/curiograph reproduce pareto --out docs/results
+	@if [ -d "$$CURIOGRAPH_DATA/real-networks" ]; then set -e; \
+		$(BIN)/curiograph reproduce real --out docs/results; \
+		for agent in $(LEADERBOARD); do \
+			$(BIN)/curiograph suite --agent $$agent --out docs/results/suite/$$(echo $$agent | tr : -).json; \
+		done; \
+	else echo 'make: CURIOGRAPH_DATA has no real-networks; their table and the leaderboard are not recomputed'; fi
 	$(BIN)/python -m benchmarks.run --out docs/results/bench.json
 	$(BIN)/python scripts/compare_pairs.py
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
@@ -101,6 +109,12 @@ train-all: .venv/test.done
 
 ablation: .venv/test.done
 	$(BIN)/python scripts/ablation.py --runs runs/ablation --out docs/results
+
+# Compare the paper preset with the published code on the published graphs, paper-environments in CURIOGRAPH_DATA.
+paper-gap: .venv/test.done
+	@test -d "$$CURIOGRAPH_DATA/paper-environments" || { echo 'make: CURIOGRAPH_DATA has no paper-environments;' \
+		'set it to the folder that holds them' >&2; exit 2; }
+	$(BIN)/python scripts/paper_gap.py "$$CURIOGRAPH_DATA/paper-environments" --runs runs/paper-gap --out docs/results
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv

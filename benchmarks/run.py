@@ -18,6 +18,7 @@ import numpy as np
 from benchmarks.centrality import measure_pagerank, measure_pagerank_batch, measure_push
 from benchmarks.command import create_parser, exit_on_error, show_results
 from benchmarks.curious import measure_curious_pagerank, measure_recommendation
+from benchmarks.environments import measure_environments
 from benchmarks.learning import measure_acting, measure_training
 from benchmarks.report import COLUMNS, Report, Result, compare_with_limit, compare_with_peer, describe_machine
 from benchmarks.timing import time_medians
@@ -60,6 +61,7 @@ def run(*, quick: bool = False, seed: int = 0, progress: Progress = no_progress)
         "gaps": measure_gaps,
         "compressibility": measure_compressibility,
         "episodes": measure_episodes,
+        "environments": measure_gymnasium,
         "learning": measure_learning,
         "centrality": measure_centrality,
         "loading": measure_loading,
@@ -174,6 +176,11 @@ def measure_episodes(report: Report, quick: bool) -> None:
             report.results.append(Result(f"a walk by {agent}, {reward}", f"{1 / seconds:,.0f} walks/s", seconds))
             if agent == "beam" and reward == "igt":
                 report.results.append(compare_with_limit("a decision by beam, igt", "width 256", seconds / 9, 5e-3))
+
+
+def measure_gymnasium(report: Report, quick: bool) -> None:
+    """Time the vector environment."""
+    report.results += measure_environments(report.seed, quick)
 
 
 def measure_learning(report: Report, quick: bool) -> None:

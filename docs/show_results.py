@@ -16,6 +16,7 @@ from show_scale import format_plan, format_scale, format_sizes, format_walks
 
 import curiograph as cg
 from benchmarks.report import format_ratio, format_seconds
+from curiograph.leaderboard.results import format_leaderboard
 from curiograph.paper.experiment import redraw_figures
 from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.plotting.growth import build_step_curve
@@ -130,20 +131,21 @@ def format_recommendations(tops: dict[str, Any]) -> list[str]:
 
 def format_summary(run: dict[str, Any]) -> list[str]:
     """Format Table 1 for README: the main agents, and the mean share of the attainable return."""
-    agents = ("random", "greedy", "gnn", "horizon", "beam")
+    known = run["cells"][0]["results"]
+    agents = [name for name in ("random", "greedy", "gnn", "horizon", "planner", "beam") if name in known]
     lines = [
-        "| reward | graphs | random | greedy | GNN of the paper | gnn | horizon | beam |",
-        "|---|---|---:|---:|---:|---:|---:|---:|",
+        f"| reward | graphs | random | greedy | GNN of the paper | {' | '.join(agents[2:])} |",
+        "|---|---|---:|---:|---:" + "|---:" * len(agents[2:]) + "|",
     ]
     for cell in run["cells"]:
         results = [cell["results"][name] for name in agents]
         columns = [f"{result['mean']:.2f} ± {result['sem_by_graph']:.2f}" for result in results]
         columns.insert(2, f"{cell['paper']['gnn']['mean']:.2f}")
         lines.append(f"| {cell['reward']} | {cell['family'].upper()} | {' | '.join(columns)} |")
-    shares = [[cell["shares"][name]["share"] for name in ("greedy", "gnn", "horizon")] for cell in run["cells"]]
-    greedy, gnn, horizon = (sum(column) / len(column) for column in zip(*shares, strict=True))
+    shares = [[cell["shares"][name]["share"] for name in agents[1:-1]] for cell in run["cells"]]
+    greedy, *trained = (sum(column) / len(column) for column in zip(*shares, strict=True))
     paper = sum(cell["paper_shares"]["gnn"] for cell in run["cells"]) / len(run["cells"])
-    means = " | ".join(f"{share:.0%}" for share in (0, greedy, paper, gnn, horizon, 1))
+    means = " | ".join(f"{share:.0%}" for share in (0, greedy, paper, *trained, 1))
     return [*lines, f"| mean share | | {means} |"]
 
 
@@ -310,9 +312,29 @@ def fill_tables() -> None:
         if run is not None:
             replace_table(marker, format_lines(run), page)
     replace_table("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")
+    write_leaderboard()
     bench = load_run("bench")
     if bench is not None:
         (RESULTS / "bench.md").write_text("\n".join([*format_bench(bench), ""]))
+
+
+def build_leaderboard(results: list[cg.SuiteResult]) -> str:
+    """Return the page of the leaderboard."""
+    first = results[0]
+    head = (
+        f"Suite {first.suite}: mean share of the ceiling, (agent - random) / (ceiling - random), by group of tasks and "
+        "reward; the ceiling is a wide beam search. Mean: over all groups and rewards, where a missing group counts as "
+        f"zero. Time: CPU time per decision on one core relative to `{first.reference}`, geometric mean over tasks, "
+        "both measured in the same run. [Beat our table](../beat-our-table.md) shows how to add a row."
+    )
+    return "\n".join([head, "", *format_leaderboard(results), ""])
+
+
+def write_leaderboard() -> None:
+    """Write the leaderboard from the stored results of all agents."""
+    stored = sorted((RESULTS / "suite").glob("*.json"))
+    if stored:
+        (RESULTS / "leaderboard.md").write_text(build_leaderboard([cg.SuiteResult.load(path) for path in stored]))
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ STEPS = {
 }  # fmt: skip
 """Training steps of the horizon agents: information gaps, above all with long loops, are harder to predict."""
 TEST_SEEDS, TEST_GRAPHS = 3, 10
+PLANNER_SEEDS = 3
 
 
 def list_trainings() -> Iterator[tuple[str, list[str]]]:
@@ -52,6 +53,12 @@ def list_trainings() -> Iterator[tuple[str, list[str]]]:
             if (reward, family) == ("cpt", "ws"):  # greedy is hard to beat in long walks here: train more on them
                 options += ["--set", "far_every=2", "--set", "far_walks=8", "--set", "far_weight=100"]
             yield f"{reward}-{family}-horizon", ["--reward", reward, *options]
+    for seed in range(PLANNER_SEEDS):
+        for reward in REWARDS:
+            yield _list_planner(reward, "all", seed)
+        for family in FAMILIES:
+            for reward in REWARDS:
+                yield _list_planner(reward, family, seed)
     for family in FAMILIES:
         for reward in REWARDS:
             yield f"{reward}-{family}", ["--reward", reward, "--agent", "gnn", "--family", family]
@@ -59,6 +66,20 @@ def list_trainings() -> Iterator[tuple[str, list[str]]]:
         for reward in REWARDS:
             yield f"{reward}-{family}-paper", ["--reward", reward, "--agent", "gnn", "--family", family,
                                                "--preset", "paper"]  # fmt: skip
+
+
+def _list_planner(reward: str, family: str, seed: int) -> tuple[str, list[str]]:
+    """Return the name and the training options of a planner; specialists start from the planner for all graphs."""
+    options = ["--reward", reward, "--agent", "planner", "--seed", str(seed)]
+    options += ["--set", f"beam={48 if reward == 'igt' else 32}", "--set", f"far_nodes={50 if reward == 'igt' else 30}"]
+    if family == "all":
+        steps, share = ("300", "0.3") if reward == "igt" else ("200", "0.15")
+        options += ["--family", "broad", "--graphs", "400", "--nodes", "1000"]
+    else:
+        steps, share = "80", "0.15"
+        options += ["--family", family, "--start", f"{reward}-all-planner", "--set", "learning_rate=0.001"]
+    options += ["--train-steps", steps, "--set", f"far_share={share}"]
+    return f"{reward}-{family}-planner" + (f"-seed{seed}" if seed else ""), options
 
 
 def train_agent(name: str, options: list[str], runs: Path) -> None:
@@ -72,7 +93,13 @@ def train_agent(name: str, options: list[str], runs: Path) -> None:
     agent = read_agent(folder / AGENT_FILE)
     reward, family = name.split("-")[:2]
     returns = {each: evaluate_agent(agent, reward, each) for each in (FAMILIES if family == "all" else [family])}
-    cg.save_agent(agent, SHIPPED / f"{name}.safetensors", {**agent.card, "returns": returns})
+    base, _, seed = name.partition("-seed")
+    if seed:  # only the first seed is shipped; its card lists the returns of the others
+        shipped = cg.load_agent(base)
+        others = dict(shipped.card.get("seeds", {})) | {seed: returns}
+        cg.save_agent(shipped, SHIPPED / f"{base}.safetensors", {**shipped.card, "seeds": others})
+    else:
+        cg.save_agent(agent, SHIPPED / f"{name}.safetensors", {**agent.card, "returns": returns})
     if name.endswith("-all-horizon"):
         shutil.copy(folder / "curves.png", FIGURES / f"training-{name}.png")
     print(name, {each: round(result["mean"], 3) for each, result in returns.items()}, flush=True)
@@ -108,8 +135,9 @@ def main() -> None:
                     return
                 name, options = waiting.pop(0)
             start = options[options.index("--start") + 1] if "--start" in options else None
-            if start in done:
-                done[start].wait()
+            for earlier in (start, name.partition("-seed")[0]):
+                if earlier in done and earlier != name:
+                    done[earlier].wait()
             try:
                 if not failed:
                     train_agent(name, options, arguments.runs)

@@ -120,6 +120,23 @@ def test_bench_page_has_every_ratio() -> None:
         assert (f"| {result['what']} | {result['size']} |" in page) == (result["ratio"] is not None)
 
 
+def test_gap_page_shows_the_stored_trainings() -> None:
+    stored = json.loads((DOCS / "results" / "paper_gap.json").read_text())
+    script = load_script(DOCS.parent / "scripts" / "paper_gap.py")
+    assert (DOCS / "results" / "paper_gap.md").read_text() == script.format_page(stored["shipped"], stored["trainings"])
+    trained = [(run["variant"], run["family"], run["steps"]) for run in stored["trainings"]]
+    assert trained == script.TRAININGS
+    for run in stored["trainings"]:
+        assert run["chosen"] == max(run["curve"], key=lambda point: point["validation"])
+
+
+def test_leaderboard_is_that_of_the_stored_runs() -> None:
+    stored = [cg.SuiteResult.load(path) for path in sorted((DOCS / "results" / "suite").glob("*.json"))]
+    page = (DOCS / "results" / "leaderboard.md").read_text()
+    assert page == load_script(DOCS / "show_results.py").build_leaderboard(stored)
+    assert all(f"| {result.agent} |" in page for result in stored)
+
+
 def test_results_get_a_heading_and_keep_their_text() -> None:
     text = "r: this line looks like a setting of the page\n\n| a table |"
     page = load_hook("results").add_heading("table2", "Table 2", text)

@@ -19,6 +19,7 @@ GROUPS = {
     "centrality": "Centrality",
     "recommendation": "Recommendation",
     "human": "Human choices",
+    "leaderboard": "Leaderboard",
     "errors": "Errors",
 }
 """Packages with public names, in the order of their imports, and the titles of their pages."""

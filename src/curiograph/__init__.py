@@ -53,10 +53,12 @@ if TYPE_CHECKING:
     from curiograph.errors import UnknownNodeError as UnknownNodeError
     from curiograph.errors import WalkError as WalkError
     from curiograph.exploration.gym_env import ExplorationEnv as ExplorationEnv
+    from curiograph.exploration.gym_vector_env import ExplorationVectorEnv as ExplorationVectorEnv
     from curiograph.exploration.mdp import Candidates as Candidates
     from curiograph.exploration.mdp import Exploration as Exploration
     from curiograph.exploration.mdp import begin as begin
     from curiograph.graph import toys as toys
+    from curiograph.graph.curriculum import generate_curriculum as generate_curriculum
     from curiograph.graph.generators import generate as generate
     from curiograph.graph.generators import generate_large as generate_large
     from curiograph.graph.generators import generate_split as generate_split
@@ -77,6 +79,11 @@ if TYPE_CHECKING:
     from curiograph.growth.records import Growth as Growth
     from curiograph.growth.records import Growths as Growths
     from curiograph.growth.survival import GapSurvival as GapSurvival
+    from curiograph.leaderboard.gym_policy import GymPolicy as GymPolicy
+    from curiograph.leaderboard.results import SuiteResult as SuiteResult
+    from curiograph.leaderboard.results import TaskResult as TaskResult
+    from curiograph.leaderboard.suite import Suite as Suite
+    from curiograph.leaderboard.suite import suite as suite
     from curiograph.recommendation.prepared import CuriousRanker as CuriousRanker
     from curiograph.recommendation.ranker import Ranker as Ranker
     from curiograph.recommendation.ranker import check_ranker as check_ranker
@@ -88,10 +95,12 @@ if TYPE_CHECKING:
     from curiograph.recommendation.recommender import recommend as recommend
     from curiograph.rewards.base import Reward as Reward
     from curiograph.rewards.base import Tracker as Tracker
+    from curiograph.rewards.combined import CombinedReward as CombinedReward
     from curiograph.rewards.custom import CallableReward as CallableReward
     from curiograph.rewards.rate_distortion import RateDistortion as RateDistortion
     from curiograph.rewards.rate_distortion import compressibility as compressibility
     from curiograph.rewards.rate_distortion import rate_distortion as rate_distortion
+    from curiograph.rewards.registry import as_reward as as_reward
     from curiograph.rewards.registry import check_reward as check_reward
     from curiograph.rewards.topology import betti as betti
     from curiograph.training.sweep import train_many as train_many
@@ -116,7 +125,9 @@ _HOMES = {
     "centrality.walk_statistics": ["WalkComparison", "WalkStatistics", "compare_walks", "walk_statistics"],
     "errors": [name for name, value in vars(errors).items() if isinstance(value, type)],
     "exploration.gym_env": ["ExplorationEnv"],
+    "exploration.gym_vector_env": ["ExplorationVectorEnv"],
     "exploration.mdp": ["Candidates", "Exploration", "begin"],
+    "graph.curriculum": ["generate_curriculum"],
     "graph.generators": ["generate", "generate_large", "generate_split"],
     "graph.graph": ["Graph"],
     "graph.io.read": ["read_graph"],
@@ -129,15 +140,19 @@ _HOMES = {
     "growth.plots": ["animate_walk", "plot_walk"],
     "growth.records": ["Gap", "Growth", "Growths"],
     "growth.survival": ["GapSurvival"],
+    "leaderboard.gym_policy": ["GymPolicy"],
+    "leaderboard.results": ["SuiteResult", "TaskResult"],
+    "leaderboard.suite": ["Suite", "suite"],
     "recommendation.prepared": ["CuriousRanker"],
     "recommendation.ranker": ["Ranker", "check_ranker"],
     "recommendation.rankers": ["MixtureRanker", "PageRankRanker"],
     "recommendation.reasons": ["Reason"],
     "recommendation.recommender": ["Recommendations", "Recommender", "recommend"],
     "rewards.base": ["Reward", "Tracker"],
+    "rewards.combined": ["CombinedReward"],
     "rewards.custom": ["CallableReward"],
     "rewards.rate_distortion": ["RateDistortion", "compressibility", "rate_distortion"],
-    "rewards.registry": ["check_reward"],
+    "rewards.registry": ["as_reward", "check_reward"],
     "rewards.topology": ["betti"],
     "training.sweep": ["train_many"],
     "training.trainer": ["train"],

@@ -10,6 +10,8 @@ from curiograph.agents.evaluate import evaluate
 from curiograph.centrality.pagerank import pagerank
 from curiograph.centrality.push import pagerank_top
 from curiograph.centrality.walk_statistics import compare_walks
+from curiograph.exploration.gym_env import ExplorationEnv
+from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
 from curiograph.graph.toys import grid, library
@@ -43,6 +45,8 @@ def warm_up() -> float:
         pagerank(graph, history=[labels] * 4)
         pagerank_top(graph, labels, k=2)
     recommend(library(), ["music", "physics"]).to_dict()
+    for env in (ExplorationEnv(grid(3, 3), observation="subgraph"), ExplorationVectorEnv(2, [grid(3, 3), library()])):
+        env.reset(seed=0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "links.tsv"
         path.write_text("a\tb\nb\tc\n")

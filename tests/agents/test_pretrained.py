@@ -19,6 +19,7 @@ from safetensors.numpy import save
 import curiograph as cg
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.planner import PlannerAgent, PlannerShape
 from curiograph.agents.pretrained import AGENT_FILE, load_agent, save_agent, shipped_agents
 from curiograph.agents.registry import as_agent
 from oracles import reference
@@ -36,7 +37,12 @@ def horizon() -> HorizonAgent:
     return HorizonAgent(shape, reference.draw_weights(shape.weights(), 1), "small-horizon")
 
 
-BOTH = pytest.mark.parametrize("agent", [gnn(), horizon()], ids=["gnn", "horizon"])
+def planner() -> PlannerAgent:
+    shape = PlannerShape(fan=8)
+    return PlannerAgent(shape, reference.draw_weights(shape.weights(), 2), "small-planner")
+
+
+ALL = pytest.mark.parametrize("agent", [gnn(), horizon(), planner()], ids=["gnn", "horizon", "planner"])
 
 
 def split_file(file: Path) -> tuple[dict, bytes]:
@@ -79,7 +85,7 @@ def read_error(file: Path, error: type[Exception] = cg.FileFormatError) -> str:
 # ---- there and back -------------------------------------------------------------------------------------------------
 
 
-@BOTH
+@ALL
 def test_helper_writes_the_same_arrays_as_save_agent(agent, tmp_path):
     straight = write_file(agent, tmp_path / "a.safetensors")
     save_agent(agent, tmp_path / "b.safetensors")
@@ -87,7 +93,7 @@ def test_helper_writes_the_same_arrays_as_save_agent(agent, tmp_path):
     assert load_agent(straight).card == load_agent(tmp_path / "b.safetensors").card
 
 
-@BOTH
+@ALL
 def test_round_trip_is_bit_identical(agent, tmp_path):
     file = save_file(agent, tmp_path / "agent.safetensors")
     loaded = load_agent(file)
@@ -101,7 +107,7 @@ def test_round_trip_is_bit_identical(agent, tmp_path):
     assert loaded.scores(batch).tobytes() == agent.scores(batch).tobytes()
 
 
-@BOTH
+@ALL
 def test_card_is_in_the_header_and_in_a_json_file(agent, tmp_path):
     file = tmp_path / "agent.safetensors"
     returned = save_agent(agent, file, CARD)
@@ -116,7 +122,7 @@ def test_card_is_in_the_header_and_in_a_json_file(agent, tmp_path):
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [file.name]
 
 
-@BOTH
+@ALL
 def test_saving_again_gives_the_same_bytes(agent, tmp_path):
     file = save_file(agent, tmp_path / "agent.safetensors")
     first = file.read_bytes()
@@ -124,7 +130,7 @@ def test_saving_again_gives_the_same_bytes(agent, tmp_path):
     assert file.read_bytes() == first
 
 
-@BOTH
+@ALL
 def test_load_from_file_folder_and_text(agent, tmp_path):
     file = save_file(agent, tmp_path / AGENT_FILE)
     for source in (file, str(file), tmp_path, str(tmp_path)):
@@ -158,7 +164,7 @@ def test_weights_that_are_not_contiguous(tmp_path):
     assert all(np.array_equal(loaded.network[name], array) for name, array in agent.network.items())
 
 
-@BOTH
+@ALL
 def test_renamed_agent_is_saved_with_its_new_name(agent, tmp_path):
     loaded = load_agent(save_file(agent, tmp_path / "agent.safetensors"))
     renamed = save_agent(replace(loaded, name="renamed"), tmp_path / "renamed.safetensors")
@@ -169,7 +175,7 @@ def test_renamed_agent_is_saved_with_its_new_name(agent, tmp_path):
 # ---- refusals -------------------------------------------------------------------------------------------------------
 
 
-@BOTH
+@ALL
 def test_truncated_files(agent, tmp_path):
     file = write_file(agent, tmp_path / "agent.safetensors")
     whole = file.read_bytes()
@@ -362,7 +368,7 @@ def test_very_deep_networks(tmp_path):
     assert read_error(file) == "is not a whole horizon agent: it lacks array 'messages.2.bias'."
 
 
-@BOTH
+@ALL
 def test_missing_and_extra_arrays(agent, tmp_path):
     file = tmp_path / "agent.safetensors"
     kind = agent.name.removeprefix("small-")
@@ -377,7 +383,7 @@ def test_missing_and_extra_arrays(agent, tmp_path):
     assert f"is not a whole {kind} agent: it lacks array " in read_error(file)
 
 
-@BOTH
+@ALL
 def test_wrong_shapes(agent, tmp_path):
     file = tmp_path / "agent.safetensors"
     for name, array in agent.network.items():
@@ -409,7 +415,7 @@ def test_dtypes_that_numpy_lacks(code, tmp_path):
     read_error(file)
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
 def test_weights_that_are_not_finite(agent, number, tmp_path):
     for name, array in agent.network.items():

@@ -6,14 +6,13 @@ import importlib.util
 import json
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 import curiograph as cg
 from curiograph.graph.generators import FAMILIES
-from curiograph.training.config import make_settings
+from curiograph.training.config import describe_settings, make_settings
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "train_all.py"
 
@@ -56,7 +55,7 @@ def test_card_has_the_training_command(name):
     assert card["licence"] == "MIT"
     changes = card["training"]["settings"]
     known = make_settings(card["kind"], "paper" if name.endswith("paper") else "best", {})
-    assert set(changes) == set(asdict(known))
+    assert set(changes) == set(describe_settings(known))
     assert changes["steepest"] == known.steepest
     assert all(found["walks"] == 1500 for found in card["returns"].values())
 

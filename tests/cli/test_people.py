@@ -141,7 +141,10 @@ def test_hypotheses_count_what_was_dropped(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["measure", "toy:library", "--walk", "music", "--user", "who"], "options of tables, such as --user"),
+        (
+            ["measure", "toy:library", "--walk", "music", "--user", "who"],
+            "such as --user, --session-gap, --table and --group, are for --walks FILE",
+        ),
         (["rank", "toy:library", "--history", "music", "--lenient"], "are for --histories FILE"),
         (["measure", "toy:library", "--walks", "x", "--walk-file", "y"], "give one of --walk a,b,c, --walk-file FILE"),
         (["predict", "wikispeedia", "--user", "who"], "but wikispeedia has columns of its own"),

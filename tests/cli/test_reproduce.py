@@ -21,6 +21,7 @@ SMALL = {
     "lengths": ["--graphs", "2", "--episodes", "2", "--beam-episodes", "1", "--longest", "5"],
     "sizes": ["--graphs", "2", "--episodes", "2", "--beam-episodes", "1", "--largest", "10"],
     "walltime": ["--largest", "5", "--walks", "2", "--repeats", "1"],
+    "pareto": ["--graphs", "2", "--episodes", "1", "--widest", "2", "--repeats", "1", "--no-real"],
 }
 
 
@@ -55,7 +56,8 @@ def test_json_without_trained_agents_and_peers(
     done = run("reproduce", name, *SMALL[name], "--out", str(tmp_path), "--json", "--quiet")
     document = json.loads(done.out)
     assert done.err == ""
-    assert "Left out, no such agent is shipped: gnn; horizon." in document["remarks"]
+    left_out = f"Left out, no such agent is shipped: gnn; horizon{'; planner' if name == 'lengths' else ''}."
+    assert left_out in document["remarks"]
     missing = "ripser is not installed, so it was not timed: pip install 'curiograph[bench]'."
     assert (missing in document["remarks"]) == (name == "walltime")
 
@@ -69,6 +71,8 @@ def test_json_without_trained_agents_and_peers(
         (["lengths", "--longest", "2"], "Invalid value for '--longest'"),
         (["sizes", "--graphs", "1"], "Invalid value for '--graphs'"),
         (["walltime", "--family", "xy"], "there is no family 'xy'"),
+        (["pareto", "--widest", "0"], "Invalid value for '--widest'"),
+        (["real", "--from", "/nowhere"], "/nowhere: has no edge lists"),
         (["walltime", "--out", "/dev/null/results"], "cannot write to /dev/null"),
     ],
 )

@@ -17,6 +17,7 @@ def test_columns_name_shipped_agents(small_agents: Path) -> None:
     assert list(named) == list(table1.COLUMNS)
     assert named["gnn-paper"] == "cpt-ws-paper"
     assert named["horizon+beam"] == "cpt-ws-horizon+beam:8"
+    assert named["planner"] == "cpt-ws-planner"
     assert comparison.describe_missing(table1.COLUMNS) == []
 
 

@@ -10,13 +10,15 @@ from curiograph.paper import curves, lengths, sizes
 from support.evaluations import create_evaluation
 
 
-def test_lengths_use_a_narrow_planner_for_long_walks(small_agents: Path) -> None:
+def test_lengths_use_a_narrow_beam_for_long_walks(small_agents: Path) -> None:
     settings = lengths.Settings(graphs=2, episodes=2, beam_episodes=1, lengths=(4, 12), nodes=12)
     result = lengths.run(settings)
     points = result.points
     assert len(points) == 2 * 4 * 2
     assert {point.results["beam"].agent for point in points} == {"beam", "beam:32"}
     text = result.to_markdown()
+    assert all(point.results["planner"].agent.endswith("-planner") for point in points)
+    assert "Walks of 12 nodes: planner earns at least as much as greedy in " in text
     assert "Walks of 12 nodes: horizon earns at least as much as greedy in " in text
     assert "256 walks up to 10 nodes and 32 beyond" in text
     assert str(result.to_dict()) == str(lengths.run(settings).to_dict())

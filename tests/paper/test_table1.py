@@ -25,9 +25,8 @@ def test_all_columns_are_present_and_reproducible(small_agents: Path) -> None:
     assert all(cell.normalize_return("random") == (0.0, 0.0) for cell in cells if cell.reward == "cpt")
     assert all(cell.normalize_return("beam") == (1.0, 0.0) for cell in cells if cell.reward == "cpt")
     text = result.to_markdown()
-    assert (
-        "| reward | family | greedy | gnn-paper | gnn | horizon | horizon+beam | paper's greedy | paper's GNN |" in text
-    )
+    normalized = ("greedy", "gnn-paper", "gnn", "horizon", "horizon+beam", "planner", "paper's greedy", "paper's GNN")
+    assert f"| reward | family | {' | '.join(normalized)} |" in text
     assert "gnn earns more than the paper's GNN in" in text
     document = result.to_dict()
     assert all(isinstance(cell["gnn_above_greedy"], bool) for cell in document["cells"])
@@ -39,7 +38,7 @@ def test_all_columns_are_present_and_reproducible(small_agents: Path) -> None:
 def test_without_trained_agents(no_agents: Path, tmp_path: Path) -> None:
     result = table1.run(SMALL)
     assert result.columns == [*table1.BASELINES, "beam"]
-    assert "Left out, no such agent is shipped: gnn-paper; gnn; horizon; horizon+beam." in result.to_markdown()
+    assert "Left out, no such agent is shipped: gnn-paper; gnn; horizon; horizon+beam; planner." in result.to_markdown()
     assert result.to_dict()["cells"][0]["gnn_above_paper"] is None
     result.save_plot(tmp_path / "table1.png")
     assert (tmp_path / "table1.png").stat().st_size > 10_000

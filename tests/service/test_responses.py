@@ -59,11 +59,23 @@ def test_measure_equals_library(api):
     assert bare["compressibility"] == [None] * 6
 
 
-@pytest.mark.parametrize("agent", ["greedy", "beam:4", "random", "igt-rg-horizon"])
+@pytest.mark.parametrize("agent", ["greedy", "beam:4", "planner", "planner:2", "random", "igt-rg-horizon"])
 def test_explore_equals_library(api, agent):
     result = post(api, "explore", graph="rg", agent=agent, reward="igt", start=7, steps=8, seed=3)
     graph = cg.generate("rg", nodes=50, seed=3)
     assert result == cg.explore(graph, agent, "igt", 7, 8, seed=3).to_dict()
+
+
+def test_sum_of_rewards_equals_library(api):
+    graph = cg.generate("rg", nodes=50, seed=3)
+    result = post(api, "explore", graph="rg", agent="beam:4", reward="0.5*cpt+igt", start=7, steps=8, seed=3)
+    assert result == cg.explore(graph, "beam:4", "igt+0.5*cpt", 7, 8, seed=3).to_dict()
+    view = post(api, "look", graph="rg", walk=[7], agent="greedy", reward="igt+0.5*cpt", seed=3)
+    assert view["choice"] == cg.explore(graph, "greedy", "igt+0.5*cpt", 7, 2, seed=3).nodes[1]
+    rank = {"graph": LIBRARY, "history": ["music"], "agent": "greedy", "k": 3, "seed": 1}
+    first = post(api, "rank", **rank, reward="igt+cpt")["ranking"][0]
+    eta = cg.curious_pagerank(cg.toys.library(), "greedy", 0.85, ["music"], reward="igt+cpt", seed=1)
+    assert (first["node"], first["score"]) == eta.top(1)[0]
 
 
 def test_look_step_by_step_equals_explore(api):
@@ -188,6 +200,8 @@ def test_search_order():
         ("explore", {"graph": LIBRARY, "agent": "/etc/passwd"}, 422, "no agent"),
         ("explore", {"graph": LIBRARY, "agent": "beam:9999"}, 422, "at most 256"),
         ("explore", {"graph": LIBRARY, "agent": "horizon+beam:9999"}, 422, "at most 256"),
+        ("explore", {"graph": LIBRARY, "agent": "planner:9999"}, 422, "at most 256"),
+        ("explore", {"graph": LIBRARY, "agent": "../planner:4"}, 422, "there is no agent"),
         ("explore", {"graph": LIBRARY, "agent": "greedy+beam:8"}, 422, "cannot guide"),
         ("explore", {"graph": LIBRARY, "reward": "fun"}, 422, "no reward 'fun'"),
         ("explore", {"graph": LIBRARY, "steps": 501}, 422, "at most 500"),

@@ -10,7 +10,8 @@ from curiograph.training import logging, trainer
 SETS = cg.generate_split("er", nodes=14, train=4, val=2, test=0, seed=3)
 GNN = {"walk_nodes": 6, "warmup": 4, "batch": 8, "buffer": 200, "validate_every": 4, "validation_walks": 3}
 HORIZON = GNN | {"walks": 3, "beam": 2, "far_nodes": 9, "layers": 2, "width": 8, "near": 6}
-SETTINGS = {"gnn": GNN, "horizon": HORIZON}
+PLANNER = GNN | {"walks": 4, "beam": 4, "updates": 2, "options": 4, "far_nodes": 9, "fan": 8}
+SETTINGS = {"gnn": GNN, "horizon": HORIZON, "planner": PLANNER}
 _OPTIONS = [word for name, value in GNN.items() for word in ("--set", f"{name}={value}")]
 COMMAND = ["train", "--family", "ws", "--nodes", "14", "--graphs", "3", "--train-steps", "8", *_OPTIONS]
 """Command line of a training of `gnn`."""

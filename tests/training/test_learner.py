@@ -13,12 +13,14 @@ import curiograph as cg  # noqa: E402
 from curiograph.agents.beam import BeamAgent  # noqa: E402
 from curiograph.agents.gnn import GnnShape, Subgraphs  # noqa: E402
 from curiograph.agents.horizon import HorizonShape, Neighborhoods  # noqa: E402
+from curiograph.agents.planner import PlannerShape, compute_features  # noqa: E402
 from curiograph.exploration.mdp import begin  # noqa: E402
 from curiograph.rewards.registry import as_reward  # noqa: E402
 from curiograph.training.checkpoint import load_checkpoint, save_checkpoint  # noqa: E402
-from curiograph.training.config import DqnSettings, ExpertIterationSettings  # noqa: E402
+from curiograph.training.config import DqnSettings, ExpertIterationSettings, ValueSettings  # noqa: E402
 from curiograph.training.dqn import DqnLearner  # noqa: E402
 from curiograph.training.expert_iteration import ExpertIterationLearner  # noqa: E402
+from curiograph.training.value_learning import ValueLearner  # noqa: E402
 
 PROGRESS = {"finished": False, "best": 0.5, "best_step": 0, "stale": 0, "seconds": 0.0}
 GRAPHS = cg.generate_split("er", nodes=14, train=4, val=0, test=0, seed=3).train
@@ -27,11 +29,16 @@ SMALL_EXPERT = replace(
     ExpertIterationSettings(), train_steps=40, warmup=5, batch=8, buffer=50, walks=3, beam=2, walk_nodes=6, far_nodes=9,
     shape=HorizonShape(width=8, layers=2, near=6),
 )  # fmt: skip
+SMALL_VALUES = replace(
+    ValueSettings(), train_steps=40, warmup=3, batch=8, buffer=50, walks=4, beam=4, updates=2, options=4, walk_nodes=6,
+    far_nodes=9, shape=PlannerShape(fan=8),
+)  # fmt: skip
 LEARNERS = {
     "gnn": (DqnLearner, SMALL_DQN),
     "gnn, 1-step, double": (DqnLearner, replace(SMALL_DQN, returns=1, double=True)),
     "gnn, paper": (DqnLearner, replace(SMALL_DQN, act_with="target", returns=1, loss="mse", scale_returns=False)),
     "horizon": (ExpertIterationLearner, SMALL_EXPERT),
+    "planner": (ValueLearner, SMALL_VALUES),
 }
 
 
@@ -211,3 +218,22 @@ def test_long_walk_states_are_longer_than_training_walks():
     far = kept["length"] >= made.settings.walk_nodes
     assert np.any(far)
     assert np.all(kept["ahead"][far] <= made.settings.shape.far_lookahead)
+
+
+def test_planner_learns_what_beam_search_still_earns():
+    learner = run_steps(make_learner("planner"), 2)
+    rows = learner.replay.rows(np.arange(len(learner.replay)))
+    filled = np.arange(learner.settings.options) < rows["count"][:, None]
+    assert np.all(np.isfinite(rows["slopes"][filled]))
+    walks = begin(GRAPHS[:1], [[0, 3]], "igt", 6, seed=0)
+    learner.replay.added = 0
+    assert learner._store_values(walks, BeamAgent(200)) == 2
+    picked = learner._sample_candidates(walks)
+    features, unit = compute_features(walks, learner.settings.shape.fan)
+    returns = BeamAgent(200).scores(walks)[picked]
+    left = walks.steps - 1 - walks.lengths[walks.candidates.walks[picked]]
+    expected = (returns - walks.candidate_values[picked] * (1 + left)) / (left * (left + 1) / 2) / unit[picked]
+    stored = learner.replay.rows(np.arange(2))
+    filled = np.arange(learner.settings.options) < stored["count"][:, None]
+    np.testing.assert_allclose(stored["slopes"][filled], expected, rtol=1e-5, atol=1e-6)
+    assert np.array_equal(stored["features"][filled], features[picked])

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.agents.base import Agent, score_candidates
@@ -46,12 +47,16 @@ class BeamAgent(Agent):
         """Return the best discounted return found through each candidate."""
         values = exploration.candidate_values
         children = exploration.branch(exploration.candidates.walks, np.arange(len(values)))
-        scores: Float64 = values + self.discount * self._search_all(children)[1]
+        scores: Float64 = values + self.discount * self.measure_returns(children)
         return exploration.round_scores(scores)
 
     def run(self, exploration: Exploration) -> Exploration:
         """Plan every walk once, to its end."""
         return self._search_all(exploration)[0]
+
+    def measure_returns(self, exploration: Exploration) -> Float64:
+        """Return the best discounted return found from each walk on."""
+        return self._search_all(exploration)[1]
 
     def _search_all(self, origin: Exploration) -> tuple[Exploration, Float64]:
         """Return the best continuation of each walk of `origin`, and its discounted return from there on."""
@@ -80,7 +85,7 @@ class BeamAgent(Agent):
                 return best, best_gain
             walks = current.candidates.walks
             earned = gained[walks] + weight * current.candidate_values
-            priorities = gained[walks] + weight * self._estimate_returns(current)
+            priorities = self._rank_extensions(current, groups, gained, weight)
             groups, chosen = self._select_extensions(current, groups, priorities, origin.streams)
             current, gained, weight = current.branch(walks[chosen], chosen), earned[chosen], weight * self.discount
 
@@ -88,14 +93,16 @@ class BeamAgent(Agent):
         self, current: Exploration, groups: Int64, priorities: Float64, streams: Streams
     ) -> tuple[Int64, Int64]:
         """Return the bounds of the groups after the step, and the candidates to keep."""
-        offsets, nodes = current.candidates.offsets, current.candidates.nodes
-        hashes = kernels.beam.hash_node_sets(current.nodes, current.lengths)
-        order, keys = kernels.beam.compute_sort_keys(
-            groups, offsets, nodes, priorities, hashes, streams, current.lengths
-        )
+        offsets = current.candidates.offsets
+        order, keys = compute_sort_keys(current, groups, priorities, streams)
         parts = [first + np.argsort(order[first:last]) for first, last in pairwise(offsets[groups])]
         bounds, chosen = kernels.beam.select_extensions(groups, offsets, np.concatenate(parts), keys, self.width)
         return bounds, chosen
+
+    def _rank_extensions(self, current: Exploration, groups: Int64, gained: Float64, weight: float) -> Float64:
+        """Estimate the return of each extension of the walks: rewards so far, and those still to come."""
+        priorities: Float64 = gained[current.candidates.walks] + weight * self._estimate_returns(current)
+        return priorities
 
     def _estimate_returns(self, current: Exploration) -> Float64:
         """Estimate the return from each candidate on: its reward, repeated at all later steps and discounted."""
@@ -104,6 +111,18 @@ class BeamAgent(Agent):
             remaining = self.discount * (1 - self.discount**remaining) / (1 - self.discount)
         estimates: Float64 = current.candidate_values * (1 + remaining)
         return estimates
+
+
+def compute_sort_keys(
+    current: Exploration, groups: Int64, priorities: Float64, streams: Streams
+) -> tuple[Float64, NDArray[np.uint64]]:
+    """Return the sort key (descending priority, ties at random) and the state of every extension."""
+    hashes = kernels.beam.hash_node_sets(current.nodes, current.lengths)
+    candidates = current.candidates
+    order, keys = kernels.beam.compute_sort_keys(
+        groups, candidates.offsets, candidates.nodes, priorities, hashes, streams, current.lengths
+    )
+    return order, keys
 
 
 @dataclass(frozen=True)

@@ -9,27 +9,31 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from curiograph.agents.base import Agent
+from curiograph.agents.beam import BeamAgent
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
 from curiograph.agents.layers import Weights
+from curiograph.agents.planner import DEFAULT_WIDTH, PlannerAgent, PlannerShape, SummedValues, ValueBeam, check_width
 from curiograph.arrays import Float64
 from curiograph.errors import AgentError, CuriographError, FileFormatError, SettingError, UnknownNameError
 from curiograph.exploration.mdp import Exploration
 from curiograph.files import open_atomic
 from curiograph.messages import quote_value, shorten_text
+from curiograph.rewards.base import Reward
+from curiograph.rewards.combined import list_terms
 from curiograph.tensors import open_tensors, write_tensors
 from curiograph.validation import is_integer
 
-TrainedAgent = GnnAgent | HorizonAgent
+TrainedAgent = GnnAgent | HorizonAgent | PlannerAgent
 
 AGENT_FILE = "agent.safetensors"
 """File name of the agent in the folder of a training run."""
@@ -43,6 +47,7 @@ _FORMAT = 1
 AGENT_KINDS: dict[str, tuple[type[TrainedAgent], type[Any]]] = {
     "gnn": (GnnAgent, GnnShape),
     "horizon": (HorizonAgent, HorizonShape),
+    "planner": (PlannerAgent, PlannerShape),
 }
 """Types of the agent and its shape for each kind of trained agent."""
 _SUFFIX = ".safetensors"
@@ -238,3 +243,56 @@ def _load_generalist(reward: str) -> TrainedAgent:
     if name not in shipped_agents():
         raise AgentError(f"no horizon agent was trained for the reward {reward!r}; train one with curiograph train.")
     return load_agent(name)
+
+
+@dataclass(frozen=True)
+class GeneralistPlanner(Agent):
+    """The agent `planner`: uses the shipped values for the reward of the exploration, learned on many kinds of graphs.
+
+    For a sum of rewards, the values of its terms are added. A reward without learned values, such as one of your own,
+    is planned for by a plain beam search of the same width.
+    """
+
+    width: int = DEFAULT_WIDTH
+    """Number of partial walks kept."""
+
+    predicts_returns = True
+
+    def __post_init__(self) -> None:
+        check_width(self.width)
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        return "planner" if self.width == DEFAULT_WIDTH else f"planner:{self.width}"
+
+    def scores(self, exploration: Exploration) -> Float64:
+        """Predict the return from each candidate on, without search."""
+        values = _find_values(exploration.reward)
+        return BeamAgent(1).scores(exploration) if values is None else values.scores(exploration)
+
+    def run(self, exploration: Exploration) -> Exploration:
+        """Plan every walk once, to its end."""
+        values = _find_values(exploration.reward)
+        search = BeamAgent(self.width) if values is None else ValueBeam(self.width, values=values)
+        return search.run(exploration)
+
+    def with_width(self, width: int) -> GeneralistPlanner:
+        """Return the planner with another beam width."""
+        return GeneralistPlanner(width)
+
+
+def _find_values(reward: Reward) -> Any:
+    """Return the shipped values for a reward or for the terms of a sum; None if there are none."""
+    terms = list_terms(reward)
+    planners = [_load_planner(term.name) for _, term in terms]
+    if len(terms) == 1:
+        return planners[0]
+    if not any(planners):
+        return None
+    return SummedValues([(weight, term, planner) for (weight, term), planner in zip(terms, planners, strict=True)])
+
+
+@cache
+def _load_planner(reward: str) -> PlannerAgent | None:
+    name = f"{reward}-all-planner"
+    return cast(PlannerAgent, load_agent(name)) if name in shipped_agents() else None

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from curiograph.agents.base import Agent, score_candidates
 from curiograph.agents.beam import BeamAgent, GuidedBeamAgent
 from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
-from curiograph.agents.pretrained import GeneralistAgent, find_agent_file, load_agent, shipped_agents
+from curiograph.agents.planner import PlannerAgent
+from curiograph.agents.pretrained import GeneralistAgent, GeneralistPlanner, find_agent_file, load_agent, shipped_agents
 from curiograph.arrays import Float64
 from curiograph.errors import AgentError, SettingError, UnknownNameError
 from curiograph.exploration.mdp import Exploration, begin
@@ -29,8 +30,11 @@ AGENTS: dict[str, Callable[[], Agent]] = {
     "min-degree": MinDegreeAgent,
     "greedy": GreedyAgent,
     "horizon": GeneralistAgent,
+    "planner": GeneralistPlanner,
     "beam": BeamAgent,
 }
+PLANNING_AGENTS = (BeamAgent, PlannerAgent, GeneralistPlanner)
+"""Types of agents that plan whole walks with a beam of `width` walks."""
 
 
 _MAX_CHECK_STEPS, _MAX_CHECK_WALKS = 6, 8  # of the explorations of `check_agent`
@@ -53,7 +57,8 @@ class _AdaptedAgent(Agent):
 def as_agent(agent: AgentLike) -> Agent:
     """Convert a name, a path, an Agent, or an object with a method `scores` to an Agent.
 
-    A name is one of `AGENTS`, `beam:WIDTH`, that of a shipped agent, or `NAME+beam:WIDTH` with a horizon agent NAME.
+    A name is one of `AGENTS`, `beam:WIDTH`, `planner:WIDTH`, that of a shipped agent (`NAME:WIDTH` for a planner), or
+    `NAME+beam:WIDTH` with a horizon agent NAME.
 
     >>> as_agent("beam:64").name
     'beam:64'
@@ -82,14 +87,17 @@ def _find_agent(text: str) -> Agent:
     name, colon, width = text.partition(":")
     if name == "beam" and colon:
         return BeamAgent(_parse_width(width))
+    if colon and name.rpartition("-")[2] == "planner" and name in (*AGENTS, *shipped_agents()):
+        planner: GeneralistPlanner | PlannerAgent = _find_agent(name)  # type: ignore[assignment]
+        return planner.with_width(_parse_width(width))
     if text in AGENTS:
         return AGENTS[text]()
     if text in shipped_agents() or find_agent_file(text) is not None:
         return load_agent(text)
     raise UnknownNameError(
-        f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, the trained "
-        f"ones ({', '.join(shipped_agents())}), NAME+beam:WIDTH with a horizon agent NAME, the path of a trained agent "
-        "or an object with a method scores."
+        f"there is no agent {shorten_text(text, 80)!r}; the agents are {', '.join(AGENTS)}, beam:WIDTH, planner:WIDTH, "
+        f"the trained ones ({', '.join(shipped_agents())}), NAME+beam:WIDTH with a horizon agent NAME, the path of a "
+        "trained agent or an object with a method scores."
     )
 
 
@@ -97,7 +105,7 @@ def _parse_width(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise SettingError(f"beam width is {text!r}; write beam:WIDTH with a whole number, such as beam:64.") from None
+        raise SettingError(f"width is {text!r}; write a whole number after the colon, such as beam:64.") from None
 
 
 def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "igt", seed: int = 0) -> None:

@@ -47,7 +47,10 @@ def hypotheses(
         ),
     ] = None,
     reward: Annotated[
-        str, typer.Option(help="Reward of these agents: igt or cpt.", autocompletion=completion.complete_rewards)
+        str,
+        typer.Option(
+            help="Reward of these agents: igt, cpt or a weighted sum.", autocompletion=completion.complete_rewards
+        ),
     ] = "igt",
     burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that is used.")] = 3,
     steps: Annotated[int, typer.Option(help="Length of the walks whose growth is compared.")] = 10,

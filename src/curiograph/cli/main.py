@@ -28,6 +28,7 @@ from curiograph.cli import (
     recommend,
     reproduce,
     serve,
+    suite,
     train,
     warmup,
 )
@@ -65,6 +66,7 @@ app = typer.Typer(
 app.command("measure")(measure.measure)
 app.command("explore")(explore.explore)
 app.command("evaluate")(evaluate.evaluate)
+app.command("suite")(suite.suite)
 app.command("train")(train.train)
 app.command("rank")(rank.rank)
 app.command("recommend")(recommend.recommend)

@@ -45,14 +45,17 @@ Quiet = Annotated[bool, typer.Option("--quiet", envvar="CURIOGRAPH_QUIET", help=
 Agent = Annotated[
     str,
     typer.Option(
-        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; a trained agent: horizon, igt-rg, "
-        "igt-rg-horizon, igt-rg-horizon+beam:8, ...; or the output folder of curiograph train.",
+        help="random, max-degree, min-degree, greedy, beam, beam:WIDTH; a trained agent: planner, planner:WIDTH, "
+        "horizon, igt-rg, igt-rg-horizon, igt-rg-horizon+beam:8, ...; or the output folder of curiograph train.",
         autocompletion=completion.complete_agents,
     ),
 ]
 Reward = Annotated[
     str,
-    typer.Option(help="igt (information gaps) or cpt (compressibility).", autocompletion=completion.complete_rewards),
+    typer.Option(
+        help="igt (information gaps), cpt (compressibility), or a weighted sum such as igt+0.5*cpt.",
+        autocompletion=completion.complete_rewards,
+    ),
 ]
 Steps = Annotated[int, typer.Option(help="Number of nodes to visit, including the start.")]
 Fallback = Annotated[

@@ -35,7 +35,7 @@ app = typer.Typer(help="Reproduce a table or figure of the paper.", no_args_is_h
 
 Graphs = Annotated[int, typer.Option(help="Generated graphs per family.", min=2)]
 Walks = Annotated[int, typer.Option(help="Walks per graph.", min=1)]
-BeamWalks = Annotated[int, typer.Option("--beam-episodes", help="Walks per graph of the planner.", min=1)]
+BeamWalks = Annotated[int, typer.Option("--beam-episodes", help="Walks per graph of beam.", min=1)]
 Folder = Annotated[Path, typer.Option(help="Folder for the .md, .json and .png files.")]
 Source = Annotated[Path | None, typer.Option("--from", help="Folder of the datasets. Default: CURIOGRAPH_DATA.")]
 Only = Annotated[
@@ -59,7 +59,7 @@ def table1(
     ] = None,
     graphs: Graphs = 10,
     episodes: Annotated[str, typer.Option(help="Walks per graph from random starts, or all.")] = "100",
-    beam_episodes: Annotated[str, typer.Option(help="Walks per graph of the planners, or all.")] = "100",
+    beam_episodes: Annotated[str, typer.Option(help="Walks per graph of horizon+beam and beam, or all.")] = "100",
     seeds: Annotated[int, typer.Option(help="Number of sets of test graphs and walks to pool.", min=1)] = 1,
     engine: options.Engine = "local",
     workers: options.Workers = None,
@@ -165,6 +165,58 @@ def walltime(
     _reproduce(lambda progress: experiment.run(settings, find_peers(), progress), out, json, quiet)
 
 
+@app.command("pareto")
+def pareto(
+    source: Source = None,
+    graphs: Graphs = 10,
+    episodes: Walks = 20,
+    real_episodes: Annotated[int, typer.Option(help="Walks on each real network.", min=2)] = 30,
+    widest: Annotated[int, typer.Option(help="Maximum width of plain beams and planners.", min=1)] = 256,
+    real: Annotated[bool, typer.Option("--real/--no-real", help="Include real networks if they are found.")] = True,
+    repeats: Annotated[int, typer.Option(help="Number of measurements, of which the median is taken.", min=1)] = 3,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Mean return against CPU time per decision: learned agents and plain beam search."""
+    from curiograph.paper import pareto as experiment
+
+    _check_output(out)
+    settings = experiment.Settings(
+        plain_widths=tuple(width for width in experiment.PLAIN_WIDTHS if width <= widest),
+        planner_widths=tuple(width for width in experiment.PLANNER_WIDTHS if width <= widest),
+        graphs=graphs,
+        episodes=episodes,
+        real_episodes=real_episodes,
+        repeats=repeats,
+        real=real,
+        seed=seed,
+    )
+    _reproduce(lambda progress: experiment.run(settings, source, progress), out, json, quiet)
+
+
+@app.command("real")
+def real(
+    source: Annotated[
+        Path | None,
+        typer.Option("--from", help="Folder of edge lists, or folder with real-networks. Default: CURIOGRAPH_DATA."),
+    ] = None,
+    episodes: Annotated[int, typer.Option(help="Walks on each network.", min=2)] = 50,
+    repeats: Annotated[int, typer.Option(help="Number of measurements, of which the median is taken.", min=1)] = 3,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Shares of the attainable return on real networks."""
+    from curiograph.paper import real_networks as experiment
+
+    _check_output(out)
+    settings = experiment.Settings(episodes=episodes, repeats=repeats, seed=seed)
+    _reproduce(lambda progress: experiment.run(settings, source, progress), out, json, quiet)
+
+
 @app.command("table2")
 def table2(
     source: Source = None,
@@ -259,13 +311,13 @@ def reproduce_all(
     """Every table and figure."""
     parallel: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "run": run}
     commands: list[Callable[..., None]] = [partial(each, **parallel) for each in (table1, lengths, sizes)]
-    commands += [walltime]
+    commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
     commands += [partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples)]
     with redirect_stdout(io.StringIO()) if json else nullcontext():  # print one document, not one per command
         for command in commands:
             command(seed=seed, out=out, quiet=quiet)
     if json:
-        names = ("table1", "lengths", "sizes", "walltime", "table2", "diffusion", "examples")
+        names = ("table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples")
         show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 
 

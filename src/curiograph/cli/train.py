@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -27,21 +28,23 @@ def train(
     agent: Annotated[
         list[str],
         typer.Option(
-            help="gnn (as in the paper) or horizon (uses the graph around the walk); may be repeated.",
+            help="gnn (as in the paper), horizon (reads the graph around the walk) or planner (beam search with "
+            "learned values); may be repeated.",
             autocompletion=completion.complete_learners,
         ),
     ] = ["gnn"],  # noqa: B006
     reward: Annotated[
         list[str],
         typer.Option(
-            help="igt (information gaps) or cpt (compressibility); may be repeated.",
+            help="igt (information gaps), cpt (compressibility), or a weighted sum (igt+0.5*cpt); may be repeated.",
             autocompletion=completion.complete_rewards,
         ),
     ] = ["igt"],  # noqa: B006
     family: Annotated[
         list[str] | None,
         typer.Option(
-            help="Generated graphs: rg, ws, ba or er (may be repeated), or all.",
+            help="Generated graphs: rg, ws, ba or er (may be repeated), all, or broad (many kinds of graphs with up "
+            "to --nodes nodes).",
             autocompletion=completion.complete_families,
         ),
     ] = None,
@@ -59,6 +62,10 @@ def train(
         typer.Option(help="Trained agent of the same shape to start from.", autocompletion=completion.complete_agents),
     ] = None,
     train_steps: Annotated[int | None, typer.Option(help="Number of training steps.")] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(help="Time budget of each training; it ends then, or after --train-steps if given and earlier."),
+    ] = None,
     change: Annotated[
         list[str] | None,
         typer.Option(
@@ -91,15 +98,17 @@ def train(
     [bold]curiograph train --family ws --seeds 3 --set discount=0.8,0.9 --train-steps 5000 --out runs/discount[/bold]
     """
     changes = _parse_changes(change or [])
-    if train_steps is not None:
-        if "train_steps" in changes:
-            raise SettingError("train_steps is given by --train-steps and by --set; leave one of them out.")
-        changes["train_steps"] = train_steps
+    for setting, value in {"train_steps": train_steps, "minutes": minutes}.items():
+        if value is not None and setting in changes:
+            option = setting.replace("_", "-")
+            raise SettingError(f"{setting} is given by --{option} and by --set; leave one of them out.")
+        if value is not None:
+            changes[setting] = value
     lists = (agent, reward, preset, range(seeds), *(value for value in changes.values() if isinstance(value, list)))
     several = engine != "local" or address is not None or any(len(values) > 1 for values in lists)
     source = "-".join(family or []) or Path(graph or environments or "").stem
     run_name = f"{source}-many" if several else f"{reward[0]}-{source}-{agent[0]}-{preset[0]}-{seed}"
-    folder = out or Path("runs") / run_name
+    folder = out or Path("runs") / re.sub(r"[^\w.+-]+", "_", run_name)
     check_folder(folder)
     if several and name is not None:
         raise SettingError(f"--name {name}: several agents cannot have one name; leave it out.")
@@ -166,13 +175,11 @@ def _format_command() -> str:
 
 def _report_training(report: dict[str, Any], progress: Progress, quiet: bool) -> None:
     """Show the state of one training on the bar or, if stderr is not a terminal, on a line."""
-    values = {key: report.get(key) for key in ("loss", "return", "epsilon", "validation", "best")}
-    message = ", ".join(
-        [f"step {report['step']:,}", *(f"{key} {value:.4g}" for key, value in values.items() if value is not None)]
-    )
-    progress(message, report["seconds"] / (report["seconds"] + report["left"]))
+    from curiograph.training.logging import format_report, print_report
+
+    progress(format_report(report), report["seconds"] / (report["seconds"] + report["left"]))
     if not quiet and not sys.stderr.isatty():
-        print(f"curiograph: {message}, {report['left'] / 60:.1f} min left", file=sys.stderr, flush=True)
+        print_report(report)
 
 
 def _add_lines(progress: Progress, quiet: bool) -> Progress:
@@ -226,6 +233,7 @@ def _load_split(
     seed: int,
     directed: bool,
 ) -> Split:
+    from curiograph.graph.curriculum import generate_curriculum
     from curiograph.graph.generators import FAMILIES, generate_split
     from curiograph.graph.splits import Split, read_split
 
@@ -236,6 +244,10 @@ def _load_split(
         return Split([g], [g], [])
     if environments is not None:
         return read_split(environments)
+    if "broad" in (family or ()):
+        if family != ["broad"]:
+            raise SettingError(f"--family is {', '.join(family or [])}; broad contains all kinds, so give it alone.")
+        return generate_curriculum(count, max(10, count // 10), max_nodes=nodes, seed=seed)
     families = list(FAMILIES) if "all" in (family or ()) else list(family or ())
     parts = [generate_split(each, nodes, train=count, val=10, test=0, seed=seed) for each in families]
     return Split([g for part in parts for g in part.train], [g for part in parts for g in part.val], [])

@@ -30,7 +30,11 @@ def register() -> None:
 
     if ENV_ID not in gymnasium.registry:
         # an entry point in text form: Gymnasium imports the module, and numba, when it makes the first environment
-        gymnasium.register(id=ENV_ID, entry_point="curiograph.exploration.gym_env:ExplorationEnv")
+        gymnasium.register(
+            id=ENV_ID,
+            entry_point="curiograph.exploration.gym_env:ExplorationEnv",
+            vector_entry_point="curiograph.exploration.gym_vector_env:ExplorationVectorEnv",
+        )
 
 
 def register_when_imported() -> None:

@@ -193,6 +193,35 @@ class Exploration:
         branched._trackers.append(tracker)
         return branched
 
+    def restart(self, walks: Int64, graph_of: Int64, starts: Int64) -> Exploration:
+        """Return the batch in which the selected walks are replaced by new walks of one node.
+
+        If the batch holds an empty walk (of length 0), the tracker starts the new walks from it; otherwise the next use
+        creates a new tracker for all walks.
+
+        Parameters
+        ----------
+        walks : array of int
+            Indices of the walks to replace.
+        graph_of : array of int
+            Index of the graph of each new walk.
+        starts : array of int
+            Batch position of the first node of each new walk.
+        """
+        nodes, rewards = self.nodes.copy(), self.rewards.copy()
+        lengths, graphs = self.lengths.copy(), self.graph_of.copy()
+        nodes[walks], rewards[walks], lengths[walks], graphs[walks] = -1, np.nan, 1, graph_of
+        nodes[walks, 0] = starts
+        restarted = replace(self, nodes=nodes, rewards=rewards, lengths=lengths, graph_of=graphs)
+        empty = np.flatnonzero(self.lengths == 0)
+        if self._trackers and len(empty):
+            parents, new = np.arange(len(lengths)), np.full(len(lengths), -1, np.int32)
+            parents[walks], new[walks] = empty[0], starts
+            tracker = self._trackers.pop()
+            tracker.advance(new, parents)
+            restarted._trackers.append(tracker)
+        return restarted
+
     def rows(self, walks: Int64) -> Exploration:
         """Return a batch of the selected walks."""
         return replace(

@@ -114,7 +114,8 @@ def generate_split(
         number = check_integer(name, count, 0, "give a whole number of graphs, 0 or more")
         sequences = [np.random.SeedSequence(check_seed(seed), spawn_key=(part, i)) for i in range(number)]
         parts[name] = [_draw(family, nodes, sequence) for sequence in sequences]
-    return Split(**parts)
+    sizes = f"nodes={nodes}, train={train}, val={val}, test={test}, seed={seed}"
+    return Split(**parts, origin=f"cg.generate_split({family!r}, {sizes})")
 
 
 def generate_large(kind: str, nodes: int, *, mean_degree: int = 20, max_degree: int = 1000, seed: int = 0) -> Graph:

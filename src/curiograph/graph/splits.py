@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from curiograph.errors import FileFormatError
 from curiograph.files import PathLike
@@ -24,6 +24,8 @@ class Split:
     """Graphs to select the best checkpoint."""
     test: list[Graph]
     """Graphs to report results on."""
+    origin: str | None = field(default=None, compare=False)
+    """Python expression that creates these graphs, if known."""
 
 
 def read_split(path: PathLike) -> Split:
@@ -68,4 +70,4 @@ def read_split(path: PathLike) -> Split:
         if all(re.fullmatch("[0-9]{1,18}", name) for name in ids):
             ids.sort(key=int)
         parts[part] = [from_node_link(graphs[name], f"{where} graph {shorten_text(name)}") for name in ids]
-    return Split(**parts)
+    return Split(**parts, origin=f"cg.read_split({str(path)!r})")

@@ -17,13 +17,14 @@ REWARDS = ("igt", "cpt")
 """Rewards in the order of the tables."""
 TITLES = {"igt": "igt: information gaps", "cpt": "cpt: compressibility (bits)"}
 """Titles of the rewards."""
-PLANNERS = ("horizon+beam", "beam")
-"""Columns of agents that plan, which run fewer walks."""
+SLOW_COLUMNS = ("horizon+beam", "beam")
+"""Columns of slow agents, which run fewer walks."""
 _TRAINED = {  # name of the shipped agent of each column
     "gnn-paper": "{reward}-{family}-paper",
     "gnn": "{reward}-{family}",
     "horizon": "{reward}-{family}-horizon",
     "horizon+beam": "{reward}-{family}-horizon+beam:8",
+    "planner": "{reward}-{family}-planner",
 }
 
 

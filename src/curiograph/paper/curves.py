@@ -15,8 +15,8 @@ from curiograph.agents.evaluate import Evaluation, evaluate
 from curiograph.agents.registry import as_agent
 from curiograph.graph.generators import FAMILIES, generate_split
 from curiograph.paper.comparison import (
-    PLANNERS,
     REWARDS,
+    SLOW_COLUMNS,
     TITLES,
     compute_mean_and_error,
     compute_ratio_of_means,
@@ -34,7 +34,7 @@ from curiograph.progress import Progress
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-COLUMNS = ("random", "greedy", "gnn", "horizon", "beam")
+COLUMNS = ("random", "greedy", "gnn", "horizon", "planner", "beam")
 """All columns, in the order of the tables."""
 _MAX_LISTED = 8  # points that a sentence lists
 
@@ -46,9 +46,9 @@ class Settings:
     graphs: int = 10
     """Number of generated test graphs per family."""
     episodes: int = 20
-    """Walks per graph of each agent except the planner."""
+    """Walks per graph of each agent except beam."""
     beam_episodes: int = 5
-    """Walks per graph of the planner."""
+    """Walks per graph of beam."""
     seed: int = 0
     """Seed of the graphs and walks."""
 
@@ -63,8 +63,8 @@ class Place:
     """Number of nodes of the graphs."""
     steps: int
     """Nodes per walk, including the start."""
-    planner: str = "beam"
-    """Name of the planner, with its width if it is not the default."""
+    beam: str = "beam"
+    """Name of the plain beam search, with its width if it is not the default."""
 
 
 @dataclass(frozen=True)
@@ -165,7 +165,7 @@ class Curves(Experiment):
         walks = f"{random.episodes} walks on {len(random.returns)} test graphs per point"
         lines = [
             f"{self.introduction} Mean return ± standard error clustered by graph, with its ratio to greedy's in "
-            f"brackets; {walks}, {beam.episodes} for the planner.",
+            f"brackets; {walks}, {beam.episodes} for beam.",
             *(line for remark in self.remarks for line in ("", remark)),
             "",
             *format_table(self.table.columns, self.table.rows),
@@ -284,8 +284,8 @@ def _evaluate_place(shared: tuple[Settings, Mapping[Any, Mapping[str, str]]], ta
     graphs = generate_split(family, place.nodes, train=0, val=0, test=settings.graphs, seed=settings.seed).test
     found: dict[str, Any] = {}
     for column, name in columns[reward, family].items():
-        is_planner = column in PLANNERS
-        agent, episodes = (place.planner, settings.beam_episodes) if is_planner else (name, settings.episodes)
+        is_beam = column in SLOW_COLUMNS
+        agent, episodes = (place.beam, settings.beam_episodes) if is_beam else (name, settings.episodes)
         # compile kernels and prepare graphs before the time is measured
         evaluate(agent, graphs, reward, steps=3, episodes=1, seed=settings.seed, workers=1)
         start = time.perf_counter()
@@ -299,7 +299,7 @@ def _evaluate_place(shared: tuple[Settings, Mapping[Any, Mapping[str, str]]], ta
 def compare_with_greedy(points: Sequence[Point], subject: str) -> list[str]:
     """For each trained agent, describe how often it reaches greedy's return and where it falls short most."""
     sentences = []
-    for column in ("gnn", "horizon"):
+    for column in ("gnn", "horizon", "planner"):
         leads = [_Lead(point, *point.compute_lead(column)) for point in points if column in point.results]
         below = [lead for lead in leads if lead.mean < 0]
         text = (

@@ -78,11 +78,13 @@ def redraw_figures(folder: Path) -> Iterator[str]:
     """
     from curiograph.paper.examples import Examples  # these modules import this one
     from curiograph.paper.lengths import Lengths
+    from curiograph.paper.pareto import Pareto
+    from curiograph.paper.real_networks import RealNetworks
     from curiograph.paper.sizes import Sizes
     from curiograph.paper.table1 import Table1
     from curiograph.paper.walltime import Walltime
 
-    experiments: tuple[type[Experiment], ...] = (Table1, Lengths, Sizes, Walltime, Examples)
+    experiments: tuple[type[Experiment], ...] = (Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples)
     for experiment in experiments:
         stored = folder / f"{experiment.name}.json"
         if stored.exists():
@@ -101,7 +103,8 @@ def format_percent(value: float, error: float = math.nan) -> str:
     """Format a share in percent, with its error unless that is NaN."""
     if math.isnan(value):
         return "-"
-    return f"{100 * value:.0f} %" if math.isnan(error) else f"{100 * value:.0f} ± {100 * error:.0f} %"
+    percent = round(100 * value)  # an integer, which has no negative zero
+    return f"{percent} %" if math.isnan(error) else f"{percent} ± {100 * error:.0f} %"
 
 
 def format_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:

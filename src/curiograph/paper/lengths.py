@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LENGTHS = (5, 10, 15, 20, 30, 40, 50)
 """Default lengths of the walks, in nodes."""
-_FULL_WIDTH = 10  # the planner has its full width up to this length
+_FULL_WIDTH = 10  # beam has its full width up to this length
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Lengths(Curves):
     def introduction(self) -> str:
         return (
             f"Walks of different lengths on {self.settings.nodes}-node graphs; gnn and horizon were trained on walks "
-            "of 10 nodes (horizon also on states of longer ones). "
-            f"The planner, beam, keeps 256 walks up to {_FULL_WIDTH} nodes and 32 beyond."
+            "of 10 nodes (horizon also on states of longer ones). planner, trained on the family, keeps 8 walks. "
+            f"beam keeps 256 walks up to {_FULL_WIDTH} nodes and 32 beyond."
         )
 
     @property
@@ -49,14 +49,14 @@ class Lengths(Curves):
         return [*compare_with_greedy(last, f"Walks of {longest} nodes"), *self.missing]
 
     def plot(self) -> Axes:
-        """Plot returns relative to the planner's, since returns grow steeply with length."""
+        """Plot returns relative to beam's, since returns grow steeply with length."""
         return self.plot_panels(lambda point, column: point.compute_ratio(column, "beam"), "return / beam's")
 
 
 def run(settings: Settings, engine: Engine = IN_PROCESS, progress: Progress = no_progress) -> Lengths:
     """Evaluate all agents at each length."""
     places = [
-        Place(at=length, nodes=settings.nodes, steps=length, planner="beam" if length <= _FULL_WIDTH else "beam:32")
+        Place(at=length, nodes=settings.nodes, steps=length, beam="beam" if length <= _FULL_WIDTH else "beam:32")
         for length in settings.lengths
     ]
     return Lengths(settings, run_points("lengths", settings, places, engine, progress))

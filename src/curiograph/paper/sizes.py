@@ -40,8 +40,8 @@ class Sizes(Curves):
     def introduction(self) -> str:
         return (
             f"Walks of {self.settings.steps} nodes on graphs of different sizes and the same mean degree (as far as "
-            "there are enough nodes: the smallest RG and ER are nearly complete and have no gaps); gnn and horizon "
-            "were trained on 50 nodes. The planner, beam, keeps 256 walks."
+            "there are enough nodes: the smallest RG and ER are nearly complete and have no gaps); gnn, horizon "
+            "and planner were trained on 50 nodes. planner keeps 8 walks, beam 256."
         )
 
     @property

@@ -18,8 +18,8 @@ from curiograph.graph.generators import FAMILIES, generate_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.splits import read_split
 from curiograph.paper.comparison import (
-    PLANNERS,
     REWARDS,
+    SLOW_COLUMNS,
     TITLES,
     compute_ratio_of_means,
     describe_missing,
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BASELINES = ("random", "max-degree", "min-degree", "greedy")
-"""Columns of agents that are neither trained nor plan; the paper has results for all of them."""
-COLUMNS = (*BASELINES, "gnn-paper", "gnn", "horizon", "horizon+beam", "beam")
+"""Columns of agents that are neither trained nor search; the paper has results for all of them."""
+COLUMNS = (*BASELINES, "gnn-paper", "gnn", "horizon", "horizon+beam", "planner", "beam")
 """All columns, in the order of the table."""
-NORMALIZED_COLUMNS = ("greedy", "gnn-paper", "gnn", "horizon", "horizon+beam")
+NORMALIZED_COLUMNS = ("greedy", "gnn-paper", "gnn", "horizon", "horizon+beam", "planner")
 """Columns whose normalized return (random = 0, beam = 1) is given."""
 PAPER_AGENTS = {"greedy": "paper's greedy", "gnn": "paper's GNN"}
 """Titles of the paper's agents whose normalized return is given."""
@@ -52,9 +52,9 @@ class Settings:
     """Settings of the experiment."""
 
     episodes: Episodes = 100
-    """Walks per graph of each agent that does not plan; "all" starts one walk at every node."""
+    """Walks per graph of each agent except the slow ones; "all" starts one walk at every node."""
     beam_episodes: Episodes = 100
-    """Walks per graph of the planners, which take a hundred times as long."""
+    """Walks per graph of horizon+beam and beam, which take a hundred times as long."""
     graphs: int = 10
     """Number of generated test graphs per family and seed."""
     seeds: int = 1
@@ -223,7 +223,7 @@ class Table1(Experiment):
                 f"gnn earns more than the paper's GNN in {above_paper} of {len(with_gnn)} cells, "
                 f"and more than our greedy in {above_greedy}."
             )
-        for column in ("horizon", "horizon+beam"):
+        for column in ("horizon", "horizon+beam", "planner"):
             normalized = {
                 f"{cell.reward} {cell.family.upper()}": cell.normalize_return(column)[0]
                 for cell in self.cells
@@ -254,7 +254,7 @@ class Table1(Experiment):
         graphs = {len(result.returns) for cell in self.cells for result in cell.results.values()}
         sources = sorted({cell.source for cell in self.cells})
         num_walks = {cell.results["random"].episodes for cell in self.cells}
-        num_planner_walks = {cell.results["beam"].episodes for cell in self.cells}
+        num_slow_walks = {cell.results["beam"].episodes for cell in self.cells}
         columns, rows = self.columns, []
         for cell in self.cells:
             row = [cell.reward, cell.family.upper()]
@@ -278,8 +278,8 @@ class Table1(Experiment):
         lines = [
             "Mean return ± standard error over episodes (± clustered by graph); the paper's results in italics. "
             f"Graphs per family: {_format_counts(graphs)} ({'; '.join(sources)}); walks "
-            f"per family: {_format_counts(num_walks)} ({_format_counts(num_planner_walks)} for the planners "
-            f"{' and '.join(PLANNERS)}).",
+            f"per family: {_format_counts(num_walks)} ({_format_counts(num_slow_walks)} for "
+            f"{' and '.join(SLOW_COLUMNS)}).",
             "",
             *format_table(["reward", "family", *columns, "paper's GNN"], rows),
             "",
@@ -436,7 +436,7 @@ def run(
             cell = Cell(reward=reward, family=test_sets.family, source=test_sets.source, results={}, published_rules={})
             cells.append(cell)
             for column, agent in find_agents(COLUMNS, reward, test_sets.family).items():
-                episodes = settings.beam_episodes if column in PLANNERS else settings.episodes
+                episodes = settings.beam_episodes if column in SLOW_COLUMNS else settings.episodes
                 rollouts = test_sets.create_rollouts(agent, reward, settings.steps, episodes)
                 requests.append(_Request(cell.results, column, test_sets, rollouts))
                 if column in BASELINES[1:]:  # not random: without random ties it would be deterministic

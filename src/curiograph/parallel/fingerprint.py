@@ -48,6 +48,8 @@ def fingerprint(kind: str, thing: Any) -> str:
     >>> fingerprint("agent", Mine())
     'mine 2'
     """
+    if hasattr(thing, "terms"):  # a sum of rewards
+        return "+".join(f"{weight!r}*{fingerprint(kind, term)}" for weight, term in thing.terms)
     if getattr(thing, "fingerprint", None) is not None:
         return f"{thing.name} {thing.fingerprint}"
     if hasattr(thing, "fingerprint") or not type(thing).__module__.startswith("curiograph."):

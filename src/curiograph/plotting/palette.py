@@ -21,6 +21,7 @@ COLORS = {
     "gnn": "#999933",
     "horizon": "#AA4499",
     "horizon+beam": "#332288",
+    "planner": "#CC3311",
     "beam": "#000000",
     "paper": "#009E73",
     "muted": "#999999",
@@ -47,6 +48,7 @@ MARKERS = {
     "greedy": "s",
     "gnn": "^",
     "horizon": "o",
+    "planner": "v",
     "beam": "D",
 }
 """Matplotlib markers by series; other series have the default marker."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeAlias
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,38 +13,74 @@ from curiograph.errors import RewardError, UnknownNameError
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid
+from curiograph.messages import quote_value
 from curiograph.rewards.base import Reward, Tracker
+from curiograph.rewards.combined import combine_rewards
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.custom import CallableReward
 from curiograph.rewards.igt import InformationGaps
 from curiograph.validation import check_seed
 
-RewardLike: TypeAlias = str | Reward | Callable[[Graph], float]
+RewardLike: TypeAlias = str | Reward | Callable[[Graph], float] | Mapping[Any, float]
 
 REWARDS: dict[str, Reward] = {"igt": InformationGaps(), "cpt": Compressibility()}
 
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+_TERM = re.compile(rf"\s*([+-])\s*(?:({_NUMBER})\s*\*\s*)?([A-Za-z_]\w*)\s*", re.ASCII)
+
 
 def as_reward(reward: RewardLike) -> Reward:
-    """Return the reward given by a name, a reward object or a callable of a subgraph.
+    """Return the reward given by a name, a weighted sum, a reward object or a callable of a subgraph.
 
+    Parameters
+    ----------
+    reward : str, mapping, Reward or callable
+        "igt" or "cpt"; a sum of these, each with an optional weight before it, such as "igt+cpt", "igt+0.5*cpt" or
+        "2*igt-cpt"; a mapping of rewards to weights, such as `{"igt": 1.0, "cpt": 0.5}`, whose keys may also be reward
+        objects and callables; a reward object, which is returned as it is; or a function of the visited subgraph.
+
+    Returns
+    -------
+    Reward
+        The reward. Its name identifies it: `as_reward(r.name)` returns the same built-in reward or sum of these.
+
+    Examples
+    --------
     >>> as_reward("igt").name
     'igt'
+    >>> as_reward("0.5 * cpt + igt").name, as_reward({"igt": 1.0, "cpt": 0.5}).name
+    ('igt+0.5*cpt', 'igt+0.5*cpt')
     >>> as_reward(lambda subgraph: subgraph.num_edges).name
     'lambda'
     """
     if isinstance(reward, str):
-        if reward not in REWARDS:
-            raise UnknownNameError(
-                f"there is no reward {reward!r}; the rewards are {', '.join(REWARDS)}, or any function of a subgraph."
-            )
-        return REWARDS[reward]
+        return REWARDS[reward] if reward in REWARDS else _parse_sum(reward)
     if isinstance(reward, type):
         raise UnknownNameError(f"{reward.__name__} is a class, not a reward; make one: {reward.__name__}().")
+    if isinstance(reward, Mapping):
+        return combine_rewards((weight, as_reward(each)) for each, weight in reward.items())
     if isinstance(reward, Reward):
         return reward
     if callable(reward):
         return CallableReward(reward, name=getattr(reward, "__name__", type(reward).__name__).strip("<>"))
-    raise UnknownNameError(f"{reward!r} is not a reward; give 'igt', 'cpt' or a function of a subgraph.")
+    raise UnknownNameError(f"{quote_value(reward)} is not a reward; give 'igt', 'cpt' or a function of a subgraph.")
+
+
+def _parse_sum(text: str) -> Reward:
+    """Parse a weighted sum of named rewards: terms joined by + or -, each a name or NUMBER*NAME."""
+    rest = text if text.lstrip()[:1] in ("+", "-") else f"+{text}"
+    terms: list[tuple[float, Reward]] = []
+    while rest:
+        term = _TERM.match(rest)
+        name = term[3] if term else text
+        if term is None or name not in REWARDS:
+            raise UnknownNameError(
+                f"there is no reward {quote_value(name)}; the rewards are {', '.join(REWARDS)}, a weighted sum such as "
+                "igt+0.5*cpt, or any function of a subgraph."
+            )
+        terms.append((float(f"{term[1]}{term[2] or 1}"), REWARDS[name]))
+        rest = rest[term.end() :]
+    return combine_rewards(terms)
 
 
 def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 0) -> None:
@@ -54,8 +91,8 @@ def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 
 
     Parameters
     ----------
-    reward : str, Reward or callable
-        The reward to check.
+    reward : str, mapping, Reward or callable
+        The reward to check, as for `as_reward`.
     graph : Graph, optional
         The graph to check it on; a 4 x 4 grid by default.
     seed : int

@@ -111,7 +111,7 @@ def warm_up(graphs: GraphStore) -> None:
     >>> warm_up(GraphStore())
     """
     graph, walk = library(), ["music", "physics", "chemistry"]
-    for agent in ("greedy", "beam:2", "horizon", "igt-er"):
+    for agent in ("greedy", "beam:2", "planner", "horizon", "igt-er"):
         for reward in ("igt", "cpt"):
             view_step(graph, walk, agent, reward)
     measure(graph, walk)

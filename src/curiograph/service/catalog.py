@@ -5,20 +5,26 @@ from __future__ import annotations
 import re
 
 from curiograph.agents.base import Agent
-from curiograph.agents.beam import BeamAgent
 from curiograph.agents.pretrained import shipped_agents
-from curiograph.agents.registry import AGENTS, as_agent
+from curiograph.agents.registry import AGENTS, PLANNING_AGENTS, as_agent
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.messages import quote_value
-from curiograph.rewards.registry import REWARDS
+from curiograph.rewards.registry import as_reward
 from curiograph.service.config import Limits
 
 _BEAM = re.compile("beam(:[0-9]{1,9})?")
+_PLANNER = re.compile("((?:[a-z]+-)*planner):[0-9]{1,9}")
 REWARD_DESCRIPTIONS = {
     "igt": "information gaps: loops of the visited subgraph that no triangles fill",
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
 }
-_TRAINED = {"paper": "gnn with the published setting", "horizon": "horizon"}
+_TRAINED = {"paper": "gnn with the published setting", "horizon": "horizon", "planner": "planner"}
+_DESCRIPTIONS = {
+    "horizon": "A network that reads the graph around the walk, trained on all families for the reward.",
+    "planner": "Beam search with exact rewards and a learned value of what partial walks still earn.",
+    "beam": "Beam search over whole walks with exact rewards.",
+}
+"""Descriptions of agents whose classes document how they work instead of what they do."""
 
 
 def get_agent(name: str, limits: Limits) -> Agent:
@@ -33,11 +39,13 @@ def get_agent(name: str, limits: Limits) -> Agent:
     agents = [*AGENTS, *shipped_agents()]
     guide, plus, planner = name.rpartition("+")
     is_beam = _BEAM.fullmatch(planner) is not None
-    if not (guide in agents if plus and is_beam else is_beam or name in agents):
-        names = ", ".join([*AGENTS, "beam:WIDTH", *shipped_agents()])
+    named = _PLANNER.fullmatch(name)
+    known = name in agents or (named is not None and named[1] in agents)
+    if not (guide in agents if plus and is_beam else is_beam or known):
+        names = ", ".join([*AGENTS, "beam:WIDTH", "planner:WIDTH", *shipped_agents()])
         raise UnknownNameError(f"there is no agent {quote_value(name)}; the agents are {names}, HORIZON+beam:WIDTH.")
     agent = as_agent(name)
-    if isinstance(agent, BeamAgent) and agent.width > limits.beam:
+    if isinstance(agent, PLANNING_AGENTS) and agent.width > limits.beam:
         raise SettingError(
             f"the beam is {agent.width} wide; at most {limits.beam} is allowed here, as in beam:{limits.beam}."
         )
@@ -45,10 +53,12 @@ def get_agent(name: str, limits: Limits) -> Agent:
 
 
 def check_reward(name: str) -> str:
-    """Return the name of a reward; raise if there is none with this name."""
-    if name not in REWARDS:
-        raise UnknownNameError(f"there is no reward {quote_value(name)}; the rewards are {', '.join(REWARDS)}.")
-    return name
+    """Return the full name of a reward or a sum of rewards; raise if there is none with this name.
+
+    >>> check_reward("cpt + igt")
+    'igt+cpt'
+    """
+    return as_reward(name).name
 
 
 def describe_agents() -> dict[str, str]:
@@ -57,7 +67,8 @@ def describe_agents() -> dict[str, str]:
     >>> describe_agents()["igt-rg-horizon"]
     'horizon, trained for igt on rg graphs'
     """
-    descriptions = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
+    summaries = {name: (agent.__doc__ or "").strip().partition("\n")[0] for name, agent in AGENTS.items()}
+    descriptions = summaries | _DESCRIPTIONS
     for name in shipped_agents():
         reward, _, rest = name.partition("-")
         family, _, kind = rest.partition("-")

@@ -32,7 +32,7 @@ Walk = Annotated[list[Label], Field(min_length=1, description="Nodes in order of
 Walks = Annotated[list[Walk], Field(min_length=1)]
 GraphId = Annotated[str, Field(max_length=200, description="Id of a graph, as listed by `GET /api/v1/graphs`.")]
 AgentName = Annotated[str, Field(max_length=200, description="As listed by `GET /api/v1/agents`, or `beam:WIDTH`.")]
-RewardName = Annotated[str, Field(max_length=200, description="`igt` or `cpt`.")]
+RewardName = Annotated[str, Field(max_length=200, description="`igt`, `cpt`, or a weighted sum such as `igt+0.5*cpt`.")]
 Seed = Annotated[int, Field(ge=0, lt=2**63, description="Random seed; the same seed gives the same response.")]
 Steps = Annotated[int, Field(ge=1, description="Number of nodes to visit, including the start.")]
 Count = Annotated[int, Field(ge=1, description="Maximum number of nodes to list.")]

@@ -10,8 +10,7 @@ from scipy.stats import rankdata
 
 from curiograph import kernels
 from curiograph.agents.base import score_candidates
-from curiograph.agents.beam import BeamAgent
-from curiograph.agents.registry import AgentLike, as_agent
+from curiograph.agents.registry import PLANNING_AGENTS, AgentLike, as_agent
 from curiograph.arrays import Float64
 from curiograph.errors import WalkError
 from curiograph.exploration.mdp import Exploration
@@ -96,7 +95,8 @@ def view_step(
     Parameters
     ----------
     walk : labels in order of visit, each once.
-    ahead : nodes still to be visited, for agents that look ahead: `beam` plans that far, `horizon` reads it as input.
+    ahead : nodes still to be visited, for agents that look ahead: `beam` and `planner` plan that far, `horizon` reads
+        it as input.
     seed : seed for ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
     """
     chooser = as_agent(agent)
@@ -126,7 +126,7 @@ def view_step(
         values["cpt"] = exploration.round_scores(cpt.candidate_values)
     values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if labels else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
-    scores = None if isinstance(chooser, BeamAgent) else score_candidates(chooser, exploration)
+    scores = None if isinstance(chooser, PLANNING_AGENTS) else score_candidates(chooser, exploration)
     choice = None
     if labels and scores is None:
         choice = graph.label(int(chooser.run(exploration).nodes[0, len(visited)]))

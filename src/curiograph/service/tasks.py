@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from curiograph.agents.beam import BeamAgent
 from curiograph.agents.evaluate import Rollouts
+from curiograph.agents.registry import PLANNING_AGENTS
 from curiograph.centrality.curious_pagerank import curious_pagerank
 from curiograph.centrality.pagerank import pagerank
 from curiograph.errors import CuriographError, SettingError
@@ -86,7 +86,7 @@ def _build_evaluation(request: EvaluateJobRequest, graph: Graph, limits: Limits)
 
     def run(report: ReportProgress) -> dict[str, Any]:
         results: list[Result] = []
-        batch_size = 1 if isinstance(agent, BeamAgent) else _EPISODE_BATCH
+        batch_size = 1 if isinstance(agent, PLANNING_AGENTS) else _EPISODE_BATCH
         cancellable = CancellableReward(reward, lambda: report(batch_size * len(results), request.episodes))
         rollouts = Rollouts.create(agent, graph, cancellable, request.steps, request.episodes, seed=request.seed)
         for first in range(0, request.episodes, batch_size):

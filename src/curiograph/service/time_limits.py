@@ -8,14 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from curiograph.agents.base import Agent
-from curiograph.agents.beam import BeamAgent
 from curiograph.agents.heuristics import GreedyAgent
+from curiograph.agents.registry import PLANNING_AGENTS
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.parallel.chunks import split_by_size
 from curiograph.rewards.base import Tracker
+from curiograph.rewards.combined import Term, list_terms
 from curiograph.rewards.pairs import MAX_ALL
 from curiograph.rewards.registry import as_reward
 
@@ -39,11 +40,11 @@ def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int
     >>> round(estimate_explore_seconds(complete(600), GreedyAgent(), "cpt", 500))
     6...
     """
-    if reward != "cpt":
+    if all(term.name != "cpt" for _, term in list_terms(as_reward(reward))):
         return 0.0
     lengths = np.arange(visited, min(steps, graph.num_nodes), dtype=np.float64)
     num_evaluated = np.ones(len(lengths))
-    if isinstance(agent, (GreedyAgent, BeamAgent)):
+    if isinstance(agent, (GreedyAgent, *PLANNING_AGENTS)):
         unvisited_neighbors = float(graph.degrees.mean()) * (1 - lengths / graph.num_nodes)
         num_evaluated = getattr(agent, "width", 1) * np.maximum(1, unvisited_neighbors)
     return float(np.sum(_SECONDS["cpt"] * num_evaluated * lengths**3))
@@ -51,7 +52,7 @@ def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int
 
 def estimate_step_seconds(graph: Graph, agent: Agent, reward: str, visited: int, ahead: int) -> float:
     """Estimate the time of an agent to choose the next node; planners plan `ahead` nodes."""
-    steps = visited + (ahead if isinstance(agent, BeamAgent) else 1)
+    steps = visited + (ahead if isinstance(agent, PLANNING_AGENTS) else 1)
     return estimate_explore_seconds(graph, agent, reward, steps, visited)
 
 
@@ -81,9 +82,16 @@ class CancellableReward:
     name: str
     check: StopCheck
 
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """Weights and rewards of a sum, empty for any other reward; a planner adds up the values of the terms."""
+        return getattr(as_reward(self.name), "terms", ())
+
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
         """Track the values of walks."""
-        return _CancellableTracker(as_reward(self.name).track(stack, nodes, lengths), self.check, _SECONDS[self.name])
+        reward = as_reward(self.name)
+        seconds = sum(_SECONDS[term.name] for _, term in list_terms(reward))
+        return _CancellableTracker(reward.track(stack, nodes, lengths), self.check, seconds)
 
 
 class _CancellableTracker(Tracker):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.rewards.base import Reward
 from curiograph.tensors import open_tensors, write_tensors
-from curiograph.training.config import TrainingSettings
+from curiograph.training.config import TrainingSettings, describe_settings
 
 RUN_FILE = "run.json"
 
@@ -71,7 +71,7 @@ def describe_run(
         "seed": seed,
         "start": None,
         "graphs": {"train": len(graphs.train), "val": len(graphs.val), "sha256": hash_chunks(graph_bytes)},
-        "settings": asdict(settings),
+        "settings": describe_settings(settings),
     }
     if start is not None:
         weight_bytes = (name.encode() + array.tobytes() for name, array in start.agent.network.items())
@@ -165,21 +165,24 @@ def check_state(state: State, expected: State, capacity: int, num_graphs: int, n
     rows = {len(state[name]) for name in expected if name.startswith("replay.")}
     if rows != {min(counts[-1], capacity)}:
         raise ValueError(f"it holds {sorted(rows)} replayed rows of {counts[-1]}")
-    longest = expected["replay.nodes"].shape[1]
+    longest = expected["replay.nodes" if "replay.nodes" in expected else "walks.nodes"].shape[1]
+    options = next((expected[name] for name in ("replay.options", "replay.slopes") if name in expected), None)
     bounds = {
         "walks.lengths": (1, longest),
         "walks.graphs": (0, num_graphs - 1),
         "replay.length": (1, longest),
         "replay.counted": (1, longest),
         "replay.ahead": (0, longest),
-        "replay.count": (0, expected["replay.options"].shape[1] if "replay.options" in expected else 0),
+        "replay.count": (0, 0 if options is None else options.shape[1]),
         "replay.options": (0, num_nodes - 1),
     }
     for name, (least, most) in bounds.items():
         if name in expected and np.any((state[name] < least) | (state[name] > most)):
             raise ValueError(f"its {name} is not from {least} to {most}")
-    replayed_lengths = state.get("replay.counted", state["replay.length"])
-    for walks, lengths in ((state["walks.nodes"], state["walks.lengths"]), (state["replay.nodes"], replayed_lengths)):
+    all_walks = [(state["walks.nodes"], state["walks.lengths"])]
+    if "replay.nodes" in expected:
+        all_walks.append((state["replay.nodes"], state.get("replay.counted", state["replay.length"])))
+    for walks, lengths in all_walks:
         visited = np.arange(walks.shape[1]) < lengths[:, None]
         if np.any(visited & ((walks < 0) | (walks >= num_nodes))):
             raise ValueError("its walks visit nodes that the graphs do not have")

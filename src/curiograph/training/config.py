@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from curiograph.agents.gnn import GnnShape
 from curiograph.agents.horizon import HorizonShape
+from curiograph.agents.planner import NUM_FEATURES, PlannerShape
 from curiograph.agents.pretrained import SHAPE_LIMITS
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.validation import check_integer
@@ -32,6 +33,15 @@ class TrainingSettings:
     """Validations without improvement before training stops early; 0 disables early stopping."""
     validation_walks: int = 20
     """Walks per validation graph."""
+    minutes: float = 0.0
+    """Time budget in minutes: training ends then, or after `train_steps` if that is given and comes first; 0 for none.
+    Learning rate and epsilon decay over the time budget. How many steps fit depends on the machine, so that the same
+    seed does not give the same agent."""
+
+    @property
+    def validation_interval(self) -> int:
+        """Steps between validations: `validate_every`, or fewer so that a run is validated at least three times."""
+        return min(self.validate_every, max(1, self.train_steps // 3))
 
     @property
     def replay_bytes(self) -> int:
@@ -86,7 +96,7 @@ class DqnSettings(TrainingSettings):
 
     @classmethod
     def paper(cls) -> DqnSettings:
-        """Return the settings of the publication."""
+        """Return the settings of the published code, except for its mistake in the decay of epsilon."""
         return cls(
             train_steps=50_000, validate_every=1000, learning_rate=3e-4, final_rate=1.0, steepest=0.0, shape=GnnShape(),
             discount=0.75, loss="mse", scale_returns=False, double=False, returns=1, batch=32, updates=1,
@@ -141,6 +151,57 @@ class ExpertIterationSettings(TrainingSettings):
         return self.buffer * (4 * max(self.walk_nodes, self.far_nodes) + 8 * self.options + 24)
 
 
+@dataclass(frozen=True)
+class ValueSettings(TrainingSettings):
+    """Settings of value learning, which trains `planner`.
+
+    One step sends `walks` walks to random lengths, measures by beam search what their candidates still earn, then makes
+    `updates` gradient updates.
+    """
+
+    train_steps: int = 400
+    learning_rate: float = 3e-3
+    validate_every: int = 50
+    shape: PlannerShape = field(default_factory=PlannerShape)
+    """Size of the networks; its fields are settings too."""
+    walks: int = 64
+    """Walks per step, each on a randomly drawn training graph."""
+    beam: int = 32
+    """Beam width of the expert; half as wide once the planner itself is the expert."""
+    options: int = 12
+    """Maximum number of candidates evaluated per walk: half of them the best by reward, the others at random."""
+    far_nodes: int = 10
+    """Maximum number of nodes of a walk, if above `walk_nodes`."""
+    far_share: float = 0.5
+    """Share of the steps with walks of other lengths than `walk_nodes`: from 5 to `far_nodes` nodes."""
+    batch: int = 64
+    """States per update."""
+    updates: int = 40
+    """Updates per step."""
+    buffer: int = 40_000
+    """Capacity of the replay buffer, in states."""
+    warmup: int = 10
+    """Steps before the first update."""
+    chance: float = 0.3
+    """Share of walks that move at random; the others follow the planner, with noise."""
+    within: float = 2.0
+    """Weight in the loss of the differences between a walk's candidates, relative to their values."""
+
+    @property
+    def replay_bytes(self) -> int:
+        return self.buffer * (4 * self.options * (NUM_FEATURES + 1) + 8)
+
+
+def describe_settings(settings: TrainingSettings) -> dict[str, Any]:
+    """Return the settings as plain values; `minutes` only if there is a time budget, as older runs do not have it.
+
+    >>> "minutes" in describe_settings(DqnSettings()), describe_settings(DqnSettings(minutes=5.0))["minutes"]
+    (False, 5.0)
+    """
+    values = asdict(settings)
+    return values if settings.minutes else {name: value for name, value in values.items() if name != "minutes"}
+
+
 def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingSettings:
     """Return the settings of a preset with validated changes.
 
@@ -153,9 +214,10 @@ def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingS
     presets: dict[str, dict[str, Any]] = {
         "gnn": {"best": DqnSettings, "paper": DqnSettings.paper},
         "horizon": {"best": ExpertIterationSettings},
+        "planner": {"best": ValueSettings},
     }
     if agent not in tuple(presets):
-        raise UnknownNameError(f"cannot train an agent {agent!r}; the trainable agents are gnn and horizon.")
+        raise UnknownNameError(f"cannot train an agent {agent!r}; the trainable agents are {', '.join(presets)}.")
     if preset not in tuple(presets[agent]):
         raise UnknownNameError(f"{agent} has no preset {preset!r}; its presets are {', '.join(presets[agent])}.")
     base = presets[agent][preset]()
@@ -166,13 +228,26 @@ def make_settings(agent: str, preset: str, changes: dict[str, Any]) -> TrainingS
         if name not in defaults:
             raise SettingError(f"there is no setting {name!r} of {agent}; the settings are {', '.join(defaults)}.")
     checked = {name: _check_setting(name, value, defaults[name]) for name, value in changes.items()}
+    if checked.get("minutes"):
+        checked.setdefault("train_steps", _MAX_INTEGER)
     new_shape = replace(base.shape, **{name: checked.pop(name) for name in changes if name in shape})
     settings: TrainingSettings = replace(base, shape=new_shape, **checked)
     return settings
 
 
+_MAX_INTEGER = 10**7
 _MINIMA = {"patience": 0, "far_every": 0, "warmup": 0, "walk_nodes": 2, "far_nodes": 2}
-_SHARES = ("discount", "final_rate", "epsilon_first", "epsilon_last", "epsilon_steps", "chance", "follow", "level")
+_SHARES = (
+    "discount",
+    "final_rate",
+    "epsilon_first",
+    "epsilon_last",
+    "epsilon_steps",
+    "chance",
+    "follow",
+    "level",
+    "far_share",
+)
 _CHOICES = {"loss": ("mse", "huber"), "act_with": ("online", "target"), "aggregation": ("mean", "sum")}
 
 
@@ -182,7 +257,7 @@ def _check_setting(name: str, value: Any, default: Any) -> Any:
         if not isinstance(value, bool):
             raise SettingError(f"{name} is {value!r}; give True or False.")
     elif isinstance(default, int):
-        least, most = _MINIMA.get(name, 1), SHAPE_LIMITS.get(name, 10**7)
+        least, most = _MINIMA.get(name, 1), SHAPE_LIMITS.get(name, _MAX_INTEGER)
         return check_integer(name, value, least, f"give a whole number from {least} to {most}", most)
     elif isinstance(default, float):
         largest = 1 if name in _SHARES else 1_000_000

@@ -53,7 +53,8 @@ class DqnLearner(Learner):
     def epsilon(self) -> float:
         """Current probability of a random action."""
         s = self.settings
-        progress = min(1.0, self.step_number / max(1.0, s.epsilon_steps * s.train_steps))
+        steps = self.step_number / max(1.0, s.epsilon_steps * s.train_steps)
+        progress = min(1.0, max(steps, self.time_share / max(s.epsilon_steps, 1e-9)))
         return s.epsilon_first + (s.epsilon_last - s.epsilon_first) * progress
 
     def step(self) -> dict[str, float]:

@@ -52,6 +52,8 @@ class Learner(ABC):
         self.network = network
         self.seed = seed
         self.step_number = 0
+        self.time_share = 0.0
+        """Share of the time budget that is used; the trainer sets it."""
         self.updates = 0
         self.optimizer = torch.optim.Adam(network.parameters(), settings.learning_rate, fused=True)
         self.starts = [list_starts(graph, "frontier") for graph in graphs]
@@ -65,6 +67,11 @@ class Learner(ABC):
     @abstractmethod
     def step(self) -> dict[str, float]:
         """Advance the walks, update the network, and return metrics."""
+
+    @property
+    def share(self) -> float:
+        """Share of the training that is done: of its steps, or of its time budget if that is more."""
+        return max(self.step_number / self.settings.train_steps, self.time_share)
 
     def start_walks(self, graphs: Int64, steps: int) -> Exploration:
         """Return new walks of up to `steps` nodes from random starts, one on each of `graphs` (indices)."""
@@ -96,7 +103,7 @@ class Learner(ABC):
     def minimize(self, loss: Tensor) -> None:
         """Make one optimizer step with cosine learning-rate decay and gradient clipping."""
         s = self.settings
-        decay = 0.5 * (1 + math.cos(math.pi * min(1.0, self.step_number / s.train_steps)))
+        decay = 0.5 * (1 + math.cos(math.pi * min(1.0, self.share)))
         for group in self.optimizer.param_groups:
             group["lr"] = s.learning_rate * (s.final_rate + (1 - s.final_rate) * decay)
         self.optimizer.zero_grad()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,22 @@ class TrainingLog:
         """Close the TensorBoard files."""
         if self._writer is not None:
             self._writer.close()
+
+
+def format_report(report: Report) -> str:
+    """Format a report as one line.
+
+    >>> format_report({"step": 1500, "loss": 0.25, "return": None, "validation": 3.0, "best": 3.5})
+    'step 1,500, loss 0.25, validation 3, best 3.5'
+    """
+    values = {key: report.get(key) for key in ("loss", "return", "epsilon", "validation", "best")}
+    shown = (f"{key} {value:.4g}" for key, value in values.items() if value is not None)
+    return ", ".join([f"step {report['step']:,}", *shown])
+
+
+def print_report(report: Report) -> None:
+    """Print a report and the remaining time on stderr."""
+    print(f"curiograph: {format_report(report)}, {report['left'] / 60:.1f} min left", file=sys.stderr, flush=True)
 
 
 def _open_tensorboard(folder: Path, resumed_at: int) -> Any:

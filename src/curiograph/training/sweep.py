@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,9 @@ from curiograph.progress import Progress, no_progress
 from curiograph.rewards.base import Reward
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.training.checkpoint import InitialAgent, as_initial_agent, check_run_folder, describe_run
-from curiograph.training.config import TrainingSettings, make_settings
+from curiograph.training.config import TrainingSettings, describe_settings, make_settings
 from curiograph.training.logging import LOG_FILE, read_log
+from curiograph.training.reward_cost import warn_slow_reward
 from curiograph.training.sweep_results import Training, Trainings
 from curiograph.training.trainer import as_split, check_initial_agent, train
 from curiograph.validation import check_seed, resolve_workers
@@ -135,6 +136,8 @@ def train_many(
     initial = as_initial_agent(start)
     for task in tasks:
         check_initial_agent(initial, task.settings, rewards[task.varied["reward"]])
+    for name, each in rewards.items():
+        warn_slow_reward(each, graphs, [task.settings for task in tasks if task.varied["reward"] == name])
     used_engine = resolve_engine(engine, workers, address, home)
     if used_engine.name == "local":  # trainings are long enough for processes
         num_workers = resolve_workers(used_engine.workers)
@@ -151,7 +154,7 @@ def train_many(
             "val": [hash_graph(graph) for graph in graphs.val],
             "rewards": {name: fingerprint("reward", each) for name, each in rewards.items()},
             "start": None if initial is None else fingerprint("agent", initial.agent),
-            "trainings": [{**task.varied, "settings": asdict(task.settings)} for task in tasks],
+            "trainings": [{**task.varied, "settings": describe_settings(task.settings)} for task in tasks],
         },
         describe_task=lambda task: task.name,
         unit="trainings",
@@ -308,7 +311,7 @@ class _LogWatcher:
     def __init__(self, trainings: Mapping[Path, int], progress: Progress) -> None:
         self._train_steps = trainings
         self._progress = progress
-        self._read: dict[Path, tuple[int, int]] = {}  # size of each log and its last step
+        self._read: dict[Path, tuple[int, int, float]] = {}  # size of each log, its last step and the completed share
         self._first_steps = self._read_steps()
         self._message, self._share = "", 0.0
         self._lock = threading.Lock()
@@ -321,7 +324,7 @@ class _LogWatcher:
         """Read the logs and report the progress."""
         with self._lock:
             steps = self._read_steps()
-            shares = {folder: min(1.0, steps[folder] / total) for folder, total in self._train_steps.items()}
+            shares = {folder: self._read.get(folder, (0, 0, 0.0))[2] for folder in self._train_steps}
             running = [
                 f"{folder.name} {share:.0%}"
                 for folder, share in shares.items()
@@ -333,11 +336,13 @@ class _LogWatcher:
 
     def _read_steps(self) -> dict[Path, int]:
         """Return the last step of every training; a log is read again only when its size has changed."""
-        for folder in self._train_steps:
+        for folder, total in self._train_steps.items():
             try:
                 size = (folder / LOG_FILE).stat().st_size
-                if size != self._read.get(folder, (0, 0))[0]:
-                    self._read[folder] = size, read_log(folder / LOG_FILE)[-1]["step"]
+                if size != self._read.get(folder, (0, 0, 0.0))[0]:
+                    report = read_log(folder / LOG_FILE)[-1]
+                    share = report.get("share", report["step"] / total)  # older logs have no share
+                    self._read[folder] = size, report["step"], min(1.0, share)
             except (OSError, ValueError, IndexError):  # no log, or one that the training itself will report as unusable
                 self._read.pop(folder, None)
-        return {folder: self._read.get(folder, (0, 0))[1] for folder in self._train_steps}
+        return {folder: self._read.get(folder, (0, 0, 0.0))[1] for folder in self._train_steps}

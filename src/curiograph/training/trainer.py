@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from keyword import iskeyword
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,8 @@ from curiograph.messages import shorten_text
 from curiograph.optional import import_optional
 from curiograph.parallel import lock_run_folder
 from curiograph.rewards.base import Reward
-from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.rewards.combined import list_terms
+from curiograph.rewards.registry import REWARDS, RewardLike, as_reward
 from curiograph.training.checkpoint import (
     CHECKPOINT_FIX,
     RUN_FILE,
@@ -37,7 +39,8 @@ from curiograph.training.checkpoint import (
     save_checkpoint,
 )
 from curiograph.training.config import TrainingSettings, make_settings
-from curiograph.training.logging import LOG_FILE, Report, TrainingLog, read_log, save_curves
+from curiograph.training.logging import LOG_FILE, Report, TrainingLog, print_report, read_log, save_curves
+from curiograph.training.reward_cost import warn_slow_reward
 from curiograph.validation import check_seed
 
 if TYPE_CHECKING:
@@ -60,7 +63,7 @@ def train(
     out: str | Path | None = None,
     name: str | None = None,
     command: str | None = None,
-    progress: Callable[[Report], None] | None = None,
+    progress: Callable[[Report], None] | bool | None = None,
     **changes: Any,
 ) -> TrainedAgent:
     """Train an agent to collect a reward and return the best one by validation return.
@@ -70,11 +73,13 @@ def train(
     sets : Split, list of Graph or Graph
         Training and validation graphs; a list or a single graph is used for both.
     reward : str, Reward or callable
-        Reward to collect.
-    agent : {"gnn", "horizon"}
-        Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk.
+        Reward to collect, such as "igt", "cpt" or "igt+0.5*cpt". There is a warning if a function of yours is so slow
+        that the training would spend more than two minutes on it.
+    agent : {"gnn", "horizon", "planner"}
+        Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk;
+        "planner" is a beam search with exact rewards and learned values.
     preset : {"best", "paper"}
-        Settings to start from; "paper", for gnn only, is the published configuration.
+        Settings to start from; "paper", for gnn only, is close to the published code.
     start : str or Path, optional
         Name or path of a trained agent of the same shape whose weights initialize the network.
     seed : int
@@ -85,11 +90,14 @@ def train(
     name : str, optional
         Name of the agent on its card.
     command : str, optional
-        Command that reproduces the training, stored on the agent's card.
-    progress : callable, optional
-        Called with a dict of metrics at every validation.
+        Command that reproduces the training, stored on the agent's card. Default: a call of `cg.train`; graphs that are
+        not from `generate_split` or `read_split` are called `sets` there, and a function as reward by its name.
+    progress : callable or bool, optional
+        Called with a dict of metrics at every validation, at least three times; `step`, `validation`, `best`,
+        `seconds`, `left` (seconds) and `share` are always present. True prints a line instead.
     **changes
-        Settings by name, such as `train_steps=5000`; see `DqnSettings` and `ExpertIterationSettings`.
+        Settings by name, such as `train_steps=5000`, or `minutes=10` for a time budget; see `DqnSettings`,
+        `ExpertIterationSettings` and `ValueSettings`.
 
     Returns
     -------
@@ -103,6 +111,8 @@ def train(
     >>> agent = cg.train(sets, reward="igt", train_steps=6, walk_nodes=6, warmup=2)
     >>> agent.card["steps"]
     6
+    >>> agent.card["command"]
+    "cg.train(cg.generate_split('er', nodes=14, train=4, ...), 'igt', train_steps=6, walk_nodes=6, warmup=2)"
     """
     import_optional("torch", "train", "Training agents")
     if out is not None and not isinstance(out, (str, Path)):
@@ -113,11 +123,17 @@ def train(
     initial = as_initial_agent(start)
     description = describe_run(graphs, reward, agent, settings, check_seed(seed), initial)
     check_initial_agent(initial, settings, reward)
+    report_progress = _as_callback(progress)
+    warn_slow_reward(reward, graphs, [settings])
+    if command is None:
+        given = {"agent": agent, "preset": preset, "start": initial and initial.source, "seed": seed, "name": name}
+        command = format_call(graphs, reward, given, changes)
 
     from curiograph.training.dqn import DqnLearner
     from curiograph.training.expert_iteration import ExpertIterationLearner
+    from curiograph.training.value_learning import ValueLearner
 
-    learner_type: Any = {"gnn": DqnLearner, "horizon": ExpertIterationLearner}[agent]
+    learner_type: Any = {"gnn": DqnLearner, "horizon": ExpertIterationLearner, "planner": ValueLearner}[agent]
     with use_one_torch_thread(), limit_blas_threads():
         learner: Learner = learner_type(settings, graphs.train, reward, seed)
         if initial is not None:
@@ -132,15 +148,55 @@ def train(
             best_weights=copy_weights(learner.agent.network),
         )
         if out is None:
-            return trainer.run(None, progress)
+            return trainer.run(None, report_progress)
         with lock_run_folder(Path(out)):
-            return trainer.resume(Path(out)) or trainer.run(Path(out), progress)
+            return trainer.resume(Path(out)) or trainer.run(Path(out), report_progress)
+
+
+def format_call(graphs: Split, reward: Reward, given: dict[str, Any], changes: dict[str, Any]) -> str:
+    """Return the call of `cg.train` that repeats a training; arguments with default values are left out.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> given = {"agent": "gnn", "preset": "paper", "start": None, "seed": 3, "name": None}
+    >>> format_call(Split([cycle(4)], [], []), as_reward("igt+cpt"), given, {"discount": 0.8})
+    "cg.train(sets, 'igt+cpt', preset='paper', seed=3, discount=0.8)"
+    """
+    defaults = {"agent": "gnn", "preset": "best", "start": None, "seed": 0, "name": None}
+    changed = {key: value for key, value in given.items() if value != defaults[key]}
+    changed |= dict(sorted(changes.items()))
+    keywords = [f"{key}={value.item() if isinstance(value, np.generic) else value!r}" for key, value in changed.items()]
+    terms = [(weight, _format_reward(term)) for weight, term in list_terms(reward)]
+    if all(term in REWARDS.values() for _, term in list_terms(reward)):
+        rewards = repr(reward.name)
+    elif len(terms) == 1 and terms[0][0] == 1:
+        rewards = terms[0][1]
+    else:
+        rewards = "{" + ", ".join(f"{term}: {weight!r}" for weight, term in terms) + "}"
+    return f"cg.train({', '.join([graphs.origin or 'sets', rewards, *keywords])})"
+
+
+def _format_reward(reward: Reward) -> str:
+    """Return a reward as a Python expression: the name of a user's function, or `reward` if it has none."""
+    if reward in REWARDS.values():
+        return repr(reward.name)
+    is_name = reward.name.isidentifier() and not iskeyword(reward.name)
+    return reward.name if is_name else "reward"
+
+
+def _as_callback(progress: Any) -> Callable[[Report], None] | None:
+    """Return the function that receives reports, or None."""
+    if progress is None or isinstance(progress, bool):
+        return print_report if progress else None
+    if not callable(progress):
+        raise SettingError(f"progress is {progress!r}; give a function that takes a dict, or True to print lines.")
+    callback: Callable[[Report], None] = progress
+    return callback
 
 
 def as_split(sets: Any) -> Split:
     """Return validated training and validation graphs; a list or a single graph is used for both."""
     if isinstance(sets, Split):
-        return Split(as_graphs(sets.train), as_graphs(sets.val or sets.train), [])
+        return Split(as_graphs(sets.train), as_graphs(sets.val or sets.train), [], sets.origin)
     graphs = as_graphs(sets)
     return Split(graphs, graphs, [])
 
@@ -194,14 +250,18 @@ class _Trainer:
         log = None if out is None else TrainingLog(out, learner.step_number)
         begun, saved = time.monotonic() - self.seconds, time.monotonic()
         metrics: dict[str, list[float]] = {}
-        while learner.step_number < s.train_steps and not (s.patience and self.stale >= s.patience):
+        validated = learner.time_share = self._compute_time_share(self.seconds)
+        while learner.share < 1 and not (s.patience and self.stale >= s.patience):
             for key, value in learner.step().items():
                 if key == "loss" and not math.isfinite(value):
                     raise AgentError(f"the loss is {value} at step {learner.step_number}: lower learning_rate.")
                 metrics.setdefault(key, []).append(value)
             step = learner.step_number
-            if step % s.validate_every and step != s.train_steps:
+            learner.time_share = self._compute_time_share(time.monotonic() - begun)
+            due = learner.time_share >= min(1.0, validated + 1 / 3)
+            if step % s.validation_interval and step != s.train_steps and not due:
                 continue
+            validated = learner.time_share
             self.seconds = time.monotonic() - begun
             report = self._validate(metrics)
             metrics = {}
@@ -225,6 +285,11 @@ class _Trainer:
         self._save_checkpoint(out, finished=True)
         return agent
 
+    def _compute_time_share(self, seconds: float) -> float:
+        """Return the share of the time budget that is used after some seconds; 0 without a budget."""
+        budget = 60 * self.learner.settings.minutes
+        return min(1.0, seconds / budget) if budget else 0.0
+
     def _validate(self, metrics: dict[str, list[float]]) -> Report:
         """Evaluate the current agent, keep it if it is the best, and return a report."""
         learner, s, step = self.learner, self.learner.settings, self.learner.step_number
@@ -246,7 +311,8 @@ class _Trainer:
             "transitions": float(np.sum(metrics.get("transitions", [0.0]))),
             "updates": learner.updates,
             "seconds": round(self.seconds, 3),
-            "left": (s.train_steps - step) * self.seconds / step,
+            "left": (1 - learner.share) * self.seconds / learner.share,
+            "share": round(learner.share, 6),
         }
 
     def _make_agent(self) -> TrainedAgent:

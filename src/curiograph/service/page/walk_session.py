@@ -24,7 +24,7 @@ from curiograph.service.step_view import DEFAULT_AHEAD, StepView, view_step
 from curiograph.service.time_limits import estimate_step_seconds
 
 YOU = "you"
-COMPARED_AGENTS = (("greedy", "igt"), ("horizon", "igt"), ("greedy", "cpt"), ("horizon", "cpt"), ("random", "igt"))
+COMPARED_AGENTS = (("greedy", "igt"), ("planner", "igt"), ("greedy", "cpt"), ("planner", "cpt"), ("random", "igt"))
 """Agents, with their rewards, whose walks from the same start a walk is compared with."""
 
 _MAX_COMPARED = 40

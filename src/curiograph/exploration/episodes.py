@@ -1,0 +1,104 @@
+"""Where the episodes of the Gymnasium environments start: a graph and a node, drawn or given at reset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from curiograph.errors import SettingError
+from curiograph.exploration.mdp import Fallback, as_graphs, check_fallback, list_starts, locate_start
+from curiograph.graph.graph import Graph
+from curiograph.messages import quote_value
+from curiograph.validation import check_integer
+
+Sampler: TypeAlias = Callable[[np.random.Generator], Graph]
+"""Draws the graph of an episode."""
+
+_SIZE_SEED = 0  # of the graph that a sampler draws when an environment is made, to learn the usual size
+
+
+@dataclass(frozen=True, eq=False)
+class Episode:
+    """The start of an episode."""
+
+    graph: Graph
+    index: int
+    """Index in the list of graphs; the length of the list for any other graph."""
+    start: int
+    """Position of the first node."""
+
+
+class EpisodeSource:
+    """Draws episodes from one graph, from several graphs or from a sampler.
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import cycle
+    >>> source = EpisodeSource([cycle(4), cycle(5)], "frontier")
+    >>> source.draw(np.random.default_rng(0), {"graph": 1, "start": 3}).start
+    3
+    """
+
+    def __init__(self, graph: Any, fallback: Any) -> None:
+        if graph is None:
+            raise SettingError(
+                "the environment has no graph; give one, as in "
+                'gymnasium.make("curiograph/Exploration-v0", graph=g), or a list of graphs, or a function that '
+                "takes a numpy Generator and returns a graph."
+            )
+        self.sampler: Sampler | None = graph if callable(graph) and not isinstance(graph, (Graph, type)) else None
+        self.graphs: list[Graph] = [] if self.sampler is not None else as_graphs(graph)
+        self.fallback: Fallback = check_fallback(fallback)
+        typical = self.graphs or [self._sample(np.random.default_rng(_SIZE_SEED))]
+        self.num_nodes: int = max(g.num_nodes for g in typical)
+        """Nodes of the largest graph; of one sampled graph if there is a sampler."""
+        self.num_links: int = max(len(g.indices) for g in typical)
+        """Directed edges of the largest graph, an undirected edge counted twice."""
+
+    def draw(self, rng: np.random.Generator, options: dict[str, Any] | None) -> Episode:
+        """Draw the graph and the start that `options` does not give."""
+        options = check_options(options)
+        graph, index = self._select_graph(rng, options.get("graph"))
+        start = options.get("start")
+        if start is not None:
+            return Episode(graph, index, locate_start(graph, start, self.fallback))
+        starts = list_starts(graph, self.fallback)
+        return Episode(graph, index, int(starts[rng.integers(len(starts))]))
+
+    def _select_graph(self, rng: np.random.Generator, option: Any) -> tuple[Graph, int]:
+        """Return the graph given by an option (an index or a graph), or a drawn one; and its index."""
+        if isinstance(option, Graph) or (option is not None and self.sampler is not None):
+            (graph,) = as_graphs(option)
+            places = [place for place, known in enumerate(self.graphs) if known is graph]
+            return graph, places[0] if places else len(self.graphs)
+        if self.sampler is not None:
+            return self._sample(rng), 0
+        last = len(self.graphs) - 1
+        if option is None:
+            option = rng.integers(len(self.graphs)) if last else 0
+        meaning = f"give a graph, or the index of a graph, 0 to {last}"
+        index = check_integer("option graph", option, 0, meaning, last)
+        return self.graphs[index], index
+
+    def _sample(self, rng: np.random.Generator) -> Graph:
+        """Call the sampler and check its result."""
+        assert self.sampler is not None
+        graph = self.sampler(rng)
+        if isinstance(graph, Sequence):
+            raise SettingError(f"the graph sampler returned {quote_value(graph)}; it must return one graph.")
+        (checked,) = as_graphs(graph)
+        return checked
+
+
+def check_options(options: Any) -> dict[str, Any]:
+    """Return the options given at reset; raise SettingError if there are others than start and graph."""
+    options = {} if options is None else options
+    if not isinstance(options, dict):
+        raise SettingError(f"the options at reset are {quote_value(options)}; give a dict with start, graph or both.")
+    unknown = [key for key in options if key not in ("start", "graph")]
+    if unknown:
+        raise SettingError(f"there is no option {unknown[0]!r} at reset; the options are start and graph.")
+    return options

@@ -1,0 +1,356 @@
+"""Many exploration environments that step together, as a Gymnasium vector environment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from curiograph.arrays import Float64, Int64
+from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.exploration.episodes import Episode, EpisodeSource, Sampler
+from curiograph.exploration.gym_env import ExplorationEnv, check_render_mode, draw_stream
+from curiograph.exploration.mdp import Exploration, Fallback
+from curiograph.exploration.observations import Observation, View, make_observer
+from curiograph.exploration.rendering import compute_layout, draw_walk, format_walk
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.graph import Graph
+from curiograph.graph.labels import RangeLabels
+from curiograph.messages import quote_value
+from curiograph.rewards.registry import RewardLike, as_reward
+from curiograph.validation import check_integer
+
+Bools = NDArray[np.bool_]
+
+
+class ExplorationVectorEnv(VectorEnv[Observation, NDArray[Any], NDArray[Any]]):
+    """`num_envs` environments `ExplorationEnv` that advance as one batch of walks.
+
+    Observations, rewards, ends and infos are those of `gymnasium.vector.SyncVectorEnv` over single environments with
+    the same seeds and actions, at about a hundredth of the cost.
+
+    Parameters
+    ----------
+    num_envs : int
+        Number of environments.
+    graph, reward, steps, fallback, observation, max_nodes, max_edges, render_mode
+        As for `ExplorationEnv`. A sampler is called for each environment and episode.
+    autoreset_mode : AutoresetMode or str
+        When an environment whose episode has ended is reset: "NextStep", by the next call of `step`, which ignores its
+        action; "SameStep", at once, with the last observation and info in `info["final_obs"]` and
+        `info["final_info"]`; "Disabled", by the user with `reset(options={"reset_mask": mask})`.
+
+    Notes
+    -----
+    `reset(seed=3)` seeds environment i with 3 + i; a list gives a seed for each. `options` apply to all environments;
+    `reset_mask`, a boolean array, selects those to reset.
+
+    Examples
+    --------
+    >>> from curiograph.graph.toys import cycle
+    >>> envs = ExplorationVectorEnv(2, cycle(4), reward="igt", steps=4)
+    >>> observation, info = envs.reset(seed=0, options={"start": 0})
+    >>> for action in (1, 2, 3):
+    ...     observation, rewards, terminated, truncated, info = envs.step(np.array([action, action]))
+    >>> rewards, terminated
+    (array([1., 1.]), array([ True,  True]))
+    """
+
+    metadata: dict[str, Any] = {**ExplorationEnv.metadata, "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        graph: Graph | Sequence[Graph] | Sampler | None = None,
+        reward: RewardLike = "igt",
+        steps: int = 10,
+        *,
+        fallback: Fallback = "frontier",
+        observation: str = "walk",
+        max_nodes: int | None = None,
+        max_edges: int | None = None,
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+    ) -> None:
+        self.num_envs = check_integer("num_envs", num_envs, 1, "give a whole number of environments, 1 or more")
+        self.source = EpisodeSource(graph, fallback)
+        self.reward = as_reward(reward)
+        self.steps = check_integer("steps", steps, 2, "an episode visits 2 nodes or more, the start included")
+        self.observer = make_observer(observation, self.source, self.steps, max_nodes, max_edges)
+        self.render_mode = check_render_mode(render_mode)
+        self.autoreset_mode = _as_autoreset_mode(autoreset_mode)
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.single_action_space = spaces.Discrete(self.observer.num_actions)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.single_observation_space = self.observer.space
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self._generators: list[np.random.Generator | None] = [None] * self.num_envs
+        self._seeds: list[int] = [-1] * self.num_envs
+        self._index = np.zeros(self.num_envs, np.int64)  # of the graph of each environment
+        self._illegal = np.zeros(self.num_envs, bool)
+        self._over = np.zeros(self.num_envs, bool)
+        self._walks: Exploration | None = None
+        self._view: View | None = None
+        self._layouts: dict[int, tuple[Graph, Float64]] = {}
+
+    # ---- Gymnasium's methods ------------------------------------------------------------------------------------
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Observation, dict[str, Any]]:
+        """Start an episode in all environments, or in those selected by `options["reset_mask"]`."""
+        options = dict(options) if isinstance(options, dict) else options
+        mask = self._check_mask(options.pop("reset_mask", None) if isinstance(options, dict) else None)
+        for i, each in enumerate(self._check_seeds(seed)):
+            if mask[i] and (each is not None or self._generators[i] is None):
+                self._generators[i], self._seeds[i] = seeding.np_random(each)
+        self._restart(np.flatnonzero(mask), options)
+        view = self._observe()
+        return view.observation, self._describe(view, mask)
+
+    def step(self, actions: NDArray[Any]) -> tuple[Observation, Float64, Bools, Bools, dict[str, Any]]:
+        """Visit the node that each action selects."""
+        walks, view = self._current
+        actions = self._check_actions(actions)
+        restarting = self._over
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP and np.any(restarting):
+            place = int(np.flatnonzero(restarting)[0])
+            raise WalkError(
+                f"the episode of environment {place} is over, so there is no next step; reset it first, with "
+                'reset(options={"reset_mask": mask}).'
+            )
+        known = (actions >= 0) & (actions < view.choices.shape[1]) & ~restarting
+        chosen = np.where(known, view.choices[np.arange(self.num_envs), np.where(known, actions, 0)], -1)
+        self._illegal = (chosen < 0) & ~restarting
+        self._walks = walks.step(np.append(chosen, -1))
+        rewards = np.where(chosen >= 0, self._get_values(), 0.0)
+        if np.any(restarting):
+            self._restart(np.flatnonzero(restarting), None)
+        terminated = (self._walks.candidates.counts[:-1] == 0) | self._illegal
+        self._over = terminated.copy()
+        truncated = np.zeros(self.num_envs, bool)
+        final: dict[str, Any] = {}
+        if self.autoreset_mode is AutoresetMode.SAME_STEP and np.any(terminated):
+            final = self._describe_final(terminated)
+            self._restart(np.flatnonzero(terminated), None)
+        view = self._observe()
+        return view.observation, rewards, terminated, truncated, final | self._describe(view)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return the walk of each environment as `render_mode` requests: lines of text, or RGB images."""
+        if self.render_mode is None:
+            return None
+        walks, _ = self._current
+        frames: list[Any] = []
+        for i, value in enumerate(self._get_values()):
+            graph, low = walks.stack.graphs[walks.graph_of[i]], walks.stack.starts[walks.graph_of[i]]
+            visited = (walks.nodes[i, : walks.lengths[i]] - low).astype(np.int64)
+            offsets = walks.candidates.offsets
+            candidates = (walks.candidates.nodes[offsets[i] : offsets[i + 1]] - low).astype(np.int32)
+            if self.render_mode == "ansi":
+                frames.append(format_walk(self.reward.name, value, self.steps, graph, visited, candidates))
+                continue
+            if self._layouts.get(i, (None,))[0] is not graph:
+                self._layouts[i] = graph, compute_layout(graph)
+            frames.append(draw_walk(graph, self._layouts[i][1], self.steps, visited, candidates))
+        return tuple(frames)
+
+    def action_masks(self) -> Bools:
+        """Return whether each action is a candidate, environments x actions."""
+        return np.asarray(self._current[1].choices >= 0)
+
+    @property  # type: ignore[misc]
+    def np_random(self) -> tuple[np.random.Generator, ...]:  # type: ignore[override]
+        """Random generator of each environment."""
+        return tuple(self._get_generator(i) for i in range(self.num_envs))
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """Seed of each environment; -1 before the first reset."""
+        return tuple(self._seeds)
+
+    # ---- arguments ----------------------------------------------------------------------------------------------
+
+    def _check_seeds(self, seed: Any) -> list[int | None]:
+        """Return one seed per environment."""
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, (int, np.integer)):
+            return [int(seed) + i for i in range(self.num_envs)]
+        seeds = list(seed) if isinstance(seed, (Sequence, np.ndarray)) and not isinstance(seed, str) else []
+        if len(seeds) != self.num_envs:
+            raise SettingError(f"seed is {quote_value(seed)}; give one number, or a list of {self.num_envs} numbers.")
+        return [None if each is None else int(each) for each in seeds]
+
+    def _check_mask(self, mask: Any) -> Bools:
+        """Return which environments to reset."""
+        if mask is None:
+            return np.ones(self.num_envs, bool)
+        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != bool or not mask.any():
+            raise SettingError(
+                f"the option reset_mask is {quote_value(mask)}; give a boolean array of shape ({self.num_envs},) with "
+                "at least one True."
+            )
+        if self._walks is None and not mask.all():
+            raise WalkError("there is no episode yet; reset all environments first, without reset_mask.")
+        return mask
+
+    def _check_actions(self, actions: Any) -> Int64:
+        array = np.asarray(actions)
+        if array.shape != (self.num_envs,) or not np.issubdtype(array.dtype, np.integer):
+            raise WalkError(
+                f"the actions are {array.dtype} of shape {array.shape}; give one whole number for each of the "
+                f"{self.num_envs} environments."
+            )
+        return array.astype(np.int64)
+
+    # ---- walks --------------------------------------------------------------------------------------------------
+
+    @property
+    def _current(self) -> tuple[Exploration, View]:
+        if self._walks is None or self._view is None:
+            raise WalkError("there is no episode yet; call reset first.")
+        return self._walks, self._view
+
+    def _get_generator(self, place: int) -> np.random.Generator:
+        generator = self._generators[place]
+        if generator is None:
+            generator, self._seeds[place] = seeding.np_random()
+            self._generators[place] = generator
+        return generator
+
+    def _restart(self, places: Int64, options: dict[str, Any] | None) -> None:
+        """Start a new episode in the selected environments."""
+        episodes, streams = [], np.zeros(len(places), np.uint64)
+        for k, place in enumerate(places.tolist()):
+            generator = self._get_generator(place)
+            episode = self.source.draw(generator, options)
+            self.observer.check_graph(episode.graph)
+            episodes.append(episode)
+            if self.observer.uses_streams:
+                streams[k] = draw_stream(generator)
+        walks = self._begin(episodes[0].graph) if self._walks is None else self._walks
+        self._index[places] = [episode.index for episode in episodes]
+        walks, graph_of = self._place_graphs(walks, places, episodes)
+        starts = walks.stack.starts[graph_of] + np.array([episode.start for episode in episodes], np.int64)
+        if self.observer.uses_streams:
+            all_streams = walks.streams.copy()
+            all_streams[places] = streams
+            walks = replace_keeping_tracker(walks, streams=all_streams)
+        self._walks = walks.restart(places, graph_of, starts)
+        self._illegal[places] = self._over[places] = False
+
+    def _begin(self, sampled: Graph) -> Exploration:
+        """Return empty walks, one per environment and one more, from which new walks start."""
+        count, columns = self.num_envs + 1, self.observer.columns
+        return Exploration(
+            stack=GraphBatch.of(self.source.graphs or [sampled]),
+            reward=self.reward,
+            steps=columns,
+            fallback=self.source.fallback,
+            graph_of=np.zeros(count, np.int64),
+            streams=np.zeros(count, np.uint64),
+            nodes=np.full((count, columns), -1, np.int32),
+            lengths=np.zeros(count, np.int64),
+            rewards=np.full((count, columns - 1), np.nan),
+        )
+
+    def _place_graphs(self, walks: Exploration, places: Int64, episodes: list[Episode]) -> tuple[Exploration, Int64]:
+        """Return the walks on a batch of graphs that has those of `episodes`, and the indices of these graphs in it.
+
+        The batch has the graphs of the environment, then other graphs that walks are on. Graphs that no walk is on any
+        more are removed, so the walks that continue on other graphs get new positions.
+        """
+        own = len(self.source.graphs)
+        if all(episode.index < own for episode in episodes) and len(walks.stack.graphs) == own:
+            return walks, np.array([episode.index for episode in episodes], np.int64)
+        current = dict(enumerate(walks.stack.graphs[k] for k in walks.graph_of[:-1]))
+        current |= {place: episode.graph for place, episode in zip(places.tolist(), episodes, strict=True)}
+        graphs = list({id(graph): graph for graph in [*self.source.graphs, *current.values()]}.values())
+        numbers = {id(graph): number for number, graph in enumerate(graphs)}
+        graph_of = np.array([*(numbers[id(current[i])] for i in range(self.num_envs)), 0], np.int64)
+        stack = GraphBatch.of(graphs)
+        continuing = np.setdiff1d(np.flatnonzero(walks.lengths), places)
+        nodes = walks.nodes.copy()
+        shift = stack.starts[graph_of[continuing]] - walks.stack.starts[walks.graph_of[continuing]]
+        nodes[continuing] = np.where(nodes[continuing] >= 0, nodes[continuing] + shift[:, None], -1)
+        return replace(walks, stack=stack, graph_of=graph_of, nodes=nodes), graph_of[places]
+
+    # ---- observations and infos ---------------------------------------------------------------------------------
+
+    def _observe(self) -> View:
+        assert self._walks is not None
+        self._view = self.observer.observe(self._walks, self._index, self.num_envs)
+        return self._view
+
+    def _get_values(self) -> Float64:
+        """Return the last reward of each walk, 0 at the start."""
+        assert self._walks is not None
+        lengths = self._walks.lengths[:-1]
+        values = self._walks.rewards[np.arange(self.num_envs), np.maximum(lengths - 2, 0)]
+        return np.where(lengths > 1, values, 0.0)
+
+    def _describe(self, view: View, present: Bools | None = None) -> dict[str, Any]:
+        """Return `info` of the environments selected by `present` (all by default), in the format of Gymnasium."""
+        info: dict[str, Any] = {
+            "action_mask": view.observation["action_mask"].copy(),
+            "node": self._get_last_labels(),
+            "graph": self._index.copy(),
+            "value": self._get_values(),
+            "illegal_action": self._illegal.copy(),
+            **view.info,
+        }
+        if present is None:
+            present = np.ones(self.num_envs, bool)
+        elif not present.all():
+            for array in info.values():
+                array[~present] = None if array.dtype == object else 0
+        return info | {f"_{key}": present.copy() for key in info}
+
+    def _describe_final(self, ended: Bools) -> dict[str, Any]:
+        """Return the last observation and info of the episodes that have ended."""
+        view = self._observe()
+        observations = np.full(self.num_envs, None, object)
+        for place in np.flatnonzero(ended).tolist():
+            observations[place] = {key: array[place].copy() for key, array in view.observation.items()}
+        info = self._describe(view, ended)
+        return {"final_obs": observations, "_final_obs": ended.copy(), "final_info": info, "_final_info": ended.copy()}
+
+    def _get_last_labels(self) -> NDArray[Any]:
+        """Return the label of the last node of each walk; an array of objects unless all labels are integers."""
+        walks, count = self._walks, self.num_envs
+        assert walks is not None
+        graph_of = walks.graph_of[:count]
+        last = walks.nodes[np.arange(count), walks.lengths[:count] - 1] - walks.stack.starts[graph_of]
+        graphs = walks.stack.graphs
+        if all(isinstance(graph.names, RangeLabels) for graph in graphs):
+            return last
+        labels = [graphs[k].label(v) for k, v in zip(graph_of.tolist(), last.tolist(), strict=True)]
+        if all(type(label) is int for label in labels):
+            return np.array(labels)
+        array = np.full(count, None, object)
+        array[:] = labels
+        return array
+
+
+def replace_keeping_tracker(walks: Exploration, **changes: Any) -> Exploration:
+    """Return a batch with other fields that the tracker does not depend on, and the same tracker."""
+    changed = replace(walks, **changes)
+    changed._trackers.extend(walks._trackers)
+    return changed
+
+
+def _as_autoreset_mode(mode: Any) -> AutoresetMode:
+    """Return the mode, or raise if it is unknown."""
+    try:
+        return AutoresetMode(mode)
+    except ValueError:
+        names = ", ".join(each.value for each in AutoresetMode)
+        raise UnknownNameError(f"autoreset_mode is {quote_value(mode)}; the choices are {names}.") from None

@@ -1,0 +1,57 @@
+"""Text and images of a walk in the Gymnasium environments."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.graph.convert import iterate_edges, to_networkx
+from curiograph.graph.graph import Graph
+from curiograph.optional import import_optional
+
+RENDER_MODES = ("ansi", "rgb_array")
+
+_MAX_SPRING_NODES = 500  # a spring layout of more nodes takes seconds
+_PIXELS = 480
+
+
+def format_walk(name: str, value: float, steps: int, graph: Graph, visited: Int64, candidates: Int32) -> str:
+    """Describe a walk in one line: reward, visited nodes and candidates.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> format_walk("igt", 0.0, 4, cycle(4), np.array([0, 1]), np.array([2], np.int32))
+    'igt 0 after 2 of 4 nodes: 0 -> 1; next: 2'
+    """
+    path = " -> ".join(str(graph.label(int(v))) for v in visited)
+    ahead = ", ".join(str(graph.label(int(v))) for v in candidates) or "nowhere"
+    return f"{name} {value:g} after {len(visited)} of {steps} nodes: {path}; next: {ahead}"
+
+
+def draw_walk(graph: Graph, places: Float64, steps: int, visited: Int64, candidates: Int32) -> NDArray[np.uint8]:
+    """Draw visited nodes dark to light in order of visit, the last one ringed, candidates orange, the rest gray."""
+    figures = import_optional("matplotlib.figure", "plot", "Pictures")
+    agg = import_optional("matplotlib.backends.backend_agg", "plot", "Pictures")
+    figure = figures.Figure(figsize=(_PIXELS / 100, _PIXELS / 100), dpi=100)
+    canvas = agg.FigureCanvasAgg(figure)  # not pyplot, which would keep every figure
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    axes.scatter(*places.T, s=12, color="0.85")
+    axes.scatter(*places[candidates].T, s=30, color="tab:orange")
+    ordered = np.sort(visited)
+    for u, v, _ in iterate_edges(graph.skeleton.induced(ordered)):
+        axes.plot(*places[ordered[[u, v]]].T, color="0.4", linewidth=1.2, zorder=1)
+    axes.scatter(*places[visited].T, s=90, c=np.arange(len(visited)), cmap="viridis", vmin=0, vmax=steps - 1)
+    axes.scatter(*places[visited[-1:]].T, s=200, facecolors="none", edgecolors="black")
+    canvas.draw()
+    return np.array(canvas.buffer_rgba(), np.uint8)[:, :, :3]
+
+
+def compute_layout(graph: Graph) -> Float64:
+    """Return coordinates of every node; the same graph has always the same layout."""
+    import networkx
+
+    drawn = to_networkx(Graph(graph.skeleton.indptr, graph.skeleton.indices))
+    compute = networkx.spring_layout if graph.num_nodes <= _MAX_SPRING_NODES else networkx.random_layout
+    places = compute(drawn, seed=0)
+    return np.array([places[v] for v in range(graph.num_nodes)], np.float64)

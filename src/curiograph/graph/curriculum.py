@@ -1,0 +1,139 @@
+"""Graphs of many kinds and sizes, to train agents that work on any graph.
+
+Beside the paper's families: configuration models with power-law degrees, preferential attachment with and without
+clustering, stochastic block models, geometric and uniform random graphs of various densities, small worlds, and
+Kleinberg's grids with long-range links. A quarter of the graphs are directed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from curiograph.graph.generators import FAMILIES, generate
+from curiograph.graph.graph import Graph
+from curiograph.graph.splits import Split
+from curiograph.validation import check_integer, check_seed
+
+_MIN_NODES = 20
+_SMALLEST = 12  # nodes of the largest component of a graph that is kept
+_DIRECTED_SHARE = 0.25
+_PAPER_SHARE = 0.2
+
+
+def generate_curriculum(train: int = 400, val: int = 40, *, max_nodes: int = 1000, seed: int = 0) -> Split:
+    """Draw training and validation graphs of many kinds, with 20 to `max_nodes` nodes (log-uniform).
+
+    Parameters
+    ----------
+    train, val : int
+        Number of graphs of each part.
+    max_nodes : int
+        Maximum number of nodes.
+    seed : int
+        The same seed gives the same graphs; graph i of a part is the same for any number of graphs.
+
+    Returns
+    -------
+    Split
+        The graphs, as the lists `train` and `val`; `test` is empty.
+
+    Examples
+    --------
+    >>> len(generate_curriculum(train=3, val=1, max_nodes=60, seed=0).train)
+    3
+    """
+    check_integer("max_nodes", max_nodes, _MIN_NODES, f"give a whole number, {_MIN_NODES} or more")
+    parts: dict[str, list[Graph]] = {}
+    for part, (name, count) in enumerate({"train": train, "val": val}.items()):
+        number = check_integer(name, count, 0, "give a whole number of graphs, 0 or more")
+        sequences = [np.random.SeedSequence(check_seed(seed), spawn_key=(part, i)) for i in range(number)]
+        parts[name] = [_draw_graph(max_nodes, np.random.default_rng(sequence)) for sequence in sequences]
+    return Split(train=parts["train"], val=parts["val"], test=[])
+
+
+def _draw_graph(max_nodes: int, rng: np.random.Generator) -> Graph:
+    """Draw a graph of a random kind and size; redraw it if it falls apart into small components."""
+    import networkx as nx
+
+    if rng.random() < _PAPER_SHARE:
+        return generate(list(FAMILIES)[rng.integers(len(FAMILIES))], seed=int(rng.integers(2**31)))
+    while True:
+        size = int(_draw_log_uniform(_MIN_NODES, max_nodes, rng))
+        drawn = nx.Graph(_KINDS[rng.integers(len(_KINDS))](nx, size, int(rng.integers(2**31)), rng))
+        drawn.remove_edges_from(list(nx.selfloop_edges(drawn)))
+        largest = max(nx.connected_components(drawn), key=len)
+        if len(largest) >= _SMALLEST:
+            edges = np.array(nx.convert_node_labels_to_integers(drawn.subgraph(largest)).edges)
+            return _direct_edges(edges, rng) if rng.random() < _DIRECTED_SHARE else Graph.from_edges(edges.tolist())
+
+
+def _direct_edges(edges: Any, rng: np.random.Generator) -> Graph:
+    """Give every edge a random direction; a random share of them is kept in both directions."""
+    flipped = rng.random(len(edges)) < 0.5
+    edges = np.where(flipped[:, None], edges[:, ::-1], edges)
+    mutual = rng.random(len(edges)) < rng.uniform(0.0, 0.8)
+    return Graph.from_edges(np.concatenate([edges, edges[mutual, ::-1]]).tolist(), directed=True)
+
+
+def _draw_log_uniform(low: float, high: float, rng: np.random.Generator) -> float:
+    return low * math.exp(rng.random() * math.log(high / low))
+
+
+def _draw_configuration(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    exponent, least = rng.uniform(1.9, 2.8), _draw_log_uniform(1.0, 8.0, rng)
+    degrees = np.minimum((rng.pareto(exponent - 1, size) + 1) * least, size / 2).astype(int)
+    degrees[0] += degrees.sum() % 2
+    return nx.configuration_model(degrees.tolist(), seed=seed)
+
+
+def _draw_blocks(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    count = int(rng.integers(2, 7))
+    block = max(3, size // count)
+    inner = min(0.8, _draw_log_uniform(4.0, 30.0, rng) / block)
+    outer = inner * rng.uniform(0.01, 0.2)
+    probabilities = np.full((count, count), outer) + (inner - outer) * np.eye(count)
+    return nx.stochastic_block_model([block] * count, probabilities.tolist(), seed=seed)
+
+
+def _draw_uniform(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    mean_degree = min(_draw_log_uniform(3.0, 60.0, rng), 0.6 * size)
+    return nx.gnm_random_graph(size, int(size * mean_degree / 2), seed=seed)
+
+
+def _draw_geometric(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    return nx.random_geometric_graph(size, math.sqrt(_draw_log_uniform(4.0, 25.0, rng) / (math.pi * size)), seed=seed)
+
+
+def _draw_small_world(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    return nx.watts_strogatz_graph(size, 2 * int(rng.integers(1, 8)), rng.uniform(0.01, 0.5), seed=seed)
+
+
+def _draw_kleinberg(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    side = min(22, max(4, math.isqrt(size)))  # drawing takes time proportional to the fourth power of the side
+    return nx.navigable_small_world_graph(side, q=int(rng.integers(1, 4)), seed=seed)
+
+
+def _draw_attachment(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    return nx.barabasi_albert_graph(size, int(_draw_log_uniform(1.0, min(20.0, size / 4), rng)), seed=seed)
+
+
+def _draw_clustered(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    return nx.powerlaw_cluster_graph(
+        size, int(_draw_log_uniform(1.0, min(16.0, size / 4), rng)), rng.uniform(0.1, 0.95), seed=seed
+    )
+
+
+_KINDS: list[Callable[[Any, int, int, np.random.Generator], Any]] = [
+    _draw_configuration,
+    _draw_attachment,
+    _draw_clustered,
+    _draw_blocks,
+    _draw_geometric,
+    _draw_uniform,
+    _draw_small_world,
+    _draw_kleinberg,
+]

@@ -1,0 +1,507 @@
+"""The learned value of partial walks: features of candidates, and the small network that reads them.
+
+A candidate v of a walk S is described by its exact reward, its links into S, and what it makes possible one step later:
+the links into S + v of the free neighbors of v. Links are bit masks over the last `RECENT` visited nodes, so that the
+gaps which a later node would open follow from a few bit operations.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from curiograph.kernels.csr import has_edge, sort_range
+from curiograph.kernels.jit import kernel
+
+RECENT = 63
+"""Number of last nodes of a walk that have a bit in a mask."""
+AGES = 10
+"""Number of last nodes of a walk that have features of their own."""
+
+# features of a walk, which its candidates share
+STEPS_LEFT = 0  # log of the steps left after the candidate
+LENGTH = 1  # log of the length of the walk
+INVERSE_LEFT = 2  # 1 / (1 + steps left)
+NUM_CANDIDATES = 3  # log of the number of candidates
+ADVANTAGE = 4  # best minus mean value of the candidates
+VALUE_PER_NODE = 5  # value of the walk per node
+DENSITY = 6  # share of pairs of recent nodes that are linked
+NUM_EDGES = 7  # log of twice the links among recent nodes
+BEST_GAIN = 8  # best gain of a candidate
+
+# features of a candidate and its links into the walk
+GAIN = 9  # gain of the candidate: its value minus that of the walk
+VALUE = 10  # its value x as x / (1 + |x|)
+REGRET = 11  # best gain minus its gain
+LINKS = 12  # its links to recent nodes
+PIECES = 13  # components of the recent nodes that it is linked to
+DEGREE = 14  # log of its degree
+TRIANGLES = 15  # links among the recent nodes that it is linked to
+INNER_DEGREE = 16  # mean number of links of these nodes
+LINKED = 17  # first of ten features: whether it is linked to each of the last `AGES` nodes
+
+# features of the free neighbors of a candidate
+FREE = 27  # log of its free neighbors
+HAS_FREE = 28  # whether it has any
+LOOSE_SHARE = 29  # share of them without links to recent nodes
+FREE_DEGREE = 30  # mean log of their degrees
+MEAN_LINKS = 31  # mean number of their links to recent nodes
+MOST_LINKS = 32  # largest number of these links
+MEAN_SHARED = 33  # mean number of links shared with the candidate
+MEAN_OPENED = 34  # mean number of gaps that they would open
+MOST_OPENED = 35  # largest number of gaps
+OPENER_SHARE = 36  # share of them that open more gaps than they can close
+BEST_NET = 37  # most gaps opened minus most that can close
+NUM_OPENERS = 38  # log of the number of such neighbors
+MEAN_CYCLES = 39  # mean number of loops in their links
+NESTED_SHARE = 40  # share of them whose links are all shared
+NUM_LINKED = 41  # log of the number with links
+LOG_MOST_LINKS = 42  # log of the largest number of links
+SUM_OPENED = 43  # log of the sum of the gaps
+REACHED = 44  # log of the number of recent nodes that they are linked to
+
+COMMON = 45  # first of ten features: log of the free common neighbors with each of the last `AGES` nodes
+NUM_FEATURES = COMMON + AGES
+
+_HUB = 256  # neighbors of a visited node above which its links are looked up instead of listed
+_VISITED = np.uint64(1) << np.uint64(63)
+_ONE = np.uint64(1)
+_ZERO = np.uint64(0)
+
+
+@kernel
+def compute_features(
+    out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, logs, masks
+):
+    """Return the features of every candidate, and the unit of its value.
+
+    Parameters
+    ----------
+    out_indptr, out_indices : out-neighbors, along which walks move.
+    indptr, indices : neighbors in either direction, which define subgraphs.
+    nodes, lengths : the walks.
+    now : F(S) of every walk.
+    offsets, candidates, values : candidates v of every walk, and F(S + v).
+    steps : number of nodes of a complete walk.
+    fan : maximum number of neighbors read per candidate; of more, an evenly spaced sample is read.
+    logs : log(1 + k) of small integers k.
+    masks : workspace, a zero per node.
+    """
+    features = np.zeros((candidates.shape[0], NUM_FEATURES), np.float32)
+    unit = np.empty(candidates.shape[0], np.float64)
+    adjacent = np.zeros(RECENT, np.uint64)
+    hubs = np.empty(RECENT, np.int64)
+    for i in range(lengths.shape[0]):
+        first, last = offsets[i], offsets[i + 1]
+        if first == last:
+            continue
+        num_hubs = _mark_walk(indptr, indices, nodes[i], lengths[i], masks, hubs, adjacent)
+        scale = _describe_walk(features[first], lengths[i], steps, now[i], values, first, last, adjacent, logs)
+        for c in range(first, last):
+            for k in range(GAIN):
+                features[c, k] = features[first, k]
+            unit[c] = scale
+            mask = masks[candidates[c]] & ~_VISITED
+            if num_hubs > 0:
+                mask |= _look_up_hubs(indptr, indices, candidates[c], nodes[i], lengths[i], hubs, num_hubs)
+            _describe_links(features[c], indptr, now[i], candidates[c], values[c], mask, adjacent, logs)
+            _describe_ahead(
+                features[c], out_indptr, out_indices, indptr, indices, nodes[i], lengths[i], candidates[c], mask,
+                adjacent, fan, masks, hubs, num_hubs, logs,
+            )  # fmt: skip
+        _unmark_walk(indptr, indices, nodes[i], lengths[i], masks)
+    return features, unit
+
+
+@kernel
+def estimate_returns(
+    out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, logs, masks,
+    groups, budget, gained, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
+):  # fmt: skip
+    """Estimate the return of every extension of partial walks: what the walk has gained, and what is still to come.
+
+    To come are the reward of the candidate, repeated to the end of the walk, and a learned residual. The walks
+    `groups[g]:groups[g + 1]` compete. A first network, with the weights v1 to c2, reads the features that need no
+    neighbors of the candidate. The `budget` best extensions of a group (all of them, if they are at most 1.5 times as
+    many) are then evaluated by a second network, with the weights w1 to b3; the others are ranked below them. `gained`
+    are the rewards of every walk so far; the other parameters are those of `compute_features`.
+    """
+    out = np.empty(candidates.shape[0], np.float64)
+    adjacent = np.zeros(RECENT, np.uint64)
+    hubs = np.empty(RECENT, np.int64)
+    row = np.zeros(NUM_FEATURES, np.float32)
+    screen = np.empty((2, c1.shape[0]), np.float32)
+    start = np.empty(b1.shape[0], np.float32)
+    first_layer = np.empty(b1.shape[0], np.float32)
+    second_layer = np.empty(b2.shape[0], np.float32)
+    for g in range(groups.shape[0] - 1):
+        begin, end = offsets[groups[g]], offsets[groups[g + 1]]
+        if begin == end:
+            continue
+        least = -np.inf
+        if 2 * (end - begin) > 3 * budget:  # to evaluate a few more costs less than to screen all
+            for i in range(groups[g], groups[g + 1]):
+                _screen_walk(
+                    indptr, indices, nodes[i], lengths[i], now[i], offsets[i], offsets[i + 1], candidates, values,
+                    steps, logs, masks, gained[i], v1, c1, v2, c2, row, screen, adjacent, hubs, out,
+                )  # fmt: skip
+            least = _find_threshold(out, begin, end, budget)
+        else:
+            for c in range(begin, end):
+                out[c] = np.inf
+        lowest = np.inf
+        for i in range(groups[g], groups[g + 1]):
+            first, last = offsets[i], offsets[i + 1]
+            wanted = False
+            for c in range(first, last):
+                wanted |= out[c] >= least
+            if not wanted:
+                for c in range(first, last):
+                    out[c] = np.nan
+                continue
+            length, left = lengths[i], steps - 1 - lengths[i]
+            if left == 0:
+                for c in range(first, last):
+                    out[c] = gained[i] + values[c]
+                    lowest = min(lowest, out[c])
+                continue
+            num_hubs = _mark_walk(indptr, indices, nodes[i], length, masks, hubs, adjacent)
+            scale = _describe_walk(row, length, steps, now[i], values, first, last, adjacent, logs)
+            _start_layer(row, w1, b1, start)
+            for c in range(first, last):
+                if out[c] < least:
+                    out[c] = np.nan
+                    continue
+                for k in range(GAIN, NUM_FEATURES):
+                    row[k] = 0.0
+                mask = masks[candidates[c]] & ~_VISITED
+                if num_hubs > 0:
+                    mask |= _look_up_hubs(indptr, indices, candidates[c], nodes[i], length, hubs, num_hubs)
+                _describe_links(row, indptr, now[i], candidates[c], values[c], mask, adjacent, logs)
+                _describe_ahead(
+                    row, out_indptr, out_indices, indptr, indices, nodes[i], length, candidates[c], mask, adjacent, fan,
+                    masks, hubs, num_hubs, logs,
+                )  # fmt: skip
+                slope = _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3)
+                out[c] = gained[i] + values[c] * (1 + left) + slope * scale * left * (left + 1) / 2
+                lowest = min(lowest, out[c])
+            _unmark_walk(indptr, indices, nodes[i], length, masks)
+        for c in range(begin, end):
+            if np.isnan(out[c]):
+                out[c] = lowest - abs(lowest) - 1.0
+    return out
+
+
+@kernel
+def _screen_walk(
+    indptr, indices, walk, length, now, first, last, candidates, values, steps, logs, masks, gained, v1, c1, v2, c2,
+    row, screen, adjacent, hubs, out,
+):  # fmt: skip
+    """Write to `out` an estimate of the return of every candidate of a walk, from its links alone."""
+    if first == last:
+        return
+    left = steps - 1 - length
+    num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
+    scale = _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
+    for h in range(screen.shape[1]):
+        screen[0, h] = c1[h]
+    for k in range(GAIN):
+        x = row[k]
+        for h in range(screen.shape[1]):
+            screen[0, h] += x * v1[k, h]
+    for c in range(first, last):
+        mask = masks[candidates[c]] & ~_VISITED
+        if num_hubs > 0:
+            mask |= _look_up_hubs(indptr, indices, candidates[c], walk, length, hubs, num_hubs)
+        _describe_links(row, indptr, now, candidates[c], values[c], mask, adjacent, logs)
+        for h in range(screen.shape[1]):
+            screen[1, h] = screen[0, h]
+        for k in range(GAIN, FREE):
+            x = row[k]
+            for h in range(screen.shape[1]):
+                screen[1, h] += x * v1[k, h]
+        slope = np.float64(c2[0])
+        for h in range(screen.shape[1]):
+            slope += max(screen[1, h], np.float32(0.0)) * v2[h]
+        out[c] = gained + values[c] * (1 + left) + slope * scale * left * (left + 1) / 2
+    _unmark_walk(indptr, indices, walk, length, masks)
+
+
+@kernel
+def _find_threshold(scores, first, last, most):
+    """Return the `most` largest score."""
+    copy = np.empty(last - first, np.float64)
+    for c in range(first, last):
+        copy[c - first] = -scores[c]
+    sort_range(copy, 0, last - first)
+    return -copy[most - 1]
+
+
+@kernel
+def _start_layer(row, w1, b1, start):
+    """Write to `start` the part of the first layer that the candidates of a walk share."""
+    for h in range(start.shape[0]):
+        start[h] = b1[h]
+    for k in range(GAIN):
+        x = row[k]
+        for h in range(start.shape[0]):
+            start[h] += x * w1[k, h]
+
+
+@kernel
+def _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3):
+    """Return the output of the second network; `start` is the part of the first layer that is known."""
+    for h in range(first_layer.shape[0]):
+        first_layer[h] = start[h]
+    for k in range(GAIN, NUM_FEATURES):
+        x = row[k]
+        if x != 0.0:
+            for h in range(first_layer.shape[0]):
+                first_layer[h] += x * w1[k, h]
+    for h in range(second_layer.shape[0]):
+        second_layer[h] = b2[h]
+    for k in range(first_layer.shape[0]):
+        x = first_layer[k]
+        if x > 0.0:
+            for h in range(second_layer.shape[0]):
+                second_layer[h] += x * w2[k, h]
+    total = np.float64(b3[0])
+    for h in range(second_layer.shape[0]):
+        total += max(second_layer[h], np.float32(0.0)) * w3[h]
+    return total
+
+
+@kernel
+def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs):
+    """Set the features that the candidates of a walk share; return the unit of their values."""
+    recent = min(length, RECENT)
+    edges = 0
+    for age in range(recent):
+        edges += _count_bits(adjacent[age])
+    best = values[first]
+    mean = 0.0
+    for c in range(first, last):
+        best = max(best, values[c])
+        mean += values[c]
+    mean /= last - first
+    left = steps - 1 - length
+    row[STEPS_LEFT] = _log1p(left, logs)
+    row[LENGTH] = _log1p(length, logs)
+    row[INVERSE_LEFT] = 1.0 / (1.0 + left)
+    row[NUM_CANDIDATES] = _log1p(last - first, logs)
+    row[ADVANTAGE] = best - mean
+    row[VALUE_PER_NODE] = now / length
+    row[DENSITY] = edges / (recent * max(recent - 1, 1))
+    row[NUM_EDGES] = _log1p(edges, logs)
+    row[BEST_GAIN] = best - now
+    return max(1.0, best - now)
+
+
+@kernel
+def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
+    """Set the features of a candidate that need no neighbors of it but the visited ones, in `mask`."""
+    row[GAIN] = value - now
+    row[VALUE] = value / (1.0 + abs(value))
+    row[REGRET] = row[BEST_GAIN] - row[GAIN]
+    row[LINKS] = _count_bits(mask)
+    row[PIECES] = _count_pieces(mask, adjacent) if mask & (mask - _ONE) else row[LINKS]
+    row[DEGREE] = _log1p(indptr[v + 1] - indptr[v], logs)
+    triangles = 0
+    inner_degrees = 0
+    rest = mask
+    while rest != _ZERO:
+        links = adjacent[_find_lowest(rest)]
+        triangles += _count_bits(links & mask)
+        inner_degrees += _count_bits(links)
+        rest &= rest - _ONE
+    row[TRIANGLES] = triangles / 2
+    row[INNER_DEGREE] = inner_degrees / max(row[LINKS], np.float32(1.0))
+    for age in range(AGES):
+        row[LINKED + age] = np.int64((mask >> np.uint64(age)) & _ONE)
+
+
+@kernel
+def _describe_ahead(
+    row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks, hubs, num_hubs, logs
+):
+    """Set the features of a candidate that look one step ahead, at its free neighbors."""
+    slot = out_indptr[v]
+    degree = out_indptr[v + 1] - slot
+    read = min(degree, fan)
+    free = 0
+    loose = 0
+    most_links = 0
+    sum_links = 0
+    sum_shared = 0
+    most_opened = 0
+    sum_opened = 0
+    openers = 0
+    most_gain = -100
+    sum_cycles = 0
+    dense = 0
+    log_degree = 0.0
+    seen = _ZERO
+    for s in range(read):
+        x = out_indices[slot + (s if read == degree else (s * degree) // read)]
+        if masks[x] & _VISITED:
+            continue
+        free += 1
+        log_degree += _log1p(indptr[x + 1] - indptr[x], logs)
+        near = masks[x]
+        if num_hubs > 0:
+            near |= _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs)
+        if near == _ZERO:
+            loose += 1
+            continue
+        links = _count_bits(near)
+        shared = _count_bits(near & mask)
+        inner, parts = _measure_link(near, mask, adjacent)
+        cycles = inner - links - 1 + parts
+        opened = parts - 1
+        most_links = max(most_links, links)
+        sum_links += links
+        sum_shared += shared
+        sum_opened += opened
+        openers += opened > cycles
+        most_opened = max(most_opened, opened)
+        most_gain = max(most_gain, opened - cycles)
+        sum_cycles += cycles
+        dense += shared == links
+        young = near & np.uint64((1 << AGES) - 1)
+        while young != _ZERO:
+            row[COMMON + _find_lowest(young)] += 1.0
+            young &= young - _ONE
+        seen |= near
+    scale = degree / max(read, 1)
+    row[FREE] = _log1p(np.int64(free * scale), logs)
+    row[HAS_FREE] = free > 0
+    if free > 0:
+        row[LOOSE_SHARE] = loose / free
+        row[FREE_DEGREE] = log_degree / free
+        row[MEAN_LINKS] = sum_links / free
+        row[MOST_LINKS] = most_links
+        row[MEAN_SHARED] = sum_shared / free
+        row[MEAN_OPENED] = sum_opened / free
+        row[MOST_OPENED] = most_opened
+        row[OPENER_SHARE] = openers / free
+        row[BEST_NET] = max(most_gain, -3) if most_gain > -100 else 0.0
+        row[NUM_OPENERS] = _log1p(np.int64(openers * scale), logs)
+        row[MEAN_CYCLES] = sum_cycles / free
+        row[NESTED_SHARE] = dense / free
+        row[NUM_LINKED] = _log1p(np.int64((free - loose) * scale), logs)
+        row[LOG_MOST_LINKS] = _log1p(most_links, logs)
+        row[SUM_OPENED] = _log1p(np.int64(sum_opened * scale), logs)
+        row[REACHED] = _log1p(_count_bits(seen), logs)
+    for k in range(COMMON, NUM_FEATURES):
+        if row[k] > 0.0:
+            row[k] = _log1p(np.int64(row[k] * scale), logs)
+
+
+@kernel
+def _log1p(k, logs):
+    return logs[k] if k < logs.shape[0] else np.float32(math.log1p(k))
+
+
+@kernel
+def _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent):
+    """Set the masks of the neighbors of the last nodes, and their links among each other; return the number of hubs.
+
+    The links of hubs are looked up by `_look_up_hubs`.
+    """
+    num_hubs = 0
+    recent = min(length, RECENT)
+    for age in range(recent):
+        u = walk[length - 1 - age]
+        if indptr[u + 1] - indptr[u] > _HUB:
+            hubs[num_hubs] = age
+            num_hubs += 1
+            continue
+        bit = _ONE << np.uint64(age)
+        for slot in range(indptr[u], indptr[u + 1]):
+            masks[indices[slot]] |= bit
+    for t in range(length):
+        masks[walk[t]] |= _VISITED
+    for age in range(recent):
+        u = walk[length - 1 - age]
+        adjacent[age] = masks[u] & ~_VISITED
+        if num_hubs > 0:
+            adjacent[age] |= _look_up_hubs(indptr, indices, u, walk, length, hubs, num_hubs)
+    return num_hubs
+
+
+@kernel
+def _unmark_walk(indptr, indices, walk, length, masks):
+    for age in range(min(length, RECENT)):
+        u = walk[length - 1 - age]
+        if indptr[u + 1] - indptr[u] <= _HUB:
+            for slot in range(indptr[u], indptr[u + 1]):
+                masks[indices[slot]] = _ZERO
+    for t in range(length):
+        masks[walk[t]] = _ZERO
+
+
+@kernel
+def _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs):
+    """Return the hubs among the last visited nodes that x is linked to, as bits."""
+    mask = _ZERO
+    for h in range(num_hubs):
+        u = walk[length - 1 - hubs[h]]
+        if indptr[u + 1] - indptr[u] < indptr[x + 1] - indptr[x]:
+            linked = has_edge(indptr, indices, u, x)
+        else:
+            linked = has_edge(indptr, indices, x, u)
+        if linked:
+            mask |= _ONE << np.uint64(hubs[h])
+    return mask
+
+
+@kernel
+def _count_bits(x):
+    x = x - ((x >> _ONE) & np.uint64(0x5555555555555555))
+    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@kernel
+def _find_lowest(x):
+    return _count_bits((x & (~x + _ONE)) - _ONE)
+
+
+@kernel
+def _fill(seed, rest, adjacent):
+    """Return `seed` and the nodes of `rest` that are connected to it within both."""
+    reached = seed
+    todo = seed
+    while todo != _ZERO and rest != _ZERO:
+        near = adjacent[_find_lowest(todo)] & rest
+        todo &= todo - _ONE
+        rest &= ~near
+        reached |= near
+        todo |= near
+    return reached
+
+
+@kernel
+def _count_pieces(mask, adjacent):
+    """Return the number of components of the visited nodes in `mask`."""
+    pieces = 0
+    while mask != _ZERO:
+        lowest = mask & (~mask + _ONE)
+        mask &= ~_fill(lowest, mask & ~lowest, adjacent)
+        pieces += 1
+    return pieces
+
+
+@kernel
+def _measure_link(near, mask, adjacent):
+    """Return the edges and components of the link of a node with neighbors `near` and v; v has the links `mask`."""
+    inner = 0
+    rest = near
+    while rest != _ZERO:
+        inner += _count_bits(adjacent[_find_lowest(rest)] & near)
+        rest &= rest - _ONE
+    shared = near & mask
+    beyond = near & ~_fill(shared, near & ~shared, adjacent) if shared != _ZERO else near
+    return inner // 2 + _count_bits(shared), 1 + _count_pieces(beyond, adjacent)

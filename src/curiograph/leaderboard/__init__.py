@@ -1,0 +1,1 @@
+"""A frozen benchmark that any agent can enter, and the table of its results."""

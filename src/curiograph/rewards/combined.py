@@ -1,0 +1,145 @@
+"""Weighted sums of rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.errors import SettingError
+from curiograph.graph.batch import GraphBatch
+from curiograph.messages import quote_value
+from curiograph.rewards.base import Reward, Tracker
+from curiograph.validation import is_number
+
+_MAX_WEIGHT = 1e9
+
+Term = tuple[float, Reward]
+"""A weight and the reward that it multiplies."""
+
+
+class CombinedTracker(Tracker):
+    """Weighted sum of the values of several trackers.
+
+    >>> import numpy as np
+    >>> from curiograph.graph.toys import cycle
+    >>> from curiograph.rewards.registry import as_reward
+    >>> walk = GraphBatch.of([cycle(4)]), np.array([[0, 1, 2, -1]]), np.array([3])
+    >>> gaps, bits, both = (as_reward(name).track(*walk) for name in ("igt", "cpt", "igt+0.5*cpt"))
+    >>> candidate = np.array([0, 1]), np.array([3], np.int32)
+    >>> gains = gaps.candidate_values(*candidate) + 0.5 * bits.candidate_values(*candidate)
+    >>> bool(both.candidate_values(*candidate) == gains)
+    True
+    """
+
+    def __init__(self, terms: tuple[Term, ...], stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
+        super().__init__(stack, nodes, lengths)
+        self.weights = [weight for weight, _ in terms]
+        """Weight of each term."""
+        self.trackers = [reward.track(stack, nodes, lengths) for _, reward in terms]
+        """Tracker of each term."""
+
+    def values(self) -> Float64:
+        return self._add([tracker.values() for tracker in self.trackers])
+
+    def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
+        return self._add([tracker.candidate_values(offsets, candidates) for tracker in self.trackers])
+
+    def advance(self, new: Int32, parents: Int64 | None = None) -> None:
+        super().advance(new, parents)
+        for tracker in self.trackers:
+            tracker.advance(new, parents)
+
+    def _add(self, values: list[Float64]) -> Float64:
+        total = self.weights[0] * values[0]
+        for weight, each in zip(self.weights[1:], values[1:], strict=True):
+            total += weight * each
+        return total
+
+
+@dataclass(frozen=True)
+class CombinedReward:
+    """A weighted sum of rewards; `combine_rewards` and `as_reward` create one.
+
+    Examples
+    --------
+    >>> from curiograph.rewards.registry import as_reward
+    >>> reward = as_reward({"igt": 1.0, "cpt": 0.5})
+    >>> reward.name
+    'igt+0.5*cpt'
+    >>> [(weight, term.name) for weight, term in reward.terms]
+    [(1.0, 'igt'), (0.5, 'cpt')]
+    """
+
+    terms: tuple[Term, ...]
+    """Weights and rewards, in the order in which they are added."""
+
+    @property
+    def name(self) -> str:
+        """The sum as text, which `as_reward` reads."""
+        text = "".join(_format_term(weight, reward) for weight, reward in self.terms)
+        return text.removeprefix("+")
+
+    @property
+    def fingerprint(self) -> Any:
+        """Value that identifies the user's own terms in saved runs; None if there are none, or one has none."""
+        own = [reward.fingerprint for _, reward in self.terms if hasattr(reward, "fingerprint")]
+        return None if not own or None in own else repr(own)
+
+    def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> CombinedTracker:
+        return CombinedTracker(self.terms, stack, nodes, lengths)
+
+
+def list_terms(reward: Reward) -> list[Term]:
+    """Return the weights and rewards of a sum; any other reward is a sum of one term.
+
+    >>> from curiograph.rewards.registry import as_reward
+    >>> [(weight, term.name) for weight, term in list_terms(as_reward("cpt"))]
+    [(1.0, 'cpt')]
+    """
+    return list(getattr(reward, "terms", None) or [(1.0, reward)])
+
+
+def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
+    """Return the weighted sum of rewards.
+
+    Equal sums are the same reward: terms of the same reward are added up, terms of weight 0 are left out, igt and cpt
+    come first and the other terms follow by name.
+
+    >>> from curiograph.rewards.registry import as_reward
+    >>> igt, cpt = as_reward("igt"), as_reward("cpt")
+    >>> combine_rewards([(2, cpt), (0.5, igt), (0.5, igt)]).name
+    'igt+2*cpt'
+    """
+    weights: dict[str, float] = {}
+    rewards: dict[str, Reward] = {}
+    for weight, reward in terms:
+        if not is_number(weight) or not abs(weight) <= _MAX_WEIGHT:
+            raise SettingError(
+                f"the weight of reward {reward.name!r} is {quote_value(weight)}; give a number from -1e9 to 1e9."
+            )
+        for factor, term in list_terms(reward):
+            if rewards.setdefault(term.name, term) != term:
+                raise SettingError(
+                    f"two different rewards of a sum have the name {term.name!r}; give them different names."
+                )
+            weights[term.name] = weights.get(term.name, 0.0) + float(weight) * factor
+    first = {"igt": 0, "cpt": 1}
+    names = sorted((name for name, weight in weights.items() if weight), key=lambda name: (first.get(name, 2), name))
+    if not names:
+        raise SettingError("a sum of rewards has no terms; give at least one reward with a weight that is not 0.")
+    total = tuple((weights[name], rewards[name]) for name in names)
+    return total[0][1] if len(total) == 1 and total[0][0] == 1 else CombinedReward(total)
+
+
+def _format_term(weight: float, reward: Reward) -> str:
+    """Return a term with its sign.
+
+    >>> from curiograph.rewards.registry import as_reward
+    >>> _format_term(1.0, as_reward("igt")), _format_term(-0.25, as_reward("cpt"))
+    ('+igt', '-0.25*cpt')
+    """
+    sign, size = "-" if weight < 0 else "+", abs(weight)
+    factor = "" if size == 1 else f"{size!r}*".replace(".0*", "*")
+    return f"{sign}{factor}{reward.name}"

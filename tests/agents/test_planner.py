@@ -1,0 +1,106 @@
+"""The planner: search with learned values, widths, names, and rewards without values."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.agents.beam import BeamAgent
+from curiograph.agents.planner import PlannerAgent, PlannerShape
+from curiograph.agents.pretrained import GeneralistPlanner, load_agent, save_agent
+from curiograph.agents.registry import as_agent
+from curiograph.exploration.mdp import begin
+from oracles import reference
+
+
+def make_planner(width: int = 8, scale: float = 0.0) -> PlannerAgent:
+    """Return a planner with random weights; with scale 0 it predicts nothing, as the plain beam does."""
+    shape = PlannerShape()
+    network = reference.draw_weights(shape.weights(), 3)
+    network["deviation"] = np.ones_like(network["deviation"])
+    network["scale"] = np.array([0.0, scale], np.float32)
+    return PlannerAgent(shape, network, "small-planner", width=width)
+
+
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+@pytest.mark.parametrize("width", [1, 4])
+def test_without_predictions_it_is_a_beam_search(reward, width):
+    graphs = [cg.generate("ws", nodes=20, seed=seed) for seed in range(3)]
+    exploration = begin(graphs, [[0, 5]] * 3, reward, 7, seed=2)
+    # with few candidates, the budget of four times the width covers all extensions of a walk of degree 4
+    assert np.array_equal(make_planner(width).run(exploration).nodes, BeamAgent(width).run(exploration).nodes)
+
+
+def test_a_wide_planner_finds_the_best_walk():
+    graph = cg.generate("er", nodes=9, seed=4)
+    exploration = begin([graph], [[0]], "igt", 6)
+    walks = [
+        walk
+        for walk in itertools.permutations(range(9), 6)
+        if walk[0] == 0 and all(b in graph.neighbors(a) for a, b in itertools.pairwise(walk))
+    ]
+    best = max(sum(reference.beta(graph, walk[:size], 1) for size in range(2, 7)) for walk in walks)
+    assert make_planner(2000, scale=1.0).run(exploration).returns[0] == best
+
+
+def test_scores_are_predicted_returns():
+    exploration = begin([cg.generate("ba", seed=0)], [[3, 8]], "igt", 9)
+    agent = make_planner(scale=0.5)
+    np.testing.assert_allclose(agent.scores(exploration), agent.estimate_returns(exploration), rtol=1e-8)
+    cg.check_agent(agent)
+
+
+@pytest.mark.parametrize("name", ["planner", "planner:3"])
+def test_shipped_planner_fulfills_the_contract(name):
+    cg.check_agent(name)
+    cg.check_agent(name, reward="cpt")
+
+
+def test_names_and_widths(tmp_path):
+    assert as_agent("planner") == GeneralistPlanner(8)
+    assert as_agent("planner:32").name == "planner:32"
+    assert (as_agent("igt-rg-planner:2").name, as_agent("igt-rg-planner:2").width) == ("igt-rg-planner:2", 2)
+    save_agent(make_planner(), tmp_path / "mine.safetensors")
+    loaded = load_agent(tmp_path / "mine.safetensors")
+    assert (loaded.name, loaded.width, loaded.with_width(16).name) == ("small-planner", 8, "small-planner:16")
+    assert loaded.with_width(16).with_width(4).name == "small-planner:4"
+    for text, words in [("planner:x", "width is 'x'"), ("planner:0", "planner width is 0"), ("plan:3", "no agent")]:
+        with pytest.raises(cg.CuriographError, match=words):
+            as_agent(text)
+
+
+def test_a_reward_without_values_is_planned_by_a_plain_beam():
+    def count_nodes(subgraph: cg.Graph) -> float:
+        return float(subgraph.num_edges)
+
+    graph = cg.generate("er", nodes=20, seed=0)
+    walks = [cg.explore(graph, agent, count_nodes, start=0, steps=6, seed=0).nodes for agent in ("planner:4", "beam:4")]
+    assert walks[0] == walks[1]
+
+
+def test_curious_pagerank_walks_with_the_planner():
+    graph = cg.generate("ws", nodes=20, seed=0)
+    eta = cg.curious_pagerank(graph, "planner", history=[3], reward="igt", seed=0)
+    assert eta.scores.sum() == pytest.approx(1)
+
+
+def test_values_of_a_sum_are_the_sum_of_the_values():
+    graph = cg.generate("ba", nodes=30, seed=1)
+    exploration = begin([graph], [[0, 4]], "igt+0.5*cpt", 8)
+    alone = {name: load_agent(f"{name}-all-planner") for name in ("igt", "cpt")}
+    parts = [alone[name].estimate_returns(begin([graph], [[0, 4]], name, 8)) for name in ("igt", "cpt")]
+    np.testing.assert_allclose(as_agent("planner").scores(exploration), parts[0] + 0.5 * parts[1], rtol=1e-6)
+    returns = [cg.evaluate(agent, [graph], "igt+0.5*cpt", 8, 10).mean for agent in ("planner", "greedy")]
+    assert returns[0] > returns[1]
+    cg.check_agent("planner", reward="igt+cpt")
+
+
+def test_a_term_with_a_negative_weight_keeps_its_value():
+    graph = cg.generate("ws", nodes=20, seed=1)
+    exploration = begin([graph], [[0]], "igt-0.1*cpt", 6)
+    gaps, bits = (begin([graph], [[0]], name, 6) for name in ("igt", "cpt"))
+    expected = load_agent("igt-all-planner").estimate_returns(gaps) - 0.1 * bits.candidate_values * 5
+    np.testing.assert_allclose(as_agent("planner").scores(exploration), expected, rtol=1e-6)

@@ -1,0 +1,428 @@
+"""The native vector environment against gymnasium's SyncVectorEnv over single environments."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import cloudpickle
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import curiograph as cg
+from curiograph.exploration.gym_env import ExplorationEnv
+from curiograph.exploration.gym_registration import ENV_ID, register
+from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
+from curiograph.exploration.observations import NODE_FEATURES
+from curiograph.graph.toys import cycle, grid, library
+
+register()
+pytestmark = pytest.mark.filterwarnings("error")
+
+ONE_WAY = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "a"), ("b", "d"), ("a", "e")], directed=True)
+STAR = cg.Graph.from_edges([(0, i) for i in range(1, 40)])
+
+
+def sample_graph(rng: np.random.Generator) -> cg.Graph:
+    """Rings of different sizes with a chord; at module level so that it can be pickled."""
+    size = int(rng.integers(5, 12))
+    return cg.Graph.from_edges([*((i, (i + 1) % size) for i in range(size)), (0, size // 2)])
+
+
+GRAPHS = {
+    "one": library(),
+    "several": [library(), ONE_WAY, cg.Graph.from_edges([tuple(edge) for edge in ("ab", "bc", "cd", "da", "de")])],
+    "sampler": sample_graph,
+    "star": STAR,
+}
+SETTINGS: dict[str, dict[str, Any]] = {
+    "walk": {},
+    "subgraph": {"observation": "subgraph"},
+    "cropped": {"observation": "subgraph", "max_nodes": 6, "max_edges": 12},
+}
+
+
+def make_kwargs(graph: str, observation: str) -> dict[str, Any]:
+    sizes = {"max_nodes": 12} if graph == "sampler" and observation == "walk" else {}
+    return {"graph": GRAPHS[graph], "steps": 5, **SETTINGS[observation], **sizes}
+
+
+def choose_actions(rng: np.random.Generator, mask: Any, illegal: float = 0.1) -> Any:
+    """Draw a random legal action for each environment, and now and then an illegal one."""
+    actions = np.array([rng.choice(np.flatnonzero(row)) if row.any() else 0 for row in mask])
+    return np.where(rng.random(len(mask)) < illegal, rng.integers(0, mask.shape[1], len(mask)), actions)
+
+
+# ---- equality with single environments ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", list(AutoresetMode))
+@pytest.mark.parametrize("observation", SETTINGS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_equal_to_single_environments(graph: str, observation: str, mode: AutoresetMode) -> None:
+    kwargs = make_kwargs(graph, observation)
+    envs = ExplorationVectorEnv(4, **kwargs, autoreset_mode=mode)
+    single = SyncVectorEnv([lambda: ExplorationEnv(**kwargs)] * 4, autoreset_mode=mode)
+    rng = np.random.default_rng(1)
+    ours, expected = envs.reset(seed=7), single.reset(seed=7)
+    ended = 0
+    for _ in range(25):
+        check_equal(ours, expected)
+        assert ours[0] in envs.observation_space
+        actions = choose_actions(rng, ours[0]["action_mask"])
+        ours, expected = envs.step(actions), single.step(actions)
+        ended += int(ours[2].sum())
+        if mode is AutoresetMode.DISABLED and ours[2].any():
+            check_equal(ours, expected)
+            ours, expected = (each.reset(options={"reset_mask": ours[2].copy()}) for each in (envs, single))
+    assert ended > 4, "too few episodes to test resets"
+    assert envs.observation_space == single.observation_space
+    assert envs.action_space == single.action_space
+    assert envs.np_random_seed == single.np_random_seed == (7, 8, 9, 10)
+
+
+def check_equal(ours: tuple[Any, ...], expected: tuple[Any, ...]) -> None:
+    """Compare results of reset or step, with types."""
+    assert data_equivalence(ours[0], expected[0])
+    for a, b in zip(ours[1:-1], expected[1:-1], strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+    compare_infos(ours[-1], expected[-1])
+
+
+def compare_infos(ours: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert set(ours) == set(expected)
+    for key, value in expected.items():
+        if isinstance(value, dict):
+            compare_infos(ours[key], value)
+        elif key == "final_obs":
+            assert all(a is b is None or data_equivalence(a, b) for a, b in zip(ours[key], value, strict=True))
+        else:
+            assert np.asarray(ours[key]).tolist() == np.asarray(value).tolist(), key
+
+
+@pytest.mark.parametrize("reward", ["cpt", "igt+0.5*cpt", "edges"])
+def test_rewards_equal_those_of_single_environments(reward: str) -> None:
+    resolved: Any = (lambda s: s.num_edges) if reward == "edges" else reward
+    kwargs: dict[str, Any] = {"graph": [cg.generate("er", nodes=20, seed=i) for i in range(3)], "reward": resolved}
+    envs = ExplorationVectorEnv(3, **kwargs)
+    single = SyncVectorEnv([lambda: ExplorationEnv(**kwargs)] * 3)
+    rng = np.random.default_rng(2)
+    observation, _ = envs.reset(seed=[5, 3, 8])
+    single.reset(seed=[5, 3, 8])
+    for _ in range(30):
+        actions = choose_actions(rng, observation["action_mask"])
+        observation, rewards, *_ = envs.step(actions)
+        np.testing.assert_array_equal(rewards, single.step(actions)[1])
+
+
+def test_walks_equal_those_of_explore() -> None:
+    graph = cg.generate("ws", nodes=30, seed=1)
+    walks = [cg.explore(graph, "greedy", "igt", start=start, steps=8, seed=0) for start in range(5)]
+    envs = ExplorationVectorEnv(5, graph, "igt", 8)
+    for start, walk in enumerate(walks):
+        envs.reset(options={"start": start})
+        rewards = [envs.step(np.full(5, graph.position(node)))[1] for node in walk.nodes[1:]]
+        np.testing.assert_array_equal(rewards, np.repeat(np.array(walk.rewards)[:, None], 5, axis=1))
+
+
+def test_staggered_episodes_keep_their_walks() -> None:
+    """Environments end at different times, so that walks of all lengths restart from the same batch."""
+    graph = cg.generate("ba", nodes=30, seed=0)
+    envs = ExplorationVectorEnv(8, graph, "igt", 9)
+    rng = np.random.default_rng(0)
+    observation, _ = envs.reset(seed=0)
+    walks: list[list[int]] = [[int(v)] for v in observation["last"]]
+    over = np.zeros(8, bool)
+    checked = 0
+    for _ in range(80):
+        actions = choose_actions(rng, observation["action_mask"], illegal=0.15)
+        observation, rewards, terminated, _, info = envs.step(actions)
+        for i in range(8):
+            if over[i]:
+                walks[i] = [int(info["node"][i])]
+            elif not info["illegal_action"][i]:
+                walks[i].append(int(actions[i]))
+                assert rewards[i] == cg.measure(graph, walks[i]).beta1[-1]
+                checked += 1
+        over = terminated
+    assert checked > 300
+
+
+# ---- gymnasium's contract -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("observation", SETTINGS)
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_check_env(graph: str, observation: str) -> None:
+    assert check_env(gymnasium.make(ENV_ID, **make_kwargs(graph, observation)).unwrapped) is None
+
+
+@pytest.mark.parametrize("observation", SETTINGS)
+def test_make_vec_is_native_and_fits_its_spaces(observation: str) -> None:
+    """Gymnasium has no checker of vector environments; these are the properties its documentation asks for."""
+    # labels of different types are more than SyncVectorEnv can hold in one array
+    kwargs = make_kwargs("several", observation) | {"graph": [library(), cycle(6), ONE_WAY]}
+    envs = gymnasium.make_vec(ENV_ID, num_envs=3, **kwargs)
+    assert isinstance(envs, ExplorationVectorEnv)
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    assert envs.spec is not None
+    assert repr(envs) == "ExplorationVectorEnv(curiograph/Exploration-v0, num_envs=3)"
+    results: list[tuple[Any, ...]] = []
+    for _ in range(2):
+        envs.action_space.seed(3)
+        results.append(envs.reset(seed=3))
+        results += [envs.step(envs.action_space.sample()) for _ in range(6)]
+    for result in results:
+        assert result[0] in envs.observation_space
+        for key, space in envs.single_observation_space.items():
+            for i in range(3):
+                value = result[0][key][i]
+                assert (np.int64(value) if isinstance(space, gymnasium.spaces.Discrete) else value) in space
+    half = len(results) // 2
+    for first, second in zip(results[:half], results[half:], strict=True):
+        assert pickle.dumps(first) == pickle.dumps(second), "the same seed must give the same bytes"
+    # what a call returned does not change with the next call
+    before = envs.reset(seed=0)
+    stored = pickle.dumps(before)
+    envs.step(np.argmax(before[0]["action_mask"], axis=1))
+    assert pickle.dumps(before) == stored
+    envs.close()
+
+
+def test_wrappers_of_gymnasium_work() -> None:
+    envs = gymnasium.make_vec(ENV_ID, num_envs=3, graph=grid(3, 3), steps=4)
+    recorded = gymnasium.wrappers.vector.RecordEpisodeStatistics(envs)
+    observation, _ = recorded.reset(seed=0)
+    for _ in range(3):
+        observation, _, _, _, info = recorded.step(np.argmax(observation["action_mask"], axis=1))
+    assert info["episode"]["l"].tolist() == [3, 3, 3]
+
+
+def test_pickled_environment_continues_identically() -> None:
+    envs = ExplorationVectorEnv(3, sample_graph, steps=4, max_nodes=12)
+    observation, _ = envs.reset(seed=1)
+    actions = np.argmax(observation["action_mask"], axis=1)
+    for library_used in (pickle, cloudpickle):
+        copy = library_used.loads(library_used.dumps(envs))
+        assert pickle.dumps(copy.step(actions)) == pickle.dumps(
+            library_used.loads(library_used.dumps(envs)).step(actions)
+        )
+
+
+# ---- the observation "subgraph" -------------------------------------------------------------------------------------
+
+
+def test_subgraph_describes_the_walk() -> None:
+    """Against networkx on the grid 3 x 3, after the walk 0, 1: candidates are 2 and 4."""
+    env = ExplorationEnv(grid(3, 3), steps=4, observation="subgraph")
+    env.reset(seed=0, options={"start": env.graphs[0].label(0)})
+    row = [1, 3].index(1) + 1
+    observation, _, _, _, info = env.step(row)
+    assert info["nodes"].tolist() == [0, 1, 2, 4, -1, -1, -1, -1, -1]
+    assert observation["action_mask"].tolist() == [0, 0, 1, 1, 0, 0, 0, 0, 0]
+    nodes = dict(zip(NODE_FEATURES, observation["nodes"].T, strict=True))
+    assert nodes["visited"].tolist() == [1, 1, 0, 0, 0, 0, 0, 0, 0]
+    assert nodes["order"].tolist() == [0.25, 0.5, 0, 0, 0, 0, 0, 0, 0]
+    assert nodes["last"].tolist() == [0, 1, 0, 0, 0, 0, 0, 0, 0]
+    assert nodes["candidate"].tolist() == [0, 0, 1, 1, 0, 0, 0, 0, 0]
+    np.testing.assert_allclose(np.expm1(nodes["links"][:4]), [1, 1, 1, 1], rtol=1e-6)
+    np.testing.assert_allclose(np.expm1(nodes["degree"][:4]), [2, 3, 2, 4], rtol=1e-6)
+    np.testing.assert_allclose(np.expm1(nodes["mean_degree"][:4]), [3, 8 / 3, 3, 3], rtol=1e-6)
+    edges = {tuple(edge) for edge in observation["edges"][:, observation["edge_mask"] == 1].T.tolist()}
+    assert edges == {(0, 1), (1, 0), (1, 2), (2, 1), (1, 3), (3, 1)}
+    assert observation["steps_left"].tolist() == [0.5]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_are_those_of_networkx(directed: bool) -> None:
+    rng = np.random.default_rng(0)
+    pairs = {(int(a), int(b)) for a, b in rng.integers(0, 25, (120, 2)) if a != b}
+    graph = cg.Graph.from_edges(sorted(pairs), directed=directed, nodes=range(25))
+    other = graph.to_networkx()
+    env = ExplorationEnv(graph, steps=6, observation="subgraph")
+    _, info = env.reset(seed=0)
+    for _ in range(5):
+        observation, _, terminated, _, info = env.step(int(rng.choice(np.flatnonzero(info["action_mask"]))))
+        places = info["nodes"][info["nodes"] >= 0].tolist()
+        assert places == [*env.walk, *env.candidates]
+        inner = other.subgraph(places).to_directed()
+        found = observation["edges"][:, observation["edge_mask"] == 1].T.tolist()
+        assert sorted((places[a], places[b]) for a, b in found) == sorted(inner.edges)
+        either = other.to_undirected()
+        links = [len(set(either[u]) & set(env.walk)) for u in places]
+        np.testing.assert_allclose(np.expm1(observation["nodes"][: len(places), 4]), links, rtol=1e-5)
+        if terminated:
+            break
+
+
+def test_cropped_observation_offers_a_random_subset_of_the_candidates() -> None:
+    env = ExplorationEnv(STAR, steps=4, observation="subgraph", max_nodes=8, max_edges=9)
+    offered = []
+    for seed in range(300):
+        _, info = env.reset(seed=seed, options={"start": 0})
+        offered += info["nodes"][info["action_mask"] == 1].tolist()
+        assert info["action_mask"].sum() == 7
+    counts = np.bincount(offered, minlength=40)[1:]
+    assert counts.sum() == 2100
+    # each of 39 leaves is offered in 7 of 39 episodes: 54, with a standard deviation of 6.6
+    assert counts.min() > 54 - 5 * 6.6
+    assert counts.max() < 54 + 5 * 6.6
+
+
+def test_cropped_edges_keep_those_of_visited_nodes() -> None:
+    complete = cg.Graph.from_edges([(a, b) for a in range(9) for b in range(a)])
+    env = ExplorationEnv(complete, steps=5, observation="subgraph", max_edges=8)
+    _, info = env.reset(seed=0)
+    for _ in range(2):
+        observation, _, _, _, info = env.step(int(np.argmax(info["action_mask"])))
+    edges = observation["edges"].T.tolist()
+    assert {tuple(edge) for edge in edges[:6]} == {(a, b) for a in range(3) for b in range(3) if a != b}
+    assert all(a < 3 <= b for a, b in edges[6:])
+
+
+def test_policy_acts_on_graphs_of_any_size() -> None:
+    env = ExplorationEnv(cycle(5), steps=4, observation="subgraph", max_nodes=16)
+    for graph in (cycle(4), cg.generate("ba", nodes=300, seed=0), ONE_WAY):
+        observation, info = env.reset(seed=0, options={"graph": graph})
+        assert observation in env.observation_space
+        assert info["graph"] == 1
+        assert env.graph is graph
+        terminated = False
+        while not terminated:
+            observation, _, terminated, _, info = env.step(int(np.argmax(info["action_mask"])))
+            assert observation in env.observation_space
+
+
+# ---- graphs: samplers and options -----------------------------------------------------------------------------------
+
+
+def test_sampler_is_called_once_per_episode_with_the_generator_of_the_environment() -> None:
+    seen = []
+
+    def sample(rng: np.random.Generator) -> cg.Graph:
+        seen.append(rng)
+        return cycle(int(rng.integers(4, 9)))
+
+    env = ExplorationEnv(sample, steps=3, max_nodes=8)
+    seen.clear()
+    sizes = []
+    for _ in range(20):
+        env.reset(seed=None if sizes else 0)
+        sizes.append(len(env.graph))
+    assert len(seen) == 20
+    assert all(rng is env.np_random for rng in seen)
+    assert set(sizes) == {4, 5, 6, 7, 8}
+
+
+def test_issue_example_of_a_sampler() -> None:
+    envs = gymnasium.make_vec(
+        ENV_ID, num_envs=2, graph=lambda rng: cg.generate("ba", seed=int(rng.integers(2**31))), reward="igt"
+    )
+    observation, _ = envs.reset(seed=0)
+    graphs = envs._walks.stack.graphs
+    assert len(graphs) == 2
+    assert graphs[0] != graphs[1]
+    assert envs.step(np.argmax(observation["action_mask"], axis=1))[1].tolist() == [0.0, 0.0]
+
+
+def test_graph_of_the_list_given_at_reset_keeps_its_index() -> None:
+    graphs = [cycle(4), cycle(6)]
+    env = ExplorationEnv(graphs)
+    assert env.reset(options={"graph": graphs[1], "start": 5})[1]["graph"] == 1
+    assert env.reset(options={"graph": cycle(5), "start": 4})[1]["graph"] == 2
+
+
+def test_vector_environment_returns_from_another_graph_to_its_own() -> None:
+    envs = ExplorationVectorEnv(3, [cycle(4), cycle(6)], steps=4)
+    envs.reset(seed=0)
+    other = cycle(5)
+    mask = np.array([False, True, False])
+    walks_before = envs.step(np.argmax(envs.action_masks(), axis=1))[0]["visited"]
+    observation, info = envs.reset(options={"graph": other, "reset_mask": mask})
+    assert info["graph"].tolist() == [0, 2, 0]
+    assert info["_graph"].tolist() == [False, True, False]
+    np.testing.assert_array_equal(observation["visited"][[0, 2]], walks_before[[0, 2]])
+    for _ in range(4):
+        observation, *_ = envs.step(np.argmax(observation["action_mask"], axis=1))
+    assert 2 not in observation["graph"]
+
+
+# ---- bad input ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [gymnasium.make, gymnasium.make_vec])
+def test_no_graph(make: Any) -> None:
+    with pytest.raises(cg.SettingError, match="has no graph; give one, as in"):
+        make(ENV_ID)
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "error", "message"),
+    [
+        ({"observation": "edges"}, cg.UnknownNameError, "walk, subgraph"),
+        ({"max_edges": 5}, cg.SettingError, "only observation"),
+        ({"max_nodes": 3}, cg.SettingError, "max_nodes=9"),
+        ({"observation": "subgraph", "max_nodes": 4, "steps": 6}, cg.SettingError, "raise max_nodes or lower steps"),
+        ({"observation": "subgraph", "max_edges": 0}, cg.SettingError, "max_edges is 0"),
+        ({"graph": lambda rng: None}, cg.GraphError, "NoneType"),
+        ({"graph": lambda rng: [cycle(3)]}, cg.SettingError, "must return one graph"),
+        ({"graph": lambda rng: cg.Graph.from_edges([], nodes=[1])}, cg.GraphError, "no edges"),
+        ({"num_envs": 0}, cg.SettingError, "num_envs is 0"),
+        ({"autoreset_mode": "later"}, cg.UnknownNameError, "NextStep, SameStep, Disabled"),
+        ({"render_mode": "human"}, cg.UnknownNameError, "ansi, rgb_array"),
+    ],
+)
+def test_bad_settings(kwargs: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        ExplorationVectorEnv(**{"num_envs": 2, "graph": grid(3, 3)} | kwargs)
+
+
+def test_sampled_graph_that_does_not_fit() -> None:
+    env = ExplorationEnv(lambda rng: cycle(5 if rng.random() < 0.7 else 9), steps=3, max_nodes=5)
+    seed = next(seed for seed in range(30) if np.random.default_rng(seed).random() >= 0.7)
+    with pytest.raises(cg.SettingError, match=r"a graph has 9 nodes, but .* have 5; .*max_nodes=9"):
+        env.reset(seed=seed)
+
+
+def test_bad_calls() -> None:
+    envs = ExplorationVectorEnv(2, cycle(4), steps=4, autoreset_mode="Disabled")
+    with pytest.raises(cg.WalkError, match="call reset"):
+        envs.step(np.array([0, 0]))
+    with pytest.raises(cg.WalkError, match="without reset_mask"):
+        envs.reset(options={"reset_mask": np.array([True, False])})
+    envs.reset(options={"start": 0})
+    for actions in (np.array([1.0, 1.0]), np.array([1]), 1, [[1, 1]]):
+        with pytest.raises(cg.WalkError, match="2 environments"):
+            envs.step(actions)
+    for mask in ([True, False], np.array([1, 0]), np.zeros(2, bool), np.ones(3, bool)):
+        with pytest.raises(cg.SettingError, match="reset_mask"):
+            envs.reset(options={"reset_mask": mask})
+    for seed in ([1], "ab", 1.5):
+        with pytest.raises(cg.SettingError, match="seed is"):
+            envs.reset(seed=seed)
+    with pytest.raises(cg.SettingError, match="start and graph"):
+        envs.reset(options={"begin": 1})
+    _, rewards, terminated, _, info = envs.step([0, 1])
+    assert (rewards.tolist(), terminated.tolist()) == ([0.0, 0.0], [True, False])
+    assert info["illegal_action"].tolist() == [True, False]
+    with pytest.raises(cg.WalkError, match="environment 0 is over"):
+        envs.step([1, 2])
+
+
+def test_render() -> None:
+    envs = ExplorationVectorEnv(2, [cycle(4), library()], steps=4, render_mode="ansi")
+    envs.reset(seed=0, options={"graph": 0, "start": 0})
+    envs.step([1, 3])
+    assert envs.render() == (
+        "igt 0 after 2 of 4 nodes: 0 -> 1; next: 2",
+        "igt 0 after 2 of 4 nodes: 0 -> 3; next: 2",
+    )
+    images = ExplorationVectorEnv(2, cycle(4), steps=4, render_mode="rgb_array")
+    images.reset(seed=0)
+    frames = images.render()
+    assert frames is not None
+    assert [frame.shape for frame in frames] == [(480, 480, 3)] * 2

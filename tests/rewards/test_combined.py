@@ -1,0 +1,167 @@
+"""Weighted sums of rewards, against sums of separately computed rewards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import curiograph as cg
+from curiograph.exploration.mdp import begin
+from curiograph.graph.toys import library
+from curiograph.parallel.fingerprint import fingerprint
+from curiograph.rewards.combined import CombinedReward, list_terms
+from curiograph.rewards.registry import as_reward
+from curiograph.service.time_limits import CancellableReward
+
+SUMS = {
+    "igt+cpt": {"igt": 1.0, "cpt": 1.0},
+    "igt+0.5*cpt": {"igt": 1.0, "cpt": 0.5},
+    "2*igt-cpt": {"igt": 2.0, "cpt": -1.0},
+    "-0.25*cpt": {"cpt": -0.25},
+}
+
+
+def count_edges(subgraph: cg.Graph) -> float:
+    return subgraph.num_edges
+
+
+class Marked:
+    """A user's reward that can be stored."""
+
+    __name__ = "marked"
+    fingerprint = "v1"
+
+    def __call__(self, subgraph: cg.Graph) -> float:
+        return float(len(subgraph))
+
+
+@pytest.mark.parametrize(("name", "weights"), SUMS.items())
+def test_name_and_mapping_are_the_same_reward(name: str, weights: dict[str, float]) -> None:
+    assert as_reward(name) == as_reward(weights) == as_reward(as_reward(name).name)
+    assert as_reward(name).name == name
+    assert {term.name: weight for weight, term in list_terms(as_reward(name))} == weights
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("cpt+igt", "igt+cpt"),
+        (" 0.5 * cpt + 1*igt ", "igt+0.5*cpt"),
+        ("igt+igt", "2*igt"),
+        ("igt+0*cpt", "igt"),
+        ("1e-7*igt+.5*cpt", "1e-07*igt+0.5*cpt"),
+        ("1e+5*igt", "100000*igt"),
+        ("0.1*igt+0.2*igt", "0.30000000000000004*igt"),
+    ],
+)
+def test_names_are_canonical_and_round_trip(text: str, name: str) -> None:
+    assert as_reward(text).name == name
+    assert as_reward(name).name == name
+    assert as_reward(name) == as_reward(text)
+
+
+@pytest.mark.parametrize("name", [*SUMS, {"igt": 1.0, count_edges: 0.5}])
+def test_contract(name: Any) -> None:
+    cg.check_reward(name)
+    cg.check_reward(name, library(), seed=3)
+
+
+@pytest.mark.parametrize("agent", ["random", "greedy", "beam:8"])
+def test_rewards_of_a_walk_are_the_sum_of_its_terms(agent: str) -> None:
+    graph = cg.generate("er", nodes=30, seed=2)
+    walk = cg.explore(graph, agent, {"igt": 1.0, "cpt": 0.5}, start=0, steps=12, seed=4)
+    growth = cg.measure(graph, walk.nodes)
+    np.testing.assert_allclose(walk.rewards, growth.beta1[1:] + 0.5 * growth.compressibility[1:], atol=1e-12)
+    assert walk.reward == "igt+0.5*cpt"
+
+
+def test_batch_equals_single_walks() -> None:
+    graphs = [cg.generate("ba", nodes=25, seed=seed) for seed in range(3)]
+    together = cg.evaluate("greedy", graphs, "2*igt+cpt", steps=8, episodes=5, seed=1)
+    terms = {}
+    for name in ("igt", "cpt"):
+        batch = begin(graphs, [[0, 1]] * 3, name, 4)
+        terms[name] = batch.candidate_values
+    batch = begin(graphs, [[0, 1]] * 3, "2*igt+cpt", 4)
+    np.testing.assert_array_equal(batch.candidate_values, 2 * terms["igt"] + terms["cpt"])
+    assert together.reward == "2*igt+cpt"
+    assert np.all(np.isfinite(together.returns))
+
+
+def test_branching_moves_every_term() -> None:
+    """The beam copies and reorders walks; a tracker that missed this would report other rewards than a fresh one."""
+    graph = cg.generate("ws", nodes=40, seed=5)
+    batch = begin([graph], [[0, 7, 9]], "igt+cpt", 8)
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        chosen = rng.choice(len(batch.candidates.nodes), 6)
+        batch = batch.branch(batch.candidates.walks[chosen], chosen)
+    fresh = batch.rows(np.arange(6))
+    np.testing.assert_array_equal(batch.values, fresh.values)
+    np.testing.assert_array_equal(batch.candidate_values, fresh.candidate_values)
+
+
+def test_sum_is_accepted_by_curious_pagerank() -> None:
+    scores = {
+        name: cg.curious_pagerank(library(), "greedy", 0.5, ["music"], reward=name, seed=0).scores
+        for name in ("igt", "igt+0*cpt", "igt+100*cpt", "cpt")
+    }
+    np.testing.assert_array_equal(scores["igt"], scores["igt+0*cpt"])
+    assert not np.allclose(scores["igt+100*cpt"], scores["igt"])
+
+
+def test_sum_is_trained_and_resumed(tmp_path: Any) -> None:
+    sets = cg.generate_split("er", nodes=14, train=3, val=2, test=0, seed=3)
+    settings: dict[str, Any] = {"train_steps": 6, "walk_nodes": 5, "warmup": 2, "out": tmp_path / "run"}
+    agent = cg.train(sets, {"cpt": 0.5, "igt": 1}, **settings)
+    assert agent.card["reward"] == "igt+0.5*cpt"
+    assert cg.train(sets, "igt+0.5*cpt", **settings).card == agent.card
+    with pytest.raises(cg.SettingError, match="holds another training: its reward"):
+        cg.train(sets, "igt+cpt", **settings)
+
+
+@pytest.mark.parametrize(
+    ("bad", "error", "message"),
+    [
+        ("igt+", cg.UnknownNameError, r"'igt\+'; the rewards are igt, cpt"),
+        ("igt+edges", cg.UnknownNameError, "'edges'"),
+        ("igt*0.5", cg.UnknownNameError, r"igt\+0.5\*cpt"),
+        ("igt+--cpt", cg.UnknownNameError, "no reward"),
+        ("igt cpt", cg.UnknownNameError, "no reward"),
+        ("1e999*igt", cg.SettingError, "inf; give a number"),
+        ({}, cg.SettingError, "no terms"),
+        ("igt-igt", cg.SettingError, "no terms"),
+        ({"igt": float("nan")}, cg.SettingError, "nan"),
+        ({"igt": "1"}, cg.SettingError, "'1'"),
+        ({"igt": True}, cg.SettingError, "True"),
+        ({"igt": 10**400}, cg.SettingError, "give a number"),
+        ({"edges": 1.0}, cg.UnknownNameError, "'edges'"),
+        ({count_edges: 1, cg.CallableReward(len, "count_edges"): 1}, cg.SettingError, "two different rewards"),
+    ],
+)
+def test_bad_sums(bad: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        as_reward(bad)
+
+
+def test_fingerprint_covers_own_terms() -> None:
+    assert fingerprint("reward", as_reward("igt+0.5*cpt")) == "1.0*igt+0.5*cpt"
+    marked = as_reward({"igt": 1, Marked(): 2})
+    assert fingerprint("reward", marked) == "1.0*igt+2.0*marked v1"
+    assert marked.fingerprint == "['v1']"
+    unmarked = as_reward({"igt": 1, count_edges: 2})
+    assert isinstance(unmarked, CombinedReward)
+    assert unmarked.fingerprint is None
+    with pytest.raises(cg.SettingError, match="count_edges"):
+        fingerprint("reward", unmarked)
+
+
+def test_cancellable_sum_has_the_same_values() -> None:
+    graph = library()
+    walks = [
+        cg.explore(graph, "greedy", reward, start="music", steps=6, seed=1)
+        for reward in ("igt+cpt", CancellableReward("igt+cpt", lambda: None))
+    ]
+    assert walks[0].rewards == walks[1].rewards
