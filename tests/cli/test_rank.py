@@ -110,9 +110,8 @@ def test_bad_graphs(run, bad_files, graph, message):
 
 def test_graph_without_edges_gives_the_history(run, bad_files, monkeypatch):
     monkeypatch.chdir(bad_files)
-    scores = run("rank", "alone.json", "--history", "a", "--json").document["scores"]
-    assert scores.pop("a") == 1
-    assert not any(scores.values())
+    ranking = run("rank", "alone.json", "--history", "a", "--json").document["ranking"]
+    assert [(row["node"], row["score"]) for row in ranking] == [("a", 1), ("b", 0)]
 
 
 @pytest.mark.parametrize(
