@@ -95,7 +95,7 @@ class PlannerAgent(Agent):
         current: Exploration,
         groups: Int64 | None = None,
         gained: Float64 | None = None,
-        budget: int = 2**62,
+        budget: int | None = None,
         tracker: Tracker | None = None,
     ) -> Float64:
         """Estimate the return of every extension of partial walks; see `kernels.lookahead.estimate_returns`.
@@ -107,7 +107,7 @@ class PlannerAgent(Agent):
         estimates: Float64 = kernels.lookahead.estimate_returns(
             *list_inputs(current, self.shape.fan, tracker),
             np.arange(count + 1) if groups is None else groups,
-            budget,
+            len(current.candidates.nodes) if budget is None else budget,
             np.zeros(count) if gained is None else gained,
             *self._kernel_weights,
         )
@@ -173,7 +173,7 @@ class SummedValues:
     """Weight, reward and planner of each term."""
 
     def estimate_returns(
-        self, current: Exploration, groups: Int64 | None = None, gained: Float64 | None = None, budget: int = 2**62
+        self, current: Exploration, groups: Int64 | None = None, gained: Float64 | None = None, budget: int | None = None
     ) -> Float64:
         """Estimate the return of every extension of partial walks; all of them are evaluated."""
         candidates = current.candidates

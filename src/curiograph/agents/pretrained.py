@@ -284,11 +284,12 @@ class GeneralistPlanner(Agent):
 def _find_values(reward: Reward) -> Any:
     """Return the shipped values for a reward or for the terms of a sum; None if there are none."""
     terms = list_terms(reward)
-    planners = [_load_planner(term.name) for _, term in terms]
-    if len(terms) == 1:
-        return planners[0]
+    # values are those of our own igt and cpt, not of a reward of the same name
+    planners = [_load_planner(term.name) if term.name in REWARDS and term == REWARDS[term.name] else None for _, term in terms]
     if not any(planners):
         return None
+    if reward == terms[0][1]:
+        return planners[0]
     return SummedValues([(weight, term, planner) for (weight, term), planner in zip(terms, planners, strict=True)])
 
 

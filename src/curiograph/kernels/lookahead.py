@@ -140,7 +140,7 @@ def estimate_returns(
         if begin == end:
             continue
         least = -np.inf
-        if 2 * (end - begin) > 3 * budget:  # to evaluate a few more costs less than to screen all
+        if end - begin > budget + budget // 2:  # to evaluate a few more costs less than to screen all
             for i in range(groups[g], groups[g + 1]):
                 _screen_walk(
                     indptr, indices, nodes[i], lengths[i], now[i], offsets[i], offsets[i + 1], candidates, values,
@@ -204,12 +204,7 @@ def _screen_walk(
     left = steps - 1 - length
     num_hubs = _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent)
     scale = _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
-    for h in range(screen.shape[1]):
-        screen[0, h] = c1[h]
-    for k in range(GAIN):
-        x = row[k]
-        for h in range(screen.shape[1]):
-            screen[0, h] += x * v1[k, h]
+    _start_layer(row, v1, c1, screen[0])
     for c in range(first, last):
         mask = masks[candidates[c]] & ~_VISITED
         if num_hubs > 0:
@@ -229,13 +224,13 @@ def _screen_walk(
 
 
 @kernel
-def _find_threshold(scores, first, last, most):
-    """Return the `most` largest score."""
+def _find_threshold(scores, first, last, rank):
+    """Return the score of this rank, counted from 1 for the largest."""
     copy = np.empty(last - first, np.float64)
     for c in range(first, last):
         copy[c - first] = -scores[c]
     sort_range(copy, 0, last - first)
-    return -copy[most - 1]
+    return -copy[rank - 1]
 
 
 @kernel
@@ -337,9 +332,9 @@ def _describe_ahead(
     most_opened = 0
     sum_opened = 0
     openers = 0
-    most_gain = -100
+    best_net = -100
     sum_cycles = 0
-    dense = 0
+    nested = 0
     log_degree = 0.0
     seen = _ZERO
     for s in range(read):
@@ -365,9 +360,9 @@ def _describe_ahead(
         sum_opened += opened
         openers += opened > cycles
         most_opened = max(most_opened, opened)
-        most_gain = max(most_gain, opened - cycles)
+        best_net = max(best_net, opened - cycles)
         sum_cycles += cycles
-        dense += shared == links
+        nested += shared == links
         young = near & np.uint64((1 << AGES) - 1)
         while young != _ZERO:
             row[COMMON + _find_lowest(young)] += 1.0
@@ -385,10 +380,10 @@ def _describe_ahead(
         row[MEAN_OPENED] = sum_opened / free
         row[MOST_OPENED] = most_opened
         row[OPENER_SHARE] = openers / free
-        row[BEST_NET] = max(most_gain, -3) if most_gain > -100 else 0.0
+        row[BEST_NET] = max(best_net, -3) if best_net > -100 else 0.0
         row[NUM_OPENERS] = _log1p(np.int64(openers * scale), logs)
         row[MEAN_CYCLES] = sum_cycles / free
-        row[NESTED_SHARE] = dense / free
+        row[NESTED_SHARE] = nested / free
         row[NUM_LINKED] = _log1p(np.int64((free - loose) * scale), logs)
         row[LOG_MOST_LINKS] = _log1p(most_links, logs)
         row[SUM_OPENED] = _log1p(np.int64(sum_opened * scale), logs)
