@@ -24,7 +24,7 @@ def test_names():
 @pytest.mark.parametrize(
     ("agent", "error", "words"),
     [
-        ("gready", cg.UnknownNameError, "'gready'.*random, max-degree, min-degree, greedy, horizon, beam"),
+        ("gready", cg.UnknownNameError, "'gready'.*random, max-degree, min-degree, greedy, horizon, planner, beam"),
         ("greedy:3", cg.UnknownNameError, "'greedy:3'"),
         ("", cg.UnknownNameError, "no agent ''"),
         (None, cg.UnknownNameError, "None is not an agent"),

@@ -17,6 +17,7 @@ from curiograph.agents import gnn as gnn_module
 from curiograph.agents import horizon as horizon_module
 from curiograph.agents.gnn import GnnAgent, GnnShape
 from curiograph.agents.horizon import HorizonAgent, HorizonShape
+from curiograph.agents.planner import PlannerAgent
 from curiograph.agents.pretrained import load_agent, shipped_agents
 from curiograph.agents.registry import as_agent
 from curiograph.graph.features import PROFILE_SIZE
@@ -402,7 +403,8 @@ SHIPPED = pytest.mark.parametrize("name", shipped_agents())
 def test_shipped_agents_keep_the_contract(name):
     agent = load_agent(name)
     assert agent.name == name
-    assert isinstance(agent, HorizonAgent if name.endswith("horizon") else GnnAgent)
+    kinds = {"horizon": HorizonAgent, "planner": PlannerAgent}
+    assert isinstance(agent, kinds.get(name.rpartition("-")[2], GnnAgent))
     assert cg.check_agent(name, reward=agent.card["reward"]) is None
 
 

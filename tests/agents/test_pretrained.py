@@ -64,7 +64,7 @@ def save_file(agent: GnnAgent | HorizonAgent, file: Path) -> Path:
 
 def write_file(agent: GnnAgent | HorizonAgent, file: Path, card: object = None) -> Path:
     """Write a file without `save_agent`, with any card."""
-    kind = "gnn" if isinstance(agent, GnnAgent) else "horizon"
+    kind = agent.name.removeprefix("small-")
     given = {"format": 1, "kind": kind, "shape": vars(agent.shape), "name": agent.name} if card is None else card
     file.write_bytes(save(dict(agent.network), metadata={"curiograph": json.dumps(given)}))
     return file
@@ -116,7 +116,7 @@ def test_card_is_in_the_header_and_in_a_json_file(agent, tmp_path):
     assert inside == json.loads(file.with_suffix(".json").read_text(encoding="utf-8"))
     assert inside == load_agent(file).card == returned.card
     assert inside | CARD == inside
-    assert (inside["name"], inside["kind"]) == (agent.name, "gnn" if isinstance(agent, GnnAgent) else "horizon")
+    assert (inside["name"], inside["kind"]) == (agent.name, agent.name.removeprefix("small-"))
     file.with_suffix(".json").unlink()
     assert load_agent(file).card == inside  # the copy is for people
     assert sorted(entry.name for entry in tmp_path.iterdir()) == [file.name]

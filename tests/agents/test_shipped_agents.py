@@ -42,9 +42,10 @@ def load_trainings() -> dict[str, list[str]]:
 
 def test_all_agents_are_shipped():
     cells = {f"{reward}-{family}" for reward in ("igt", "cpt") for family in FAMILIES}
-    wanted = {f"{cell}{kind}" for cell in cells for kind in ("", "-paper", "-horizon")}
-    wanted |= {"igt-all-horizon", "cpt-all-horizon"}
-    assert set(cg.shipped_agents()) == wanted == set(load_trainings())
+    wanted = {f"{cell}{kind}" for cell in cells for kind in ("", "-paper", "-horizon", "-planner")}
+    wanted |= {f"{reward}-all-{kind}" for reward in ("igt", "cpt") for kind in ("horizon", "planner")}
+    shipped = [name for name in load_trainings() if "-seed" not in name]  # of several seeds the first one is shipped
+    assert set(cg.shipped_agents()) == wanted == set(shipped)
 
 
 @pytest.mark.parametrize("name", cg.shipped_agents())
@@ -60,7 +61,9 @@ def test_card_has_the_training_command(name):
     assert all(found["walks"] == 1500 for found in card["returns"].values())
 
 
-@pytest.mark.parametrize("name", ["igt-ws", "cpt-rg", "igt-ws-horizon", "cpt-er-horizon"])
+@pytest.mark.parametrize(
+    "name", ["igt-ws", "cpt-rg", "igt-ws-horizon", "cpt-er-horizon", "igt-rg-planner", "cpt-ba-planner"]
+)
 def test_returns_match_the_card(name):
     reward, family = name.split("-")[:2]
     graphs = cg.generate_split(family, train=0, val=0, test=10, seed=0).test
@@ -86,6 +89,24 @@ def test_horizon_uses_the_agent_of_the_reward():
         cg.explore(g, agent="horizon", reward=lambda subgraph: 0.0, start="music", steps=3)
 
 
+def check_planner_network(agent):
+    """Compare the predictions of a planner with those of the network that was trained."""
+    import torch
+
+    from curiograph.agents.planner import compute_features
+    from curiograph.training.value_learning import PlannerNetwork
+
+    batch = cg.begin(cg.generate_split("ba", train=0, val=0, test=2, seed=5).test, [[0, 9], [3]], "igt", 10)
+    network = PlannerNetwork()
+    network.load_state_dict({key: torch.from_numpy(array) for key, array in agent.network.items()})
+    features, unit = compute_features(batch, agent.shape.fan)
+    mean, spread = network.scale.tolist()
+    slopes = mean + spread * network(torch.from_numpy(features))[1].detach().numpy()
+    left = batch.steps - 1 - batch.lengths[batch.candidates.walks]
+    expected = batch.candidate_values * (1 + left) + slopes * unit * left * (left + 1) / 2
+    assert agent.scores(batch) == pytest.approx(expected, rel=1e-4, abs=1e-3)
+
+
 @pytest.mark.parametrize("name", cg.shipped_agents())
 def test_numpy_and_torch_agree(name):
     torch = pytest.importorskip("torch", reason="training needs torch: make test installs it")
@@ -94,6 +115,9 @@ def test_numpy_and_torch_agree(name):
     from curiograph.training.networks import GnnNetwork, HorizonNetwork
 
     agent = cg.load_agent(name)
+    if name.endswith("planner"):
+        check_planner_network(agent)
+        return
     batch = cg.begin(cg.generate_split("ba", train=0, val=0, test=2, seed=5).test, [[0, 9], [3]], "igt", 10)
     for _ in range(4):
         batch = batch.step(batch.best(agent.scores(batch)))

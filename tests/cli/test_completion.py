@@ -63,7 +63,7 @@ def test_words_split_by_bash(complete):
     assert complete("explore", "toy", ":") == ["library", "grid", "cycle", "complete"]
     assert complete("explore", "toy", ":", "c") == ["cycle", "complete"]
     assert complete("explore", "toy:c") == ["toy:cycle", "toy:complete"]
-    assert complete("explore", "toy", ":", "grid", "--agent", "=", "cpt-all") == ["cpt-all-horizon"]
+    assert complete("explore", "toy", ":", "grid", "--agent", "=", "cpt-all") == ["cpt-all-horizon", "cpt-all-planner"]
     assert complete("evaluate", "--graph", "=", "toy", ":", "li") == ["library"]
     assert complete("explore", "g", "--reward", "i", separator=" ") == ["igt"]
 

@@ -220,3 +220,10 @@ def test_unknown_names_are_listed() -> None:
         cg.suite("v9")
     with pytest.raises(cg.UnknownNameError, match="no task 'igt-xy-50'; the groups are families"):
         cg.suite("v1").select("igt-xy-50")
+
+
+@pytest.mark.parametrize("observation", ["walk", "subgraph"])
+def test_policies_of_every_observation_walk(observation):
+    policy = cg.GymPolicy(lambda seen: seen["action_mask"].argmax(), name="first", observation=observation)
+    walk = cg.explore(cg.generate("ws", nodes=20, seed=0), policy, start=3, steps=6)
+    assert len(walk.nodes) == 6

@@ -173,7 +173,11 @@ class SummedValues:
     """Weight, reward and planner of each term."""
 
     def estimate_returns(
-        self, current: Exploration, groups: Int64 | None = None, gained: Float64 | None = None, budget: int | None = None
+        self,
+        current: Exploration,
+        groups: Int64 | None = None,
+        gained: Float64 | None = None,
+        budget: int | None = None,
     ) -> Float64:
         """Estimate the return of every extension of partial walks; all of them are evaluated."""
         candidates = current.candidates

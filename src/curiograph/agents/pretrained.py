@@ -30,6 +30,7 @@ from curiograph.files import open_atomic
 from curiograph.messages import quote_value, shorten_text
 from curiograph.rewards.base import Reward
 from curiograph.rewards.combined import list_terms
+from curiograph.rewards.registry import REWARDS
 from curiograph.tensors import open_tensors, write_tensors
 from curiograph.validation import is_integer
 
@@ -84,7 +85,7 @@ def load_agent(source: str | Path) -> TrainedAgent:
 
     Returns
     -------
-    GnnAgent or HorizonAgent
+    GnnAgent, HorizonAgent or PlannerAgent
         The agent; `card` describes its training.
 
     Examples
@@ -178,7 +179,7 @@ def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | 
 
     Parameters
     ----------
-    agent : GnnAgent or HorizonAgent
+    agent : GnnAgent, HorizonAgent or PlannerAgent
         The agent to save.
     path : str or path
         File to write; its name must end in .safetensors.
@@ -187,7 +188,7 @@ def save_agent(agent: TrainedAgent, path: str | Path, card: Mapping[str, Any] | 
 
     Returns
     -------
-    GnnAgent or HorizonAgent
+    GnnAgent, HorizonAgent or PlannerAgent
         The agent with the saved card.
 
     Examples
@@ -285,10 +286,10 @@ def _find_values(reward: Reward) -> Any:
     """Return the shipped values for a reward or for the terms of a sum; None if there are none."""
     terms = list_terms(reward)
     # values are those of our own igt and cpt, not of a reward of the same name
-    planners = [_load_planner(term.name) if term.name in REWARDS and term == REWARDS[term.name] else None for _, term in terms]
+    planners = [_load_planner(term.name) if REWARDS.get(term.name) == term else None for _, term in terms]
     if not any(planners):
         return None
-    if reward == terms[0][1]:
+    if len(terms) == 1 and terms[0][0] == 1:
         return planners[0]
     return SummedValues([(weight, term, planner) for (weight, term), planner in zip(terms, planners, strict=True)])
 

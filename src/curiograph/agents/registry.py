@@ -74,7 +74,7 @@ def as_agent(agent: AgentLike) -> Agent:
         guide, plus, planner = agent.rpartition("+")
         name, colon, width = planner.partition(":")
         if plus and name == "beam":
-            return GuidedBeamAgent(_parse_width(width) if colon else 8, guide=_find_agent(guide))
+            return GuidedBeamAgent(_parse_width("beam", width) if colon else 8, guide=_find_agent(guide))
         return _find_agent(agent)
     if isinstance(agent, type):
         raise UnknownNameError(f"{agent.__name__} is a class, not an agent; pass an instance: {agent.__name__}().")
@@ -86,10 +86,11 @@ def as_agent(agent: AgentLike) -> Agent:
 def _find_agent(text: str) -> Agent:
     name, colon, width = text.partition(":")
     if name == "beam" and colon:
-        return BeamAgent(_parse_width(width))
-    if colon and name.rpartition("-")[2] == "planner" and name in (*AGENTS, *shipped_agents()):
-        planner: GeneralistPlanner | PlannerAgent = _find_agent(name)  # type: ignore[assignment]
-        return planner.with_width(_parse_width(width))
+        return BeamAgent(_parse_width("beam", width))
+    if colon and (name in (*AGENTS, *shipped_agents()) or find_agent_file(name) is not None):
+        agent = _find_agent(name)
+        if isinstance(agent, (PlannerAgent, GeneralistPlanner)):
+            return agent.with_width(_parse_width("planner", width))
     if text in AGENTS:
         return AGENTS[text]()
     if text in shipped_agents() or find_agent_file(text) is not None:
@@ -101,11 +102,13 @@ def _find_agent(text: str) -> Agent:
     )
 
 
-def _parse_width(text: str) -> int:
+def _parse_width(planner: str, text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise SettingError(f"width is {text!r}; write a whole number after the colon, such as beam:64.") from None
+        raise SettingError(
+            f"{planner} width is {text!r}; write {planner}:WIDTH with a whole number, such as {planner}:64."
+        ) from None
 
 
 def check_agent(agent: AgentLike, graph: Graph | None = None, *, reward: str = "igt", seed: int = 0) -> None:

@@ -20,7 +20,8 @@ class GymPolicy(Agent):
     Parameters
     ----------
     policy : callable
-        Takes an observation and returns an action, the position of a candidate.
+        Takes an observation and returns an action: the position of a candidate, or its row if the observation is
+        "subgraph".
     name : str, optional
         Name in tables; that of the function by default.
     **options
@@ -66,7 +67,7 @@ class GymPolicy(Agent):
         for walk, index in enumerate(exploration.graph_of):
             first = stack.starts[index]
             start = stack.graphs[index].label(int(nodes[walk, 0] - first))
-            observation, info = environment.reset(options={"graph": int(index), "start": start})
+            observation, info = environment.reset(seed=walk, options={"graph": int(index), "start": start})
             over = not info["action_mask"].any()
             while not over:
                 action = self._policy(observation)
@@ -76,7 +77,7 @@ class GymPolicy(Agent):
                         f"policy {self.name!r} chose action {quote_value(action)}, which is not a candidate; choose a "
                         "position where action_mask is 1."
                     )
-                nodes[walk, lengths[walk]] = int(action) + first
+                nodes[walk, lengths[walk]] = stack.graphs[index].position(info["node"]) + first
                 lengths[walk] += 1
                 over = terminated or truncated
         environment.close()

@@ -98,7 +98,8 @@ def list_terms(reward: Reward) -> list[Term]:
     >>> [(weight, term.name) for weight, term in list_terms(as_reward("cpt"))]
     [(1.0, 'cpt')]
     """
-    return list(getattr(reward, "terms", None) or [(1.0, reward)])
+    terms = getattr(reward, "terms", None)
+    return list(terms) if isinstance(terms, tuple) else [(1.0, reward)]
 
 
 def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:

@@ -84,8 +84,8 @@ class CancellableReward:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """Weights and rewards of a sum, empty for any other reward; a planner adds up the values of the terms."""
-        return getattr(as_reward(self.name), "terms", ())
+        """Weights and rewards that are added up; one term unless the reward is a sum."""
+        return tuple(list_terms(as_reward(self.name)))
 
     def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
         """Track the values of walks."""

@@ -163,7 +163,7 @@ class ValueSettings(TrainingSettings):
     learning_rate: float = 3e-3
     validate_every: int = 50
     shape: PlannerShape = field(default_factory=PlannerShape)
-    """Size of the networks; its fields are settings too."""
+    """What the planner reads; its field `fan` is a setting too."""
     walks: int = 64
     """Walks per step, each on a randomly drawn training graph."""
     beam: int = 32
@@ -171,7 +171,7 @@ class ValueSettings(TrainingSettings):
     options: int = 12
     """Maximum number of candidates evaluated per walk: half of them the best by reward, the others at random."""
     far_nodes: int = 10
-    """Maximum number of nodes of a walk, if above `walk_nodes`."""
+    """Maximum length of training walks; has an effect only above `walk_nodes`."""
     far_share: float = 0.5
     """Share of the steps with walks of other lengths than `walk_nodes`: from 5 to `far_nodes` nodes."""
     batch: int = 64
