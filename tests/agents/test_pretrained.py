@@ -390,8 +390,9 @@ def test_wrong_shapes(agent, tmp_path):
         for odd in (array[:-1], array[..., None], array.reshape(-1, 1), np.zeros((0, 4), np.float32)):
             write_file(replace(agent, network={**agent.network, name: odd}), file)
             assert read_error(file) == f"array {name!r} is F32 {odd.shape}; its card asks for F32 {array.shape}."
-    write_file(replace(agent, shape=replace(agent.shape, width=5)), file)
-    assert "its card asks for" in read_error(file)
+    if hasattr(agent.shape, "width"):  # the networks of a planner have fixed sizes
+        write_file(replace(agent, shape=replace(agent.shape, width=5)), file)
+        assert "its card asks for" in read_error(file)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float16, np.int32, np.int8, np.bool_, np.complex64])

@@ -286,7 +286,7 @@ def test_single_graph_without_a_folder():
 
 @pytest.mark.parametrize(
     ("given", "words"),
-    [({"agent": "dqn"}, "the trainable agents are gnn and horizon"), ({"preset": "fast"}, "no preset 'fast'"),
+    [({"agent": "dqn"}, "the trainable agents are gnn, horizon, planner"), ({"preset": "fast"}, "no preset 'fast'"),
      ({"agent": "horizon", "preset": "paper"}, "no preset 'paper'"), ({"start": "nobody"}, "no shipped agent"),
      ({"seed": -1}, "seed is -1"), ({"shape": 3}, "no setting 'shape'"), ({"buffer": 10**13}, "buffer is"),
      ({"start": "cpt-rg"}, "it was trained for 'cpt'"), ({"agent": "horizon", "fan": 5000}, "fan is 5000"),
