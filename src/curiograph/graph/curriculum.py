@@ -19,13 +19,16 @@ from curiograph.graph.splits import Split
 from curiograph.validation import check_integer, check_seed
 
 _MIN_NODES = 20
-_SMALLEST = 12  # nodes of the largest component of a graph that is kept
+_MIN_COMPONENT = 12  # nodes of the largest component; smaller ones are redrawn
 _DIRECTED_SHARE = 0.25
 _PAPER_SHARE = 0.2
 
 
 def generate_curriculum(train: int = 400, val: int = 40, *, max_nodes: int = 1000, seed: int = 0) -> Split:
-    """Draw training and validation graphs of many kinds, with 20 to `max_nodes` nodes (log-uniform).
+    """Draw training and validation graphs of many kinds and sizes.
+
+    A fifth of the graphs are the paper's families, of 50 nodes. The others have 20 to `max_nodes` nodes (log-uniform;
+    Kleinberg's grids at most 484), of which the largest component is kept, at least 12 nodes.
 
     Parameters
     ----------
@@ -60,13 +63,14 @@ def _draw_graph(max_nodes: int, rng: np.random.Generator) -> Graph:
     import networkx as nx
 
     if rng.random() < _PAPER_SHARE:
-        return generate(list(FAMILIES)[rng.integers(len(FAMILIES))], seed=int(rng.integers(2**31)))
+        family = list(FAMILIES)[rng.integers(len(FAMILIES))]
+        return generate(family, nodes=min(50, max_nodes), seed=int(rng.integers(2**31)))
     while True:
         size = int(_draw_log_uniform(_MIN_NODES, max_nodes, rng))
         drawn = nx.Graph(_KINDS[rng.integers(len(_KINDS))](nx, size, int(rng.integers(2**31)), rng))
         drawn.remove_edges_from(list(nx.selfloop_edges(drawn)))
         largest = max(nx.connected_components(drawn), key=len)
-        if len(largest) >= _SMALLEST:
+        if len(largest) >= _MIN_COMPONENT:
             edges = np.array(nx.convert_node_labels_to_integers(drawn.subgraph(largest)).edges)
             return _direct_edges(edges, rng) if rng.random() < _DIRECTED_SHARE else Graph.from_edges(edges.tolist())
 

@@ -109,7 +109,7 @@ class DqnSettings(TrainingSettings):
 class ExpertIterationSettings(TrainingSettings):
     """Settings of expert iteration, which trains `horizon`.
 
-    One step advances `walks` walks by one node, evaluates all their candidates with beam search (the planner), then
+    One step advances `walks` walks by one node, evaluates all their candidates with beam search (the expert), then
     makes `updates` gradient updates.
     """
 
@@ -119,7 +119,7 @@ class ExpertIterationSettings(TrainingSettings):
     walks: int = 16
     """Walks that advance together, each on a randomly drawn training graph."""
     beam: int = 32
-    """Beam width of the planner per candidate with five or six rewards ahead; four times as wide with more, where
+    """Beam width of the expert per candidate with five or six rewards ahead; four times as wide with more, where
     short-sighted choices mislead it most, and a quarter with fewer."""
     options: int = 32
     """Maximum number of candidates evaluated per walk; a random subset of larger candidate sets."""
@@ -142,7 +142,7 @@ class ExpertIterationSettings(TrainingSettings):
     chance: float = 0.25
     """Share of moves chosen at random."""
     follow: float = 0.2
-    """Share of moves chosen by the planner; the agent chooses the others."""
+    """Share of moves chosen by the expert; the agent chooses the others."""
     level: float = 0.1
     """Weight in the loss of the mean over a walk's candidates, relative to the differences between them."""
 
@@ -181,7 +181,7 @@ class ValueSettings(TrainingSettings):
     buffer: int = 40_000
     """Capacity of the replay buffer, in states."""
     warmup: int = 10
-    """Steps before the first update."""
+    """Steps before the first update, at most a third of the training."""
     chance: float = 0.3
     """Share of walks that move at random; the others follow the planner, with noise."""
     within: float = 2.0

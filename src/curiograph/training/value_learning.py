@@ -20,6 +20,7 @@ from curiograph.agents.planner import (
     compute_features,
 )
 from curiograph.arrays import Float64, Int64
+from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Reward
@@ -72,6 +73,10 @@ class ValueLearner(Learner):
     network: PlannerNetwork
 
     def __init__(self, settings: ValueSettings, graphs: list[Graph], reward: Reward, seed: int) -> None:
+        if settings.walk_nodes < 3:
+            raise SettingError(
+                f"walk_nodes is {settings.walk_nodes}; a planner learns what follows a step, so give 3 or more."
+            )
         torch.manual_seed(seed)
         super().__init__(settings, PlannerNetwork(), graphs, reward, seed)
         self.replay = Replay(
@@ -93,7 +98,7 @@ class ValueLearner(Learner):
     def step(self) -> dict[str, float]:
         s = self.settings
         metrics = {"transitions": float(self._collect_states())}
-        if self.step_number + 1 >= s.warmup and len(self.replay):
+        if self.step_number + 1 >= min(s.warmup, max(1, s.train_steps // 3)) and len(self.replay):
             if not self._has_learned:
                 self._set_scale()
             metrics["loss"] = float(np.mean([self._update() for _ in range(s.updates)]))
