@@ -362,3 +362,36 @@ def test_motives_per_user():
     ratio = rows["weight"] / uniform.set_index("user")["weight"]
     np.testing.assert_allclose(np.log2(ratio), rows["gain"] * rows["choices"])
     assert {row["user"] for row in found.to_dict()["per_user"]} == set(users)
+
+
+# ---- series, order of rows ------------------------------------------------------------------------------------------
+
+
+def test_a_series_is_read_by_its_index(growths, compared):
+    pandas = pytest.importorskip("pandas")
+    for column, call in (("group", cg.compare_groups), ("score", cg.correlate_growth)):
+        by_user = dict(growths.user_columns[column])
+        shuffled = pandas.Series(by_user).sample(frac=1, random_state=3)
+        assert list(shuffled.index) != list(by_user)
+        found = call(growths, shuffled, permutations=99)
+        assert format_json(found.to_dict()) == format_json(call(growths, by_user, permutations=99).to_dict())
+        with pytest.raises(cg.SettingError, match="index contains none of the users, such as 'p0'; give a series"):
+            call(growths, pandas.Series(list(by_user.values())))
+        with pytest.raises(cg.SettingError, match="21 entries, but its index has only 20 distinct values"):
+            call(growths, pandas.concat([shuffled, shuffled[:1]]))
+        with pytest.raises(cg.SettingError, match=r"is a data frame; give dict\(zip\(frame.user"):
+            call(growths, shuffled.to_frame())
+    groups = pandas.Series(growths.user_columns["group"], dtype="string")
+    groups["p0"] = pandas.NA
+    assert cg.compare_groups(growths, groups, permutations=9).without_group == ["p0"]
+
+
+def test_numbers_for_users_that_are_text():
+    walks = cg.human.Trajectories.from_walks([[0, 1], [1, 2]], users=["0", "1"], graph=cycle(4))
+    with pytest.raises(cg.SettingError, match="users of a csv are text; give '0' instead of 0"):
+        cg.compare_groups(cg.measure(cycle(4), walks), {0: "x", 1: "y"})
+    series = pytest.importorskip("pandas").Series(["x", "y"])
+    with pytest.raises(cg.SettingError, match="users of a csv are text; give '0' instead of 0"):
+        cg.compare_groups(cg.measure(cycle(4), walks), series)
+    with pytest.raises(cg.SettingError, match="leave the user out.$"):
+        cg.compare_groups(cg.measure(cycle(4), walks), {"x": "x"})

@@ -283,7 +283,7 @@ def compare_groups(
     growths : Growths
         Result of `measure` for several walks.
     groups : str, mapping or sequence
-        Name of a user column of the log; a mapping from users to groups; or a sequence with the group of each user in
+        Name of a user column of the log; a mapping or a pandas series from users to groups; or a sequence with the group of each user in
         the order of `growths.per_user()`, which is the order of walks if every walk has its own user. People whose
         group is None, NaN or empty are left out and listed in `without_group`.
     measures : sequence of str, optional
@@ -404,14 +404,28 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
             )
         given = columns[given]
         values = [given.get(user) for user in people.users]
+    elif hasattr(given, "columns"):
+        raise SettingError(
+            f"{option} is a data frame; give dict(zip(frame.user, frame.group)) with the names of its columns, or the "
+            "name of a column that was kept when the log was read."
+        )
     elif isinstance(given, Mapping):
-        unknown = [user for user in people.users if user not in given]
-        if unknown:
+        values = _look_up_users(people.users, given, option)
+    elif hasattr(given, "index") and hasattr(given, "items"):  # a series of pandas
+        entries = list(given.items())
+        by_user = dict(entries)
+        if len(by_user) < len(entries):
             raise SettingError(
-                f"{option} has no entry for {len(unknown)} of {len(people.users)} users, such as "
-                f"{quote_value(unknown[0])}; give every user a value, or None to leave the user out."
+                f"{option} is a series with {len(entries)} entries, but its index has only {len(by_user)} distinct "
+                "values; give one entry per user."
             )
-        values = [given[user] for user in people.users]
+        if by_user.keys().isdisjoint(people.users):
+            raise SettingError(
+                f"{option} is a series whose index contains none of the users, such as {quote_value(people.users[0])}; "
+                f"give a series with the users as its index, as in frame.set_index('user')['group']"
+                f"{_suggest_text(people.users[0], by_user)}."
+            )
+        values = _look_up_users(people.users, by_user, option)
     else:
         try:
             values = list(given)
@@ -431,6 +445,23 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
     return [None if _is_missing(value) else value for value in values]
 
 
+def _look_up_users(users: Sequence[Hashable], given: Mapping[Hashable, Any], option: str) -> list[Any]:
+    """Return the value of every user; raise SettingError if a user has no entry."""
+    unknown = [user for user in users if user not in given]
+    if unknown:
+        raise SettingError(
+            f"{option} has no entry for {len(unknown)} of {len(users)} users, such as {quote_value(unknown[0])}; give "
+            f"every user a value, or None to leave the user out{_suggest_text(unknown[0], given)}."
+        )
+    return [given[user] for user in users]
+
+
+def _suggest_text(user: Hashable, given: Mapping[Hashable, Any]) -> str:
+    """Return the end of a message if a user is a text such as '0' and a key is the number 0; else an empty text."""
+    same = next((key for key in given if key != user and str(key) == user), None)
+    return "" if same is None else f"; users of a csv are text; give {user!r} instead of {user}"
+
+
 def check_measures(measures: Any, known: Sequence[str]) -> list[str]:
     """Return names of measures without repeats; raise an error for unknown ones."""
     if isinstance(measures, str) or not isinstance(measures, Sequence) or not measures:
@@ -443,7 +474,8 @@ def check_measures(measures: Any, known: Sequence[str]) -> list[str]:
 
 def _is_missing(value: Any) -> bool:
     is_nan = isinstance(value, (float, np.floating)) and bool(np.isnan(value))
-    return value is None or is_nan or (isinstance(value, str) and not value.strip())
+    is_missing = value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")  # the last two of pandas
+    return is_missing or (isinstance(value, str) and not value.strip())
 
 
 def _select_measures(people: PeopleTable, measures: Sequence[str] | None, has_lives: bool) -> list[str]:
