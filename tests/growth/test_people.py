@@ -393,5 +393,5 @@ def test_numbers_for_users_that_are_text():
     series = pytest.importorskip("pandas").Series(["x", "y"])
     with pytest.raises(cg.SettingError, match="users of a csv are text; give '0' instead of 0"):
         cg.compare_groups(cg.measure(cycle(4), walks), series)
-    with pytest.raises(cg.SettingError, match="leave the user out.$"):
+    with pytest.raises(cg.SettingError, match=r"leave the user out\.$"):
         cg.compare_groups(cg.measure(cycle(4), walks), {"x": "x"})

@@ -283,9 +283,10 @@ def compare_groups(
     growths : Growths
         Result of `measure` for several walks.
     groups : str, mapping or sequence
-        Name of a user column of the log; a mapping or a pandas series from users to groups; or a sequence with the group of each user in
-        the order of `growths.per_user()`, which is the order of walks if every walk has its own user. People whose
-        group is None, NaN or empty are left out and listed in `without_group`.
+        Name of a user column of the log; a mapping from users to groups, or a pandas series with the users as its
+        index; or a sequence with the group of each user in the order of `growths.per_user()`, which is the order of
+        walks if they were given without users. People whose group is None, NaN or empty are left out and listed in
+        `without_group`.
     measures : sequence of str, optional
         Names of `GROUP_MEASURES`: values at the end of a walk (nodes, edges, beta0, beta1, compressibility), means over
         its steps (mean_beta1, mean_compressibility), gaps opened and closed, and gap_lifetime, the restricted mean

@@ -11,7 +11,14 @@ from curiograph.errors import FileFormatError, SettingError
 from curiograph.files import PathLike, as_path, check_file
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
-from curiograph.human.data.columns import ColumnNames, EventColumns, check_no_header, parse_header, split_fields
+from curiograph.human.data.columns import (
+    ColumnNames,
+    EventColumns,
+    check_no_header,
+    parse_header,
+    split_fields,
+    warn_doubtful_columns,
+)
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.events import read_events, resolve_sessions
 from curiograph.human.data.line_reader import STDIN, BadRows, read_lines
@@ -96,6 +103,7 @@ def read_trajectories(
         columns = resolve_sessions(columns, gap, names)
         events = read_events(file, lines, columns, bad_rows)
         skipped = events.finish(lenient)
+        warn_doubtful_columns(columns, file, is_one_event_each=events.is_one_each)
         walks = events.to_trajectories(session_gap=gap)
     else:
         _check_no_columns(file, names, gap)
