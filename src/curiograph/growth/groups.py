@@ -13,7 +13,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.growth.records import Growths
 from curiograph.growth.survival import GapSurvival
-from curiograph.growth.tables import MEASURES, PeopleTable
+from curiograph.growth.tables import MEASURES, PeopleTable, sort_users
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
@@ -152,7 +152,8 @@ class GroupComparison(Mapping[str, MeasureComparison]):
     def answer(self) -> str:
         """The result in one sentence."""
         names = " and ".join(self.groups)
-        tests = f"by permutation tests adjusted for {len(self)} measures"
+        tested = sum(not np.isnan(found.p_value) for found in self.values())
+        tests = f"by permutation tests adjusted for {tested} measure{'' if tested == 1 else 's'}"
         clear = [f"{name} (p = {self[name].p_adjusted:.2g})" for name in self if self[name].p_adjusted < 0.05]
         if not clear:
             return f"The groups {names} do not differ clearly in any measure, {tests}."
@@ -234,7 +235,7 @@ class GroupComparison(Mapping[str, MeasureComparison]):
             for pair in found.differences:
                 if np.isfinite(pair.effect.value):
                     names = "" if len(self.people) == 2 else f"\n{pair.group} - {pair.other}"
-                    label = f"{found.measure}{names}\np = {found.p_adjusted:.2g}"
+                    label = f"{found.measure}{names}\np (Holm) = {found.p_adjusted:.2g}"
                     effects.append((label, (pair.effect.value, pair.effect.low, pair.effect.high)))
         return plot_groups(
             {
@@ -435,7 +436,7 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
                 f"{option} is {quote_value(given)}; give the name of a user column, a mapping from users, or a "
                 "sequence with one value per user."
             ) from None
-        users = list(dict.fromkeys(people.growths.users))
+        users = sort_users(people.growths.users)
         if len(values) != len(users):
             raise SettingError(
                 f"{option} has {len(values)} entries, but there are {len(users)} users; give one per user, in the "
