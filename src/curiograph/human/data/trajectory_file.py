@@ -56,7 +56,8 @@ def read_trajectories(
     user, item, time, session : str, optional
         Names of columns of the table. Default: a column called user, participant, subject, id, ...; item, page,
         article, title, ...; time, timestamp, date, ..., if there is one; and session, if there is one. Times are
-        numbers, such as epoch seconds, or ISO dates; without times, events are in order.
+        numbers, such as epoch seconds, or ISO dates; without times, events are in order, and a warning lists the
+        columns that are not used.
     keep : sequence of str
         Further columns to keep in `Trajectories.user_columns`, such as a group; they have one value per user.
     session_gap : str, number or timedelta, optional
