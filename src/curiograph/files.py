@@ -72,7 +72,10 @@ def check_text(path: Path, head: bytes) -> None:
     """Raise FileFormatError if the first bytes of a file show that it is not text."""
     for magic, meaning in _FOREIGN.items():
         if head.startswith(magic):
-            raise FileFormatError(f"{path}: the extension {path.suffix} is for text, but the file is {meaning}.")
+            expected = (
+                f"the extension {path.suffix} is for text, but the file" if path.suffix else "should be text, but"
+            )
+            raise FileFormatError(f"{path}: {expected} is {meaning}.")
 
 
 def read_bytes(path: PathLike, kind: str | None = None, *, limit: int = MAX_FILE_BYTES) -> bytes:

@@ -101,7 +101,7 @@ def test_walk_file_and_standard_input(run: Run, tmp_path: Path, monkeypatch: pyt
     assert run("rank", graph, "--histories", "-", "--json").document["users"][0]["user"] == "ann"
     give("Rome\n")
     ran = run("measure", graph, "--walks", "-")
-    assert (ran.code, "-: the graph has no node 'Rome'" in ran.err) == (2, True)
+    assert (ran.code, "stdin: the graph has no node 'Rome'" in ran.err) == (2, True)
 
 
 def test_unknown_nodes_of_one_walk_are_dropped_if_lenient(run: Run) -> None:

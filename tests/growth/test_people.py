@@ -73,9 +73,10 @@ def test_frame_with_closed_nodes_of_any_label():
 
 def test_values_per_user_are_means_over_walks(growths):
     frame = growths.per_user()
-    assert frame["user"].tolist() == [f"p{person}" for person in range(20)]
-    assert frame["group"].tolist() == ["browser", "seeker"] * 10
-    assert frame["walks"].tolist() == frame["sessions"].tolist() == [1 + person % 5 for person in range(20)]
+    people = sorted(range(20), key=str)
+    assert frame["user"].tolist() == [f"p{person}" for person in people]
+    assert frame["group"].tolist() == [["browser", "seeker"][person % 2] for person in people]
+    assert frame["walks"].tolist() == frame["sessions"].tolist() == [1 + person % 5 for person in people]
     mine = [growth for growth in growths if growth.user == "p3"]
     row = frame.set_index("user").loc["p3"]
     assert row["nodes"] == np.mean([len(growth) for growth in mine])
@@ -317,7 +318,8 @@ def test_one_walk_per_person_has_no_random_intercept(growths):
     formula = pytest.importorskip("statsmodels.formula.api")
     single = growths[:: len(growths) // 8]
     scores = list(range(len(set(single.users))))
-    found = cg.correlate_growth(single, scores, measures=["beta1"], mixed_model=True)["beta1"].slope
+    by_user = dict(zip(single.users, scores, strict=True))
+    found = cg.correlate_growth(single, by_user, measures=["beta1"], mixed_model=True)["beta1"].slope
     walks = single.to_frame().groupby("walk").last().assign(score=scores)
     model = formula.ols("beta1 ~ score", walks).fit()
     assert not found.has_random_intercept
@@ -362,3 +364,70 @@ def test_motives_per_user():
     ratio = rows["weight"] / uniform.set_index("user")["weight"]
     np.testing.assert_allclose(np.log2(ratio), rows["gain"] * rows["choices"])
     assert {row["user"] for row in found.to_dict()["per_user"]} == set(users)
+
+
+# ---- series, order of rows ------------------------------------------------------------------------------------------
+
+
+def test_a_series_is_read_by_its_index(growths, compared):
+    pandas = pytest.importorskip("pandas")
+    for column, call in (("group", cg.compare_groups), ("score", cg.correlate_growth)):
+        by_user = dict(growths.user_columns[column])
+        shuffled = pandas.Series(by_user).sample(frac=1, random_state=3)
+        assert list(shuffled.index) != list(by_user)
+        found = call(growths, shuffled, permutations=99)
+        assert format_json(found.to_dict()) == format_json(call(growths, by_user, permutations=99).to_dict())
+        with pytest.raises(cg.SettingError, match="index contains none of the users, such as 'p0'; give a series"):
+            call(growths, pandas.Series(list(by_user.values())))
+        with pytest.raises(cg.SettingError, match="21 entries, but its index has only 20 distinct values"):
+            call(growths, pandas.concat([shuffled, shuffled[:1]]))
+        with pytest.raises(cg.SettingError, match=r"is a data frame; give dict\(zip\(frame.user"):
+            call(growths, shuffled.to_frame())
+    groups = pandas.Series(growths.user_columns["group"], dtype="string")
+    groups["p0"] = pandas.NA
+    assert cg.compare_groups(growths, groups, permutations=9).without_group == ["p0"]
+
+
+def test_numbers_for_users_that_are_text():
+    walks = cg.human.Trajectories.from_walks([[0, 1], [1, 2]], users=["0", "1"], graph=cycle(4))
+    with pytest.raises(cg.SettingError, match="users of a csv are text; give '0' instead of 0"):
+        cg.compare_groups(cg.measure(cycle(4), walks), {0: "x", 1: "y"})
+    series = pytest.importorskip("pandas").Series(["x", "y"])
+    with pytest.raises(cg.SettingError, match="users of a csv are text; give '0' instead of 0"):
+        cg.compare_groups(cg.measure(cycle(4), walks), series)
+    with pytest.raises(cg.SettingError, match=r"leave the user out\.$"):
+        cg.compare_groups(cg.measure(cycle(4), walks), {"x": "x"})
+
+
+def test_results_do_not_depend_on_the_order_of_the_log(growths, tmp_path):
+    rows = []
+    for number, growth in enumerate(growths):
+        person = int(growth.user[1:])
+        times = range(100 * number, 100 * number + len(growth))
+        for node, time in zip(growth.nodes, times, strict=True):
+            rows.append(f"{growth.user},{number},{node},{time},{'ab'[person % 2]},{person}\n")
+    rng = np.random.default_rng(5)
+    found = []
+    for order in (np.arange(len(rows)), rng.permutation(len(rows))):
+        file = tmp_path / "log.csv"
+        file.write_text("user,session,node,time,group,score\n" + "".join(rows[row] for row in order))
+        walks = cg.human.read_trajectories(file, keep=["group", "score"], graph=growths.graph).walks
+        measured = cg.measure(growths.graph, walks.on(growths.graph))
+        results = (
+            cg.compare_groups(measured, "group", permutations=199),
+            cg.correlate_growth(measured, "score", permutations=199),
+            measured.gap_survival(),
+        )
+        found.append(
+            [measured.per_user().to_csv(), measured.users, *(format_json(result.to_dict()) for result in results)]
+        )
+    assert found[0][1] != found[1][1]
+    del found[0][1], found[1][1]
+    assert found[0] == found[1]
+
+
+def test_only_tested_measures_are_counted():
+    growths = cg.measure(cycle(6), [[0, 1], [0, 1, 2], [0, 1, 2, 3], [1, 2, 3]], compressibility=False)
+    found = cg.compare_groups(growths, ["a", "a", "b", "b"])
+    assert np.isnan(found["beta1"].p_value)
+    assert "adjusted for 1 measure." in found.answer

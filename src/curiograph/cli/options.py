@@ -190,7 +190,9 @@ def read_histories(path: Path, graph: Graph, quiet: bool, *, lenient: bool, **ta
     show_skipped(people.skipped, quiet)
     kept = people.at_least(1)
     if not len(kept):
-        raise FileFormatError(f"{path}: none of the {len(people)} histories has a node of the graph; check the labels.")
+        raise FileFormatError(
+            f"{_show_path(path)}: none of the {len(people)} histories has a node of the graph; check the labels."
+        )
     return kept
 
 
@@ -211,11 +213,17 @@ def check_nodes(walks: Trajectories, graph: Graph, path: str | Path, lenient: bo
     line = None
     if file != STDIN and file.is_file() and file.suffix.lower() != ".npz":
         line = find_line(file, label)
-    place = f"{path}" if line is None else f"{path}, line {line}"
+    place = _show_path(file) if line is None else f"{path}, line {line}"
     try:
         graph.position(label)
     except UnknownNodeError as error:
         raise FileFormatError(f"{place}: {error} Give --lenient to drop such visits.") from None
+
+
+def _show_path(path: Path) -> str:
+    from curiograph.human.data.line_reader import describe_path
+
+    return str(describe_path(path))
 
 
 def show_skipped(skipped: Skipped, quiet: bool) -> None:
@@ -233,7 +241,7 @@ def read_walk_file(path: Path) -> list[str]:
     text = sys.stdin.read() if str(path) == "-" else read_text(path)
     labels = [line.strip() for line in text.split("\n") if line.strip()]
     if not labels:
-        raise WalkError(f"{path}: contains no labels; write one label per line.")
+        raise WalkError(f"{_show_path(path)}: contains no labels; write one label per line.")
     return labels
 
 

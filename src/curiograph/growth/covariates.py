@@ -132,7 +132,7 @@ class GrowthCorrelations(Mapping[str, Correlation]):
         from curiograph.plotting import plot_correlations
 
         rows = [
-            (f"{name}\np = {found.p_adjusted:.2g}", (found.rho.value, found.rho.low, found.rho.high))
+            (f"{name}\np (Holm) = {found.p_adjusted:.2g}", (found.rho.value, found.rho.low, found.rho.high))
             for name, found in self.items()
         ]
         return plot_correlations(rows, f"rank correlation with {self.covariate}", width)

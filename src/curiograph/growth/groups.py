@@ -13,7 +13,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.growth.records import Growths
 from curiograph.growth.survival import GapSurvival
-from curiograph.growth.tables import MEASURES, PeopleTable
+from curiograph.growth.tables import MEASURES, PeopleTable, sort_users
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
@@ -152,7 +152,8 @@ class GroupComparison(Mapping[str, MeasureComparison]):
     def answer(self) -> str:
         """The result in one sentence."""
         names = " and ".join(self.groups)
-        tests = f"by permutation tests adjusted for {len(self)} measures"
+        tested = sum(not np.isnan(found.p_value) for found in self.values())
+        tests = f"by permutation tests adjusted for {tested} measure{'' if tested == 1 else 's'}"
         clear = [f"{name} (p = {self[name].p_adjusted:.2g})" for name in self if self[name].p_adjusted < 0.05]
         if not clear:
             return f"The groups {names} do not differ clearly in any measure, {tests}."
@@ -234,7 +235,7 @@ class GroupComparison(Mapping[str, MeasureComparison]):
             for pair in found.differences:
                 if np.isfinite(pair.effect.value):
                     names = "" if len(self.people) == 2 else f"\n{pair.group} - {pair.other}"
-                    label = f"{found.measure}{names}\np = {found.p_adjusted:.2g}"
+                    label = f"{found.measure}{names}\np (Holm) = {found.p_adjusted:.2g}"
                     effects.append((label, (pair.effect.value, pair.effect.low, pair.effect.high)))
         return plot_groups(
             {
@@ -283,9 +284,10 @@ def compare_groups(
     growths : Growths
         Result of `measure` for several walks.
     groups : str, mapping or sequence
-        Name of a user column of the log; a mapping from users to groups; or a sequence with the group of each user in
-        the order of `growths.per_user()`, which is the order of walks if every walk has its own user. People whose
-        group is None, NaN or empty are left out and listed in `without_group`.
+        Name of a user column of the log; a mapping from users to groups, or a pandas series with the users as its
+        index; or a sequence with the group of each user in the order of `growths.per_user()`, which is the order of
+        walks if they were given without users. People whose group is None, NaN or empty are left out and listed in
+        `without_group`.
     measures : sequence of str, optional
         Names of `GROUP_MEASURES`: values at the end of a walk (nodes, edges, beta0, beta1, compressibility), means over
         its steps (mean_beta1, mean_compressibility), gaps opened and closed, and gap_lifetime, the restricted mean
@@ -404,14 +406,28 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
             )
         given = columns[given]
         values = [given.get(user) for user in people.users]
+    elif hasattr(given, "columns"):
+        raise SettingError(
+            f"{option} is a data frame; give dict(zip(frame.user, frame.group)) with the names of its columns, or the "
+            "name of a column that was kept when the log was read."
+        )
     elif isinstance(given, Mapping):
-        unknown = [user for user in people.users if user not in given]
-        if unknown:
+        values = _look_up_users(people.users, given, option)
+    elif hasattr(given, "index") and hasattr(given, "items"):  # a series of pandas
+        entries = list(given.items())
+        by_user = dict(entries)
+        if len(by_user) < len(entries):
             raise SettingError(
-                f"{option} has no entry for {len(unknown)} of {len(people.users)} users, such as "
-                f"{quote_value(unknown[0])}; give every user a value, or None to leave the user out."
+                f"{option} is a series with {len(entries)} entries, but its index has only {len(by_user)} distinct "
+                "values; give one entry per user."
             )
-        values = [given[user] for user in people.users]
+        if by_user.keys().isdisjoint(people.users):
+            raise SettingError(
+                f"{option} is a series whose index contains none of the users, such as {quote_value(people.users[0])}; "
+                f"give a series with the users as its index, as in frame.set_index('user')['group']"
+                f"{_suggest_text(people.users[0], by_user)}."
+            )
+        values = _look_up_users(people.users, by_user, option)
     else:
         try:
             values = list(given)
@@ -420,7 +436,7 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
                 f"{option} is {quote_value(given)}; give the name of a user column, a mapping from users, or a "
                 "sequence with one value per user."
             ) from None
-        users = list(dict.fromkeys(people.growths.users))
+        users = sort_users(people.growths.users)
         if len(values) != len(users):
             raise SettingError(
                 f"{option} has {len(values)} entries, but there are {len(users)} users; give one per user, in the "
@@ -429,6 +445,23 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
         value_of = dict(zip(users, values, strict=True))  # users with short walks only are left out
         values = [value_of[user] for user in people.users]
     return [None if _is_missing(value) else value for value in values]
+
+
+def _look_up_users(users: Sequence[Hashable], given: Mapping[Hashable, Any], option: str) -> list[Any]:
+    """Return the value of every user; raise SettingError if a user has no entry."""
+    unknown = [user for user in users if user not in given]
+    if unknown:
+        raise SettingError(
+            f"{option} has no entry for {len(unknown)} of {len(users)} users, such as {quote_value(unknown[0])}; give "
+            f"every user a value, or None to leave the user out{_suggest_text(unknown[0], given)}."
+        )
+    return [given[user] for user in users]
+
+
+def _suggest_text(user: Hashable, given: Mapping[Hashable, Any]) -> str:
+    """Return the end of a message if a user is a text such as '0' and a key is the number 0; else an empty text."""
+    same = next((key for key in given if key != user and str(key) == user), None)
+    return "" if same is None else f"; users of a csv are text; give {user!r} instead of {user}"
 
 
 def check_measures(measures: Any, known: Sequence[str]) -> list[str]:
@@ -443,7 +476,8 @@ def check_measures(measures: Any, known: Sequence[str]) -> list[str]:
 
 def _is_missing(value: Any) -> bool:
     is_nan = isinstance(value, (float, np.floating)) and bool(np.isnan(value))
-    return value is None or is_nan or (isinstance(value, str) and not value.strip())
+    is_missing = value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")  # the last two of pandas
+    return is_missing or (isinstance(value, str) and not value.strip())
 
 
 def _select_measures(people: PeopleTable, measures: Sequence[str] | None, has_lives: bool) -> list[str]:

@@ -320,7 +320,7 @@ class Growths(Sequence[Growth]):
         return import_optional("pandas", "frame", "Frames").DataFrame(list_gaps(self))
 
     def per_user(self) -> pd.DataFrame:
-        """Return a pandas frame with one row per user, in order of first walk.
+        """Return a pandas frame with one row per user, sorted by user.
 
         After the values of user columns and the numbers of walks and sessions, every column is a mean over the walks of
         the user: nodes, edges, Betti numbers and compressibility at the end of a walk, the means of beta1 and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from curiograph.errors import SettingError, WalkError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.growth.compute import OPEN
 from curiograph.statistics.survival import LifeTable
-from curiograph.validation import check_integer
+from curiograph.validation import check_integer, is_number
 
 if TYPE_CHECKING:
     from curiograph.growth.records import Growths
@@ -94,9 +94,9 @@ class PeopleTable:
     growths: Growths
     """The growth of the walks."""
     users: list[Hashable]
-    """Distinct users, in order of their first walk."""
+    """Distinct users, sorted by `sort_users`, so that results do not depend on the order of a log."""
     walks: Int64
-    """Numbers of the walks that are used."""
+    """Numbers of the walks that are used, by user."""
     user_of: Int64
     """For each used walk, the index of its user in `users`."""
     steps: int | None
@@ -120,7 +120,10 @@ class PeopleTable:
                 + (f" Give steps of at most {lengths.max()}." if steps is not None else "")
             )
         names = growths.users
-        index = {user: number for number, user in enumerate(dict.fromkeys(names[walk] for walk in used))}
+        index = {user: number for number, user in enumerate(sort_users(names[walk] for walk in used))}
+        user_of = np.array([index[names[walk]] for walk in used])
+        by_user = np.argsort(user_of, kind="stable")
+        used, user_of = used[by_user], user_of[by_user]
         firsts = grown.offsets[numbers[used]]
         counts = lengths[used] if steps is None else np.full(len(used), steps)
         lasts = firsts + counts - 1
@@ -148,7 +151,7 @@ class PeopleTable:
             growths=growths,
             users=list(index),
             walks=used,
-            user_of=np.array([index[names[walk]] for walk in used]),
+            user_of=user_of,
             steps=steps,
             values={name: np.asarray(array, np.float64) for name, array in values.items()},
         )
@@ -201,6 +204,20 @@ class PeopleTable:
         size = shape[0] * shape[1]
         sums = np.bincount(cells, values.astype(np.float64), size).reshape(shape).astype(np.float64)
         return sums, np.bincount(cells, minlength=size).reshape(shape).astype(np.int64)
+
+
+def sort_users(users: Iterable[Hashable]) -> list[Hashable]:
+    """Return every user once: numbers by value, and then the others by their text.
+
+    >>> sort_users(["b", 10, "a", 9, "b"])
+    [9, 10, 'a', 'b']
+    """
+
+    def get_key(user: Hashable) -> tuple[bool, Any]:
+        is_real = is_number(user) and user == user
+        return not is_real, user if is_real else str(user)
+
+    return sorted(dict.fromkeys(users), key=get_key)
 
 
 def list_gaps(growths: Growths) -> dict[str, list[Any]]:

@@ -255,3 +255,38 @@ def test_ordinary_comments_do_not_warn(tmp_path, first, recwarn):
     path.write_text(f"{first}\na\tb\n")
     assert read_graph(path).num_edges == 1
     assert not recwarn.list
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("links.tsv", "Page\tLink\na\tb\nb\tc\n", 1),
+        ("links.tsv", "# links\n\nPage\tLink\n1\t2\n2\t3\n", 3),
+        ("links.csv", 'Page,Link\n"a",b\nb,c\n', 1),
+    ],
+)
+def test_unknown_header_is_a_warning(tmp_path, name, text, line):
+    file = tmp_path / name
+    file.write_text(text)
+    with pytest.warns(
+        UserWarning, match=rf"{name}, line {line}: 'Page' and 'Link' occur nowhere else; if this is a head"
+    ):
+        assert read_graph(file).num_nodes == 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\tb\nb\tc\nc\td\n",
+        "a\tb\nc\td\n",
+        "source\ttarget\nx\ty\na\tb\nb\tc\n",
+        "1\t2\n3\t4\n5\t6\n",
+        "a\tb\nc\td\ne\tf\n",
+        "a\ta\nb\tc\nc\td\n",
+        "a\tb\nc\td\nd\ta\n",
+    ],
+)
+def test_edges_that_are_no_header(tmp_path, text, recwarn):
+    (tmp_path / "links.tsv").write_text(text)
+    read_graph(tmp_path / "links.tsv")
+    assert not recwarn.list

@@ -217,7 +217,10 @@ def test_given_sessions_are_walks_in_order_of_time(tmp_path):
         read_trajectories(file, session="session", session_gap=5)
     untimed = write_file(tmp_path, "user,session,page\nann,2,c\nann,1,a\nann,2,d\n", "untimed.csv")
     assert list_walks(read_trajectories(untimed).walks) == [("ann", "2", ["c", "d"]), ("ann", "1", ["a"])]
-    with pytest.raises(SettingError, match="session_gap needs times"):
+    with pytest.raises(
+        SettingError,
+        match=r"needs a time column; none of user, session, page was recognized. Name it with time= \(--time\)",
+    ):
         read_trajectories(untimed, session_gap=5)
 
 
@@ -297,3 +300,57 @@ def test_chunks_do_not_matter(tmp_path_factory, rows, ragged):
             data = read_trajectories(file, lenient=True)
         found.append((list_walks(data.walks), data.skipped))
     assert found[0] == found[1] == found[2]
+
+
+# ---- doubtful columns -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "title", ["When", "ts", "created_at", "Visit Time", "Timestamp (UTC)", "event_datetime", "server-timestamp"]
+)
+def test_names_of_time_columns(tmp_path, title, recwarn):
+    text = f"Participant,Article,{title}\nann,b,2026-01-02 10:00\nann,a,2026-01-01 10:00\n"
+    assert list_walks(read_trajectories(write_file(tmp_path, text)).walks) == [("ann", 1, ["a", "b"])]
+    assert not recwarn.list
+
+
+def test_several_time_columns_are_refused(tmp_path):
+    file = write_file(tmp_path, "user,page,created_at,Timestamp (UTC)\nann,a,1,2\n")
+    with pytest.raises(
+        FileFormatError, match=r"two columns for the time \('created_at', 'Timestamp \(UTC\)'\); choose"
+    ):
+        read_trajectories(file)
+    file = write_file(tmp_path, "user,page,ts,time,when\nann,a,1,2,3\n")
+    with pytest.raises(FileFormatError, match=r"3 columns for the time \('ts', 'time', 'when'\)"):
+        read_trajectories(file)
+    assert len(read_trajectories(file, time="ts").walks) == 1
+
+
+def test_unused_columns_without_a_time_are_a_warning(tmp_path, recwarn):
+    file = write_file(tmp_path, "Participant,Article,Gelesen,Group\nann,b,2026-01-02,x\nann,a,2026-01-01,x\n")
+    with pytest.warns(UserWarning, match=r"log.csv: no time column was recognized.*unused columns: Gelesen; .*--time"):
+        walks = read_trajectories(file, keep=["Group"]).walks
+    assert list_walks(walks) == [("ann", 1, ["b", "a"])]
+    recwarn.clear()
+    assert list_walks(read_trajectories(file, time="Gelesen").walks) == [("ann", 1, ["a", "b"])]
+    read_trajectories(write_file(tmp_path, "user,page\nann,a\n"))
+    assert not recwarn.list
+
+
+def test_all_rows_left_out(tmp_path):
+    file = write_file(tmp_path, "user,page,time\nann,a,03/01/2026 10:00\nann,b,04/01/2026 10:00\n")
+    words = (
+        r"all 2 rows were left out: bad time: 2; the first: .*log.csv, line 2: the time '03/01/2026 10:00' is neither"
+    )
+    with pytest.raises(FileFormatError, match=words):
+        read_trajectories(file, lenient=True)
+
+
+def test_a_guessed_id_with_one_event_each_is_a_warning(tmp_path, recwarn):
+    file = write_file(tmp_path, "id,page,time,name\n1,a,1,ann\n2,b,2,ann\n")
+    with pytest.warns(UserWarning, match=r"every user has one event; is 'id' a row number\? .*--user"):
+        read_trajectories(file)
+    recwarn.clear()
+    read_trajectories(file, user="id")
+    read_trajectories(write_file(tmp_path, "id,page,time\n1,a,1\n1,b,2\n2,b,2\n"))
+    assert not recwarn.list

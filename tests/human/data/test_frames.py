@@ -81,3 +81,12 @@ def test_integers_with_gaps_stay_integers():
 def test_what_is_not_a_frame_is_refused(given):
     with pytest.raises(WalkError, match="give a data frame of pandas or polars"):
         Trajectories.from_frame(given)
+
+
+def test_time_columns_of_frames(make_frame):
+    times = [datetime(2026, 5, 2), datetime(2026, 5, 1)]
+    frame = make_frame({"Participant": ["ann", "ann"], "Article": ["b", "a"], "When": times})
+    assert list_walks(Trajectories.from_frame(frame)) == [("ann", 1, ["a", "b"])]
+    frame = make_frame({"Participant": ["ann", "ann"], "Article": ["b", "a"], "Gelesen": times})
+    with pytest.warns(UserWarning, match="the frame: no time column was recognized.*unused columns: Gelesen"):
+        assert list_walks(Trajectories.from_frame(frame)) == [("ann", 1, ["b", "a"])]

@@ -154,7 +154,7 @@ def test_many_bad_rows_are_counted(tmp_path):
 
 FILES = [
     (HEAD, "contains no events"),
-    (HEAD + "ann\n", "contains no events"),
+    (HEAD + "ann\n", "the only row was left out: wrong number of columns: 1; the first: .*line 2: has 1 column, not"),
     ("# nothing\n", "contains no walks"),
     ("\n", "contains no walks"),
     (",,\n", "contains no walks"),
@@ -193,3 +193,21 @@ def test_lines_that_span_blocks(tmp_path, monkeypatch):
     whole = read_trajectories(file).walks.labels(0)
     monkeypatch.setattr(line_reader, "_BLOCK", 16)
     assert read_trajectories(file).walks.labels(0) == whole == [f"é{i}" for i in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"", "^stdin: is empty"),
+        (b"\n", "^stdin: contains no walks"),
+        (b"user,item,time\nann,x\n", "1 bad row: stdin, line 2: has 2 columns, not 3"),
+        (b"user,item\nann,\xff\n", "stdin, line 2: is not UTF-8"),
+        (b"user,book,time\nann,x,1\n", "^stdin, line 1: the header"),
+        (b"user,item\n", "^stdin: contains no events"),
+        (b"%PDF-1.7\n", "^stdin: should be text, but is a PDF document"),
+    ],
+)
+def test_messages_about_stdin(monkeypatch, text, message):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    with pytest.raises(FileFormatError, match=message):
+        read_trajectories("-")

@@ -64,11 +64,20 @@ def read_edge_list(path: Path, directed: bool | None = None) -> Graph:
     if len(ends) == 0:
         raise FileFormatError(f"{path}: holds no edges, only blank lines, comments or a header.")
     labels: Labels = names
+    first_line = parser.first_line
     integers, values = kernels.text.parse_integers(names.blob, names.offsets)
     if integers and values.min() == 0 and values.max() == len(values) - 1:  # distinct, so these are 0 to n - 1
         labels, ends = RangeLabels(len(values)), values.astype(np.int32)[ends]
     elif integers:
         labels = IntegerLabels(values)
+    # names are numbered in order of appearance: those of the first line are 0 and 1
+    may_be_header = not integers and first_line is not None and len(ends) >= 3 and ends[0, 1] == 1
+    if may_be_header and len(names) < ends.size and ends[1:].min() > 1:  # some name is repeated, but neither of these
+        warnings.warn(
+            f"{path}, line {first_line}: {quote_value(names[0])} and {quote_value(names[1])} occur nowhere else; if "
+            "this is a header, delete the line or name it source, target.",
+            stacklevel=3,
+        )
     del parser, data  # unmaps the file before the rows are built
     try:
         return Graph.from_arrays(ends[:, 0], ends[:, 1], weights, directed=bool(directed), names=labels)
@@ -84,6 +93,8 @@ class _Parser:
         self.data = data
         self.delimiter = DELIMITERS[path.suffix.lower()]
         self.begin = len(_BOM) if data[:3].tobytes() == _BOM else 0
+        self.first_line: int | None = None
+        """Number of the line of the first edge if there is no header before it."""
 
     def parse(self) -> Parsed:
         lines, quotes = self._scan()
@@ -135,10 +146,14 @@ class _Parser:
         position = self.begin
         while position < len(self.data):
             line = self._read_line(position)
-            position += len(line.encode()) + 1
             content = line.strip(_BLANKS)
-            if content and not content.startswith("#"):
-                return position if _is_header(self._split(line)) else self.begin
+            is_edge = bool(content) and not content.startswith("#")
+            if is_edge and not _is_header(self._split(line)):
+                self.first_line = self._count_lines(position)
+                return self.begin
+            position += len(line.encode()) + 1
+            if is_edge:
+                return position
         return self.begin
 
     def _parse_long_weights(self, weights: Float64, spans: Int64) -> None:
@@ -161,7 +176,7 @@ class _Parser:
         weights: list[float] = []
         text = io.TextIOWrapper(io.BytesIO(self.data[self.begin :].tobytes()), encoding="utf-8", newline="\n")
         lines = enumerate(text, start=1)
-        first = True
+        first, has_header = True, False
         for number, line in lines:
             if not line.strip(_BLANKS) or line.strip(_BLANKS).startswith("#"):
                 continue
@@ -175,7 +190,10 @@ class _Parser:
             fields = [field.strip(_BLANKS) for field in record]
             is_header, first = first and _is_header(fields), False
             if is_header:
+                has_header = True
                 continue
+            if not ends and not has_header:
+                self.first_line = number
             fault = self._find_fault(fields, bool(weights) if ends else None)
             if fault:
                 raise FileFormatError(f"{self.path}, line {number}: {fault}.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -23,12 +24,14 @@ _GUESSES: dict[str, tuple[Sequence[str], ...]] = {
         ["title", "url"],
     ),
     "time": (
-        ["time", "timestamp", "date", "datetime", "unixtime", "starttime", "eventtime"],
+        ["time", "date", "unixtime", "starttime", "eventtime", "visittime", "when", "ts", "createdat"],
         ["timeorder", "order", "step", "sequence"],
     ),
     "session": (["session", "sessionid", "sessionname", "sessionnumber"],),
 }
 """Names of columns without case and punctuation; a list is used only if no column has a name in the lists before."""
+_TIME_PARTS = ("timestamp", "datetime")
+"""A name that contains one of these is that of a time too, such as `Timestamp (UTC)`."""
 _ORDERS = _GUESSES["time"][1]
 _SOURCES, _TARGETS = ("sourcename", "source"), ("targetname", "target")
 _EXPECTED = (
@@ -91,6 +94,16 @@ class EventColumns:
     """Whether fields may be in double quotes."""
     is_order: bool = False
     """Whether the times are known to be an order, such as 1, 2, 3, and not times."""
+    titles: Sequence[str] = ()
+    """Names of all columns; empty for a table without a header."""
+    is_guessed_id: bool = False
+    """Whether the column of the user was guessed from the name `id`, which may be the number of a row."""
+
+    @property
+    def unused(self) -> list[str]:
+        """Names of the columns that are not read."""
+        used = {self.user, self.item, self.time, self.session, self.source, *self.keep.values()}
+        return [title for place, title in enumerate(self.titles) if place not in used]
 
 
 def parse_header(path: object, line: int, text: str, names: ColumnNames | None = None) -> EventColumns | None:
@@ -125,9 +138,10 @@ def find_columns(
     for role in _GUESSES:
         positions = [] if role in found else [place for place in _guess(role, titles) if place not in found.values()]
         if len(positions) > 1:
-            both = ", ".join(quote_value(titles[place]) for place in positions)
+            listed = ", ".join(quote_value(titles[place]) for place in positions)
+            count = "two" if len(positions) == 2 else len(positions)
             raise FileFormatError(
-                f"{where} has two columns for the {role} ({both}); choose one with {role}= (--{role})."
+                f"{where} has {count} columns for the {role} ({listed}); choose one with {role}= (--{role})."
             )
         if positions:
             found[role] = positions[0]
@@ -152,7 +166,26 @@ def find_columns(
         keep=keep,
         quoted=quoted,
         is_order="time" in found and plain[found["time"]] in _ORDERS,
+        titles=[str(title).strip() for title in titles],
+        is_guessed_id=plain[found["user"]] == "id" and "user" not in names.chosen,
     )
+
+
+def warn_doubtful_columns(columns: EventColumns, where: object, *, is_one_event_each: bool) -> None:
+    """Warn if the column of the time may have been overlooked, or if that of the user may be the number of a row."""
+    if columns.time is None and columns.unused:
+        listed = shorten_text(", ".join(columns.unused), 200)
+        warnings.warn(
+            f"{where}: no time column was recognized, so events are taken in the order of the rows; unused columns: "
+            f"{listed}; if one of them is the time, name it with time= (--time).",
+            stacklevel=3,
+        )
+    if columns.is_guessed_id and is_one_event_each:
+        warnings.warn(
+            f"{where}: every user has one event; is {quote_value(columns.titles[columns.user])} a row number? Name the "
+            "user column with user= (--user).",
+            stacklevel=3,
+        )
 
 
 def _normalize(title: object) -> str:
@@ -168,7 +201,10 @@ def _guess(role: str, titles: Sequence[str]) -> list[int]:
     lists = _GUESSES[role]
     if role == "item" and any(name in _SOURCES for name in plain):
         lists = (*lists, _TARGETS)
-    found = ([place for place, title in enumerate(plain) if title in names] for names in lists)
+    found = [[place for place, title in enumerate(plain) if title in names] for names in lists]
+    if role == "time":
+        parts = {place for place, title in enumerate(plain) if any(part in title for part in _TIME_PARTS)}
+        found[0] = sorted(parts.union(found[0]))
     return next((positions for positions in found if positions), [])
 
 

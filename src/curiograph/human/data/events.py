@@ -21,7 +21,7 @@ from curiograph.human.data.columns import ColumnNames, EventColumns, split_chunk
 from curiograph.human.data.line_reader import BadRows
 from curiograph.human.data.times import NUMBERS, TimeParser, parse_number, scale_to_seconds
 from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
+from curiograph.messages import quote_value, shorten_text
 from curiograph.skipped import Skipped
 
 CHUNK = 65_536
@@ -54,6 +54,11 @@ class Events:
     def items(self) -> Iterable[Any]:
         """Every item once, in order of first appearance."""
         return self._item_ids.keys()
+
+    @property
+    def is_one_each(self) -> bool:
+        """Whether there are several users, and each has one event."""
+        return 1 < len(self._users) == len(self._user_ids)
 
     def extend(
         self,
@@ -148,6 +153,10 @@ class Events:
     def finish(self, lenient: bool, error: type[CuriographError] = FileFormatError) -> Skipped:
         """Return the bad rows as by `BadRows.finish`; raise an error if there are no events."""
         skipped = self._bad_rows.finish(lenient, error)
+        if not self._users and skipped.count:
+            rows = "the only row was" if skipped.count == 1 else f"all {skipped.count:,} rows were"
+            reasons = ", ".join(f"{reason}: {count:,}" for reason, count in skipped.reasons.items())
+            raise error(f"{rows} left out: {reasons}; the first: {skipped.first[0]}.")
         if not self._users:
             where = "the frame" if self._path is None else f"{self._path}:"
             raise error(f"{where} contains no events; check that it is complete.")
@@ -308,7 +317,10 @@ def resolve_sessions(columns: EventColumns, session_gap: float | None, names: Co
     if names.session is not None:
         raise SettingError("session and session_gap are both given; give the column of the session, or the gap.")
     if columns.time is None:
-        raise SettingError("session_gap needs times; give a table with a column for the time, or name it with time=.")
+        listed = shorten_text(", ".join(columns.titles), 200)
+        raise SettingError(
+            f"session_gap needs a time column; none of {listed} was recognized. Name it with time= (--time)."
+        )
     if columns.is_order:
         raise SettingError("session_gap needs times, but the table has only the order of events; leave it out.")
     return replace(columns, session=None)

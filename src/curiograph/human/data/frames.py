@@ -10,7 +10,7 @@ import numpy as np
 
 from curiograph.arrays import Float64
 from curiograph.errors import SettingError, WalkError
-from curiograph.human.data.columns import ColumnNames, find_columns
+from curiograph.human.data.columns import ColumnNames, find_columns, warn_doubtful_columns
 from curiograph.human.data.events import Events, clean_sources, resolve_sessions
 from curiograph.human.data.line_reader import BadRows
 from curiograph.human.data.times import DATES, NUMBERS, ZONED_DATES, TimeParser, parse_duration
@@ -50,6 +50,7 @@ def read_frame(frame: Any, names: ColumnNames, session_gap: Any, lenient: bool) 
         values=[get_labels(place) or [] for place in columns.keep.values()],
     )
     skipped = events.finish(lenient, WalkError)
+    warn_doubtful_columns(columns, "the frame", is_one_event_each=events.is_one_each)
     return events.to_trajectories(session_gap=gap).add_skipped(skipped)
 
 

@@ -18,9 +18,19 @@ from curiograph.skipped import MAX_SHOWN, Skipped
 
 STDIN = Path("-")
 """Path of the standard input."""
+_STDIN_NAME = Path("stdin")
 _BLOCK = 2**20  # bytes
 _MIN_UNPACKED_LIMIT = 2**24  # bytes
 _MAX_GROWTH = 50  # tables grow less than twentyfold when unpacked; a decompression bomb grows a thousandfold
+
+
+def describe_path(path: Path) -> Path:
+    """Return a path as messages show it: `stdin` for the standard input.
+
+    >>> print(describe_path(STDIN), describe_path(Path("a.csv")))
+    stdin a.csv
+    """
+    return _STDIN_NAME if path == STDIN else path
 
 
 class BadRows:
@@ -34,7 +44,7 @@ class BadRows:
         """Count a row by its reason, and keep its problem if it is one of the first three; a frame has no path."""
         self._reasons[reason] += 1
         if len(self._first) < MAX_SHOWN:
-            place = f"row {line}" if path is None else f"{path}, line {line}"
+            place = f"row {line}" if path is None else f"{describe_path(path)}, line {line}"
             self._first.append(f"{place}: {problem}")
 
     def finish(self, lenient: bool, error: type[CuriographError] = FileFormatError) -> Skipped:
@@ -98,8 +108,9 @@ def _open_stream(path: Path) -> Iterator[tuple[IO[bytes], float]]:
 def _read_blocks(path: Path) -> Iterator[bytes]:
     """Yield the unpacked bytes of a plain or gzipped file, or of the standard input, in blocks of whole lines."""
     rest, size = b"", 0
+    source, path = path, describe_path(path)
     try:
-        with _open_stream(path) as (stream, limit):
+        with _open_stream(source) as (stream, limit):
             while data := stream.read(_BLOCK):
                 if size == 0:
                     check_text(path, data[:4096])
@@ -128,5 +139,7 @@ def _read_blocks(path: Path) -> Iterator[bytes]:
         raise FileFormatError(f"{path}: cannot be read ({error.strerror}).") from None
     if rest:
         yield rest
+    if size == 0 and source == STDIN:
+        raise FileFormatError(f"{path}: is empty; check the command that writes to it.")
     if size == 0:
         raise FileFormatError(f"{path}: unpacks to nothing; check that it is complete.")

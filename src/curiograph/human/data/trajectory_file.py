@@ -11,10 +11,17 @@ from curiograph.errors import FileFormatError, SettingError
 from curiograph.files import PathLike, as_path, check_file
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
-from curiograph.human.data.columns import ColumnNames, EventColumns, check_no_header, parse_header, split_fields
+from curiograph.human.data.columns import (
+    ColumnNames,
+    EventColumns,
+    check_no_header,
+    parse_header,
+    split_fields,
+    warn_doubtful_columns,
+)
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.events import read_events, resolve_sessions
-from curiograph.human.data.line_reader import STDIN, BadRows, read_lines
+from curiograph.human.data.line_reader import STDIN, BadRows, describe_path, read_lines
 from curiograph.human.data.times import parse_duration
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
@@ -49,7 +56,8 @@ def read_trajectories(
     user, item, time, session : str, optional
         Names of columns of the table. Default: a column called user, participant, subject, id, ...; item, page,
         article, title, ...; time, timestamp, date, ..., if there is one; and session, if there is one. Times are
-        numbers, such as epoch seconds, or ISO dates; without times, events are in order.
+        numbers, such as epoch seconds, or ISO dates; without times, events are in order, and a warning lists the
+        columns that are not used.
     keep : sequence of str
         Further columns to keep in `Trajectories.user_columns`, such as a group; they have one value per user.
     session_gap : str, number or timedelta, optional
@@ -86,24 +94,26 @@ def read_trajectories(
         return Dataset(name=file.name, walks=Trajectories.load(file), source_path=file)
     reader = None if graph is None else LabelReader(graph)
     lines = read_lines(file if file == STDIN else check_file(file), bad_rows)
+    shown = describe_path(file)
     head = next(((number, line) for number, line in lines if not line.startswith("#")), None)
     columns: EventColumns | None = None
     if header is None and head is not None and reader is not None and not names.chosen and not names.keep:
         header = False if _is_walk(head[1], reader) else None
     if head is not None and header is not False:
-        columns = parse_header(file, *head, names)
+        columns = parse_header(shown, *head, names)
     if columns is not None:
         columns = resolve_sessions(columns, gap, names)
-        events = read_events(file, lines, columns, bad_rows)
+        events = read_events(shown, lines, columns, bad_rows)
         skipped = events.finish(lenient)
+        warn_doubtful_columns(columns, shown, is_one_event_each=events.is_one_each)
         walks = events.to_trajectories(session_gap=gap)
     else:
-        _check_no_columns(file, names, gap)
+        _check_no_columns(shown, names, gap)
         rows = chain([] if head is None else [head], lines)
-        listed = _read_walks(file, rows, bad_rows, reader, may_have_header=header is None)
+        listed = _read_walks(shown, rows, bad_rows, reader, may_have_header=header is None)
         skipped = bad_rows.finish(lenient)
         if not listed:
-            raise FileFormatError(f"{file}: contains no walks; write one list of labels per line.")
+            raise FileFormatError(f"{shown}: contains no walks; write one list of labels per line.")
         walks = Trajectories.from_walks(listed)
     return Dataset(name=file.name, walks=walks.add_skipped(skipped), source_path=file)
 
