@@ -164,8 +164,13 @@ def test_repeating_walks_of_people_does_not_change_the_test(growths):
 
 def test_all_ways_to_give_groups_are_equal(growths, compared):
     by_user = dict(growths.user_columns["group"])
-    for groups in (by_user, [by_user[user] for user in growths.per_user()["user"]]):
-        assert cg.compare_groups(growths, groups, seed=3).to_dict() == compared.to_dict()
+    assert cg.compare_groups(growths, by_user, seed=3).to_dict() == compared.to_dict()
+    walks = cg.measure(growths.graph, [growth.nodes for growth in growths])  # without users
+    groups = [by_user[user] for user in growths.users]
+    by_list, by_number = (
+        cg.compare_groups(walks, given, permutations=9) for given in (groups, dict(enumerate(groups)))
+    )
+    assert by_list.to_dict() == by_number.to_dict()
 
 
 def test_table_and_document_are_tidy(compared):
@@ -236,6 +241,8 @@ def test_people_without_walks_of_the_length_are_left_out_of_groups_given_as_a_li
     growths = cg.measure(cycle(6), [[0, 1], [0, 1, 2], [0, 1, 2], [1, 2, 3], [2, 3, 4]])
     found = cg.compare_groups(growths, ["a", "a", "b", "a", "b"], steps=3, measures=["edges"])
     assert found.people == {"a": [1, 3], "b": [2, 4]}
+    with pytest.raises(cg.SettingError, match="groups has 2 entries, but there are 5 walks; give one per walk"):
+        cg.compare_groups(growths, ["a", "b"])
 
 
 def test_without_compressibility_and_without_gaps():
@@ -255,9 +262,9 @@ def test_without_compressibility_and_without_gaps():
     [
         ("condition", cg.UnknownNameError, "no user column 'condition'; the columns are group, score.*keep="),
         ({"p0": "a"}, cg.SettingError, "no entry for 19 of 20 users, such as 'p1'"),
-        (["a", "b"], cg.SettingError, "2 entries, but there are 20 users"),
-        (["a"] * 20, cg.SettingError, "1 groups"),
-        (["a"] * 19 + ["b"], cg.SettingError, "fewer than 2 people .a: 19, b: 1."),
+        (["a", "b"], cg.SettingError, "groups is a list, but users have names, such as 'p0'"),
+        ({f"p{n}": "a" for n in range(20)}, cg.SettingError, "1 groups"),
+        ({f"p{n}": "b" if n == 3 else "a" for n in range(20)}, cg.SettingError, "fewer than 2 people .a: 19, b: 1."),
         (7, cg.SettingError, "groups is 7"),
     ],
 )
@@ -334,9 +341,9 @@ def test_scores_may_be_text_and_missing(growths):
     with pytest.raises(cg.SettingError, match="is 'browser'; give numbers, or use compare_groups"):
         cg.correlate_growth(growths, "group")
     with pytest.raises(cg.SettingError, match="all people have the same score, 1"):
-        cg.correlate_growth(growths, [1] * 20)
+        cg.correlate_growth(growths, {f"p{person}": 1 for person in range(20)})
     with pytest.raises(cg.SettingError, match="3 people have a number"):
-        cg.correlate_growth(growths, [1, 2, 3] + [None] * 17)
+        cg.correlate_growth(growths, scores | {f"p{person}": None for person in range(17)})
 
 
 # ---- motives --------------------------------------------------------------------------------------------------------

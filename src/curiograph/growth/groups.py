@@ -49,7 +49,7 @@ _MAX_GROUPS = 20
 _MIN_SHARE = 0.2  # of the people of a group: its curve ends where fewer have a walk of this length
 
 Groups = str | Mapping[Hashable, Any] | Sequence[Any]
-"""Name of a user column, group of each user, or list of groups in the order of `growths.per_user()`."""
+"""Name of a user column, group of each user, or list of groups of walks without users."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,9 +285,8 @@ def compare_groups(
         Result of `measure` for several walks.
     groups : str, mapping or sequence
         Name of a user column of the log; a mapping from users to groups, or a pandas series with the users as its
-        index; or a sequence with the group of each user in the order of `growths.per_user()`, which is the order of
-        walks if they were given without users. People whose group is None, NaN or empty are left out and listed in
-        `without_group`.
+        index; or, if walks were given without users, a sequence with the group of each walk. People whose group is
+        None, NaN or empty are left out and listed in `without_group`.
     measures : sequence of str, optional
         Names of `GROUP_MEASURES`: values at the end of a walk (nodes, edges, beta0, beta1, compressibility), means over
         its steps (mean_beta1, mean_compressibility), gaps opened and closed, and gap_lifetime, the restricted mean
@@ -437,10 +436,14 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
                 "sequence with one value per user."
             ) from None
         users = sort_users(people.growths.users)
+        if users != list(range(len(users))):
+            raise SettingError(
+                f"{option} is a list, but users have names, such as {quote_value(users[0])}, and a list does not say "
+                "whose values it contains; give a mapping from users to values, or the name of a kept column."
+            )
         if len(values) != len(users):
             raise SettingError(
-                f"{option} has {len(values)} entries, but there are {len(users)} users; give one per user, in the "
-                "order of growths.per_user()."
+                f"{option} has {len(values)} entries, but there are {len(users)} walks; give one per walk."
             )
         value_of = dict(zip(users, values, strict=True))  # users with short walks only are left out
         values = [value_of[user] for user in people.users]
