@@ -102,7 +102,7 @@ def _find_cheapest(only_linked, table, size, alive, w, wt, cost, bounds):
     """Return the pair of lowest cost, of equal ones the lowest; (-1, -1) if there is none.
 
     `bounds` are lower bounds on the costs in the row of each slot; rows that cannot contain the lowest cost are
-    skipped, and the bounds of the others computed anew.
+    skipped, and the bounds of the others are recomputed.
     """
     a, b = -1, -1
     least = cost[0, 0]

@@ -175,7 +175,7 @@ def _sum_row(table, size, w, a):
 
 @kernel
 def compact_slots(table, size, alive, name, w, wt, p, rows, columns):
-    """Remove the slots of merged clusters, keep the order of the others, and compute all sums anew."""
+    """Remove the slots of merged clusters, keep the order of the others, and recompute all sums."""
     kept = np.flatnonzero(alive[:size])
     for s in range(kept.shape[0]):
         name[s] = name[kept[s]]

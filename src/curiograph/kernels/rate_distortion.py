@@ -157,7 +157,7 @@ def _select_pairs(heuristic, limit, size, left, alive, w, wt, p, bounds, first, 
     """Write the pairs of largest value to `first` and `second`, at most `limit`, ascending; return their number.
 
     Of equal values, the lowest pairs are taken. `bounds` are upper bounds on the values in the row of each slot; rows
-    that cannot contain a selected pair are skipped, and the bounds of the others computed anew.
+    that cannot contain a selected pair are skipped, and the bounds of the others are recomputed.
     """
     values = np.empty(limit, p.dtype)
     keys = np.empty(limit, np.int64)
