@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from curiograph.agents.pretrained import save_agent as save_agent
     from curiograph.agents.pretrained import shipped_agents as shipped_agents
     from curiograph.agents.registry import check_agent as check_agent
+    from curiograph.agents.standardize import standardize_reward as standardize_reward
     from curiograph.centrality.curious_pagerank import CuriousPageRank as CuriousPageRank
     from curiograph.centrality.curious_pagerank import curious_pagerank as curious_pagerank
     from curiograph.centrality.mixture import mixture as mixture
@@ -117,6 +118,7 @@ _HOMES = {
     "agents.explore": ["Walk", "explore"],
     "agents.pretrained": ["load_agent", "save_agent", "shipped_agents"],
     "agents.registry": ["check_agent"],
+    "agents.standardize": ["standardize_reward"],
     "centrality.curious_pagerank": ["CuriousPageRank", "curious_pagerank"],
     "centrality.mixture": ["mixture"],
     "centrality.pagerank": ["PageRank", "pagerank"],

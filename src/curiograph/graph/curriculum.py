@@ -1,8 +1,9 @@
 """Graphs of many kinds and sizes, to train agents that work on any graph.
 
 Beside the paper's families: configuration models with power-law degrees, preferential attachment with and without
-clustering, stochastic block models, geometric and uniform random graphs of various densities, small worlds, and
-Kleinberg's grids with long-range links. A quarter of the graphs are directed.
+clustering, stochastic block models, geometric and uniform random graphs of various densities, small worlds, Kleinberg's
+grids with long-range links, graphs with a hidden circle (clustered, with unequal degrees, up to very dense), Chung-Lu
+graphs, and food webs of the niche model. A quarter of the graphs are directed.
 """
 
 from __future__ import annotations
@@ -131,6 +132,54 @@ def _draw_clustered(nx: Any, size: int, seed: int, rng: np.random.Generator) -> 
     )
 
 
+def _draw_pairs(nx: Any, probabilities: Any, seed: int) -> Any:
+    """Link every pair of nodes i < j independently with probability `probabilities[i, j]`."""
+    linked = np.random.default_rng(seed).random(probabilities.shape) < probabilities
+    graph = nx.empty_graph(len(linked))
+    graph.add_edges_from(np.argwhere(np.triu(linked, 1)).tolist())
+    return graph
+
+
+def _draw_weights(size: int, rng: np.random.Generator) -> Any:
+    """Draw expected degrees relative to their mean: lognormal or with a power law, at most a third of all nodes."""
+    if rng.random() < 0.5:
+        weights = rng.lognormal(0.0, rng.uniform(0.2, 1.2), size)
+    else:
+        weights = rng.pareto(rng.uniform(1.1, 2.5), size) + 1
+    weights = np.minimum(weights, weights.mean() * size / 3)
+    return weights / weights.mean()
+
+
+def _draw_mean_degree(size: int, rng: np.random.Generator) -> float:
+    return _draw_log_uniform(4.0, min(40.0, 0.4 * size), rng)
+
+
+def _draw_hidden_circle(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    """Draw the S1 model of Serrano, Krioukov and Boguna (2008): similar and popular nodes link."""
+    angles, weights, beta = rng.random(size), _draw_weights(size, rng), rng.uniform(1.2, 5.0)
+    distances = np.abs(angles[:, None] - angles)
+    distances = np.minimum(distances, 1 - distances) * size
+    mean_degree = _draw_mean_degree(size, rng)
+    scale = beta * math.sin(math.pi / beta) / (2 * math.pi) * mean_degree * np.outer(weights, weights)
+    return _draw_pairs(nx, 1 / (1 + (distances / scale) ** beta), seed)
+
+
+def _draw_chung_lu(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    weights = _draw_weights(size, rng)
+    products = np.outer(weights, weights) * _draw_mean_degree(size, rng) / size
+    return _draw_pairs(nx, np.minimum(products, 1.0), seed)
+
+
+def _draw_niches(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
+    """Draw the niche model of Williams and Martinez (2000): a species eats all others in a range below its own niche."""
+    niches = np.sort(rng.random(size))
+    connectance = _draw_mean_degree(size, rng) / (2 * size)
+    ranges = niches * rng.beta(1.0, 1 / (2 * connectance) - 1, size)
+    centers = rng.uniform(ranges / 2, niches)
+    eats = np.abs(niches[None, :] - centers[:, None]) <= ranges[:, None] / 2
+    return _draw_pairs(nx, eats | eats.T, seed)
+
+
 _KINDS: list[Callable[[Any, int, int, np.random.Generator], Any]] = [
     _draw_configuration,
     _draw_attachment,
@@ -140,4 +189,8 @@ _KINDS: list[Callable[[Any, int, int, np.random.Generator], Any]] = [
     _draw_uniform,
     _draw_small_world,
     _draw_kleinberg,
+    _draw_hidden_circle,
+    _draw_hidden_circle,
+    _draw_chung_lu,
+    _draw_niches,
 ]
