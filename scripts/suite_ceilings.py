@@ -27,7 +27,7 @@ def main() -> None:
     networks = list_networks(require_networks())
     document: dict[str, Any] = json.loads(STORED.read_text()) if STORED.exists() else {"tasks": {}}
     tasks = [*list_generated_tasks(), *list_real_tasks(list(networks))]
-    new = [task for task in tasks if document["tasks"].get(task.name, {}).get("beam") != task.ceiling]
+    new = [task for task in tasks if document["tasks"].get(task.name, {}).get("ceiling_by") != task.ceiling]
     with ProcessPoolExecutor() as pool:
         measured = pool.map(measure_references, new, [networks] * len(new))
         for number, (task, stored) in enumerate(zip(new, measured, strict=True), start=1):

@@ -20,7 +20,7 @@ from curiograph.human.null_models import compare_growth
 data = people.walkers(users=200)
 there = {"engine": "ray", "address": os.environ["CLUSTER_ADDRESS"]}
 one, other = (hypotheses(data.graph, data.walks, agents=["igt-rg"], **how) for how in ({"workers": 1}, there))
-assert one.to_dict() == other.to_dict() and one.user_gains.tobytes() == other.user_gains.tobytes()
+assert repr(one.to_dict()) == repr(other.to_dict()) and one.user_gains.tobytes() == other.user_gains.tobytes()
 one, other = (compare_growth(data.graph, data.walks, steps=4, **how) for how in ({"workers": 1}, there))
 assert one.to_dict() == other.to_dict()
 print("same")

@@ -120,7 +120,7 @@ class Walk(Sequence[Hashable]):
 
 def explore(
     graph: Graph,
-    agent: AgentLike = "greedy",
+    agent: AgentLike = "planner",
     reward: RewardLike = "igt",
     start: Hashable | None = None,
     steps: int = 10,
@@ -135,8 +135,8 @@ def explore(
     graph : Graph
         The graph to explore.
     agent : str, path, Agent or object with `scores`
-        A name (random, max-degree, min-degree, greedy, beam, beam:WIDTH, horizon, or a shipped agent), the path of a
-        trained agent, or an agent object.
+        A name (random, max-degree, min-degree, greedy, planner, planner:WIDTH, beam, beam:WIDTH, horizon, or a shipped
+        agent), the path of a trained agent, or an agent object.
     reward : str, Reward or callable
         "igt", "cpt", a weighted sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
     start : label, optional

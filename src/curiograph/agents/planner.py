@@ -25,7 +25,7 @@ NUM_SCREENED = 27
 SCREEN_WIDTH, WIDTH, SECOND_WIDTH = 8, 16, 8
 """Widths of the hidden layers. Wider ones predict hardly better."""
 _BUDGET = 5  # extensions evaluated by the second network, in units of the beam width
-_FIRST_WIDTH, _LAST_WIDTH = 1.8, 0.3  # walks kept at the first and at the last step, in units of the beam width
+_FIRST_WIDTH, _LAST_WIDTH = 1.4, 0.6  # walks kept at the first and at the last step, in units of the beam width
 _LOGS = np.log1p(np.arange(1024)).astype(np.float32)
 
 

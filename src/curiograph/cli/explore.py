@@ -12,7 +12,7 @@ from curiograph.cli.output import ANIMATIONS, PICTURES, check_out, show_json, sh
 
 def explore(
     graph: options.GraphArgument,
-    agent: options.Agent = "greedy",
+    agent: options.Agent = "planner",
     reward: options.Reward = "igt",
     start: Annotated[str | None, typer.Option(help="Label of the first node. Default: a random node.")] = None,
     steps: options.Steps = 10,

@@ -210,13 +210,21 @@ def cluster_returns(task: Task, returns: Float64) -> Float64:
 
 
 def measure_references(task: Task, networks: Mapping[str, Path]) -> dict[str, Any]:
-    """Compute what the suite stores for a task: a hash of its walks, and the returns of floors and ceiling."""
+    """Compute what the suite stores for a task: a hash of its walks, and the returns of floors and ceiling.
+
+    The ceiling of a walk is the highest return that any of several searches finds from its start.
+    """
     graphs = task.load_graphs(networks)
     walks = task.begin_walks(graphs)
-    document: dict[str, Any] = {"group": task.group, "beam": task.ceiling, "hash": _hash_walks(graphs, walks)}
-    for column, name in (("random", "random"), ("greedy", "greedy"), ("ceiling", task.ceiling)):
-        ended = as_agent(name).run(walks.rows(np.arange(len(walks.lengths))))
-        document[column] = cluster_returns(task, ended.returns).round(9).tolist()
+
+    def run(name: str) -> Float64:
+        return as_agent(name).run(walks.rows(np.arange(len(walks.lengths)))).returns
+
+    random, greedy = run("random"), run("greedy")
+    ceiling = np.max([greedy, *(run(name) for name in task.ceiling)], axis=0)
+    document: dict[str, Any] = {"group": task.group, "ceiling_by": task.ceiling, "hash": _hash_walks(graphs, walks)}
+    for column, returns in (("random", random), ("greedy", greedy), ("ceiling", ceiling)):
+        document[column] = cluster_returns(task, returns).round(9).tolist()
     return document
 
 

@@ -17,7 +17,8 @@ from curiograph.paper.networks import read_network
 FAMILIES_GROUP, SIZES_GROUP, LENGTHS_GROUP, REAL_GROUP = GROUPS = ("families", "sizes", "lengths", "real")
 """Groups of tasks: published families, larger graphs, longer walks, real networks."""
 _SEED = 20_260_000  # of test graphs, starts and ties; the seeds of our trainings and tables are small numbers
-_WIDE = {"igt": "beam:1024", "cpt": "beam:512"}  # ceilings of 10-node walks
+_WIDE = {"igt": ["beam:1024", "planner:128"], "cpt": ["beam:512", "planner:128"]}  # ceilings of 10-node walks
+_WIDE_LONG = {"igt": ["beam:256", "planner:64"], "cpt": ["beam:64", "planner:16"]}  # ceilings of 50-node walks
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Task:
     """Nodes per walk, including the start."""
     episodes: int
     """Walks per graph."""
-    ceiling: str
-    """Agent whose mean return is the ceiling."""
+    ceiling: list[str]
+    """Agents of which the best return of each walk is the ceiling, beside greedy."""
     family: str = ""
     """Family of generated graphs; empty for a real network."""
     nodes: int = 0
@@ -78,7 +79,7 @@ def list_generated_tasks() -> list[Task]:
             ]  # fmt: skip
             tasks.append(
                 Task(name=f"{reward}-{family}-500-long", group=LENGTHS_GROUP, steps=50, episodes=2,
-                     ceiling="beam:256" if reward == "igt" else "beam:64", nodes=500, graphs=4, **common)
+                     ceiling=_WIDE_LONG[reward], nodes=500, graphs=4, **common)
             )  # fmt: skip
     return sorted(tasks, key=lambda task: GROUPS.index(task.group))
 

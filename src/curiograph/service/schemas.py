@@ -92,9 +92,9 @@ class MeasureRequest(_Model):
 class ExploreRequest(_Model):
     """A whole walk by an agent."""
 
-    model_config = _config(graph="toy:library", agent="greedy", reward="igt", start="music", steps=8, seed=0)
+    model_config = _config(graph="toy:library", agent="planner", reward="igt", start="music", steps=8, seed=0)
     graph: GraphId
-    agent: AgentName = "greedy"
+    agent: AgentName = "planner"
     reward: RewardName = "igt"
     start: Label | None = None
     """First node of the walk; random if null."""
@@ -107,10 +107,10 @@ class ExploreRequest(_Model):
 class LookRequest(_Model):
     """One step: the walk so far, and the agent that chooses the next node."""
 
-    model_config = _config(graph="toy:library", walk=["music", "physics"], agent="greedy", reward="igt", seed=0)
+    model_config = _config(graph="toy:library", walk=["music", "physics"], agent="planner", reward="igt", seed=0)
     graph: GraphId
     walk: Walk
-    agent: AgentName = "greedy"
+    agent: AgentName = "planner"
     reward: RewardName = "igt"
     ahead: Annotated[int, Field(ge=1, description="Nodes still to be visited, for agents that look ahead.")] = (
         DEFAULT_AHEAD

@@ -15,7 +15,7 @@ from curiograph.service.graph_store import GraphStore
 from curiograph.service.labels import encode_label
 from curiograph.service.page.walk_session import YOU, WalkSession, choose_start
 
-PAGE_AGENTS = ("greedy", "planner", "horizon", "beam:16", "random", "max-degree", "min-degree")
+PAGE_AGENTS = ("planner", "greedy", "horizon", "beam:16", "random", "max-degree", "min-degree")
 """Agents that the page offers."""
 _MAX_LENGTH = 6_000
 """Maximum length of a link with labels; servers and mail programs reject longer ones, which contain positions."""

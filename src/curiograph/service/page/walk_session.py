@@ -71,7 +71,7 @@ class WalkSession:
     """Links between visited nodes, as pairs of step indices, the earlier first."""
 
     def __init__(
-        self, graph_id: str, graph: Graph, start: Hashable, agent: str = "greedy", reward: str = "igt", seed: int = 0
+        self, graph_id: str, graph: Graph, start: Hashable, agent: str = "planner", reward: str = "igt", seed: int = 0
     ) -> None:
         self.graph_id, self.graph, self.agent, self.reward, self.seed = graph_id, graph, agent, reward, seed
         self._earlier_views: list[StepView] = []  # so that undoing steps computes nothing
