@@ -10,7 +10,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.human.null_models import compare_growth
+from curiograph.human.null_models.compare import compare_growth
 from curiograph.human.trajectories import Trajectories
 
 SHORT = ("--steps", "5", "--burn-in", "2")

@@ -95,8 +95,8 @@ def plot_panels(
     `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colors` has
     the preferred key of `COLORS`, and `notes` the text in the legend.
     """
-    columns = 3
-    figure, cells = create_figure(10.5, 5.6, columns=columns, rows=len(panels) // columns + 1)
+    columns = 2 if len(panels) == 3 else 3
+    figure, cells = create_figure(3.5 * columns, 5.6, columns=columns, rows=len(panels) // columns + 1)
     styles = _choose_line_styles(colors)
     locator = import_matplotlib("ticker").MaxNLocator
     for number, (title, lines) in enumerate(panels.items()):
