@@ -25,12 +25,15 @@ from curiograph.rewards.igt import GapTracker
 from curiograph.statistics.bootstrap import estimate_means, resample_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
+DEFAULT_NULLS = ("rewired", "random-walk", "unbiased", "shuffled")
+"""Names of the null models that are compared by default."""
+
 
 def compare_growth(
     graph: Graph,
     walks: Trajectories,
     *,
-    nulls: Sequence[str] = ("rewired", "random-walk", "unbiased", "shuffled"),
+    nulls: Sequence[str] = DEFAULT_NULLS,
     steps: int = 10,
     most: int = 1000,
     replicates: int = 10,
