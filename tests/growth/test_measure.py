@@ -261,6 +261,9 @@ def test_columns_are_plain_and_to_dict_adds_the_gaps():
         "compressibility": pytest.approx([0.0, 0.5, 0.7505], abs=1e-4),
         "opened": [0, 0, 0],
         "closed": [0, 0, 0],
+        "dimension": [1, 1, 2],
+        "freedom": [0, 1, 3],
+        "conformable": [0, 0, 0],
     }
     assert all(type(x) in (int, float) for column in columns.values() for x in column)
 
@@ -281,8 +284,22 @@ def test_to_frame():
         "compressibility",
         "opened",
         "closed",
+        "dimension",
+        "freedom",
+        "conformable",
     ]
     assert frame.to_dict("list") == growth.columns()
+
+
+def test_runs_stored_without_degrees_of_freedom_are_computed_again(tmp_path, monkeypatch):
+    walks = [[0, 1, 2, 3], [2, 1]]
+    with monkeypatch.context() as older:
+        older.setattr("curiograph.growth.measure.STEP_ARRAYS", ("betti", "edges", "bits"))
+        with pytest.raises(TypeError):
+            cg.measure(cycle(4), walks, run=tmp_path, workers=1)
+    growths = cg.measure(cycle(4), walks, run=tmp_path, workers=1)
+    assert growths[0].conformable.tolist() == [0, 0, 0, 1]
+    assert len(list(tmp_path.glob("measure-*"))) == 2
 
 
 def test_to_frame_of_several():
@@ -291,6 +308,7 @@ def test_to_frame_of_several():
     assert frame["walk"].tolist() == [0, 0, 1, 1, 1, 1]
     assert frame["node"].tolist() == [0, 1, 3, 2, 1, 0]
     assert frame["beta1"].tolist() == [0, 0, 0, 0, 0, 1]
+    assert frame["conformable"].tolist() == [0, 0, 0, 0, 0, 1]  # a square is a linkage that moves
 
 
 # ---- people ---------------------------------------------------------------------------------------------------------
