@@ -10,7 +10,7 @@ import numpy as np
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.rewards.cpt import compute_step_compressibility
+from curiograph.rewards.cpt import compute_step_compressibility, compute_weighted_compressibility
 from curiograph.rewards.igt import GapTracker
 from curiograph.rewards.pairs import FixedPairs
 from curiograph.rewards.topology import compute_persistence
@@ -54,8 +54,11 @@ def compute_growth(
     max_dim: int = 1,
     compressibility: bool = True,
     pairs: FixedPairs = "auto",
+    weighted: bool = False,
 ) -> GrowthArrays:
     """Compute the growth of walks given by the positions of their first visits; walk i is `offsets[i]:offsets[i + 1]`.
+
+    If `weighted`, compressibility takes the weights of edges into account.
 
     >>> from curiograph.graph.toys import cycle
     >>> growth = compute_growth(cycle(4), np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 4, 5]))
@@ -78,7 +81,11 @@ def compute_growth(
     last = np.where(closings == OPEN, np.iinfo(np.int64).max, closings)
     bits = np.full(len(nodes), np.nan)
     if compressibility:
-        bits = compute_step_compressibility(stack, nodes, offsets, pairs)
+        bits = (
+            compute_weighted_compressibility(graph, nodes, offsets, pairs)
+            if weighted
+            else compute_step_compressibility(stack, nodes, offsets, pairs)
+        )
     return GrowthArrays(
         offsets=offsets,
         nodes=nodes,

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
         rewire,
         sampling,
         shortest_paths,
+        similarity,
         subgraphs,
         text,
+        weighted,
     )
 
 __all__ = [
@@ -61,8 +63,10 @@ __all__ = [
     "rewire",
     "sampling",
     "shortest_paths",
+    "similarity",
     "subgraphs",
     "text",
+    "weighted",
 ]
 
 
