@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args, overload
 
 import numpy as np
@@ -148,11 +148,18 @@ def measure(
     used_engine = resolve_engine(engine, workers, address, run)
     visits, walkers, is_single = read_visits(graph, walk, lenient)
     _report_change_of_method(visits.offsets, compressibility, pairs)
-    settings = GrowthSettings(max_dim=max_dim, compressibility=compressibility, pairs=pairs, weighted=weighted)
     if is_single and run is None:
-        grown = compute_growth(graph, visits.nodes, visits.offsets, **asdict(settings))
+        grown = compute_growth(
+            graph,
+            visits.nodes,
+            visits.offsets,
+            max_dim=max_dim,
+            compressibility=compressibility,
+            pairs=pairs,
+            weighted=weighted,
+        )
         return Growths(graph, grown, walkers)[0]
-    results = run_job(_make_job(graph, visits, settings), used_engine, progress)
+    results = run_job(_make_job(graph, visits, max_dim, compressibility, pairs, weighted), used_engine, progress)
     growths = Growths(graph, concatenate_results(visits, results), walkers)
     return growths[0] if is_single else growths
 
@@ -255,40 +262,30 @@ def _is_walk(graph: Graph, item: Any) -> bool:
     )
 
 
-@dataclass(frozen=True)
-class GrowthSettings:
-    """Settings of `compute_growth`."""
+SharedInput = tuple[Graph, Visits, int, bool, FixedPairs]
+"""Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`.
 
-    max_dim: int
-    """Highest dimension of gaps."""
-    compressibility: bool
-    """Whether compressibility is computed."""
-    pairs: FixedPairs
-    """Pairs of clusters that compressibility evaluates."""
-    weighted: bool
-    """Whether compressibility is that of the weighted subgraph."""
+The graph has weights if they count."""
 
 
-SharedInput = tuple[Graph, Visits, GrowthSettings]
-"""Input of all tasks of a job: the undirected graph without labels, the visits, and the settings."""
-
-
-def _make_job(graph: Graph, visits: Visits, settings: GrowthSettings) -> Job:
+def _make_job(
+    graph: Graph, visits: Visits, max_dim: int, compressibility: bool, pairs: FixedPairs, weighted: bool
+) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
-    tasks = list(split_by_size(lengths**3 if settings.compressibility else 100 * lengths, _TASK_COST))
+    tasks = list(split_by_size(lengths**3 if compressibility else 100 * lengths, _TASK_COST))
     skeleton = graph.skeleton
-    weights = graph.skeleton_weights if settings.weighted else None
+    weights = graph.skeleton_weights if weighted else None
     return Job(
         name="measure",
         function=measure_task,
-        shared=(Graph(skeleton.indptr, skeleton.indices, weights), visits, settings),
+        shared=(Graph(skeleton.indptr, skeleton.indices, weights), visits, max_dim, compressibility, pairs),
         tasks=tasks,
         key=lambda: {
             "graph": hash_graph(skeleton),
             "walks": hash_values(visits.nodes, visits.offsets),
-            "max_dim": settings.max_dim,
-            "compressibility": settings.compressibility,
-            "pairs": settings.pairs,
+            "max_dim": max_dim,
+            "compressibility": compressibility,
+            "pairs": pairs,
             **({} if weights is None else {"weights": hash_values(weights)}),
         },
         describe_task=lambda task: f"walks {task[0]} to {task[1] - 1}",
@@ -300,9 +297,12 @@ def _make_job(graph: Graph, visits: Visits, settings: GrowthSettings) -> Job:
 
 def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     """Compute the growth of the walks `task[0]` to `task[1] - 1`."""
-    graph, visits, settings = shared
+    graph, visits, max_dim, compressibility, pairs = shared
     nodes, offsets = visits.select(*task)
-    grown = compute_growth(graph, nodes, offsets, **asdict(settings))
+    weighted = graph.weights is not None
+    grown = compute_growth(
+        graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs, weighted=weighted
+    )
     return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
 
 

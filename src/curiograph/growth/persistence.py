@@ -341,9 +341,7 @@ def _find_loops(graph: Graph, visits: Int32, openings: Sequence[tuple[int, int]]
     Links enter by decreasing weight, equal ones by the later and then by the earlier step.
     """
     csr = graph.skeleton
-    weights = kernels.weighted.build_weights(
-        *map(freeze_array, (csr.indptr, csr.indices, graph.skeleton_weights, visits))
-    )
+    weights = kernels.weighted.build_weights(csr.indptr, csr.indices, graph.skeleton_weights, freeze_array(visits))
     earlier, later = np.nonzero(np.triu(weights))
     order = np.lexsort((earlier, later, -weights[earlier, later]))
     number = {pair: rank for rank, pair in enumerate(zip(earlier[order].tolist(), later[order].tolist(), strict=True))}
