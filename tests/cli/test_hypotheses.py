@@ -126,3 +126,15 @@ def test_opposed_motives_are_in_text_and_json(run, tmp_path):
     found = run(*arguments, "--json").document["motives"]
     assert "degree" in found["opposed"]
     assert next(fit for fit in found["motives"] if fit["name"] == "degree")["opposed"]
+
+
+def test_texts_add_a_motive(run, walks, tmp_path):
+    texts = tmp_path / "texts.tsv"
+    graph = cg.toys.library()
+    texts.write_text("".join(f"{label}\t{label} {graph.neighbors(label)[0]}\n" for label in graph.labels))
+    line = ("hypotheses", "toy:library", walks, *SHORT, "--no-growth", "--json")
+    names = [fit["name"] for fit in run(*line, "--texts", texts).document["motives"]["motives"]]
+    assert "similarity" in names
+    missing = run(*line, "--texts", tmp_path / "none.tsv")
+    assert missing.code == 2
+    assert "no such file" in missing.err

@@ -52,6 +52,7 @@ def hypotheses(
             help="Reward of these agents: igt, cpt or a weighted sum.", autocompletion=completion.complete_rewards
         ),
     ] = "igt",
+    texts: options.Texts = None,
     burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that is used.")] = 3,
     steps: Annotated[int, typer.Option(help="Length of the walks whose growth is compared.")] = 10,
     most: Annotated[int, typer.Option("--walks", help="Maximum number of walks whose growth is compared.")] = 1000,
@@ -98,11 +99,14 @@ def hypotheses(
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     people = options.read_people(walks, g, lenient=lenient, no_header=no_header, **table).on(g)
     options.show_skipped(people.skipped, quiet)
+    similarity = None if texts is None else options.read_similarity(texts, g, lenient=lenient)
     growth: GrowthComparison | None = None
     growth_error = ""
     with show_progress(quiet) as progress, backend.connect():
         shared: Any = {"seed": seed, "engine": backend, "progress": progress}
-        motives = compare_motives(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **shared)
+        motives = compare_motives(
+            g, people, agents=agent or [], reward=reward, similarity=similarity, burn_in=burn_in, **shared
+        )
         if not no_growth:
             try:
                 growth = compare_growth(g, people, steps=steps, most=most, **shared)

@@ -142,8 +142,8 @@ def measure(
     check_pairs(pairs, get_args(FixedPairs))
     if weighted and graph.weights is None:
         raise GraphError(
-            "the graph has no weights; give a weighted graph, such as Similarity.from_texts(graph).weigh(graph), or "
-            "leave out weighted."
+            "the graph has no weights; give a weighted graph, such as Similarity.from_texts(graph).weigh(graph) "
+            "(--texts FILE on the command line), or leave out weighted."
         )
     used_engine = resolve_engine(engine, workers, address, run)
     visits, walkers, is_single = read_visits(graph, walk, lenient)

@@ -87,7 +87,7 @@ class Persistence:
     @property
     def total(self) -> float:
         """Sum of the persistence of the closed gaps, in bits."""
-        return sum(gap.persistence for gap in self.gaps if gap.closed_by is not None)
+        return sum((gap.persistence for gap in self.gaps if gap.closed_by is not None), 0.0)
 
     @property
     def largest(self) -> float:
@@ -317,7 +317,8 @@ def measure_persistence(graph: Graph, walk: Any, *, lenient: bool = False) -> An
     as_graph(graph)
     if graph.weights is None:
         raise GraphError(
-            "the graph has no weights; weigh it by similarity first, as in Similarity.from_texts(graph).weigh(graph)."
+            "the graph has no weights; weigh it by similarity first, as in Similarity.from_texts(graph).weigh(graph) "
+            "(--texts FILE on the command line)."
         )
     largest = float(graph.weights.max(initial=0.0))
     if largest > 1:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from curiograph.human.data.cooccurrence import core as core
     from curiograph.human.data.dataset import Dataset as Dataset
     from curiograph.human.data.load import load_dataset as load_dataset
+    from curiograph.human.data.texts import read_texts as read_texts
     from curiograph.human.data.trajectory_file import read_trajectories as read_trajectories
     from curiograph.human.motives.hypotheses import hypotheses as hypotheses
     from curiograph.human.motives.results import Motives as Motives
@@ -37,6 +38,7 @@ _HOMES = {
     "data.cooccurrence": ["cooccurrence_graph", "core"],
     "data.dataset": ["Dataset"],
     "data.load": ["load_dataset"],
+    "data.texts": ["read_texts"],
     "data.trajectory_file": ["read_trajectories"],
     "motives.hypotheses": ["hypotheses"],
     "motives.results": ["Motives"],

@@ -21,7 +21,7 @@ from curiograph.messages import quote_value
 GAME_FILES = {"paths_finished.tsv": 5, "paths_unfinished.tsv": 6}
 """Number of columns of each game file; the first four are user, time, duration and path."""
 
-FILES = ("articles.tsv", "links.tsv", *GAME_FILES)
+FILES = ("articles.tsv", "links.tsv", "categories.tsv", *GAME_FILES)
 """Names of all files that are read."""
 
 _NULL = "NULL"  # user or time that is not known
@@ -48,7 +48,8 @@ def read_wikispeedia(path: PathLike, *, lenient: bool = False) -> Dataset:
     """Read the folder published by SNAP, or one game file in such a folder.
 
     Names are decoded: `%C3%89ire` is `Éire`; underscores stay. A back click (`<`) removes the previous page from the
-    walk. Each game without a user gets its own user. Games are ordered by time; those without a time come last.
+    walk. Each game without a user gets its own user. Games are ordered by time; those without a time come last. The
+    text of an article is its title and the names of its categories from `categories.tsv`, if there is such a file.
     """
     source, bad_rows = as_path(path), BadRows()
     folder, names = (source.parent, [source.name]) if source.name in GAME_FILES else (source, list(GAME_FILES))
@@ -57,6 +58,7 @@ def read_wikispeedia(path: PathLike, *, lenient: bool = False) -> Dataset:
         raise FileFormatError(f"{source}: contains no {' or '.join(names)}; give the unpacked folder of Wikispeedia.")
     articles = _read_articles(folder / "articles.tsv", bad_rows)
     graph = Graph.from_edges(_read_links(folder / "links.tsv", articles, bad_rows), directed=True, nodes=articles)
+    texts = _read_texts(folder / "categories.tsv", articles, bad_rows)
     games = [game for file in files for game in _read_games(file, articles, bad_rows)]
     games.sort(key=lambda game: game.time)
     skipped = bad_rows.finish(lenient)
@@ -65,7 +67,7 @@ def read_wikispeedia(path: PathLike, *, lenient: bool = False) -> Dataset:
     walks = Trajectories.from_walks(
         walks=[game.walk for game in games], users=[game.user for game in games], graph=graph
     )
-    return Dataset(name="wikispeedia", walks=walks.add_skipped(skipped), source_path=source, graph=graph)
+    return Dataset(name="wikispeedia", walks=walks.add_skipped(skipped), source_path=source, graph=graph, texts=texts)
 
 
 def resolve_back_clicks(clicks: list[str]) -> list[str] | None:
@@ -100,6 +102,20 @@ def _read_articles(path: Path, bad_rows: BadRows) -> dict[str, None]:
     if not articles:
         raise FileFormatError(f"{path}: contains no articles; check that it is complete.")
     return articles
+
+
+def _read_texts(path: Path, articles: Iterable[str], bad_rows: BadRows) -> dict[str, str]:
+    """Read the categories of articles and append them to the titles; return no texts if there is no such file."""
+    if not path.is_file():
+        return {}
+    texts = {name: name for name in articles}
+    for number, (encoded, category) in _read_rows(path, 2, bad_rows):
+        name = unquote(encoded)
+        if name in texts:
+            texts[name] += f" {category.removeprefix('subject.')}"  # the root of all categories
+        else:
+            bad_rows.add(path, number, "unknown article", f"the article {quote_value(name)} is not in articles.tsv")
+    return texts
 
 
 def _read_links(path: Path, articles: Container[str], bad_rows: BadRows) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
+from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find_choices
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
@@ -35,6 +36,7 @@ def hypotheses(
     motives: Sequence[str] = tuple(MOTIVES),
     agents: Sequence[AgentLike] = (),
     reward: RewardLike = "igt",
+    similarity: Similarity | None = None,
     burn_in: int = 3,
     memory: int = DEFAULT_MEMORY,
     folds: int = 5,
@@ -64,6 +66,9 @@ def hypotheses(
         Further motives: agents by name or path, or objects with a method `scores`.
     reward : str or Reward
         Reward for those of the agents that need one.
+    similarity : Similarity, optional
+        Similarity of the nodes in meaning, for the motives similarity (of the candidate to the last node) and
+        similarity-history (the mean over all visited nodes). The former is added if none of them is named.
     burn_in : int
         Number of distinct nodes visited before the first choice.
     memory : int
@@ -101,7 +106,9 @@ def hypotheses(
     folds = check_integer("folds", folds, 2, "divide the users into 2 groups or more")
     min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
     used_engine = resolve_engine(engine, workers, address, run)
-    compared = as_motives(motives, agents, reward)
+    compared = as_motives(motives, agents, reward, similarity)
+    if similarity is not None:
+        similarity.check_graph(graph)
     choices, left_out = find_choices(graph, walks, burn_in, memory)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     if len(choices) == 0:
