@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from curiograph.human.data.trajectory_file import read_trajectories as read_trajectories
     from curiograph.human.motives.hypotheses import hypotheses as hypotheses
     from curiograph.human.motives.results import Motives as Motives
+    from curiograph.human.motives.weight_results import MotiveWeights as MotiveWeights
     from curiograph.human.null_models import GrowthComparison as GrowthComparison
     from curiograph.human.null_models import compare_growth as compare_growth
     from curiograph.human.prediction.predict import FULL as FULL
@@ -42,6 +43,7 @@ _HOMES = {
     "data.trajectory_file": ["read_trajectories"],
     "motives.hypotheses": ["hypotheses"],
     "motives.results": ["Motives"],
+    "motives.weight_results": ["MotiveWeights"],
     "null_models": ["GrowthComparison", "compare_growth"],
     "prediction.predict": ["Effort", "FULL", "QUICK", "predict"],
     "prediction.protocol": ["Recipe"],

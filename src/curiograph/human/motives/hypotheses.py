@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,9 @@ from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
+from curiograph.human.motives.logit import compute_features
 from curiograph.human.motives.results import MotiveFit, Motives, find_best_motives
+from curiograph.human.motives.weights import estimate_weights
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
@@ -41,6 +43,7 @@ def hypotheses(
     memory: int = DEFAULT_MEMORY,
     folds: int = 5,
     min_choices: int = 5,
+    weights: bool = False,
     seed: int = 0,
     engine: EngineName | Engine = "local",
     workers: int | None = None,
@@ -77,6 +80,8 @@ def hypotheses(
         Number of groups of users in the cross-validation.
     min_choices : int
         Minimum number of choices of a user who has a best motive.
+    weights : bool
+        Estimate also weights over all motives at once, in the population and for every user (`found.weights`).
     seed : int
         Seed of the groups of users and of the confidence intervals.
     engine : str or Engine
@@ -122,9 +127,8 @@ def hypotheses(
             "more."
         )
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
-    p_g, choice_gains, choice_percentiles = cross_validate(
-        compared, choices, fold_of_user[user_of], used_engine, progress
-    )
+    scored = score_folds(compared, choices, fold_of_user[user_of], weights, used_engine, progress)
+    p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of_user[user_of], scored)
     counts = np.bincount(user_of)
     gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
     squares = sum_by_user(choice_gains**2, user_of)
@@ -152,46 +156,91 @@ def hypotheses(
         )
         for index, (gain, behind, percentile, share) in zip(order.tolist(), estimates, strict=True)
     }
+    user_names = [walks.user_names[int(user)] for user in users]
+    user_columns = {
+        name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()
+    }
+    found_weights = None
+    if weights:
+        found_weights = estimate_weights(
+            names=[motive.name for motive in compared],
+            features=[scored[number, None].features for number in range(len(compared))],
+            fold_features={
+                (number, fold): each.features
+                for (number, fold), each in scored.items()
+                if fold is not None and compared[number].is_fitted_to_choices
+            },
+            choices=choices,
+            people=user_of,
+            fold_of_person=fold_of_user,
+            users=user_names,
+            user_columns=user_columns,
+            seed=seed,
+            progress=progress,
+        )
     return Motives(
         fits=fits,
         choices=len(choices),
         left_out=left_out,
         folds=int(fold_of_user.max()) + 1,
         min_choices=min_choices,
-        users=[walks.user_names[int(user)] for user in users],
+        users=user_names,
         user_choices=counts,
         user_gains=gains,
         user_squares=squares,
-        user_columns={
-            name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()
-        },
+        user_columns=user_columns,
         skipped=walks.skipped,
+        weights=found_weights,
     )
 
 
-def cross_validate(
+class _Scored(NamedTuple):
+    """Scores of all choices by one motive."""
+
+    ranks: ChoiceRanks
+    """Ranks of the chosen candidates."""
+    features: Float64
+    """Score of every candidate on the scale on which weights are estimated; empty if no weights are estimated."""
+
+
+ScoredFolds = Mapping[tuple[int, int | None], _Scored]
+"""Scores by the number of the motive and of the fold to which it was not fitted; fold None: fitted to all choices."""
+
+
+def score_folds(
     motives: Sequence[Motive],
     choices: ChoiceSet,
     fold_of: Int64,
+    with_features: bool = False,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
+) -> ScoredFolds:
+    """Score all choices by each motive, fitted to all folds but one; `fold_of` is the fold of each choice."""
+    folds = range(int(fold_of.max()) + 1)
+    models: dict[tuple[int, int | None], Motive] = {}
+    for number, motive in enumerate(motives):
+        for fold in folds if motive.is_fitted_to_choices else ():
+            models[number, fold] = motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
+        if with_features or not motive.is_fitted_to_choices:
+            models[number, None] = motive.fit(choices.graph, choices.windows)
+    scored = _score_choices(list(models.values()), choices, fold_of, with_features, engine, progress)
+    return dict(zip(models, scored, strict=True))
+
+
+def cross_validate(
+    motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, scored: ScoredFolds | None = None
 ) -> tuple[Float64, Float64, Float64]:
     """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice.
 
     Returns p_g (motives x folds), and the bits above the uniform choice and the percentile ranks (choices x motives).
     """
     folds = range(int(fold_of.max()) + 1)
-    models = {
-        (number, fold): motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
-        for number, motive in enumerate(motives)
-        for fold in (folds if motive.is_fitted_to_choices else folds[:1])
-    }
-    ranks = dict(zip(models, _rank_choices(list(models.values()), choices, fold_of, engine, progress), strict=True))
+    scored = score_folds(motives, choices, fold_of) if scored is None else scored
     p_g = np.empty((len(motives), len(folds)))
     gains, percentiles = np.empty((2, len(choices), len(motives)))
     for number, motive in enumerate(motives):
         for fold in folds:
-            model_ranks = ranks[number, fold if motive.is_fitted_to_choices else 0]
+            model_ranks = scored[number, fold if motive.is_fitted_to_choices else None].ranks
             is_test = fold_of == fold
             p_g[number, fold] = fit_p_g(model_ranks.rows(~is_test))
             test_ranks = model_ranks.rows(is_test)
@@ -213,10 +262,15 @@ class _Chunk(NamedTuple):
     """Choice after the last one."""
 
 
-def _rank_choices(
-    models: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, engine: Engine, progress: Progress
-) -> list[ChoiceRanks]:
-    """Rank all choices by each of the fitted motives, as a job."""
+def _score_choices(
+    models: Sequence[Motive],
+    choices: ChoiceSet,
+    fold_of: Int64,
+    with_features: bool,
+    engine: Engine,
+    progress: Progress,
+) -> list[_Scored]:
+    """Score all choices by each of the fitted motives, as a job."""
     tasks = [
         _Chunk(index, start, min(start + size, len(choices)))
         for index, size in enumerate(model.get_task_size(choices.graph) for model in models)
@@ -227,13 +281,14 @@ def _rank_choices(
     distinct = {model.name: model for model in models}
     job = Job(
         name="motives",
-        function=_rank_chunk,
-        shared=(choices, models),
+        function=_score_chunk,
+        shared=(choices, models, with_features),
         tasks=tasks,
         key=lambda: {
             "graph": hash_graph(choices.graph),
             "choices": hash_values(windows.histories, windows.nexts, windows.users, fold_of),
             "motives": [model.get_key() for model in distinct.values()],
+            **({"features": True} if with_features else {}),
         },
         describe_task=lambda task: f"{models[task.model].name}, choices {task.start} to {task.stop - 1}",
         fix="give fewer walks or fewer motives",
@@ -243,14 +298,23 @@ def _rank_choices(
     for task in sorted(tasks):
         chunks[task.model].append(results[task])
     return [
-        ChoiceRanks(*(np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS))
+        _Scored(
+            ranks=ChoiceRanks(
+                *(np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS)
+            ),
+            features=np.concatenate([chunk["features"] for chunk in parts] if with_features else [np.empty(0)]),
+        )
         for parts in chunks
     ]
 
 
-def _rank_chunk(shared: tuple[ChoiceSet, Sequence[Motive]], task: _Chunk) -> Result:
-    """Task function: rank the choices of a chunk by its motive."""
-    choices, models = shared
+def _score_chunk(shared: tuple[ChoiceSet, Sequence[Motive], bool], task: _Chunk) -> Result:
+    """Task function: score the choices of a chunk by its motive."""
+    choices, models, with_features = shared
     chunk = choices.rows(slice(task.start, task.stop))
-    ranks = chunk.rank(models[task.model].score_candidates(chunk))
-    return {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
+    scores = models[task.model].score_candidates(chunk)
+    ranks = chunk.rank(scores)
+    result: Result = {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
+    if with_features:
+        result["features"] = compute_features(models[task.model], chunk, scores)
+    return result
