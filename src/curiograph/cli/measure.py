@@ -134,8 +134,8 @@ def measure(
     if walks is not None:
         people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
     else:
-        texts = options.read_walk_file(walk_file) if walk_file is not None else options.split_labels(walk or "")
-        people = [options.LabelReader(g).known_walk(texts, lenient)]
+        labels = options.read_walk_file(walk_file) if walk_file is not None else options.split_labels(walk or "")
+        people = [options.LabelReader(g).known_walk(labels, lenient)]
     if table == "persistence":
         from curiograph.growth.persistence import measure_persistence
 

@@ -295,6 +295,33 @@ def examples(
     _reproduce(lambda progress: experiment.run(settings, count, source, backend, progress), out, json, quiet)
 
 
+@app.command("meaning")
+def meaning(
+    source: Source = None,
+    walks: Annotated[
+        int | None, typer.Option(help="Maximum number of walks, drawn at random. Default: all.", min=2)
+    ] = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: Annotated[
+        Path | None, typer.Option(help="Folder for finished tasks; rerun the command to resume an interrupted job.")
+    ] = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """What curiosity adds to models of human choices, given the similarity of articles (Wikispeedia)."""
+    from curiograph.paper import meaning as experiment
+    from curiograph.parallel import resolve_engine
+
+    settings = experiment.Settings(walks=walks, seed=seed)
+    _check_output(out, run)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+
+
 @app.command("all")
 def reproduce_all(
     source: Source = None,

@@ -43,6 +43,20 @@ def test_games_are_ordered_by_time_and_names_decoded(wiki):
     assert data.walks.names is data.graph.names
 
 
+def test_texts_are_titles_and_categories(wiki):
+    assert read_wikispeedia(wiki).texts == {}
+    lines = ["# FORMAT", "", "%C3%89ire\tsubject.Countries", "Rome\tsubject.History.Roman", "Rome\tsubject.Cities"]
+    (wiki / "categories.tsv").write_text("\n".join(lines) + "\n")
+    texts = read_wikispeedia(wiki).texts
+    assert texts == {
+        "Éire": "Éire Countries", "Heavy_metal": "Heavy_metal", "Oslo": "Oslo", "Rome": "Rome History.Roman Cities"
+    }  # fmt: skip
+    (wiki / "categories.tsv").write_text("Paris\tsubject.Cities\n")
+    with pytest.raises(FileFormatError, match=r"categories.tsv, line 1: the article 'Paris' is not in articles.tsv"):
+        read_wikispeedia(wiki)
+    assert read_wikispeedia(wiki, lenient=True).skipped.count == 1
+
+
 def test_one_game_file_is_enough(wiki):
     (wiki / "paths_finished.tsv").unlink()
     assert len(read_wikispeedia(wiki).walks) == 2

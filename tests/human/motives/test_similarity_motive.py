@@ -67,8 +67,8 @@ def test_bad_input():
         cg.human.hypotheses(GRAPH, walks, motives=["similarity"])
     with pytest.raises(cg.SettingError, match="similarity is 5; give a Similarity"):
         as_motives(["uniform"], [], "igt", 5)
+    similarity = cg.Similarity.from_texts(cg.toys.library())
     with pytest.raises(cg.GraphError, match="not the 40 nodes"):
-        similarity = cg.Similarity.from_texts(cg.toys.library())
         cg.human.hypotheses(GRAPH, walks, similarity=similarity)
     with pytest.raises(cg.UnknownNameError, match="similarity-history"):
         as_motives(["meaning"], [], "igt")

@@ -228,7 +228,8 @@ def as_motives(names: Any, agents: Any, reward: RewardLike, similarity: Similari
         if name not in MOTIVES:
             known = ", ".join([*MOTIVES, *SIMILARITY_MOTIVES])
             raise UnknownNameError(
-                f"there is no motive {quote_value(name)}; the motives are {known}; give agents with the argument agents."
+                f"there is no motive {quote_value(name)}; the motives are {known}; give agents with the argument "
+                "agents."
             )
         motives.append(MOTIVES[name]())
     resolved_reward = as_reward(reward)
