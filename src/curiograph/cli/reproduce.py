@@ -340,11 +340,12 @@ def reproduce_all(
     commands: list[Callable[..., None]] = [partial(each, **parallel) for each in (table1, lengths, sizes)]
     commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
     commands += [partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples)]
+    commands.append(partial(meaning, source=source, walks=3000 if quick else None, **parallel))
     with redirect_stdout(io.StringIO()) if json else nullcontext():  # print one document, not one per command
         for command in commands:
             command(seed=seed, out=out, quiet=quiet)
     if json:
-        names = ("table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples")
+        names = ("table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples", "meaning")
         show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 
 

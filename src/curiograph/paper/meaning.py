@@ -122,9 +122,12 @@ class Meaning(Experiment):
         plain, meaning, _ = GIVEN
         before, after = self.get_addition(plain, TOGETHER), self.get_addition(meaning, TOGETHER)
         clearly = "clearly" if after.low > 0 else "not clearly"
+        negative = [name for name in THEORIES if self.weights.get(name, 0.0) < 0]
+        opposed = [f"The weight of {' and '.join(negative)} is negative: people avoid it."] if negative else []
         return [
             f"All theories together add {_format_bits(before)} bits per choice to degree and PageRank, and "
             f"{_format_bits(after)} given the similarity of articles as well, {clearly} more than nothing.",
+            *opposed,
             f"{self.similar_links:.0%} of the links join articles with a common word in titles and categories.",
         ]
 
