@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from curiograph.human.prediction.protocol import Recipe as Recipe
     from curiograph.human.prediction.results import Outcome as Outcome
     from curiograph.human.prediction.results import Prediction as Prediction
+    from curiograph.human.returns.levy import LevyWalks as LevyWalks
+    from curiograph.human.returns.levy import fit_levy_walks as fit_levy_walks
+    from curiograph.human.returns.levy import simulate_levy_walks as simulate_levy_walks
+    from curiograph.human.returns.recurrence import Returns as Returns
+    from curiograph.human.returns.recurrence import measure_returns as measure_returns
     from curiograph.human.trajectories import Trajectories as Trajectories
 
 _HOMES = {
@@ -48,6 +53,8 @@ _HOMES = {
     "prediction.predict": ["Effort", "FULL", "QUICK", "predict"],
     "prediction.protocol": ["Recipe"],
     "prediction.results": ["Outcome", "Prediction"],
+    "returns.levy": ["LevyWalks", "fit_levy_walks", "simulate_levy_walks"],
+    "returns.recurrence": ["Returns", "measure_returns"],
     "trajectories": ["Trajectories"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

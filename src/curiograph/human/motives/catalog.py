@@ -22,6 +22,7 @@ from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.baselines import Markov
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.windows import Windows
+from curiograph.human.motives.visited_candidates import score_with_returns
 from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
@@ -69,6 +70,8 @@ class AgentMotive(Motive):
     """Reward for agents that need one."""
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
+        if choices.returns:
+            return score_with_returns(self.agent, choices, self.reward)
         batches = [score_candidates(self.agent, walks) for walks in choices.iterate_explorations(self.reward)]
         return np.concatenate([np.empty(0), *batches])
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from curiograph.agents.registry import AgentLike
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
@@ -20,6 +20,7 @@ from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 from curiograph.human.motives.logit import compute_features
 from curiograph.human.motives.results import MotiveFit, Motives, find_best_motives
 from curiograph.human.motives.weights import estimate_weights
+from curiograph.human.returns.levy_choices import LevyChoices, LevyScores
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
@@ -28,6 +29,8 @@ from curiograph.rewards.registry import RewardLike
 from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
+LEVY = "levy"
+"""Name of the edge-reinforced Levy walk among the motives."""
 _RANK_FIELDS = ("above", "tied", "count")
 
 
@@ -44,6 +47,7 @@ def hypotheses(
     folds: int = 5,
     min_choices: int = 5,
     weights: bool = False,
+    returns: bool = False,
     seed: int = 0,
     engine: EngineName | Engine = "local",
     workers: int | None = None,
@@ -62,7 +66,7 @@ def hypotheses(
     graph : Graph
         Graph on which people walked.
     walks : Trajectories
-        Walks on the graph. Only steps along a link to an unvisited node count as choices.
+        Walks on the graph. Only steps along a link to an unvisited node count as choices, unless `returns`.
     motives : sequence of str
         Names of motives: uniform, degree, pagerank, igt, cpt, markov.
     agents : sequence
@@ -82,6 +86,9 @@ def hypotheses(
         Minimum number of choices of a user who has a best motive.
     weights : bool
         Estimate also weights over all motives at once, in the population and for every user (`found.weights`).
+    returns : bool
+        Count steps to visited nodes as choices too: the candidates are all out-neighbors of the last node and the node
+        before it. An edge-reinforced Levy walk is compared with the motives, under the name levy.
     seed : int
         Seed of the groups of users and of the confidence intervals.
     engine : str or Engine
@@ -114,7 +121,9 @@ def hypotheses(
     compared = as_motives(motives, agents, reward, similarity)
     if similarity is not None:
         similarity.check_graph(graph)
-    choices, left_out = find_choices(graph, walks, burn_in, memory)
+    if returns and any(motive.name == LEVY for motive in compared):
+        raise SettingError(f"two motives are called {LEVY!r}; give the agent another name.")
+    choices, left_out = find_choices(graph, walks, burn_in, memory, returns)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     if len(choices) == 0:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
@@ -127,15 +136,25 @@ def hypotheses(
             "more."
         )
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
-    scored = score_folds(compared, choices, fold_of_user[user_of], weights, used_engine, progress)
-    p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of_user[user_of], scored)
+    fold_of = fold_of_user[user_of]
+    names = [motive.name for motive in compared]
+    scored = score_folds(compared, choices, fold_of, weights, used_engine, progress)
+    p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of, scored)
+    if returns:
+        progress("fitting Levy walks")
+        levy = LevyChoices(choices).score_folds(fold_of)
+        gains_of_levy, percentiles_of_levy = LevyScores.combine(levy, fold_of)
+        names.append(LEVY)
+        p_g = np.vstack([p_g, np.full(p_g.shape[1], np.nan)])
+        choice_gains = np.column_stack([choice_gains, gains_of_levy])
+        choice_percentiles = np.column_stack([choice_percentiles, percentiles_of_levy])
     counts = np.bincount(user_of)
     gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
     squares = sum_by_user(choice_gains**2, user_of)
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains, squares = gains[:, order], squares[:, order]
     is_best = find_best_motives(gains[counts >= min_choices])
-    shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
+    shares = [Estimate(np.nan, np.nan, np.nan)] * len(names)
     if len(is_best):
         shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64), seed)
     estimates = zip(
@@ -146,8 +165,8 @@ def hypotheses(
         strict=True,
     )
     fits = {
-        compared[index].name: MotiveFit(
-            name=compared[index].name,
+        names[index]: MotiveFit(
+            name=names[index],
             p_g=float(p_g[index].mean()),
             gain=gain,
             behind=behind,
@@ -162,14 +181,12 @@ def hypotheses(
     }
     found_weights = None
     if weights:
+        features: dict[tuple[int, int | None], Float64] = {key: each.features for key, each in scored.items()}
+        if returns:
+            features |= {(len(compared), fold): each.scores for fold, each in levy.items()}
         found_weights = estimate_weights(
-            names=[motive.name for motive in compared],
-            features=[scored[number, None].features for number in range(len(compared))],
-            fold_features={
-                (number, fold): each.features
-                for (number, fold), each in scored.items()
-                if fold is not None and compared[number].is_fitted_to_choices
-            },
+            names=names,
+            features=features,
             choices=choices,
             people=user_of,
             fold_of_person=fold_of_user,
@@ -289,6 +306,7 @@ def _score_choices(
             "choices": hash_values(windows.histories, windows.nexts, windows.users, fold_of),
             "motives": [model.get_key() for model in distinct.values()],
             **({"features": True} if with_features else {}),
+            **({"returns": True} if choices.returns else {}),
         },
         describe_task=lambda task: f"{models[task.model].name}, choices {task.start} to {task.stop - 1}",
         fix="give fewer walks or fewer motives",

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
@@ -18,13 +19,13 @@ from curiograph.statistics.bootstrap import estimate_means, sum_by_user
 from curiograph.statistics.random_effects import find_modes, fit_population, update_population
 
 _NO_SCALE = 1e-9  # smallest standard deviation of a motive whose scores differ between the candidates
+_PAIRS_OF_DRAWS = 8  # of the weights of a person, over which the probability of a choice is averaged
 _MIN_EIGENVALUE = 1e-12  # of the correlations of motives; smaller ones are zero up to rounding
 
 
 def estimate_weights(
     names: Sequence[str],
-    features: Sequence[Float64],
-    fold_features: Mapping[tuple[int, int], Float64],
+    features: Mapping[tuple[int, int | None], Float64],
     choices: ChoiceSet,
     people: Int64,
     fold_of_person: Int64,
@@ -39,10 +40,9 @@ def estimate_weights(
     ----------
     names : sequence of str
         Names of the motives.
-    features : sequence of arrays
-        Feature of every candidate for each motive, from `compute_features`.
-    fold_features : mapping from (motive, fold) to arrays
-        Features of motives that are fitted to the choices of all other folds.
+    features : mapping from (motive, fold) to arrays
+        Feature of every candidate by number of motive and fold, from `compute_features`. Fold None holds the features of
+        motives fitted to all choices; further folds those of motives fitted to the choices of all other folds.
     choices : ChoiceSet
         The choices.
     people : array of ints
@@ -59,7 +59,7 @@ def estimate_weights(
         Progress callback.
     """
     candidates = choices.candidates
-    centered = [center_features(column, candidates) for column in features]
+    centered = [center_features(features[number, None], candidates) for number in range(len(names))]
     kept = [number for number, (_, scale) in enumerate(centered) if scale > _NO_SCALE]
     if not kept:
         raise WalkError("no motive distinguishes between the candidates, so there are no weights; give other motives.")
@@ -80,7 +80,7 @@ def estimate_weights(
     for fold in range(int(fold_of_person.max()) + 1):
         progress("weights tested on held-out people", fold / (int(fold_of_person.max()) + 1))
         fold_data = data
-        changed = {number: fold_features[number, fold] for number in kept if (number, fold) in fold_features}
+        changed = {number: features[number, fold] for number in kept if (number, fold) in features}
         if changed:
             columns = data.features.copy()
             for number, column in changed.items():
@@ -141,7 +141,7 @@ def _test_weights(
 ) -> Float64:
     """Return the log-probability of each choice of the test people under several models.
 
-    Columns: weights of the person fitted to the other half of its choices; weights that all training people share; the
+    Columns: weights of the person given the other half of its choices, averaged over their uncertainty; weights that all training people share; the
     same with each motive alone; the same without each motive.
     """
     people, size = test.shape
@@ -152,13 +152,18 @@ def _test_weights(
 
     everything = list(range(size))
     fold_mean, fold_spread = update_population(train, mean, spread, seed)
+    drawn = np.random.default_rng(seed).standard_normal((_PAIRS_OF_DRAWS, people, size))
+    normal = np.concatenate([drawn, -drawn])
     personal = np.empty(len(test.chosen))
     places = np.arange(len(test.chosen)) - np.repeat(test.bounds[:-1], np.diff(test.bounds))
     for half in (0, 1):
         own = test.select_choices(np.flatnonzero(places % 2 != half))
-        modes, _ = find_modes(own, fold_mean, fold_spread, np.tile(fold_mean, (people, 1)))
+        modes, curvature = find_modes(own, fold_mean, fold_spread, np.tile(fold_mean, (people, 1)))
+        factors = np.linalg.cholesky(np.linalg.inv(curvature))
+        draws = modes + np.einsum("imn,kin->kim", factors, normal)
+        logs = np.array([test.evaluate_choices(weights) for weights in draws])
         is_half = places % 2 == half
-        personal[is_half] = test.evaluate_choices(modes)[is_half]
+        personal[is_half] = logsumexp(logs[:, is_half], axis=0) - np.log(len(draws))
     uniform = -np.log(np.diff(test.offsets))
     without = [[other for other in everything if other != number] for number in everything]
     return np.column_stack(
