@@ -20,21 +20,23 @@ from curiograph.graph.similarity import Similarity
 from curiograph.graph.toys import grid, library
 from curiograph.growth.measure import measure
 from curiograph.growth.persistence import measure_persistence
-from curiograph.human.null_models import compare_growth
+from curiograph.human.null_models.compare import compare_growth
+from curiograph.human.null_models.models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.recommender import recommend
 from curiograph.rewards.rate_distortion import rate_distortion
+from curiograph.rewards.registry import REWARDS
 
 
 def warm_up() -> float:
     """Compile all kernels, or load them from the cache; return the seconds that it took."""
     start = time.perf_counter()
-    for reward in ("igt", "cpt"):
+    for reward in REWARDS:
         for agent in ("random", "greedy", "beam:2", "igt-rg", "igt-rg-horizon"):
             evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
     measure(library(), ["music", "physics", "chemistry"])
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
-    compare_growth(library(), people, steps=3, replicates=1, workers=1)
+    compare_growth(library(), people, nulls=list(NULL_MODELS), steps=3, replicates=1, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="best")
     for graph in (library(), weighted):

@@ -1,4 +1,4 @@
-"""Measure how walks grow knowledge: gaps, components and compressibility after every step."""
+"""Measure how walks grow knowledge: gaps, components, compressibility and degrees of freedom after every step."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def measure(
     run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> Any:
-    """Measure how a walk grows: gaps, components and compressibility of the visited subgraph after every step.
+    """Measure how a walk grows: gaps, components, compressibility and degrees of freedom of the visited subgraph.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def measure(
     Returns
     -------
     Growth or Growths
-        The growth of one walk, or of all walks.
+        The growth of one walk, or of all walks, after every step.
 
     Warns
     -----
@@ -262,6 +262,8 @@ def _is_walk(graph: Graph, item: Any) -> bool:
     )
 
 
+STEP_ARRAYS = ("betti", "edges", "bits", "dimension", "freedom")
+"""Arrays of `GrowthArrays` that a task computes, with a row per step; part of the key of a stored job."""
 SharedInput = tuple[Graph, Visits, int, bool, FixedPairs]
 """Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`.
 
@@ -286,6 +288,7 @@ def _make_job(
             "max_dim": max_dim,
             "compressibility": compressibility,
             "pairs": pairs,
+            "arrays": STEP_ARRAYS,
             **({} if weights is None else {"weights": hash_values(weights)}),
         },
         describe_task=lambda task: f"walks {task[0]} to {task[1] - 1}",
@@ -303,7 +306,7 @@ def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     grown = compute_growth(
         graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs, weighted=weighted
     )
-    return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
+    return {name: getattr(grown, name) for name in STEP_ARRAYS} | {"gaps": grown.gaps, "walks": len(grown)}
 
 
 def concatenate_results(visits: Visits, results: Sequence[Result]) -> GrowthArrays:
@@ -314,8 +317,6 @@ def concatenate_results(visits: Visits, results: Sequence[Result]) -> GrowthArra
     return GrowthArrays(
         offsets=visits.offsets,
         nodes=visits.nodes,
-        betti=np.concatenate([result["betti"] for result in results]),
-        edges=np.concatenate([result["edges"] for result in results]),
-        bits=np.concatenate([result["bits"] for result in results]),
         gaps=gaps,
+        **{name: np.concatenate([result[name] for result in results]) for name in STEP_ARRAYS},
     )
