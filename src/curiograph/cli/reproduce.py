@@ -345,8 +345,7 @@ def reproduce_all(
         for command in commands:
             command(seed=seed, out=out, quiet=quiet)
     if json:
-        names = ("table1", "lengths", "sizes", "walltime", "pareto", "real")
-        names += ("table2", "diffusion", "examples", "meaning")
+        names = "table1 lengths sizes walltime pareto real table2 diffusion examples meaning".split()
         show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 
 
