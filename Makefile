@@ -86,6 +86,8 @@ people: .venv/test.done
 	$(BIN)/curiograph reproduce table2 --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
+	$(BIN)/curiograph reproduce motives --out docs/results
+	$(BIN)/curiograph reproduce returns --out docs/results
 	$(BIN)/curiograph reproduce meaning --run runs/meaning --out docs/results
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 

@@ -67,7 +67,7 @@ def test_addition_equals_the_joint_estimate_of_hypotheses(wikispeedia):
 
 
 def test_fewer_walks_and_missing_categories(wikispeedia, tmp_path):
-    assert meaning.run(meaning.Settings(walks=40, folds=2), wikispeedia).choices < 300
+    assert meaning.run(meaning.Settings(max_games=40, folds=2), wikispeedia).choices < 300
     for name in ("articles.tsv", "links.tsv", "paths_finished.tsv"):
         (tmp_path / name).write_bytes((wikispeedia / name).read_bytes())
     with pytest.raises(FileFormatError, match=r"contains no categories.tsv"):

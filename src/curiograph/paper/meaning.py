@@ -45,14 +45,14 @@ Motives = tuple[str, ...]
 class Settings:
     """Settings of the experiment."""
 
-    walks: int | None = None
-    """Maximum number of walks, drawn at random; None for all."""
+    max_games: int | None = None
+    """Maximum number of games, drawn at random; None for all."""
     burn_in: int = 3
     """Number of distinct nodes visited before the first choice."""
     folds: int = 5
     """Number of groups of users in the cross-validation."""
     seed: int = 0
-    """Seed of the drawn walks, the groups of users and the confidence intervals."""
+    """Seed of the drawn games, the groups of users and the confidence intervals."""
 
 
 @dataclass(frozen=True)
@@ -202,8 +202,8 @@ def run(
     graph, walks = dataset.graph, dataset.walks
     if graph is None or not dataset.texts:
         raise FileFormatError(f"{dataset.source_path}: contains no categories.tsv; get the complete dataset.")
-    if settings.walks is not None and settings.walks < len(walks):
-        drawn = np.random.default_rng(settings.seed).choice(len(walks), settings.walks, replace=False)
+    if settings.max_games is not None and settings.max_games < len(walks):
+        drawn = np.random.default_rng(settings.seed).choice(len(walks), settings.max_games, replace=False)
         walks = walks.rows(np.sort(drawn))
     similarity = Similarity.from_texts(graph, dataset.texts)
     names = list(dict.fromkeys([*(name for motives in GIVEN.values() for name in motives), *THEORIES]))

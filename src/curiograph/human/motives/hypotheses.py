@@ -309,6 +309,8 @@ def _score_choices(
             **({"returns": True} if choices.returns else {}),
         },
         describe_task=lambda task: f"{models[task.model].name}, choices {task.start} to {task.stop - 1}",
+        unit="choices",
+        task_sizes=[task.stop - task.start for task in tasks],
         fix="give fewer walks or fewer motives",
     )
     results = dict(zip(tasks, run_job(job, engine, progress), strict=True))

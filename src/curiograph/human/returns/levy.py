@@ -58,12 +58,14 @@ class LevySteps(PeopleLikelihood):
     def evaluate(self, points: Float64) -> Float64:
         person = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
         logs = np.log(np.arange(1.0, self.nodes.shape[1] + 1))
-        own = logs[self.distances - 1]
+        near = logs[np.argmax(self.nodes > 0, axis=1)]  # of the nearest nodes; relative to it nothing underflows
+        own = logs[self.distances - 1] - near
+        away = logs - near[:, None]
         values = np.empty(points.shape[:2])
         for number in range(points.shape[1]):
             reinforcement, exponent = np.exp(np.clip(points[:, number], -30.0, 10.0)).T
             rho = reinforcement[person]
-            decays = np.exp(-exponent[:, None] * logs)[person]
+            decays = np.exp(np.minimum(-exponent[person, None] * away, 0.0))
             totals = np.einsum("sl,sl->s", self.nodes + rho[:, None] * self.crossed, decays)
             heights = np.log1p(rho * self.crossings) - exponent[person] * own - np.log(totals)
             values[:, number] = np.bincount(person, heights, len(values))
