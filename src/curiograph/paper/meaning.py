@@ -123,7 +123,7 @@ class Meaning(Experiment):
         before, after = self.get_addition(plain, TOGETHER), self.get_addition(meaning, TOGETHER)
         clearly = "clearly" if after.low > 0 else "not clearly"
         negative = [name for name in THEORIES if self.weights.get(name, 0.0) < 0]
-        opposed = [f"The weight of {' and '.join(negative)} is negative: people avoid it."] if negative else []
+        opposed = [f"Negative weights: {', '.join(negative)}; people avoid what these seek."] if negative else []
         return [
             f"All theories together add {_format_bits(before)} bits per choice to degree and PageRank, and "
             f"{_format_bits(after)} given the similarity of articles as well, {clearly} more than nothing.",
