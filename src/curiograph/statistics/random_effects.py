@@ -23,7 +23,8 @@ PRIOR_MEAN_SCALE = 10.0
 PRIOR_SPREAD_SCALE = 1.0
 """Scale of the Rayleigh prior of a spread, s exp(-s^2 / 2), which avoids a spread of zero (Chung et al. 2013)."""
 _NORMAL_QUANTILE = 1.959963984540054  # bounds of a 95 % interval, in standard deviations
-_DRAWS = 32  # of the parameters of a person
+_DRAWS = (32, 256)  # least and most draws of the parameters of a person
+_ALL_DRAWS = 2**13  # draws of all people together, if there are between the least and the most of each
 _INFLATION = 1.2  # of the standard deviations of these draws, so that their tails cover those of the posterior
 _POPULATIONS = (200, 1000)  # least and most draws of mean and spread
 _EVALUATED = 2**25  # numbers evaluated for all draws of mean and spread: bounds the time
@@ -225,7 +226,8 @@ def update_population(
 
 def _draw_pairs(rng: np.random.Generator, shape: tuple[int, int]) -> Float64:
     """Draw standard normal numbers for each person, in pairs of opposite sign: people x draws x parameters."""
-    half = rng.standard_normal((shape[0], _DRAWS // 2, shape[1]))
+    pairs = int(np.clip(_ALL_DRAWS // shape[0], *_DRAWS)) // 2
+    half = rng.standard_normal((shape[0], pairs, shape[1]))
     return np.concatenate([half, -half], axis=1)
 
 
