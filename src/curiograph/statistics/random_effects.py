@@ -1,10 +1,11 @@
 """Random effects: parameters of many people, each normally distributed around the mean of the population.
 
-The parameters of person i are w_i ~ Normal(mean, diag(spread^2)), and the observations of the person have some likelihood
-given w_i. The likelihood of mean and spread is an integral over all w_i. It is computed from a quadratic approximation of
-the log-likelihood around the mode of each person, which has a closed form, times a correction by importance sampling:
-every person has a fixed set of draws, and the exact likelihood is computed once per draw. Mean and spread have weak priors
-and are integrated out by importance sampling, so that the intervals of people include the uncertainty of the population.
+The parameters of person i are w_i ~ Normal(mean, diag(spread^2)), and the observations of the person have some
+likelihood given w_i. The likelihood of mean and spread is an integral over all w_i. It is computed from a quadratic
+approximation of the log-likelihood around the mode of each person, which has a closed form, times a correction by
+importance sampling: every person has a fixed set of draws, and the exact likelihood is computed once per draw. Mean and
+spread have weak priors and are integrated out by importance sampling, so that the intervals of people include the
+uncertainty of the population.
 """
 
 from __future__ import annotations
@@ -203,7 +204,9 @@ def fit_population(likelihood: PeopleLikelihood, start: Float64, seed: int = 0) 
     population = np.concatenate([start, np.full(size, np.log(_START_SPREAD))])
     normal = _draw_pairs(rng, likelihood.shape)
     modes = np.tile(np.asarray(start, np.float64), (len(normal), 1))
-    for rounds in range(1, _MAX_ROUNDS + 1):
+    rounds = 0
+    while rounds < _MAX_ROUNDS:
+        rounds += 1
         expansion = _Expansion.create(likelihood, population[:size], np.exp(population[size:]), modes, normal)
         before, (population, covariance) = population, _maximize(expansion, population)
         modes = expansion.modes

@@ -51,7 +51,9 @@ def test_kernels_match_the_definition():
         for axis in np.eye(2):
             change = compute(weights[person] + step * axis) - compute(weights[person] - step * axis)
             assert gradients[person] @ axis == pytest.approx(change / (2 * step), abs=1e-5)
-    moved = data.expand(weights + step * np.array([1.0, 0.0]))[1] - data.expand(weights - step * np.array([1.0, 0.0]))[1]
+    moved = (
+        data.expand(weights + step * np.array([1.0, 0.0]))[1] - data.expand(weights - step * np.array([1.0, 0.0]))[1]
+    )
     assert information[:, 0] == pytest.approx(-moved / (2 * step), abs=1e-4)
     assert data.evaluate(weights[:, None, :])[:, 0] == pytest.approx(values)
     by_choice = data.evaluate_choices(weights)

@@ -52,7 +52,8 @@ def read_wikispeedia(path: PathLike, *, lenient: bool = False, back_clicks: Back
     """Read the folder published by SNAP, or one game file in such a folder.
 
     Names are decoded: `%C3%89ire` is `Éire`; underscores stay. A back click (`<`) removes the last page from the walk;
-    with `back_clicks="keep"`, it is a visit of the page before, and the walk keeps all pages. Each game without a user gets its own user. Games are ordered by time; those without a time come last.
+    with `back_clicks="keep"`, it is a visit of the page before, and the walk keeps all pages. Each game without a user
+    gets its own user. Games are ordered by time; those without a time come last.
     """
     check_choice("back_clicks", back_clicks, get_args(BackClicks))
     source, bad_rows = as_path(path), BadRows()
@@ -124,9 +125,7 @@ def _read_links(path: Path, articles: Container[str], bad_rows: BadRows) -> list
     return links
 
 
-def _read_games(
-    path: Path, articles: Container[str], bad_rows: BadRows, back_clicks: BackClicks
-) -> Iterator[_Game]:
+def _read_games(path: Path, articles: Container[str], bad_rows: BadRows, back_clicks: BackClicks) -> Iterator[_Game]:
     """Yield the games of a file; bad rows are left out."""
     for number, fields in _read_rows(path, GAME_FILES[path.name], bad_rows):
         user, time_text = fields[0].strip(), fields[1].strip()

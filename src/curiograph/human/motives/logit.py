@@ -71,7 +71,11 @@ class ChoiceLogit(PeopleLikelihood):
 
     @classmethod
     def from_choices(
-        cls, features: Float64, offsets: Sequence[int] | Int64, chosen: Sequence[int] | Int64, people: Sequence[int] | Int64
+        cls,
+        features: Float64,
+        offsets: Sequence[int] | Int64,
+        chosen: Sequence[int] | Int64,
+        people: Sequence[int] | Int64,
     ) -> ChoiceLogit:
         """Sort choices by person; `people` holds the number of the person of each choice, from 0."""
         starts, counts = np.asarray(offsets)[:-1], np.diff(offsets)
@@ -97,7 +101,10 @@ class ChoiceLogit(PeopleLikelihood):
         return values
 
     def expand(self, parameters: Float64) -> tuple[Float64, Float64, Float64]:
-        return tuple(kernels.choice_logit.expand_log_likelihoods(*self._arrays, np.ascontiguousarray(parameters)))
+        value, gradient, information = kernels.choice_logit.expand_log_likelihoods(
+            *self._arrays, np.ascontiguousarray(parameters)
+        )
+        return value, gradient, information
 
     def evaluate_choices(self, weights: Float64) -> Float64:
         """Return the logarithm of the probability of each choice; `weights` are people x features."""
@@ -132,4 +139,5 @@ class ChoiceLogit(PeopleLikelihood):
         size = self.shape[1]
         pooled = replace(self, bounds=np.array([0, len(self.chosen)]))
         first = np.zeros((1, size)) if start is None else start[None, :]
-        return find_modes(pooled, np.zeros(size), np.full(size, prior_scale), first)[0][0]
+        modes, _ = find_modes(pooled, np.zeros(size), np.full(size, prior_scale), first)
+        return np.asarray(modes[0])
