@@ -149,3 +149,22 @@ def test_texts_add_a_motive(run, walks, tmp_path):
     missing = run(*line, "--texts", tmp_path / "none.tsv")
     assert missing.code == 2
     assert "no such file" in missing.err
+
+
+def test_weights_and_returns(run, walks, tmp_path):
+    out = tmp_path / "found.csv"
+    options = ("--burn-in", "2", "--no-growth", "--weights", "--returns", "--out", out)
+    done = run("hypotheses", "toy:library", walks, *options)
+    assert done.code == 0, done.err
+    for word in ("weights over all motives at once", "mean weight", "levy", "reliability"):
+        assert word in done.out
+    assert "All motives together explain choices" in " ".join(done.out.split())
+    rows = list(csv.DictReader((tmp_path / "found-weights.csv").read_text().splitlines()))
+    assert {"user", "motive", "weight", "weight_low", "weight_high"} <= set(rows[0])
+    assert {row["motive"] for row in rows} == {"degree", "pagerank", "igt", "cpt", "cct", "markov", "levy"}
+    document = run("hypotheses", "toy:library", walks, *options[:-2], "--json").document["motives"]
+    assert len(document["weights"]["per_user"]) == len(rows)
+    assert next(fit["p_g"] for fit in document["motives"] if fit["name"] == "levy") is None
+    refused = run("hypotheses", "toy:library", walks, *options[:-2], "--agent", "igt-rg")
+    assert refused.code == 2
+    assert "agent 'igt-rg' scores unvisited nodes only" in refused.err

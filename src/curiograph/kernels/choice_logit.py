@@ -1,7 +1,7 @@
 """Conditional logit: likelihood of choices of many people, each with own weights.
 
-The candidates of choice c are the rows `offsets[c]:offsets[c + 1]` of `features`, the chosen one is row `chosen[c]`, and
-the choices of person i are `bounds[i]:bounds[i + 1]`. A candidate x has the probability exp(w x) / sum of exp(w y).
+The candidates of choice c are the rows `offsets[c]:offsets[c + 1]` of `features`, the chosen one is row `chosen[c]`,
+and the choices of person i are `bounds[i]:bounds[i + 1]`. A candidate x has the probability exp(w x) / sum of exp(w y).
 """
 
 from __future__ import annotations

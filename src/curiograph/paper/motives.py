@@ -122,10 +122,10 @@ class MotiveWeighting(Experiment):
 
     def to_markdown(self) -> str:
         lines = [
-            f"Wikispeedia, {self.settings.games}: {self.choices:,} choices of a new page by {self.users:,} players. All "
-            "weights are estimated together; a unit is one standard deviation of the score of a motive between the "
-            "candidates of a choice. Values with 95 % intervals. Bits are per choice of held-out players, compared with "
-            "the uniform choice, or with all other motives (`bits added`). "
+            f"Wikispeedia, {self.settings.games}: {self.choices:,} choices of a new page by {self.users:,} players. "
+            "All weights are estimated together; a unit is one standard deviation of the score of a motive between the "
+            "candidates of a choice. Values with 95 % intervals. Bits are per choice of held-out players, compared "
+            "with the uniform choice, or with all other motives (`bits added`). "
             "[Weights over several motives](../weights.md) has the definitions.",
             "",
             *format_table(self.table.columns, self.table.rows),

@@ -144,8 +144,8 @@ class GameReturns(Experiment):
             "",
             *format_table(first.columns, first.rows),
             "",
-            f"Motives and the Levy walk on the same {self.choices:,} choices of held-out players, among all links of the "
-            "page and the page before:",
+            f"Motives and the Levy walk on the same {self.choices:,} choices of held-out players, among all links of "
+            "the page and the page before:",
             "",
             *format_table(second.columns, second.rows),
             "",
@@ -209,9 +209,7 @@ def run(
         users=len(returns.users),
         steps=int(returns.user_steps.sum()),
         median_time=returns.median_time,
-        measures={
-            name: getattr(returns if name in ("share", "back") else levy, name) for name in _MEASURES.values()
-        },
+        measures={name: getattr(returns if name in ("share", "back") else levy, name) for name in _MEASURES.values()},
         curve=returns.columns(),
         return_times=returns.return_times.tolist(),
         people=[people[index] for index in stored.tolist()],

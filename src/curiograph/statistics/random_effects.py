@@ -1,10 +1,11 @@
 """Random effects: parameters of many people, each normally distributed around the mean of the population.
 
-The parameters of person i are w_i ~ Normal(mean, diag(spread^2)), and the observations of the person have some likelihood
-given w_i. The likelihood of mean and spread is an integral over all w_i. It is computed from a quadratic approximation of
-the log-likelihood around the mode of each person, which has a closed form, times a correction by importance sampling:
-every person has a fixed set of draws, and the exact likelihood is computed once per draw. Mean and spread have weak priors
-and are integrated out by importance sampling, so that the intervals of people include the uncertainty of the population.
+The parameters of person i are w_i ~ Normal(mean, diag(spread^2)), and the observations of the person have some
+likelihood given w_i. The likelihood of mean and spread is an integral over all w_i. It is computed from a quadratic
+approximation of the log-likelihood around the mode of each person, which has a closed form, times a correction by
+importance sampling: every person has a fixed set of draws, and the exact likelihood is computed once per draw. Mean and
+spread have weak priors and are integrated out by importance sampling, so that the intervals of people include the
+uncertainty of the population.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ PRIOR_MEAN_SCALE = 10.0
 PRIOR_SPREAD_SCALE = 1.0
 """Scale of the Rayleigh prior of a spread, s exp(-s^2 / 2), which avoids a spread of zero (Chung et al. 2013)."""
 _NORMAL_QUANTILE = 1.959963984540054  # bounds of a 95 % interval, in standard deviations
-_DRAWS = 32  # of the parameters of a person
+_DRAWS = (32, 256)  # least and most draws of the parameters of a person
+_ALL_DRAWS = 2**13  # draws of all people together, if there are between the least and the most of each
 _INFLATION = 1.2  # of the standard deviations of these draws, so that their tails cover those of the posterior
 _POPULATIONS = (200, 1000)  # least and most draws of mean and spread
 _EVALUATED = 2**25  # numbers evaluated for all draws of mean and spread: bounds the time
@@ -202,7 +204,9 @@ def fit_population(likelihood: PeopleLikelihood, start: Float64, seed: int = 0) 
     population = np.concatenate([start, np.full(size, np.log(_START_SPREAD))])
     normal = _draw_pairs(rng, likelihood.shape)
     modes = np.tile(np.asarray(start, np.float64), (len(normal), 1))
-    for rounds in range(1, _MAX_ROUNDS + 1):
+    rounds = 0
+    while rounds < _MAX_ROUNDS:
+        rounds += 1
         expansion = _Expansion.create(likelihood, population[:size], np.exp(population[size:]), modes, normal)
         before, (population, covariance) = population, _maximize(expansion, population)
         modes = expansion.modes
@@ -225,7 +229,8 @@ def update_population(
 
 def _draw_pairs(rng: np.random.Generator, shape: tuple[int, int]) -> Float64:
     """Draw standard normal numbers for each person, in pairs of opposite sign: people x draws x parameters."""
-    half = rng.standard_normal((shape[0], _DRAWS // 2, shape[1]))
+    pairs = int(np.clip(_ALL_DRAWS // shape[0], *_DRAWS)) // 2
+    half = rng.standard_normal((shape[0], pairs, shape[1]))
     return np.concatenate([half, -half], axis=1)
 
 

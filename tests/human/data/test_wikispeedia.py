@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.errors import FileFormatError
+from curiograph.errors import FileFormatError, SettingError, UnknownNameError
 from curiograph.human.data.load import load_dataset
 from curiograph.human.data.wikispeedia import read_wikispeedia, resolve_back_clicks
 from support.people import list_labels
@@ -126,3 +126,26 @@ def resolve_slowly(clicks: list[str]) -> list[str] | None:
             return None
         del left[place - 1 : place + 1]
     return left
+
+
+def test_back_clicks_are_kept(wiki):
+    kept = load_dataset(wiki, back_clicks="keep")
+    assert list_labels(kept.walks)[0] == ["Oslo", "Rome", "Oslo", "Heavy_metal"]
+    assert (
+        list_labels(load_dataset(wiki / "paths_unfinished.tsv", back_clicks="keep").walks)[0]
+        == list_labels(kept.walks)[0]
+    )
+    with pytest.raises(UnknownNameError, match="back_clicks is 'drop'; the choices are resolve, keep"):
+        load_dataset(wiki, back_clicks="drop")
+    (wiki / "walks.txt").write_text("a,b\n")
+    with pytest.raises(SettingError, match=r"back_clicks is 'keep', but .* is not Wikispeedia"):
+        load_dataset(wiki / "walks.txt", back_clicks="keep")
+
+
+@given(st.lists(st.sampled_from("ABC<"), max_size=12))
+def test_kept_back_clicks_end_where_resolved_ones_do(clicks):
+    resolved, kept = (resolve_back_clicks(clicks, rule) for rule in ("resolve", "keep"))
+    assert (resolved is None) == (kept is None)
+    if resolved is not None:
+        assert len(kept) == len(clicks)
+        assert kept[-1:] == resolved[-1:]

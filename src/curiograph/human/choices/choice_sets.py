@@ -252,7 +252,10 @@ def _find_returns(
     """Select choices whose candidates include visited nodes; see `find_choices`."""
     last = windows.histories[:, -1]
     degrees = graph.degrees[last]
-    rows, nodes = np.repeat(np.arange(len(last)), degrees), graph.indices[concatenate_ranges(graph.indptr[last], degrees)]
+    rows, nodes = (
+        np.repeat(np.arange(len(last)), degrees),
+        graph.indices[concatenate_ranges(graph.indptr[last], degrees)],
+    )
     if windows.histories.shape[1] > 1:
         before = windows.histories[:, -2]
         known = np.flatnonzero(before >= 0)
@@ -281,7 +284,9 @@ def _find_returns(
     return choices, left_out
 
 
-def count_crossings(walks: Trajectories, sources: Int64, targets: Int64, users: Int64, positions: Int64) -> Int64:
+def count_crossings(
+    walks: Trajectories, sources: NDArray[Any], targets: NDArray[Any], users: Int64, positions: Int64
+) -> Int64:
     """Count how often a user went from one node to another, or back, before a position in the nodes of all walks.
 
     >>> walks = Trajectories.from_walks([["a", "b", "a", "c"], ["a", "b"]], users=["ann", "ann"])
@@ -290,7 +295,7 @@ def count_crossings(walks: Trajectories, sources: Int64, targets: Int64, users: 
     """
     size = len(walks.names)
 
-    def make_edges(begins: Int64, ends: Int64) -> Int64:
+    def make_edges(begins: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
         return np.asarray(np.minimum(begins, ends).astype(np.int64) * size + np.maximum(begins, ends))
 
     is_step = np.ones(len(walks.nodes), bool)

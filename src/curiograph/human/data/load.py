@@ -93,7 +93,9 @@ def load_dataset(
     known_reader = next((reader for reader in READERS.values() if path.name in reader.entry_files), None)
     if known_reader is None or any(value for value in table.values()):
         if back_clicks != "resolve":
-            raise SettingError(f"back_clicks is {quote_value(back_clicks)}, but {path} is not Wikispeedia; leave it out.")
+            raise SettingError(
+                f"back_clicks is {quote_value(back_clicks)}, but {path} is not Wikispeedia; leave it out."
+            )
         return read_trajectories(path, lenient=lenient, **table)
     return _read(known_reader, path, lenient, back_clicks)
 

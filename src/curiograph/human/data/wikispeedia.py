@@ -141,9 +141,7 @@ def _read_links(path: Path, articles: Container[str], bad_rows: BadRows) -> list
     return links
 
 
-def _read_games(
-    path: Path, articles: Container[str], bad_rows: BadRows, back_clicks: BackClicks
-) -> Iterator[_Game]:
+def _read_games(path: Path, articles: Container[str], bad_rows: BadRows, back_clicks: BackClicks) -> Iterator[_Game]:
     """Yield the games of a file; bad rows are left out."""
     for number, fields in _read_rows(path, GAME_FILES[path.name], bad_rows):
         user, time_text = fields[0].strip(), fields[1].strip()

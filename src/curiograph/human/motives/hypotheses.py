@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -176,9 +176,7 @@ def hypotheses(
         for index, (gain, behind, percentile, share) in zip(order.tolist(), estimates, strict=True)
     }
     user_names = [walks.user_names[int(user)] for user in users]
-    user_columns = {
-        name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()
-    }
+    user_columns = {name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()}
     found_weights = None
     if weights:
         features: dict[tuple[int, int | None], Float64] = {key: each.features for key, each in scored.items()}
@@ -334,7 +332,7 @@ def _score_chunk(shared: tuple[ChoiceSet, Sequence[Motive], bool], task: _Chunk)
     chunk = choices.rows(slice(task.start, task.stop))
     scores = models[task.model].score_candidates(chunk)
     ranks = chunk.rank(scores)
-    result: Result = {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
+    result: dict[str, Any] = {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
     if with_features:
         result["features"] = compute_features(models[task.model], chunk, scores)
     return result

@@ -16,22 +16,21 @@ from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.catalog import AgentMotive, MarkovMotive, Motive, PageRankMotive
 from curiograph.statistics.random_effects import PRIOR_MEAN_SCALE, PeopleLikelihood, find_modes
 
-MARKOV_SMOOTHING = 10.0
-"""Weight of popularity in the probabilities of the Markov motive, in steps."""
-_MIN_SHARE = 1e-6  # of PageRank relative to the largest of a choice, and of the probability of a step
+_MIN_PAGERANK = 1e-6  # relative to the largest of a choice
 
 
 def compute_features(motive: Motive, choices: ChoiceSet, scores: Float64) -> Float64:
     """Return the scores of a motive on the scale on which weights are estimated.
 
-    `degree` is log(1 + degree), `pagerank` the logarithm of PageRank, and `markov` the logarithm of the probability of a
-    step, (n + k share) / (all steps + k) with k = 10; all other motives keep their scores.
+    `degree` is log(1 + degree), `pagerank` the logarithm of PageRank, and `markov` log(1 + n), n being the number of
+    steps of other users from the last node to the candidate; all other motives keep their scores.
     """
     if isinstance(motive, PageRankMotive):
-        return np.log(np.maximum(scores, _MIN_SHARE))
+        return np.log(np.maximum(scores, _MIN_PAGERANK))
     if isinstance(motive, MarkovMotive) and motive.model is not None:
-        smoothed = replace(motive, model=replace(motive.model, k=MARKOV_SMOOTHING)).score_candidates(choices)
-        return np.log(np.maximum(smoothed, _MIN_SHARE))
+        rows, nodes, windows = choices.candidates.walks, choices.candidates.nodes, choices.windows
+        links = windows.histories[rows, -1].astype(np.int64) * choices.graph.num_nodes + nodes
+        return np.log1p(motive.model.links.look_up(links, windows.users[rows]))
     if isinstance(motive, AgentMotive) and isinstance(motive.agent, MaxDegreeAgent):  # or its opposite, MinDegreeAgent
         return np.sign(scores) * np.log1p(np.abs(scores))
     return scores
@@ -72,7 +71,11 @@ class ChoiceLogit(PeopleLikelihood):
 
     @classmethod
     def from_choices(
-        cls, features: Float64, offsets: Sequence[int] | Int64, chosen: Sequence[int] | Int64, people: Sequence[int] | Int64
+        cls,
+        features: Float64,
+        offsets: Sequence[int] | Int64,
+        chosen: Sequence[int] | Int64,
+        people: Sequence[int] | Int64,
     ) -> ChoiceLogit:
         """Sort choices by person; `people` holds the number of the person of each choice, from 0."""
         starts, counts = np.asarray(offsets)[:-1], np.diff(offsets)
@@ -98,7 +101,10 @@ class ChoiceLogit(PeopleLikelihood):
         return values
 
     def expand(self, parameters: Float64) -> tuple[Float64, Float64, Float64]:
-        return tuple(kernels.choice_logit.expand_log_likelihoods(*self._arrays, np.ascontiguousarray(parameters)))
+        value, gradient, information = kernels.choice_logit.expand_log_likelihoods(
+            *self._arrays, np.ascontiguousarray(parameters)
+        )
+        return value, gradient, information
 
     def evaluate_choices(self, weights: Float64) -> Float64:
         """Return the logarithm of the probability of each choice; `weights` are people x features."""
@@ -133,4 +139,5 @@ class ChoiceLogit(PeopleLikelihood):
         size = self.shape[1]
         pooled = replace(self, bounds=np.array([0, len(self.chosen)]))
         first = np.zeros((1, size)) if start is None else start[None, :]
-        return find_modes(pooled, np.zeros(size), np.full(size, prior_scale), first)[0][0]
+        modes, _ = find_modes(pooled, np.zeros(size), np.full(size, prior_scale), first)
+        return np.asarray(modes[0])

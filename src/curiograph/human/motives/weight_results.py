@@ -33,7 +33,7 @@ class MotiveWeight:
     spread: Estimate
     """Standard deviation of the weight over the population."""
     reliability: float
-    """Share of the variance of the estimated weights of people that is not error; near 1 if people can be told apart."""
+    """Share of the variance of the estimated weights of people that is no error; 1 if people can be told apart."""
     alone: Estimate
     """Bits per choice of held-out people above the uniform choice, with this motive alone."""
     adds: Estimate
@@ -191,7 +191,7 @@ class MotiveWeights(Mapping[str, MotiveWeight]):
 
 
 def plot_weights(motives: Mapping[str, MotiveWeight], people: Float64) -> Figure:
-    """Plot weights with 95 % intervals, with a dot for each person, and the bits that each motive adds to the others."""
+    """Plot weights with 95 % intervals and a dot for each person, and the bits that each motive adds to the others."""
     from curiograph.human.motives.results import COLOR_NAMES
     from curiograph.plotting import COLORS, create_figure, get_color
 

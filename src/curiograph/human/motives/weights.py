@@ -41,8 +41,8 @@ def estimate_weights(
     names : sequence of str
         Names of the motives.
     features : mapping from (motive, fold) to arrays
-        Feature of every candidate by number of motive and fold, from `compute_features`. Fold None holds the features of
-        motives fitted to all choices; further folds those of motives fitted to the choices of all other folds.
+        Feature of every candidate by number of motive and fold, from `compute_features`. Fold None holds the features
+        of motives fitted to all choices; further folds those of motives fitted to the choices of all other folds.
     choices : ChoiceSet
         The choices.
     people : array of ints
@@ -98,7 +98,9 @@ def estimate_weights(
     sums = sum_by_user(held_out, people)
     size = len(kept)
     personal, together, alone, without = sums[:, :1], sums[:, 1:2], sums[:, 2 : 2 + size], sums[:, 2 + size :]
-    estimates = estimate_means(np.column_stack([together, personal - together, alone, together - without]), counts, seed)
+    estimates = estimate_means(
+        np.column_stack([together, personal - together, alone, together - without]), counts, seed
+    )
     inflations = _compute_inflations(data.features)
     variances = population.people.var(axis=0)
     noise = np.mean(population.people_errors**2, axis=0)
@@ -141,8 +143,8 @@ def _test_weights(
 ) -> Float64:
     """Return the log-probability of each choice of the test people under several models.
 
-    Columns: weights of the person given the other half of its choices, averaged over their uncertainty; weights that all training people share; the
-    same with each motive alone; the same without each motive.
+    Columns: weights of the person given the other half of its choices, averaged over their uncertainty; weights that
+    all training people share; the same with each motive alone; the same without each motive.
     """
     people, size = test.shape
 

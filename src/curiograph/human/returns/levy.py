@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -176,9 +177,9 @@ def fit_levy_walks(
 ) -> LevyWalks:
     """Fit an edge-reinforced Levy walk to the steps of every person.
 
-    From node u, a person goes to node v with a probability proportional to d(u, v)^-exponent (1 + reinforcement n). d is
-    the number of links of the shortest path, and n the number of times that this person went from u to v or from v to u
-    before, in any of its walks. The parameters of people are log-normally distributed over the population.
+    From node u, a person goes to node v with a probability proportional to d(u, v)^-exponent (1 + reinforcement n). d
+    is the number of links of the shortest path, and n the number of times that this person went from u to v or from v
+    to u before, in any of its walks. The parameters of people are log-normally distributed over the population.
 
     Parameters
     ----------
@@ -200,8 +201,9 @@ def fit_levy_walks(
     Examples
     --------
     >>> import curiograph as cg
-    >>> walks = cg.human.Trajectories.from_walks([["music", "physics", "music", "physics"]] * 3, graph=cg.toys.library())
-    >>> fit_levy_walks(cg.toys.library(), walks).user_steps.tolist()
+    >>> g = cg.toys.library()
+    >>> walks = cg.human.Trajectories.from_walks([["music", "physics", "music", "physics"]] * 3, graph=g)
+    >>> fit_levy_walks(g, walks).user_steps.tolist()
     [3, 3, 3]
     """
     max_distance = _check_max_distance(max_distance)
@@ -246,7 +248,7 @@ def collect_steps(graph: Graph, walks: Trajectories, max_distance: int) -> tuple
         crossings: dict[int, dict[int, int]] = {}
         for number in walks_of[begin:end].tolist():
             nodes = walks.walk(number).tolist()
-            for source, target in zip(nodes[:-1], nodes[1:], strict=True):
+            for source, target in pairwise(nodes):
                 known = crossings.setdefault(source, {})
                 edges.extend((len(sources), node, count) for node, count in known.items())
                 repeats.append(known.get(target, 0))

@@ -61,7 +61,8 @@ class LevyChoices:
     def score(self, logs: Float64) -> Float64:
         """Return the logarithm of the weight of every candidate, d^-exponent (1 + reinforcement n)."""
         reinforcement, exponent = np.exp(logs)
-        return np.log1p(reinforcement * self.crossings) - exponent * self.log_distances
+        scores: Float64 = np.log1p(reinforcement * self.crossings) - exponent * self.log_distances
+        return scores
 
     def compute_gains(self, scores: Float64) -> Float64:
         """Return the bits of every choice above the uniform choice; scores are logarithms of weights."""

@@ -151,14 +151,16 @@ class Returns:
         return f"Returns({returns:,} of {steps:,} steps by {len(self.users):,} users)"
 
     def _repr_html_(self) -> str:
-        return render_result(repr(self), self.list_by_user(), {"distinct nodes": [each.value for each in self.distinct]})
+        return render_result(
+            repr(self), self.list_by_user(), {"distinct nodes": [each.value for each in self.distinct]}
+        )
 
 
 def measure_returns(walks: Trajectories, *, seed: int = 0) -> Returns:
     """Measure how often walks return to nodes, after how many steps, and how many distinct nodes they visit.
 
-    A return is a visit of a node that the same walk visited before; the return time is the number of steps since the last
-    visit. Walks of one visit have no step and are left out.
+    A return is a visit of a node that the same walk visited before; the return time is the number of steps since the
+    last visit. Walks of one visit have no step and are left out.
 
     Parameters
     ----------
@@ -206,12 +208,13 @@ def measure_returns(walks: Trajectories, *, seed: int = 0) -> Returns:
     share, back = estimate_means(np.column_stack([returned, went_back]).astype(np.float64), steps, seed)
     longest = _count_common_visits(walks, user_of_walk)
     new_nodes = np.cumsum(~is_return)
-    distinct = new_nodes - np.repeat(new_nodes[walks.offsets[:-1]] - 1, lengths)
+    distinct: Int64 = new_nodes - np.repeat(new_nodes[walks.offsets[:-1]] - 1, lengths)
     shown = place < longest
     cells = user_of[shown] * longest + place[shown]
 
     def tabulate(values: Any) -> Float64:
-        return np.bincount(cells, values[shown], size * longest).reshape(size, longest)
+        weights: Float64 = values[shown].astype(np.float64)
+        return np.asarray(np.bincount(cells, weights, size * longest), np.float64).reshape(size, longest)
 
     entries = tabulate(np.ones(len(place)))
     return Returns(
