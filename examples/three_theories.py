@@ -1,10 +1,10 @@
 """Measure one walk by the three theories of curiosity.
 
-The walk first goes around a square, which opens an information gap (igt) and is a linkage that moves in the plane (cct).
-The fifth node is linked to all four corners: it closes the gap, makes the network more compressible (cpt), and adds more
-links than fit in the plane, so the network rises to three dimensions. The sixth adds as many links as dimensions, and
-no way to move. Every further node has a single link and hangs loose: it adds two ways to move, because the dimension
-does not fall again. Prints a table and writes three_theories.png.
+The walk first goes around a square, which opens an information gap (igt) and is a linkage that moves in the plane
+(cct). The fifth node is linked to all four corners: it closes the gap, makes the network more compressible (cpt), and
+adds more links than fit in the plane, so the network rises to three dimensions. The sixth adds as many links as
+dimensions, and no way to move. Every further node has a single link and hangs loose: it adds two ways to move, because
+the dimension does not fall again. Prints a table and writes three_theories.png.
 """
 
 import sys
