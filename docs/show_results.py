@@ -17,7 +17,10 @@ from show_scale import format_plan, format_scale, format_sizes, format_walks
 import curiograph as cg
 from benchmarks.report import format_ratio, format_seconds
 from curiograph.leaderboard.results import format_leaderboard
+from curiograph.paper.experiment import format_table as format_rows
 from curiograph.paper.experiment import redraw_figures
+from curiograph.paper.motives import MotiveWeighting
+from curiograph.paper.returns import GameReturns
 from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.plotting.growth import build_step_curve
 
@@ -236,6 +239,25 @@ def _format_r(row: dict[str, Any]) -> str:
     return f"{row['r']:+.1%} ± {row['r_spread']:.1%}, {row['r_low']:+.1%} to {row['r_high']:+.1%}"
 
 
+def format_motives(run: dict[str, Any]) -> list[str]:
+    """Format the weights of motives."""
+    result = MotiveWeighting.from_dict(run)
+    size = f"{result.choices:,} choices by {result.users:,} players; 95 % intervals in parentheses."
+    return [*format_rows(result.table.columns, result.table.rows), "", f"{size} {result.answer}"]
+
+
+def format_returns(run: dict[str, Any]) -> list[str]:
+    """Format recurrence, the Levy walk and the comparison with motives."""
+    result = GameReturns.from_dict(run)
+    first, second = result.tables
+    size = f"{result.steps:,} steps by {result.users:,} players; 95 % intervals in parentheses."
+    compared = f"Motives and the Levy walk on the same {result.choices:,} choices of held-out players:"
+    return [
+        *format_rows(first.columns, first.rows), "", f"{size} {result.remarks[0]}", "", compared, "",
+        *format_rows(second.columns, second.rows),
+    ]  # fmt: skip
+
+
 def format_pairs(run: dict[str, Any]) -> list[str]:
     """Format the compressibility and the time of every pair heuristic by family."""
     families = list(dict.fromkeys(row["family"] for row in run["rows"]))
@@ -284,6 +306,8 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("scale walks", "scale", format_walks, DOCS / "scale.md"),
     ("scale plan", "scale", format_plan, DOCS / "scale.md"),
     ("pairs", "pairs", format_pairs, DOCS / "measure.md"),
+    ("motives", "motives", format_motives, DOCS / "weights.md"),
+    ("returns", "returns", format_returns, DOCS / "returns.md"),
 ]
 """The marker of each table, the stored run, the function that formats it, and the page."""
 
