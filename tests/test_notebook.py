@@ -48,7 +48,8 @@ def results() -> dict:
     }
 
 
-NAMES = ["graph", "walk", "growth", "growths", "survival", "groups", "score", "motives", "weights", "returns", "levy", "null models",
+NAMES = ["graph", "walk", "growth", "growths", "survival", "groups", "score", "motives", "weights",
+         "returns", "levy", "null models",
          "recommendations", "evaluation", "outcome", "prediction"]  # fmt: skip
 
 

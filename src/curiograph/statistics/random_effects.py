@@ -25,9 +25,9 @@ PRIOR_SPREAD_SCALE = 1.0
 """Scale of the Rayleigh prior of a spread, s exp(-s^2 / 2), which avoids a spread of zero (Chung et al. 2013)."""
 _NORMAL_QUANTILE = 1.959963984540054  # bounds of a 95 % interval, in standard deviations
 _DRAWS = (32, 256)  # least and most draws of the parameters of a person
-_ALL_DRAWS = 2**13  # draws of all people together, if there are between the least and the most of each
+_ALL_DRAWS = 2**12  # draws of all people together, if there are between the least and the most of each
 _INFLATION = 1.2  # of the standard deviations of these draws, so that their tails cover those of the posterior
-_POPULATIONS = (200, 1000)  # least and most draws of mean and spread
+_POPULATIONS = (200, 400)  # least and most draws of mean and spread
 _EVALUATED = 2**25  # numbers evaluated for all draws of mean and spread: bounds the time
 _MAX_ROUNDS = 12
 _TOLERANCE = 0.05  # change of mean and spread between two rounds, in standard errors
