@@ -17,7 +17,11 @@ from show_scale import format_plan, format_scale, format_sizes, format_walks
 import curiograph as cg
 from benchmarks.report import format_ratio, format_seconds
 from curiograph.leaderboard.results import format_leaderboard
+from curiograph.paper.experiment import format_table as format_rows
 from curiograph.paper.experiment import redraw_figures
+from curiograph.paper.meaning import Meaning
+from curiograph.paper.motives import MotiveWeighting
+from curiograph.paper.returns import GameReturns
 from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.plotting.growth import build_step_curve
 
@@ -105,6 +109,14 @@ def draw_log_to_figure() -> None:
         (RESULTS / "log_to_figure.svg").write_bytes((Path(folder) / "groups.svg").read_bytes())
 
 
+def draw_persistence() -> None:
+    """Draw the figure of the page "Meaning beside topology" with the code of this page."""
+    block = re.findall(r"```python\n(.*?)```", (DOCS / "meaning.md").read_text(), re.DOTALL)[0]
+    with TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", block], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        (RESULTS / "persistence.png").write_bytes((Path(folder) / "persistence.png").read_bytes())
+
+
 def draw_figures() -> None:
     """Draw all figures, those of stored runs from the stored data."""
     draw_walks()
@@ -112,6 +124,7 @@ def draw_figures() -> None:
     draw_walkers()
     copy_example_figures()
     draw_log_to_figure()
+    draw_persistence()
     for name in redraw_figures(RESULTS):
         print(f"show_results: drew {name}.png from {name}.json", file=sys.stderr)
 
@@ -233,8 +246,35 @@ def format_table2(run: dict[str, Any]) -> list[str]:
     ]
 
 
+def format_meaning(run: dict[str, Any]) -> list[str]:
+    """Format what the theories add to models with and without similarity."""
+    found = Meaning.from_dict(run)
+    size = f"{found.choices:,} choices by {found.users:,} users, {found.candidates:.0f} candidates on average"
+    head = f"Bits per choice of held-out users, with 95 % intervals over users; {size}."
+    return [head, "", *format_rows(found.table.columns, found.table.rows), "", *found.remarks]
+
+
 def _format_r(row: dict[str, Any]) -> str:
     return f"{row['r']:+.1%} ± {row['r_spread']:.1%}, {row['r_low']:+.1%} to {row['r_high']:+.1%}"
+
+
+def format_motives(run: dict[str, Any]) -> list[str]:
+    """Format the weights of motives."""
+    result = MotiveWeighting.from_dict(run)
+    size = f"{result.choices:,} choices by {result.users:,} players; 95 % intervals in parentheses."
+    return [*format_rows(result.table.columns, result.table.rows), "", f"{size} {result.answer}"]
+
+
+def format_returns(run: dict[str, Any]) -> list[str]:
+    """Format recurrence, the Levy walk and the comparison with motives."""
+    result = GameReturns.from_dict(run)
+    first, second = result.tables
+    size = f"{result.steps:,} steps by {result.users:,} players; 95 % intervals in parentheses."
+    compared = f"Motives and the Levy walk on the same {result.choices:,} choices of held-out players:"
+    return [
+        *format_rows(first.columns, first.rows), "", f"{size} {result.remarks[0]}", "", compared, "",
+        *format_rows(second.columns, second.rows),
+    ]  # fmt: skip
 
 
 def format_pairs(run: dict[str, Any]) -> list[str]:
@@ -284,7 +324,10 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("scale sizes", "scale", format_sizes, DOCS / "scale.md"),
     ("scale walks", "scale", format_walks, DOCS / "scale.md"),
     ("scale plan", "scale", format_plan, DOCS / "scale.md"),
+    ("meaning", "meaning", format_meaning, DOCS / "meaning.md"),
     ("pairs", "pairs", format_pairs, DOCS / "measure.md"),
+    ("motives", "motives", format_motives, DOCS / "weights.md"),
+    ("returns", "returns", format_returns, DOCS / "returns.md"),
 ]
 """The marker of each table, the stored run, the function that formats it, and the page."""
 

@@ -25,6 +25,7 @@ def results() -> dict:
         walks, users=[EVIL if n % 8 == 0 else f"{n % 8}" for n in range(24)], graph=graph
     )
     growths = cg.measure(graph, people)
+    motives = cg.human.hypotheses(graph, people, motives=["uniform", "igt"], burn_in=2, weights=True)
     ranks = {name: np.full((4, 1, 50), 0.5, np.float32) for name in ("pagerank", "igt")}
     outcome = Outcome("last", users=np.arange(50), ranks=ranks, fits={}, seed=0)
     return {
@@ -35,7 +36,10 @@ def results() -> dict:
         "survival": growths.gap_survival(),
         "groups": cg.compare_groups(growths, dict(zip(dict.fromkeys(growths.users), [EVIL, "b"] * 4, strict=True))),
         "score": cg.correlate_growth(growths, {user: n for n, user in enumerate(dict.fromkeys(growths.users))}),
-        "motives": cg.human.hypotheses(graph, people, motives=["uniform", "igt"], burn_in=2),
+        "motives": motives,
+        "weights": motives.weights,
+        "returns": cg.human.measure_returns(people),
+        "levy": cg.human.fit_levy_walks(graph, people),
         "null models": cg.human.compare_growth(graph, people, nulls=["shuffled"], steps=5),
         "recommendations": cg.recommend(graph, names[:2], k=3),
         "evaluation": cg.evaluate("random", [graph, graph], steps=5, episodes=40),
@@ -44,7 +48,8 @@ def results() -> dict:
     }
 
 
-NAMES = ["graph", "walk", "growth", "growths", "survival", "groups", "score", "motives", "null models",
+NAMES = ["graph", "walk", "growth", "growths", "survival", "groups", "score", "motives", "weights",
+         "returns", "levy", "null models",
          "recommendations", "evaluation", "outcome", "prediction"]  # fmt: skip
 
 

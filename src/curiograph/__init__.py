@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from curiograph.graph.graph import Graph as Graph
     from curiograph.graph.io.read import read_graph as read_graph
     from curiograph.graph.io.write import write_graph as write_graph
+    from curiograph.graph.similarity import Similarity as Similarity
     from curiograph.graph.splits import Split as Split
     from curiograph.graph.splits import read_split as read_split
     from curiograph.growth.covariates import GrowthCorrelations as GrowthCorrelations
@@ -74,6 +75,10 @@ if TYPE_CHECKING:
     from curiograph.growth.groups import GroupComparison as GroupComparison
     from curiograph.growth.groups import compare_groups as compare_groups
     from curiograph.growth.measure import measure as measure
+    from curiograph.growth.persistence import Persistence as Persistence
+    from curiograph.growth.persistence import Persistences as Persistences
+    from curiograph.growth.persistence import PersistentGap as PersistentGap
+    from curiograph.growth.persistence import measure_persistence as measure_persistence
     from curiograph.growth.plots import animate_walk as animate_walk
     from curiograph.growth.plots import plot_walk as plot_walk
     from curiograph.growth.records import Gap as Gap
@@ -134,11 +139,13 @@ _HOMES = {
     "graph.graph": ["Graph"],
     "graph.io.read": ["read_graph"],
     "graph.io.write": ["write_graph"],
+    "graph.similarity": ["Similarity"],
     "graph.splits": ["Split", "read_split"],
     "growth.covariates": ["GrowthCorrelations", "correlate_growth"],
     "growth.gap_loops": ["gap_loops"],
     "growth.groups": ["GroupComparison", "compare_groups"],
     "growth.measure": ["measure"],
+    "growth.persistence": ["Persistence", "Persistences", "PersistentGap", "measure_persistence"],
     "growth.plots": ["animate_walk", "plot_walk"],
     "growth.records": ["Gap", "Growth", "Growths"],
     "growth.survival": ["GapSurvival"],

@@ -6,6 +6,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from scipy.sparse import csr_array
+
 from curiograph.agents.evaluate import evaluate
 from curiograph.centrality.pagerank import pagerank
 from curiograph.centrality.push import pagerank_top
@@ -14,8 +16,10 @@ from curiograph.exploration.gym_env import ExplorationEnv
 from curiograph.exploration.gym_vector_env import ExplorationVectorEnv
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
+from curiograph.graph.similarity import Similarity
 from curiograph.graph.toys import grid, library
 from curiograph.growth.measure import measure
+from curiograph.growth.persistence import measure_persistence
 from curiograph.human.null_models.compare import compare_growth
 from curiograph.human.null_models.models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories
@@ -41,6 +45,10 @@ def warm_up() -> float:
     measure(library(), ["music", "physics", "chemistry"], pairs="best")
     heavy = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0)])
     rate_distortion(heavy)
+    measure(Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5)]), [0, 1, 2], weighted=True)
+    measure_persistence(Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5)]), [0, 1, 2])
+    Similarity.from_embeddings(heavy, [[1.0], [2.0], [3.0]]).compute_pairs([0], [1])
+    Similarity.from_embeddings(heavy, csr_array([[1.0], [2.0], [3.0]])).compute_pairs([0], [1])
     for graph in (library(), weighted, heavy, Graph.from_edges([(0, 1)], directed=True)):
         labels = graph.labels[:2]
         pagerank(graph, history=labels)

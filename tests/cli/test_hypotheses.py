@@ -137,3 +137,34 @@ def test_opposed_motives_are_in_text_and_json(run, tmp_path):
     found = run(*arguments, "--json").document["motives"]
     assert "degree" in found["opposed"]
     assert next(fit for fit in found["motives"] if fit["name"] == "degree")["opposed"]
+
+
+def test_texts_add_a_motive(run, walks, tmp_path):
+    texts = tmp_path / "texts.tsv"
+    graph = cg.toys.library()
+    texts.write_text("".join(f"{label}\t{label} {graph.neighbors(label)[0]}\n" for label in graph.labels))
+    line = ("hypotheses", "toy:library", walks, *SHORT, "--no-growth", "--json")
+    names = [fit["name"] for fit in run(*line, "--texts", texts).document["motives"]["motives"]]
+    assert "similarity" in names
+    missing = run(*line, "--texts", tmp_path / "none.tsv")
+    assert missing.code == 2
+    assert "no such file" in missing.err
+
+
+def test_weights_and_returns(run, walks, tmp_path):
+    out = tmp_path / "found.csv"
+    options = ("--burn-in", "2", "--no-growth", "--weights", "--returns", "--out", out)
+    done = run("hypotheses", "toy:library", walks, *options)
+    assert done.code == 0, done.err
+    for word in ("weights over all motives at once", "mean weight", "levy", "reliability"):
+        assert word in done.out
+    assert "All motives together explain choices" in " ".join(done.out.split())
+    rows = list(csv.DictReader((tmp_path / "found-weights.csv").read_text().splitlines()))
+    assert {"user", "motive", "weight", "weight_low", "weight_high"} <= set(rows[0])
+    assert {row["motive"] for row in rows} == {"degree", "pagerank", "igt", "cpt", "cct", "markov", "levy"}
+    document = run("hypotheses", "toy:library", walks, *options[:-2], "--json").document["motives"]
+    assert len(document["weights"]["per_user"]) == len(rows)
+    assert next(fit["p_g"] for fit in document["motives"] if fit["name"] == "levy") is None
+    refused = run("hypotheses", "toy:library", walks, *options[:-2], "--agent", "igt-rg")
+    assert refused.code == 2
+    assert "agent 'igt-rg' scores unvisited nodes only" in refused.err

@@ -130,7 +130,7 @@ def test_measure_compares_groups(run: Run, links: Path, log: Path, tmp_path: Pat
     [
         (("--group", "condition"), "condition"),
         (("--group", "group", "--table", "users"), "give one of them"),
-        (("--table", "people"), "--table is 'people'; the choices are steps, gaps, users"),
+        (("--table", "people"), "--table is 'people'; the choices are steps, gaps, users, persistence"),
         (("--steps", "4"), "give --group COLUMN with it"),
         (("--group", "group", "--steps", "1"), "steps is 1"),
     ],
@@ -140,3 +140,33 @@ def test_bad_options_of_people(run: Run, links: Path, log: Path, arguments: tupl
     assert done.code == 2
     assert words in done.err
     assert run("measure", str(links), "--walk", "a,b", "--table", "users").code == 2
+
+
+def test_measure_by_meaning(run: Run, links: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.tsv"
+    graph = cg.read_graph(links)
+    texts.write_text(
+        "".join(f"{label}\tword{number % 2} word{number % 3}\n" for number, label in enumerate(graph.labels))
+    )
+    walks = tmp_path / "by-meaning.txt"
+    walks.write_text("a,b,c,d\na,b\n")
+    similarity = cg.Similarity.from_texts(graph, cg.human.read_texts(texts, graph))
+    weighted = similarity.weigh(graph)
+    found = run("measure", str(links), "--walk", "a,b,c,d", "--texts", str(texts), "--json").document
+    wanted = cg.measure(weighted, ["a", "b", "c", "d"], weighted=True)
+    assert found["compressibility"] == pytest.approx(wanted.compressibility.tolist())
+    line = ("measure", str(links), "--walks", str(walks), "--table", "persistence")
+    rows = run(*line, "--texts", str(texts), "--json").document["walks"]
+    persistence = cg.measure_persistence(weighted, [["a", "b", "c", "d"], ["a", "b"]])
+    assert [row["total_persistence"] for row in rows] == persistence.columns()["total_persistence"]
+    assert run(*line, "--texts", str(texts), "--out", str(tmp_path / "diagram.svg")).code == 0
+    assert run(*line, "--texts", str(texts), "--out", str(tmp_path / "walks.csv")).code == 0
+    assert len((tmp_path / "walks.csv").read_text().splitlines()) == 3
+    without = run(*line)
+    assert without.code == 2
+    assert "has no weights" in without.err
+    assert run("measure", str(links), "--walk", "a,b", "--weighted").code == 2
+    (tmp_path / "bad.tsv").write_text("nobody\ttext\n")
+    bad = run("measure", str(links), "--walk", "a,b", "--texts", str(tmp_path / "bad.tsv"))
+    assert bad.code == 2
+    assert "no node 'nobody'" in bad.err

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from curiograph.graph.generators import generate
 from curiograph.human.prediction.predict import Effort
-from curiograph.paper import diffusion, examples, table2
+from curiograph.human.returns.levy import simulate_levy_walks
+from curiograph.paper import diffusion, examples, motives, returns, table2
 from curiograph.paper.people import Settings
 from curiograph.paper.published import TABLE2
 from curiograph.parallel import resolve_engine
@@ -64,3 +67,35 @@ def test_titles_are_escaped_in_tables():
 
 def test_published_values():
     assert [TABLE2[name]["igt+cpt"][0] for name in ("movielens", "books", "wikispeedia")] == [0.079, 0.096, 0.322]
+
+
+@pytest.fixture(scope="module")
+def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Games in the layout of Wikispeedia, by players who go back to pages."""
+    folder = tmp_path_factory.mktemp("data") / "wikispeedia"
+    folder.mkdir()
+    graph = generate("ws", nodes=30, seed=0)
+    (folder / "articles.tsv").write_text("".join(f"a{node}\n" for node in range(30)))
+    (folder / "links.tsv").write_text("".join(f"a{a}\ta{b}\n" for a, b in graph.to_networkx().to_directed().edges))
+    walks = simulate_levy_walks(graph, [3.0] * 12, [20.0] * 12, 14)
+    lines = []
+    for number in range(24):
+        path = ";".join(f"a{node}" for node in walks.walk(number % 12))
+        lines.append(f"ip{number % 12}\t{number}\t9\t{path};<\ta0\ttimeout\n")
+    (folder / "paths_unfinished.tsv").write_text("".join(lines))
+    return folder.parent
+
+
+@pytest.mark.parametrize("experiment", [motives, returns])
+def test_weights_and_returns_are_stored_and_redrawn(games, tmp_path, experiment):
+    settings = experiment.Settings(motives=("uniform", "degree", "markov"), max_games=20)
+    result = experiment.run(settings, games)
+    document = json.loads(json.dumps(result.to_dict()))
+    again = type(result).from_dict(document)
+    assert again.to_markdown() == result.to_markdown()
+    assert "| markov |" in result.to_markdown()
+    again.save_plot(tmp_path / "figure.png")
+    assert result.sections
+    if experiment is returns:
+        assert "| levy |" in result.to_markdown()
+        assert result.measures["share"].value > 0.1

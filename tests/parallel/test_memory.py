@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,6 +32,12 @@ def test_results_that_do_not_fit_into_memory_are_rejected_after_the_first_task(m
         run_job(job, resolve_engine(workers=workers))
     assert str(error.value) == "this needs about 12 MiB of memory, and 10 MiB is available; take fewer walks."
     assert len(run_job(a_job(allocate, range(9)), resolve_engine(workers=workers))) == 9
+
+
+def test_results_of_unequal_tasks_are_estimated_by_their_sizes(monkeypatch):
+    monkeypatch.setattr(memory, "get_available_memory", lambda: 2 * 2**20)
+    job = replace(a_job(allocate), task_sizes=[100] + [1] * 11)  # 1.11 MiB, not 12
+    assert len(run_job(job, resolve_engine(workers=1))) == 12
 
 
 def test_results_that_do_not_fit_on_the_disk_are_rejected(tmp_path, monkeypatch):

@@ -26,6 +26,7 @@ from curiograph.graph.io.write import write_graph
 from curiograph.human.data.books import read_books
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.movielens import read_movielens
+from curiograph.human.data.texts import read_texts
 from curiograph.human.data.trajectory_file import read_trajectories
 from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.trajectories import Trajectories
@@ -283,7 +284,10 @@ READERS = {
     "packed": Reader("e.csv.gz", _packed(_EVENTS, _WALKS), lambda path: sound_data(read_trajectories(path))),
     "articles": _wikispeedia("articles.tsv", _ARTICLES),
     "links": _wikispeedia("links.tsv", _LINKS),
+    "categories": _wikispeedia("categories.tsv", "# categories\nA\tsubject.B.C_D\n%C3%89ire\tsubject.E\n"),
     "games": _wikispeedia("paths_finished.tsv", _GAMES),
+    "texts": Reader("texts.tsv", _texts("node\ttext\n0\tred apple\n%31\tpear\n", '0,red\n1,"a, b"\n'),
+                    lambda path: read_texts(path, cg.toys.cycle(4), lenient=True)),
     "ratings": _movielens("ratings.csv", _RATINGS, ("movies.csv", _TITLES)),
     "titles": _movielens("movies.csv", _TITLES, ("ratings.csv", _RATINGS)),
     "ratings-100k": _movielens("u.data", "1\t10\t4\t964\n1\t20\t3\t965\n"),

@@ -66,7 +66,7 @@ def complete_fallbacks() -> list[str]:
 
 def complete_tables() -> list[str]:
     """Rows of the tables of `measure`."""
-    return ["steps", "gaps", "users"]
+    return ["steps", "gaps", "users", "persistence"]
 
 
 def complete_engines() -> list[str]:

@@ -25,6 +25,7 @@ from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     from curiograph.human.motives.results import Motives
+    from curiograph.human.motives.weight_results import MotiveWeights
     from curiograph.human.null_models.results import GrowthComparison
     from curiograph.statistics.bootstrap import Estimate
 
@@ -52,6 +53,13 @@ def hypotheses(
             help="Reward of these agents: igt, cpt, cct or a weighted sum.", autocompletion=completion.complete_rewards
         ),
     ] = "igt",
+    texts: options.Texts = None,
+    weights: Annotated[
+        bool, typer.Option("--weights", help="Estimate weights over all motives at once, for every person.")
+    ] = False,
+    returns: Annotated[
+        bool, typer.Option("--returns", help="Count returns to visited nodes as choices, and test a Levy walk.")
+    ] = False,
     burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that is used.")] = 3,
     steps: Annotated[int, typer.Option(help="Length of the walks whose growth is compared.")] = 10,
     most: Annotated[int, typer.Option("--walks", help="Maximum number of walks whose growth is compared.")] = 1000,
@@ -80,7 +88,8 @@ def hypotheses(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="File for the result: .json, or .csv, .png, .svg, .pdf with growth in a second file NAME-growth."
+            help="File for the result: .json, or .csv, .png, .svg, .pdf with growth in a second file NAME-growth, and "
+            "weights of people in NAME-weights."
         ),
     ] = None,
     json: options.Json = False,
@@ -106,11 +115,22 @@ def hypotheses(
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     people = options.read_people(walks, g, lenient=lenient, no_header=no_header, **table).on(g)
     options.show_skipped(people.skipped, quiet)
+    similarity = None if texts is None else options.read_similarity(texts, g, lenient=lenient)
     growth: GrowthComparison | None = None
     growth_error = ""
     with show_progress(quiet) as progress, backend.connect():
         shared: Any = {"seed": seed, "engine": backend, "progress": progress}
-        motives = compare_motives(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **shared)
+        motives = compare_motives(
+            g,
+            people,
+            agents=agent or [],
+            reward=reward,
+            similarity=similarity,
+            burn_in=burn_in,
+            weights=weights,
+            returns=returns,
+            **shared,
+        )
         if not no_growth:
             try:
                 growth = compare_growth(g, people, nulls=null or DEFAULT_NULLS, steps=steps, most=most, **shared)
@@ -121,15 +141,25 @@ def hypotheses(
     if out is not None and growth is not None and out.suffix.lower() != ".json":
         second = out.with_name(f"{out.stem}-growth{out.suffix}")
         write_result(second, document, lambda: list_rows(growth.columns()), lambda: growth.plot().axes[0])
+    found_weights = motives.weights
+    if out is not None and found_weights is not None and out.suffix.lower() != ".json":
+        third = out.with_name(f"{out.stem}-weights{out.suffix}")
+        write_result(
+            third, document, lambda: list_rows(found_weights.list_by_user()), lambda: found_weights.plot().axes[0]
+        )
     if growth_error:
         print_remark(f"growth is left out: {growth_error} Give --steps to compare it.", quiet)
     if json:
         show_json(document)
         return
     _show_motives(motives)
+    if found_weights is not None:
+        _show_weights(found_weights)
     if growth is not None:
         _show_growth(growth)
     print(motives.answer)
+    if found_weights is not None:
+        print(found_weights.answer)
     left_out = ", ".join(f"{reason}: {count:,}" for reason, count in motives.left_out.items() if count)
     if left_out:
         print_remark(f"steps left out because they are not choices between candidates: {left_out}", quiet)
@@ -162,6 +192,35 @@ def _show_motives(motives: Motives) -> None:
     )
     size = f"{motives.choices:,} choices by {len(motives.users):,} users"
     show_table(f"bits per choice better than chance: {size}", columns, rows)
+
+
+def _show_weights(weights: MotiveWeights) -> None:
+    rows = [
+        [
+            weight.name,
+            *_format_estimate(weight.mean),
+            *_format_estimate(weight.spread),
+            weight.reliability,
+            *_format_estimate(weight.alone),
+            *_format_estimate(weight.adds),
+            weight.inflation,
+        ]
+        for weight in weights.values()
+    ]
+    columns = (
+        "motive",
+        "mean weight",
+        "95 %",
+        "spread",
+        "95 %",
+        "reliability",
+        "bits alone",
+        "95 %",
+        "bits added",
+        "95 %",
+        "inflation",
+    )
+    show_table(f"weights over all motives at once: {len(weights.users):,} users", columns, rows)
 
 
 def _show_growth(growth: GrowthComparison) -> None:

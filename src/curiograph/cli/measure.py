@@ -59,10 +59,15 @@ def measure(
             "best, all, edges, joint, joint-self, stationary or single."
         ),
     ] = "auto",
+    weighted: Annotated[
+        bool, typer.Option("--weighted", help="Compute compressibility with the weights of edges.")
+    ] = False,
+    texts: options.Texts = None,
     table: Annotated[
         str,
         typer.Option(
-            help="Rows of the result for --walks: steps, gaps (with censored lifetimes) or users.",
+            help="Rows of the result for --walks: steps, gaps (with censored lifetimes), users, or persistence of gaps "
+            "over the weights of edges, such as the similarities of --texts (one row per walk).",
             autocompletion=completion.complete_tables,
         ),
     ] = "steps",
@@ -122,18 +127,30 @@ def measure(
     if group is None and steps is not None:
         raise SettingError("--steps is the number of nodes at which groups are compared; give --group COLUMN with it.")
     g = options.open_graph(graph, directed)
+    if texts is not None:
+        g, weighted = options.read_similarity(texts, g, lenient=lenient).weigh(g), True
     kept = list(dict.fromkeys([*(keep or []), *([] if group is None else [group])]))
     people: Any
     if walks is not None:
         people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
     else:
-        texts = options.read_walk_file(walk_file) if walk_file is not None else options.split_labels(walk or "")
-        people = [options.LabelReader(g).known_walk(texts, lenient)]
+        labels = options.read_walk_file(walk_file) if walk_file is not None else options.split_labels(walk or "")
+        people = [options.LabelReader(g).known_walk(labels, lenient)]
+    if table == "persistence":
+        from curiograph.growth.persistence import measure_persistence
+
+        found = measure_persistence(g, people, lenient=lenient)
+        options.show_skipped(found.walkers.skipped, quiet)
+        document = found.to_dict() if json or (out is not None and out.suffix.lower() == ".json") else {}
+        write_result(out, document, lambda: list_rows(found.columns()), found.plot)
+        _show_rows(*list_rows(found.columns()), document if json else None, quiet)
+        return
     with show_progress(quiet) as progress:
         settings: Any = {
             "max_dim": max_dim,
             "compressibility": not no_compressibility,
             "pairs": pairs,
+            "weighted": weighted,
             "lenient": lenient,
         }
         parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
@@ -219,7 +236,12 @@ def _report_table(growths: Growths, table: str, seed: int, out: Path | None, jso
     document = {table: [dict(zip(names, row, strict=True)) for row in rows], "skipped": growths.skipped.to_dict()}
     plot = (lambda: growths.gap_survival(seed=seed).plot()) if table == "gaps" else growths.plot
     write_result(out, document, lambda: (names, rows), plot)
-    if json:
+    _show_rows(names, rows, document if json else None, quiet)
+
+
+def _show_rows(names: list[str], rows: list[tuple[Any, ...]], document: dict[str, Any] | None, quiet: bool) -> None:
+    """Show a document, or the first rows of a table if it is None."""
+    if document is not None:
         show_json(document)
         return
     show_table("", names, rows[:_MAX_ROWS])

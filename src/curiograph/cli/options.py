@@ -16,6 +16,7 @@ from curiograph.errors import FileFormatError, SettingError, UnknownNameError, U
 
 if TYPE_CHECKING:
     from curiograph.graph.graph import Graph
+    from curiograph.graph.similarity import Similarity
     from curiograph.human.trajectories import Trajectories
     from curiograph.skipped import Skipped
 
@@ -108,6 +109,10 @@ NoHeader = Annotated[
 Lenient = Annotated[
     bool, typer.Option("--lenient", help="Drop bad rows and visits of unknown nodes, and report their number.")
 ]
+Texts = Annotated[
+    Path | None,
+    typer.Option(help="File with a node, a tab and a text about it in each line, to compare nodes by meaning."),
+]
 History = Annotated[str | None, typer.Option(help="Labels of visited nodes, separated by commas.")]
 Histories = Annotated[
     Path | None, typer.Option(help="File with one history per line, or a table of events; - reads stdin.")
@@ -183,6 +188,14 @@ def read_people(path: Path, graph: Graph, *, lenient: bool, no_header: bool = Fa
     walks = read_trajectories(path, graph=graph, lenient=lenient, header=header, keep=keep, **table).walks
     check_nodes(walks, graph, path, lenient)
     return walks
+
+
+def read_similarity(path: Path, graph: Graph, *, lenient: bool) -> Similarity:
+    """Read texts about nodes from a file, and compare the nodes by them."""
+    from curiograph.graph.similarity import Similarity
+    from curiograph.human.data.texts import read_texts
+
+    return Similarity.from_texts(graph, read_texts(path, graph, lenient=lenient))
 
 
 def read_histories(path: Path, graph: Graph, quiet: bool, *, lenient: bool, **table: Any) -> Trajectories:

@@ -45,6 +45,7 @@ Only = Annotated[
     ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Few choices, short training and few trials.")]
+Games = Annotated[int | None, typer.Option(help="Maximum number of games of Wikispeedia. Default: all.", min=1)]
 Run = Annotated[
     Path, typer.Option(help="Folder for agents, walkers and fits; rerun the command to resume an interrupted job.")
 ]
@@ -295,6 +296,75 @@ def examples(
     _reproduce(lambda progress: experiment.run(settings, count, source, backend, progress), out, json, quiet)
 
 
+@app.command("meaning")
+def meaning(
+    source: Source = None,
+    games: Games = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """What curiosity adds to models of human choices, given the similarity of articles (Wikispeedia)."""
+    from curiograph.paper import meaning as experiment
+    from curiograph.parallel import resolve_engine
+
+    _check_output(out, run)
+    settings = experiment.Settings(max_games=games, seed=seed)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+
+
+@app.command("motives")
+def motives(
+    source: Source = None,
+    games: Games = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Weights over several motives at once, for players of Wikispeedia."""
+    from curiograph.paper import motives as experiment
+    from curiograph.parallel import resolve_engine
+
+    _check_output(out, run)
+    settings = experiment.Settings(max_games=games, seed=seed)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+
+
+@app.command("returns")
+def returns(
+    source: Source = None,
+    games: Games = None,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Returns to visited pages by players of Wikispeedia: recurrence, Levy walks, and motives."""
+    from curiograph.paper import returns as experiment
+    from curiograph.parallel import resolve_engine
+
+    _check_output(out, run)
+    settings = experiment.Settings(max_games=games, seed=seed)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+
+
 @app.command("all")
 def reproduce_all(
     source: Source = None,
@@ -313,11 +383,16 @@ def reproduce_all(
     commands: list[Callable[..., None]] = [partial(each, **parallel) for each in (table1, lengths, sizes)]
     commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
     commands += [partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples)]
+    commands += [partial(each, source=source, **parallel) for each in (motives, returns)]
+    commands.append(partial(meaning, source=source, games=3000 if quick else None, **parallel))
     with redirect_stdout(io.StringIO()) if json else nullcontext():  # print one document, not one per command
         for command in commands:
             command(seed=seed, out=out, quiet=quiet)
     if json:
-        names = ("table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples")
+        names = (
+            "table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples", "motives",
+            "returns", "meaning",
+        )  # fmt: skip
         show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 
 

@@ -400,6 +400,27 @@ class Graph:
         indptr, indices, _ = symmetrize_csr(*build_csr(low, high, None, self.num_nodes))
         return Graph(indptr, indices, names=self.names)
 
+    @cached_property
+    def skeleton_weights(self) -> Float64:
+        """Weight of every entry of `skeleton.indices`: the larger one of both directions; 1 without weights.
+
+        >>> Graph.from_edges([(0, 1, 0.5), (1, 0, 0.75), (1, 2, 0.25)], directed=True).skeleton_weights.tolist()
+        [0.75, 0.75, 0.25, 0.25]
+        """
+        rows = self.skeleton
+        if self.weights is None:
+            return freeze_array(np.ones(len(rows.indices)))
+        if not self.directed:
+            return self.weights
+        size = self.num_nodes
+        keys = np.repeat(np.arange(size, dtype=np.int64), rows.degrees) * size + rows.indices
+        source = np.repeat(np.arange(size, dtype=np.int64), self.degrees)
+        weights = np.zeros(len(keys))
+        for slots in (source * size + self.indices, self.indices.astype(np.int64) * size + source):
+            places = np.searchsorted(keys, slots)  # each entry once, so that the assignment is well defined
+            weights[places] = np.maximum(weights[places], self.weights)
+        return freeze_array(weights)
+
     def subgraph(self, labels: Iterable[Hashable]) -> Graph:
         """The subgraph induced by some nodes, in the order of this graph.
 

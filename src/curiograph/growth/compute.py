@@ -11,7 +11,7 @@ from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
 from curiograph.rewards.cct import compute_step_flexibility, count_conformable
-from curiograph.rewards.cpt import compute_step_compressibility
+from curiograph.rewards.cpt import compute_step_compressibility, compute_weighted_compressibility
 from curiograph.rewards.igt import GapTracker
 from curiograph.rewards.pairs import FixedPairs
 from curiograph.rewards.topology import compute_persistence
@@ -64,8 +64,11 @@ def compute_growth(
     max_dim: int = 1,
     compressibility: bool = True,
     pairs: FixedPairs = "auto",
+    weighted: bool = False,
 ) -> GrowthArrays:
     """Compute the growth of walks given by the positions of their first visits; walk i is `offsets[i]:offsets[i + 1]`.
+
+    If `weighted`, compressibility takes the weights of edges into account.
 
     >>> from curiograph.graph.toys import cycle
     >>> growth = compute_growth(cycle(4), np.array([0, 1, 2, 3, 1], np.int32), np.array([0, 4, 5]))
@@ -88,7 +91,11 @@ def compute_growth(
     last = np.where(closings == OPEN, np.iinfo(np.int64).max, closings)
     bits = np.full(len(nodes), np.nan)
     if compressibility:
-        bits = compute_step_compressibility(stack, nodes, offsets, pairs)
+        bits = (
+            compute_weighted_compressibility(graph, nodes, offsets, pairs)
+            if weighted
+            else compute_step_compressibility(stack, nodes, offsets, pairs)
+        )
     dimension, freedom = compute_step_flexibility(stack, nodes, offsets)
     return GrowthArrays(
         offsets=offsets,

@@ -10,7 +10,7 @@ from typing import Any, get_args, overload
 import numpy as np
 
 from curiograph.arrays import Int64
-from curiograph.errors import WalkError
+from curiograph.errors import GraphError, WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.growth.compute import GrowthArrays, compute_growth
@@ -44,6 +44,7 @@ def measure(
     max_dim: int = ...,
     compressibility: bool = ...,
     pairs: FixedPairs = ...,
+    weighted: bool = ...,
     lenient: bool = ...,
 ) -> Growth: ...
 @overload
@@ -54,6 +55,7 @@ def measure(
     max_dim: int = ...,
     compressibility: bool = ...,
     pairs: FixedPairs = ...,
+    weighted: bool = ...,
     lenient: bool = ...,
     engine: EngineName | Engine = ...,
     workers: int | None = ...,
@@ -68,6 +70,7 @@ def measure(
     max_dim: int = 1,
     compressibility: bool = True,
     pairs: FixedPairs = "auto",
+    weighted: bool = False,
     lenient: bool = False,
     engine: EngineName | Engine = "local",
     workers: int | None = None,
@@ -80,7 +83,7 @@ def measure(
     Parameters
     ----------
     graph : Graph
-        The graph that was walked on; the direction and the weights of its edges are ignored.
+        The graph that was walked on; the direction of its edges is ignored, and so are their weights unless `weighted`.
     walk : sequence of labels, Walk, list of these, Trajectories or Dataset
         Labels in order of visit. Only the first visit of a node counts, and consecutive nodes need not be neighbors. A
         list of walks is measured at once, and so are all walks of `Trajectories` or of a `Dataset`, which keep their
@@ -93,6 +96,10 @@ def measure(
         Pairs of clusters that compressibility evaluates at every merge, see `rate_distortion`. By default all pairs up
         to 100 visited nodes, as the reward `cpt` does, and beyond the best of several heuristics. The curve of a longer
         walk may therefore rise at 101 nodes, which a warning reports; "best" is one method for the whole curve.
+    weighted : bool
+        Compute compressibility with the weights of edges, for example similarities, as `cg.compressibility` does for
+        the visited subgraph: self-loops have weight 1, and of two directions the larger weight counts. Gaps,
+        components and edges are those of the unweighted subgraph; `measure_persistence` measures gaps over weights.
     lenient : bool
         Drop visits of nodes that are not in the graph, and walks without any other visits, instead of raising
         UnknownNodeError. `Growth.outside` and `Growths.skipped` count them.
@@ -133,7 +140,32 @@ def measure(
     as_graph(graph)
     max_dim = check_integer("max_dim", max_dim, 1, "give 1 or a higher whole number")
     check_pairs(pairs, get_args(FixedPairs))
+    if weighted and graph.weights is None:
+        raise GraphError(
+            "the graph has no weights; give a weighted graph, such as Similarity.from_texts(graph).weigh(graph) "
+            "(--texts FILE on the command line), or leave out weighted."
+        )
     used_engine = resolve_engine(engine, workers, address, run)
+    visits, walkers, is_single = read_visits(graph, walk, lenient)
+    _report_change_of_method(visits.offsets, compressibility, pairs)
+    if is_single and run is None:
+        grown = compute_growth(
+            graph,
+            visits.nodes,
+            visits.offsets,
+            max_dim=max_dim,
+            compressibility=compressibility,
+            pairs=pairs,
+            weighted=weighted,
+        )
+        return Growths(graph, grown, walkers)[0]
+    results = run_job(_make_job(graph, visits, max_dim, compressibility, pairs, weighted), used_engine, progress)
+    growths = Growths(graph, concatenate_results(visits, results), walkers)
+    return growths[0] if is_single else growths
+
+
+def read_visits(graph: Graph, walk: Any, lenient: bool) -> tuple[Visits, Walkers, bool]:
+    """Return the first visits of walks as `measure` takes them, who took them, and whether it is a single walk."""
     recorded = getattr(walk, "walks", walk)  # of a Dataset
     if isinstance(recorded, RecordedWalks):
         is_single = False
@@ -150,15 +182,7 @@ def measure(
         else:
             visits = find_visits(graph, [walk] if is_single else walk, lenient=lenient)
         visits, walkers = _drop_empty_walks(visits, _number_walkers(visits), lenient)
-    _report_change_of_method(visits.offsets, compressibility, pairs)
-    if is_single and run is None:
-        grown = compute_growth(
-            graph, visits.nodes, visits.offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs
-        )
-        return Growths(graph, grown, walkers)[0]
-    results = run_job(_make_job(graph, visits, max_dim, compressibility, pairs), used_engine, progress)
-    growths = Growths(graph, concatenate_results(visits, results), walkers)
-    return growths[0] if is_single else growths
+    return visits, walkers, is_single
 
 
 def _report_change_of_method(offsets: Int64, compressibility: bool, pairs: FixedPairs) -> None:
@@ -241,17 +265,22 @@ def _is_walk(graph: Graph, item: Any) -> bool:
 STEP_ARRAYS = ("betti", "edges", "bits", "dimension", "freedom")
 """Arrays of `GrowthArrays` that a task computes, with a row per step; part of the key of a stored job."""
 SharedInput = tuple[Graph, Visits, int, bool, FixedPairs]
-"""Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`."""
+"""Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`.
+
+The graph has weights if they count."""
 
 
-def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool, pairs: FixedPairs) -> Job:
+def _make_job(
+    graph: Graph, visits: Visits, max_dim: int, compressibility: bool, pairs: FixedPairs, weighted: bool
+) -> Job:
     lengths = np.diff(visits.offsets).astype(float)
     tasks = list(split_by_size(lengths**3 if compressibility else 100 * lengths, _TASK_COST))
     skeleton = graph.skeleton
+    weights = graph.skeleton_weights if weighted else None
     return Job(
         name="measure",
         function=measure_task,
-        shared=(Graph(skeleton.indptr, skeleton.indices), visits, max_dim, compressibility, pairs),
+        shared=(Graph(skeleton.indptr, skeleton.indices, weights), visits, max_dim, compressibility, pairs),
         tasks=tasks,
         key=lambda: {
             "graph": hash_graph(skeleton),
@@ -260,6 +289,7 @@ def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool,
             "compressibility": compressibility,
             "pairs": pairs,
             "arrays": STEP_ARRAYS,
+            **({} if weights is None else {"weights": hash_values(weights)}),
         },
         describe_task=lambda task: f"walks {task[0]} to {task[1] - 1}",
         unit="walks",
@@ -272,7 +302,10 @@ def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     """Compute the growth of the walks `task[0]` to `task[1] - 1`."""
     graph, visits, max_dim, compressibility, pairs = shared
     nodes, offsets = visits.select(*task)
-    grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs)
+    weighted = graph.weights is not None
+    grown = compute_growth(
+        graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs, weighted=weighted
+    )
     return {name: getattr(grown, name) for name in STEP_ARRAYS} | {"gaps": grown.gaps, "walks": len(grown)}
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -255,7 +255,14 @@ def list_gaps(growths: Growths) -> dict[str, list[Any]]:
     return {"user": walkers, **list_user_columns(growths, walkers, ["user", *table]), **table}
 
 
-def list_user_columns(growths: Growths, users: list[Hashable], taken: list[str]) -> dict[str, list[Any]]:
+class HasUserColumns(Protocol):
+    """Results of several walks with values of further columns of a log by the name of the column and then by user."""
+
+    @property
+    def user_columns(self) -> Mapping[str, Mapping[Hashable, Any]]: ...
+
+
+def list_user_columns(growths: HasUserColumns, users: list[Hashable], taken: list[str]) -> dict[str, list[Any]]:
     """Return the values of the user columns for these users; raise SettingError if the table has such a column."""
     for name in growths.user_columns:
         if name in taken:

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from curiograph.human.data.cooccurrence import core as core
     from curiograph.human.data.dataset import Dataset as Dataset
     from curiograph.human.data.load import load_dataset as load_dataset
+    from curiograph.human.data.texts import read_texts as read_texts
     from curiograph.human.data.trajectory_file import read_trajectories as read_trajectories
     from curiograph.human.motives.hypotheses import hypotheses as hypotheses
     from curiograph.human.motives.results import Motives as Motives
+    from curiograph.human.motives.weight_results import MotiveWeights as MotiveWeights
     from curiograph.human.null_models.compare import compare_growth as compare_growth
     from curiograph.human.null_models.results import GrowthComparison as GrowthComparison
     from curiograph.human.prediction.predict import FULL as FULL
@@ -29,6 +31,11 @@ if TYPE_CHECKING:
     from curiograph.human.prediction.protocol import Recipe as Recipe
     from curiograph.human.prediction.results import Outcome as Outcome
     from curiograph.human.prediction.results import Prediction as Prediction
+    from curiograph.human.returns.levy import LevyWalks as LevyWalks
+    from curiograph.human.returns.levy import fit_levy_walks as fit_levy_walks
+    from curiograph.human.returns.levy import simulate_levy_walks as simulate_levy_walks
+    from curiograph.human.returns.recurrence import Returns as Returns
+    from curiograph.human.returns.recurrence import measure_returns as measure_returns
     from curiograph.human.trajectories import Trajectories as Trajectories
 
 _HOMES = {
@@ -37,14 +44,18 @@ _HOMES = {
     "data.cooccurrence": ["cooccurrence_graph", "core"],
     "data.dataset": ["Dataset"],
     "data.load": ["load_dataset"],
+    "data.texts": ["read_texts"],
     "data.trajectory_file": ["read_trajectories"],
     "motives.hypotheses": ["hypotheses"],
     "motives.results": ["Motives"],
+    "motives.weight_results": ["MotiveWeights"],
     "null_models.compare": ["compare_growth"],
     "null_models.results": ["GrowthComparison"],
     "prediction.predict": ["Effort", "FULL", "QUICK", "predict"],
     "prediction.protocol": ["Recipe"],
     "prediction.results": ["Outcome", "Prediction"],
+    "returns.levy": ["LevyWalks", "fit_levy_walks", "simulate_levy_walks"],
+    "returns.recurrence": ["Returns", "measure_returns"],
     "trajectories": ["Trajectories"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

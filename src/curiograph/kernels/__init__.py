@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         all_pairs,
         beam,
         candidates,
+        choice_logit,
         clusters,
         compressibility,
         csr,
@@ -36,14 +37,17 @@ if TYPE_CHECKING:
         rewire,
         sampling,
         shortest_paths,
+        similarity,
         subgraphs,
         text,
+        weighted,
     )
 
 __all__ = [
     "all_pairs",
     "beam",
     "candidates",
+    "choice_logit",
     "clusters",
     "compressibility",
     "csr",
@@ -63,8 +67,10 @@ __all__ = [
     "rewire",
     "sampling",
     "shortest_paths",
+    "similarity",
     "subgraphs",
     "text",
+    "weighted",
 ]
 
 

@@ -72,3 +72,42 @@ def _search(indptr, indices, start, number, targets, wanted, found, depth, queue
                 tail += 1
                 if wanted[v] == number:
                     missing -= 1
+
+
+@kernel
+def compute_bounded_distances(indptr, indices, sources, offsets, targets, limit):
+    """Return the number of nodes by distance from each source, and the distances of targets.
+
+    The targets of source i are `targets[offsets[i]:offsets[i + 1]]`. Nodes that are `limit` links away or more, or that
+    cannot be reached, are at distance `limit`.
+    """
+    size = indptr.shape[0] - 1
+    counts = np.zeros((sources.shape[0], limit + 1), np.int64)
+    distances = np.full(targets.shape[0], limit, np.int64)
+    found = np.full(size, -1, np.int64)  # number of the latest search that reached the node
+    depth = np.empty(size, np.int64)
+    queue = np.empty(size, np.int64)
+    for i in range(sources.shape[0]):
+        found[sources[i]] = i
+        depth[sources[i]] = 0
+        queue[0] = sources[i]
+        head = 0
+        tail = 1
+        while head < tail:
+            u = queue[head]
+            head += 1
+            counts[i, depth[u]] += 1
+            if depth[u] == limit - 1:
+                continue
+            for slot in range(indptr[u], indptr[u + 1]):
+                v = indices[slot]
+                if found[v] != i:
+                    found[v] = i
+                    depth[v] = depth[u] + 1
+                    queue[tail] = v
+                    tail += 1
+        counts[i, limit] = size - tail
+        for place in range(offsets[i], offsets[i + 1]):
+            if found[targets[place]] == i:
+                distances[place] = depth[targets[place]]
+    return counts, distances

@@ -105,7 +105,8 @@ def _run_missing(job: Job, engine: Engine, journal: Journal | None, progress: Pr
                 failed[index] = outcome
             else:
                 if number == 0:
-                    _check_room(job, outcome.result, len(missing), journal.folder if journal else None)
+                    share = job.count_units([index]) / job.count_units(missing)
+                    _check_room(job, outcome.result, share, journal.folder if journal else None)
                 if journal:
                     journal.write(index, outcome.result)
                 results[index] = outcome.result
@@ -135,9 +136,9 @@ def _run_tasks(
         yield from local.run_in_processes(job, missing, workers)
 
 
-def _check_room(job: Job, first: Result, num_tasks: int, folder: Path | None) -> None:
-    """Raise if the results of all tasks, at the size of the first one, fit neither into memory nor on the disk."""
-    size = num_tasks * sum(value.nbytes for value in first.values() if isinstance(value, np.ndarray))
+def _check_room(job: Job, first: Result, share: float, folder: Path | None) -> None:
+    """Raise if the results of all tasks do not fit into memory and on the disk; the first one is this share of them."""
+    size = sum(value.nbytes for value in first.values() if isinstance(value, np.ndarray)) / share
     check_memory(size, job.fix)
     free = shutil.disk_usage(folder).free if folder else size
     if size > free:

@@ -26,6 +26,8 @@ from curiograph.plotting.palette import COLORS as COLORS
 from curiograph.plotting.palette import LINE_STYLES as LINE_STYLES
 from curiograph.plotting.palette import MARKERS as MARKERS
 from curiograph.plotting.palette import get_color as get_color
+from curiograph.plotting.persistence import plot_barcode as plot_barcode
+from curiograph.plotting.persistence import plot_persistence_diagram as plot_persistence_diagram
 from curiograph.plotting.rankings import plot_places as plot_places
 from curiograph.plotting.rankings import plot_ranking as plot_ranking
 from curiograph.plotting.recommendations import plot_recommendations as plot_recommendations

@@ -14,8 +14,11 @@ from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import freeze_array
+from curiograph.graph.graph import Graph
 from curiograph.rewards.base import Tracker
 from curiograph.rewards.pairs import HEURISTICS, NUM_PAIRS, FixedPairs, choose_pairs
+
+_ROUNDING = 1e-12  # bits
 
 
 class CompressibilityTracker(Tracker):
@@ -76,19 +79,51 @@ def compute_step_compressibility(
                 csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], *table, bits
             )
         else:
-            codes = range(len(HEURISTICS)) if used == "best" else [HEURISTICS.index(used)]
-            heuristics = freeze_array(np.array(codes))
             kernels.rate_distortion.compute_growth_compressibility(
-                csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], heuristics, NUM_PAIRS, used == "best",
+                csr.indptr, csr.indices, *walks, lengths[0], lengths[-1], _list_codes(used), NUM_PAIRS, used == "best",
                 *table, bits,
             )  # fmt: skip
+    _warn_negative(bits, pairs)
+    return bits
+
+
+def compute_weighted_compressibility(graph: Graph, nodes: Int32, offsets: Int64, pairs: FixedPairs = "auto") -> Float64:
+    """Compute the compressibility of walks on a weighted graph after every step, as `compute_step_compressibility`.
+
+    Self-loops have weight 1. Of the weights of both directions of an edge, the larger one counts.
+
+    >>> triangle = Graph.from_edges([(0, 1, 1.0), (1, 2, 1.0), (2, 0, 0.0)])
+    >>> compute_weighted_compressibility(triangle, np.array([0, 1, 2], np.int32), np.array([0, 3])).round(4)
+    array([0.    , 0.5   , 0.5667])
+    """
+    bits = np.empty(len(nodes))
+    csr, weights = graph.skeleton, freeze_array(graph.skeleton_weights)
+    walks = freeze_array(nodes), freeze_array(offsets)
+    longest = int(np.diff(offsets).max(initial=0))
+    for used, group in groupby(range(1, longest + 1), key=lambda length: choose_pairs(pairs, length)):
+        lengths = list(group)
+        kernels.weighted.compute_growth_compressibility(
+            csr.indptr, csr.indices, weights, *walks, lengths[0], lengths[-1], _list_codes(used), NUM_PAIRS,
+            used == "best", bits,
+        )  # fmt: skip
+    bits[np.abs(bits) < _ROUNDING] = 0.0
+    _warn_negative(bits, pairs)
+    return bits
+
+
+def _list_codes(pairs: str) -> Int64:
+    """Return the kernel codes of the heuristics that `pairs` evaluates."""
+    codes = range(len(HEURISTICS)) if pairs == "best" else [HEURISTICS.index(pairs)]
+    return freeze_array(np.array(codes))
+
+
+def _warn_negative(bits: Float64, pairs: FixedPairs) -> None:
     if np.any(bits < 0):
         warnings.warn(
             f"pairs={pairs!r} gives a negative compressibility at {np.count_nonzero(bits < 0)} steps: a poor bound on "
             "the true one, which is not negative; use pairs='auto' or 'best'.",
-            stacklevel=2,
+            stacklevel=3,
         )
-    return bits
 
 
 def _bound_total_count(stack: GraphBatch, length: int) -> int:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from curiograph.errors import FileFormatError
+from curiograph.errors import FileFormatError, SettingError, UnknownNameError
 from curiograph.human.data.load import load_dataset
 from curiograph.human.data.wikispeedia import read_wikispeedia, resolve_back_clicks
 from support.people import list_labels
@@ -41,6 +41,20 @@ def test_games_are_ordered_by_time_and_names_decoded(wiki):
     assert data.graph.directed
     assert data.graph.cleaning.self_loops == 1
     assert data.walks.names is data.graph.names
+
+
+def test_texts_are_titles_and_categories(wiki):
+    assert read_wikispeedia(wiki).texts == {}
+    lines = ["# FORMAT", "", "%C3%89ire\tsubject.Countries", "Rome\tsubject.History.Roman", "Rome\tsubject.Cities"]
+    (wiki / "categories.tsv").write_text("\n".join(lines) + "\n")
+    texts = read_wikispeedia(wiki).texts
+    assert texts == {
+        "Éire": "Éire Countries", "Heavy_metal": "Heavy_metal", "Oslo": "Oslo", "Rome": "Rome History.Roman Cities"
+    }  # fmt: skip
+    (wiki / "categories.tsv").write_text("Paris\tsubject.Cities\n")
+    with pytest.raises(FileFormatError, match=r"categories.tsv, line 1: the article 'Paris' is not in articles.tsv"):
+        read_wikispeedia(wiki)
+    assert read_wikispeedia(wiki, lenient=True).skipped.count == 1
 
 
 def test_one_game_file_is_enough(wiki):
@@ -112,3 +126,26 @@ def resolve_slowly(clicks: list[str]) -> list[str] | None:
             return None
         del left[place - 1 : place + 1]
     return left
+
+
+def test_back_clicks_are_kept(wiki):
+    kept = load_dataset(wiki, back_clicks="keep")
+    assert list_labels(kept.walks)[0] == ["Oslo", "Rome", "Oslo", "Heavy_metal"]
+    assert (
+        list_labels(load_dataset(wiki / "paths_unfinished.tsv", back_clicks="keep").walks)[0]
+        == list_labels(kept.walks)[0]
+    )
+    with pytest.raises(UnknownNameError, match="back_clicks is 'drop'; the choices are resolve, keep"):
+        load_dataset(wiki, back_clicks="drop")
+    (wiki / "walks.txt").write_text("a,b\n")
+    with pytest.raises(SettingError, match=r"back_clicks is 'keep', but .* is not Wikispeedia"):
+        load_dataset(wiki / "walks.txt", back_clicks="keep")
+
+
+@given(st.lists(st.sampled_from("ABC<"), max_size=12))
+def test_kept_back_clicks_end_where_resolved_ones_do(clicks):
+    resolved, kept = (resolve_back_clicks(clicks, rule) for rule in ("resolve", "keep"))
+    assert (resolved is None) == (kept is None)
+    if resolved is not None:
+        assert len(kept) == len(clicks)
+        assert kept[-1:] == resolved[-1:]

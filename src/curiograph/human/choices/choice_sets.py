@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int64
@@ -54,6 +55,23 @@ class ChoiceSet:
     """Candidates of each choice, in ascending order."""
     streams: Streams
     """Random stream of each choice, for agents that break ties at random."""
+    crossings: Int64 | None = None
+    """If candidates include visited nodes: how often the user crossed the edge to each candidate before, in either
+    direction; otherwise None."""
+
+    @property
+    def returns(self) -> bool:
+        """Whether candidates include visited nodes."""
+        return self.crossings is not None
+
+    @cached_property
+    def is_visited(self) -> NDArray[np.bool_]:
+        """Whether each candidate is in the history of its choice."""
+        histories, nodes = self.windows.histories, self.candidates.nodes
+        visited = np.zeros(len(nodes), bool)
+        for column in histories.T:
+            visited |= column[self.candidates.walks] == nodes
+        return visited
 
     @classmethod
     def from_windows(cls, graph: Graph, windows: Windows, among: CandidateScope = "last") -> ChoiceSet:
@@ -102,6 +120,7 @@ class ChoiceSet:
             windows=self.windows.rows(which),
             candidates=Candidates(offsets=np.concatenate([[0], np.cumsum(counts)]), nodes=nodes),
             streams=self.streams[which],
+            crossings=None if self.crossings is None else self.crossings[concatenate_ranges(offsets, counts)],
         )
 
     @cached_property
@@ -113,8 +132,11 @@ class ChoiceSet:
         """Rank the chosen nodes by the scores of all candidates."""
         return ChoiceRanks.from_scores(scores, self.candidates, self.chosen)
 
-    def iterate_explorations(self, reward: RewardLike = "igt") -> Iterator[Exploration]:
-        """Yield the histories in order, as batches of walks of equal length, each with one step left to choose."""
+    def iterate_explorations(self, reward: RewardLike = "igt", with_visited: bool = False) -> Iterator[Exploration]:
+        """Yield the histories in order, as batches of walks of equal length, each with one step left to choose.
+
+        If candidates include visited nodes, they are left out of `Exploration.candidates` unless `with_visited`.
+        """
         stack, resolved_reward = GraphBatch.of([self.graph]), as_reward(reward)
         histories = self.windows.histories
         lengths, run_starts = np.unique(np.count_nonzero(histories >= 0, axis=1), return_index=True)
@@ -124,7 +146,7 @@ class ChoiceSet:
                 stop = min(start + size, run_stop)
                 nodes = np.full((stop - start, length + 1), -1, np.int32)
                 nodes[:, :length] = histories[start:stop, histories.shape[1] - length :]
-                yield Exploration(
+                exploration = Exploration(
                     stack=stack,
                     reward=resolved_reward,
                     steps=length + 1,
@@ -135,6 +157,14 @@ class ChoiceSet:
                     lengths=np.full(stop - start, length),
                     rewards=np.full((stop - start, length), np.nan),
                 )
+                if self.returns:
+                    own = slice(self.candidates.offsets[start], self.candidates.offsets[stop])
+                    kept = np.full(own.stop - own.start, True) if with_visited else ~self.is_visited[own]
+                    counts = np.bincount(self.candidates.walks[own][kept] - start, minlength=stop - start)
+                    vars(exploration)["candidates"] = Candidates(  # in place of its own, which are unvisited
+                        offsets=np.concatenate([[0], np.cumsum(counts)]), nodes=self.candidates.nodes[own][kept]
+                    )
+                yield exploration
 
 
 class _Visit(NamedTuple):
@@ -146,10 +176,12 @@ class _Visit(NamedTuple):
     """Position of the visited node."""
     user: int
     """Number of the user."""
+    position: int
+    """Index of the visit in the nodes of all walks."""
 
 
 def find_choices(
-    graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = DEFAULT_MEMORY
+    graph: Graph, walks: Trajectories, burn_in: int = 3, memory: int = DEFAULT_MEMORY, returns: bool = False
 ) -> tuple[ChoiceSet, dict[str, int]]:
     """Find the visits where a user chose one of several unvisited out-neighbors.
 
@@ -163,6 +195,9 @@ def find_choices(
         Number of distinct nodes visited before the first choice of a walk.
     memory : int
         Number of most recently visited nodes that cannot be chosen again.
+    returns : bool
+        Count returns as choices: the candidates are all out-neighbors of the last node, visited or not, and the node
+        before it, to which one can go back without a link.
 
     Returns
     -------
@@ -180,12 +215,12 @@ def find_choices(
     revisits = 0
     for number, user in enumerate(walks.users.tolist()):
         recent: dict[int, None] = {}  # the nodes of the memory, ordered by last visit
-        for node in walks.walk(number).tolist():
+        for position, node in enumerate(walks.walk(number).tolist(), start=int(walks.offsets[number])):
             if len(recent) >= burn_in:
-                if node in recent:
+                if node in recent and not returns:
                     revisits += 1
                 else:
-                    found.append(_Visit(history=list(recent), node=node, user=user))
+                    found.append(_Visit(history=list(recent), node=node, user=user, position=position))
             recent.pop(node, None)
             recent[node] = None
             if len(recent) > memory:
@@ -199,6 +234,8 @@ def find_choices(
         nexts=np.array([visit.node for visit in found], np.int32),
         users=np.array([visit.user for visit in found], np.int64),
     )
+    if returns:
+        return _find_returns(graph, walks, windows, np.array([visit.position for visit in found], np.int64))
     linked = windows.along_links(graph)
     has_alternatives = ChoiceSet.from_windows(graph, linked).candidates.counts > 1
     left_out = {
@@ -207,6 +244,77 @@ def find_choices(
         "only candidate": int(np.count_nonzero(~has_alternatives)),
     }
     return ChoiceSet.from_windows(graph, linked.rows(has_alternatives)), left_out
+
+
+def _find_returns(
+    graph: Graph, walks: Trajectories, windows: Windows, positions: Int64
+) -> tuple[ChoiceSet, dict[str, int]]:
+    """Select choices whose candidates include visited nodes; see `find_choices`."""
+    last = windows.histories[:, -1]
+    degrees = graph.degrees[last]
+    rows, nodes = (
+        np.repeat(np.arange(len(last)), degrees),
+        graph.indices[concatenate_ranges(graph.indptr[last], degrees)],
+    )
+    if windows.histories.shape[1] > 1:
+        before = windows.histories[:, -2]
+        known = np.flatnonzero(before >= 0)
+        rows, nodes = np.concatenate([rows, known]), np.concatenate([nodes, before[known]])
+    pairs = np.unique(rows * graph.num_nodes + nodes)
+    rows, nodes = pairs // graph.num_nodes, (pairs % graph.num_nodes).astype(np.int32)
+    linked = np.zeros(len(windows), bool)
+    linked[rows[nodes == windows.nexts[rows]]] = True
+    counts = np.bincount(rows, minlength=len(windows))
+    kept = linked & (counts > 1)
+    is_kept = kept[rows]
+    offsets = np.concatenate([[0], np.cumsum(counts[kept])])
+    sources, users = last[rows[is_kept]], windows.users[rows[is_kept]]
+    choices = ChoiceSet(
+        graph=graph,
+        windows=windows.rows(kept),
+        candidates=Candidates(offsets=offsets, nodes=nodes[is_kept]),
+        streams=kernels.random.make_streams(np.uint64(0), 0, int(kept.sum())),
+        crossings=count_crossings(walks, sources, nodes[is_kept], users, positions[rows[is_kept]]),
+    )
+    left_out = {
+        "revisit": 0,
+        "no link": int(np.count_nonzero(~linked)),
+        "only candidate": int(np.count_nonzero(linked & (counts <= 1))),
+    }
+    return choices, left_out
+
+
+def count_crossings(
+    walks: Trajectories, sources: NDArray[Any], targets: NDArray[Any], users: Int64, positions: Int64
+) -> Int64:
+    """Count how often a user went from one node to another, or back, before a position in the nodes of all walks.
+
+    >>> walks = Trajectories.from_walks([["a", "b", "a", "c"], ["a", "b"]], users=["ann", "ann"])
+    >>> count_crossings(walks, np.array([1, 0]), np.array([0, 1]), np.array([0, 0]), np.array([2, 5])).tolist()
+    [1, 2]
+    """
+    size = len(walks.names)
+
+    def make_edges(begins: NDArray[Any], ends: NDArray[Any]) -> NDArray[np.int64]:
+        return np.asarray(np.minimum(begins, ends).astype(np.int64) * size + np.maximum(begins, ends))
+
+    is_step = np.ones(len(walks.nodes), bool)
+    is_step[walks.offsets[:-1][walks.lengths > 0]] = False
+    steps = np.flatnonzero(is_step)
+    if len(steps) == 0:
+        return np.zeros(len(sources), np.int64)
+    step_users = np.repeat(walks.users, walks.lengths)[steps]
+    edges, edge_of = np.unique(make_edges(walks.nodes[steps - 1], walks.nodes[steps]), return_inverse=True)
+    pairs, pair_of = np.unique(step_users * len(edges) + edge_of, return_inverse=True)
+    times = np.sort(pair_of * len(walks.nodes) + steps)
+    asked = make_edges(sources, targets)
+    edge_index = np.minimum(np.searchsorted(edges, asked), len(edges) - 1)
+    asked_pairs = users * len(edges) + edge_index
+    pair_index = np.minimum(np.searchsorted(pairs, asked_pairs), len(pairs) - 1)
+    known = (edges[edge_index] == asked) & (pairs[pair_index] == asked_pairs)
+    first = np.searchsorted(times, pair_index * len(walks.nodes))
+    before = np.searchsorted(times, pair_index * len(walks.nodes) + positions)
+    return np.where(known, before - first, 0)
 
 
 def align_walks(graph: Graph, walks: Any) -> Trajectories:

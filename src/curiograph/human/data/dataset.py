@@ -30,6 +30,8 @@ class Dataset:
     """The graph that users walked on, or None if the dataset has none."""
     titles: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Labels of all items in the publisher's catalog by id; empty if it has no titles."""
+    texts: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Texts about nodes by label, for `Similarity.from_texts`; empty if the publisher provides none."""
 
     @property
     def skipped(self) -> Skipped:

@@ -11,11 +11,17 @@ from curiograph.files import PathLike, as_path
 from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.registry import ALIASES, READERS, SOURCES, DatasetReader
 from curiograph.human.data.trajectory_file import read_trajectories
+from curiograph.human.data.wikispeedia import BackClicks
 from curiograph.messages import quote_value
 
 
 def load_dataset(
-    name_or_path: PathLike, folder: PathLike | None = None, *, lenient: bool = False, **table: Any
+    name_or_path: PathLike,
+    folder: PathLike | None = None,
+    *,
+    lenient: bool = False,
+    back_clicks: BackClicks = "resolve",
+    **table: Any,
 ) -> Dataset:
     """Load recorded human walks.
 
@@ -29,6 +35,9 @@ def load_dataset(
         the environment variable CURIOGRAPH_DATA, then the cache that `curiograph data get` fills.
     lenient : bool
         Skip bad rows and report them in `skipped` instead of raising FileFormatError.
+    back_clicks : {"resolve", "keep"}
+        Back clicks of Wikispeedia: remove the page that was left from the walk, or keep it and visit the page before
+        again.
     **table
         Columns, sessions and header of your own file, as for `read_trajectories`.
 
@@ -61,7 +70,7 @@ def load_dataset(
                 "CURIOGRAPH_DATA."
             )
         _check_no_table(name, table)
-        return _get_reader(name).read(found, lenient=lenient)
+        return _read(_get_reader(name), found, lenient, back_clicks)
     path = as_path(name_or_path)
     if not path.exists():
         known = ", ".join(dict.fromkeys([*READERS, *SOURCES]))
@@ -80,11 +89,24 @@ def load_dataset(
             raise FileFormatError(f"{path}: contains several datasets ({folders}); give the folder of one.")
         reader, place = places[0]
         _check_no_table(reader.name, table)
-        return reader.read(place, lenient=lenient)
+        return _read(reader, place, lenient, back_clicks)
     known_reader = next((reader for reader in READERS.values() if path.name in reader.entry_files), None)
     if known_reader is None or any(value for value in table.values()):
+        if back_clicks != "resolve":
+            raise SettingError(
+                f"back_clicks is {quote_value(back_clicks)}, but {path} is not Wikispeedia; leave it out."
+            )
         return read_trajectories(path, lenient=lenient, **table)
-    return known_reader.read(path, lenient=lenient)
+    return _read(known_reader, path, lenient, back_clicks)
+
+
+def _read(reader: DatasetReader, path: Path, lenient: bool, back_clicks: BackClicks) -> Dataset:
+    """Read a dataset; raise SettingError if back clicks are to be kept and it has none."""
+    if back_clicks == "resolve":
+        return reader.read(path, lenient=lenient)
+    if reader.name != "wikispeedia":
+        raise SettingError(f"back_clicks is {quote_value(back_clicks)}, but {reader.name} has none; leave it out.")
+    return reader.read(path, lenient=lenient, back_clicks=back_clicks)
 
 
 def _check_no_table(name: str, table: dict[str, Any]) -> None:

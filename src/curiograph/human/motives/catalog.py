@@ -18,9 +18,11 @@ from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank
 from curiograph.errors import SettingError, UnknownNameError
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
+from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.baselines import Markov
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.windows import Windows
+from curiograph.human.motives.visited_candidates import score_with_returns
 from curiograph.messages import quote_value
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.recommendation.rankers import MAX_EXACT_NODES, PageRankRanker
@@ -68,6 +70,8 @@ class AgentMotive(Motive):
     """Reward for agents that need one."""
 
     def score_candidates(self, choices: ChoiceSet) -> Float64:
+        if choices.returns:
+            return score_with_returns(self.agent, choices, self.reward)
         batches = [score_candidates(self.agent, walks) for walks in choices.iterate_explorations(self.reward)]
         return np.concatenate([np.empty(0), *batches])
 
@@ -154,6 +158,38 @@ class MarkovMotive(Motive):
         return [self.name]
 
 
+@dataclass(frozen=True, eq=False)
+class SimilarityMotive(Motive):
+    """Similarity in meaning of the candidate to the last node, or its mean over all visited nodes."""
+
+    similarity: Similarity
+    """Similarity of the nodes of the graph."""
+    whole_history: bool = False
+    """Whether the score is the mean similarity to all visited nodes, instead of that to the last one."""
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Name of the motive in the results."""
+        return SIMILARITY_MOTIVES[self.whole_history]
+
+    def score_candidates(self, choices: ChoiceSet) -> Float64:
+        histories, candidates = choices.windows.histories, choices.candidates
+        if not self.whole_history:
+            return self.similarity.compute_pairs(histories[candidates.walks, -1], candidates.nodes)
+        totals = np.zeros(len(candidates.nodes))
+        for column in histories.T:
+            visited = column[candidates.walks]
+            inside = visited >= 0
+            totals[inside] += self.similarity.compute_pairs(visited[inside], candidates.nodes[inside])
+        means: Float64 = totals / np.count_nonzero(histories >= 0, axis=1)[candidates.walks]
+        return means
+
+    def get_key(self) -> list[Any]:
+        return [self.name, self.similarity.fingerprint]
+
+
+SIMILARITY_MOTIVES = ("similarity", "similarity-history")
+"""Names of the motives that need a `Similarity`."""
 MOTIVES: dict[str, Callable[[], Motive]] = {
     "uniform": lambda: AgentMotive("uniform", RandomAgent()),
     "degree": lambda: AgentMotive("degree", MaxDegreeAgent()),
@@ -166,8 +202,10 @@ MOTIVES: dict[str, Callable[[], Motive]] = {
 """Functions that create the motives, by name."""
 
 
-def as_motives(names: Any, agents: Any, reward: RewardLike) -> list[Motive]:
+def as_motives(names: Any, agents: Any, reward: RewardLike, similarity: Similarity | None = None) -> list[Motive]:
     """Return the motives with the given names, then one for each agent; all names must differ.
+
+    With a similarity, the motive `similarity` is added unless a motive that uses it is named.
 
     >>> [motive.name for motive in as_motives(["igt"], ["random"], "igt")]
     ['igt', 'random']
@@ -175,12 +213,27 @@ def as_motives(names: Any, agents: Any, reward: RewardLike) -> list[Motive]:
     for argument, value in (("motives", names), ("agents", agents)):
         if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
             raise SettingError(f"{argument} is {quote_value(value)}; give a list.")
+    if similarity is not None and not isinstance(similarity, Similarity):
+        raise SettingError(
+            f"similarity is {quote_value(similarity)}; give a Similarity, such as Similarity.from_texts(graph, texts)."
+        )
+    if similarity is not None and not any(name in names for name in SIMILARITY_MOTIVES):
+        names = [*names, "similarity"]
     motives: list[Motive] = []
     for name in names:
+        if name in SIMILARITY_MOTIVES:
+            if similarity is None:
+                raise SettingError(
+                    f"the motive {name} needs a similarity of the nodes; give similarity=Similarity.from_texts(graph, "
+                    "texts)."
+                )
+            motives.append(SimilarityMotive(similarity, whole_history=name == "similarity-history"))
+            continue
         if name not in MOTIVES:
+            known = ", ".join([*MOTIVES, *SIMILARITY_MOTIVES])
             raise UnknownNameError(
-                f"there is no motive {quote_value(name)}; the motives are {', '.join(MOTIVES)}; give agents with the "
-                "argument agents."
+                f"there is no motive {quote_value(name)}; the motives are {known}; give agents with the argument "
+                "agents."
             )
         motives.append(MOTIVES[name]())
     resolved_reward = as_reward(reward)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from curiograph.agents.registry import AgentLike
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
+from curiograph.graph.similarity import Similarity
 from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find_choices
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
+from curiograph.human.motives.logit import compute_features
 from curiograph.human.motives.results import MotiveFit, Motives, find_best_motives
+from curiograph.human.motives.weights import estimate_weights
+from curiograph.human.returns.levy_choices import LevyChoices, LevyScores
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
@@ -25,6 +29,8 @@ from curiograph.rewards.registry import RewardLike
 from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
 
+LEVY = "levy"
+"""Name of the edge-reinforced Levy walk among the motives."""
 _RANK_FIELDS = ("above", "tied", "count")
 
 
@@ -35,10 +41,13 @@ def hypotheses(
     motives: Sequence[str] = tuple(MOTIVES),
     agents: Sequence[AgentLike] = (),
     reward: RewardLike = "igt",
+    similarity: Similarity | None = None,
     burn_in: int = 3,
     memory: int = DEFAULT_MEMORY,
     folds: int = 5,
     min_choices: int = 5,
+    weights: bool = False,
+    returns: bool = False,
     seed: int = 0,
     engine: EngineName | Engine = "local",
     workers: int | None = None,
@@ -57,13 +66,16 @@ def hypotheses(
     graph : Graph
         Graph on which people walked.
     walks : Trajectories
-        Walks on the graph. Only steps along a link to an unvisited node count as choices.
+        Walks on the graph. Only steps along a link to an unvisited node count as choices, unless `returns`.
     motives : sequence of str
         Names of motives: uniform, degree, pagerank, igt, cpt, cct, markov.
     agents : sequence
         Further motives: agents by name or path, or objects with a method `scores`.
     reward : str or Reward
         Reward for those of the agents that need one.
+    similarity : Similarity, optional
+        Similarity of the nodes in meaning, for the motives similarity (of the candidate to the last node) and
+        similarity-history (the mean over all visited nodes). The former is added if none of them is named.
     burn_in : int
         Number of distinct nodes visited before the first choice.
     memory : int
@@ -72,6 +84,11 @@ def hypotheses(
         Number of groups of users in the cross-validation.
     min_choices : int
         Minimum number of choices of a user who has a best motive.
+    weights : bool
+        Estimate also weights over all motives at once, in the population and for every user (`found.weights`).
+    returns : bool
+        Count steps to visited nodes as choices too: the candidates are all out-neighbors of the last node and the node
+        before it. An edge-reinforced Levy walk is compared with the motives, under the name levy.
     seed : int
         Seed of the groups of users and of the confidence intervals.
     engine : str or Engine
@@ -101,8 +118,12 @@ def hypotheses(
     folds = check_integer("folds", folds, 2, "divide the users into 2 groups or more")
     min_choices = check_integer("min_choices", min_choices, 1, "give 1 or more")
     used_engine = resolve_engine(engine, workers, address, run)
-    compared = as_motives(motives, agents, reward)
-    choices, left_out = find_choices(graph, walks, burn_in, memory)
+    compared = as_motives(motives, agents, reward, similarity)
+    if similarity is not None:
+        similarity.check_graph(graph)
+    if returns and any(motive.name == LEVY for motive in compared):
+        raise SettingError(f"two motives are called {LEVY!r}; give the agent another name.")
+    choices, left_out = find_choices(graph, walks, burn_in, memory, returns)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     if len(choices) == 0:
         reasons = ", ".join(f"{reason}: {count}" for reason, count in left_out.items())
@@ -115,16 +136,25 @@ def hypotheses(
             "more."
         )
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
-    p_g, choice_gains, choice_percentiles = cross_validate(
-        compared, choices, fold_of_user[user_of], used_engine, progress
-    )
+    fold_of = fold_of_user[user_of]
+    names = [motive.name for motive in compared]
+    scored = score_folds(compared, choices, fold_of, weights, used_engine, progress)
+    p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of, scored)
+    if returns:
+        progress("fitting Levy walks")
+        levy = LevyChoices(choices).score_folds(fold_of)
+        gains_of_levy, percentiles_of_levy = LevyScores.combine(levy, fold_of)
+        names.append(LEVY)
+        p_g = np.vstack([p_g, np.full(p_g.shape[1], np.nan)])
+        choice_gains = np.column_stack([choice_gains, gains_of_levy])
+        choice_percentiles = np.column_stack([choice_percentiles, percentiles_of_levy])
     counts = np.bincount(user_of)
     gains, percentiles = sum_by_user(choice_gains, user_of), sum_by_user(choice_percentiles, user_of)
     squares = sum_by_user(choice_gains**2, user_of)
     order = np.argsort(-gains.sum(axis=0), kind="stable")
     gains, squares = gains[:, order], squares[:, order]
     is_best = find_best_motives(gains[counts >= min_choices])
-    shares = [Estimate(np.nan, np.nan, np.nan)] * len(compared)
+    shares = [Estimate(np.nan, np.nan, np.nan)] * len(names)
     if len(is_best):
         shares = estimate_means(is_best / is_best.sum(axis=1, keepdims=True), np.ones(len(is_best), np.int64), seed)
     estimates = zip(
@@ -135,8 +165,8 @@ def hypotheses(
         strict=True,
     )
     fits = {
-        compared[index].name: MotiveFit(
-            name=compared[index].name,
+        names[index]: MotiveFit(
+            name=names[index],
             p_g=float(p_g[index].mean()),
             gain=gain,
             behind=behind,
@@ -145,46 +175,87 @@ def hypotheses(
         )
         for index, (gain, behind, percentile, share) in zip(order.tolist(), estimates, strict=True)
     }
+    user_names = [walks.user_names[int(user)] for user in users]
+    user_columns = {name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()}
+    found_weights = None
+    if weights:
+        features: dict[tuple[int, int | None], Float64] = {key: each.features for key, each in scored.items()}
+        if returns:
+            features |= {(len(compared), fold): each.scores for fold, each in levy.items()}
+        found_weights = estimate_weights(
+            names=names,
+            features=features,
+            choices=choices,
+            people=user_of,
+            fold_of_person=fold_of_user,
+            users=user_names,
+            user_columns=user_columns,
+            seed=seed,
+            progress=progress,
+        )
     return Motives(
         fits=fits,
         choices=len(choices),
         left_out=left_out,
         folds=int(fold_of_user.max()) + 1,
         min_choices=min_choices,
-        users=[walks.user_names[int(user)] for user in users],
+        users=user_names,
         user_choices=counts,
         user_gains=gains,
         user_squares=squares,
-        user_columns={
-            name: [values[int(user)] for user in users.tolist()] for name, values in walks.user_columns.items()
-        },
+        user_columns=user_columns,
         skipped=walks.skipped,
+        weights=found_weights,
     )
 
 
-def cross_validate(
+class _Scored(NamedTuple):
+    """Scores of all choices by one motive."""
+
+    ranks: ChoiceRanks
+    """Ranks of the chosen candidates."""
+    features: Float64
+    """Score of every candidate on the scale on which weights are estimated; empty if no weights are estimated."""
+
+
+ScoredFolds = Mapping[tuple[int, int | None], _Scored]
+"""Scores by the number of the motive and of the fold to which it was not fitted; fold None: fitted to all choices."""
+
+
+def score_folds(
     motives: Sequence[Motive],
     choices: ChoiceSet,
     fold_of: Int64,
+    with_features: bool = False,
     engine: Engine = IN_PROCESS,
     progress: Progress = no_progress,
+) -> ScoredFolds:
+    """Score all choices by each motive, fitted to all folds but one; `fold_of` is the fold of each choice."""
+    folds = range(int(fold_of.max()) + 1)
+    models: dict[tuple[int, int | None], Motive] = {}
+    for number, motive in enumerate(motives):
+        for fold in folds if motive.is_fitted_to_choices else ():
+            models[number, fold] = motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
+        if with_features or not motive.is_fitted_to_choices:
+            models[number, None] = motive.fit(choices.graph, choices.windows)
+    scored = _score_choices(list(models.values()), choices, fold_of, with_features, engine, progress)
+    return dict(zip(models, scored, strict=True))
+
+
+def cross_validate(
+    motives: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, scored: ScoredFolds | None = None
 ) -> tuple[Float64, Float64, Float64]:
     """Fit each motive to all folds but one and test it on that one; `fold_of` is the fold of each choice.
 
     Returns p_g (motives x folds), and the bits above the uniform choice and the percentile ranks (choices x motives).
     """
     folds = range(int(fold_of.max()) + 1)
-    models = {
-        (number, fold): motive.fit(choices.graph, choices.windows.rows(fold_of != fold))
-        for number, motive in enumerate(motives)
-        for fold in (folds if motive.is_fitted_to_choices else folds[:1])
-    }
-    ranks = dict(zip(models, _rank_choices(list(models.values()), choices, fold_of, engine, progress), strict=True))
+    scored = score_folds(motives, choices, fold_of) if scored is None else scored
     p_g = np.empty((len(motives), len(folds)))
     gains, percentiles = np.empty((2, len(choices), len(motives)))
     for number, motive in enumerate(motives):
         for fold in folds:
-            model_ranks = ranks[number, fold if motive.is_fitted_to_choices else 0]
+            model_ranks = scored[number, fold if motive.is_fitted_to_choices else None].ranks
             is_test = fold_of == fold
             p_g[number, fold] = fit_p_g(model_ranks.rows(~is_test))
             test_ranks = model_ranks.rows(is_test)
@@ -206,10 +277,15 @@ class _Chunk(NamedTuple):
     """Choice after the last one."""
 
 
-def _rank_choices(
-    models: Sequence[Motive], choices: ChoiceSet, fold_of: Int64, engine: Engine, progress: Progress
-) -> list[ChoiceRanks]:
-    """Rank all choices by each of the fitted motives, as a job."""
+def _score_choices(
+    models: Sequence[Motive],
+    choices: ChoiceSet,
+    fold_of: Int64,
+    with_features: bool,
+    engine: Engine,
+    progress: Progress,
+) -> list[_Scored]:
+    """Score all choices by each of the fitted motives, as a job."""
     tasks = [
         _Chunk(index, start, min(start + size, len(choices)))
         for index, size in enumerate(model.get_task_size(choices.graph) for model in models)
@@ -220,15 +296,19 @@ def _rank_choices(
     distinct = {model.name: model for model in models}
     job = Job(
         name="motives",
-        function=_rank_chunk,
-        shared=(choices, models),
+        function=_score_chunk,
+        shared=(choices, models, with_features),
         tasks=tasks,
         key=lambda: {
             "graph": hash_graph(choices.graph),
             "choices": hash_values(windows.histories, windows.nexts, windows.users, fold_of),
             "motives": [model.get_key() for model in distinct.values()],
+            **({"features": True} if with_features else {}),
+            **({"returns": True} if choices.returns else {}),
         },
         describe_task=lambda task: f"{models[task.model].name}, choices {task.start} to {task.stop - 1}",
+        unit="choices",
+        task_sizes=[task.stop - task.start for task in tasks],
         fix="give fewer walks or fewer motives",
     )
     results = dict(zip(tasks, run_job(job, engine, progress), strict=True))
@@ -236,14 +316,23 @@ def _rank_choices(
     for task in sorted(tasks):
         chunks[task.model].append(results[task])
     return [
-        ChoiceRanks(*(np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS))
+        _Scored(
+            ranks=ChoiceRanks(
+                *(np.concatenate([chunk[name] for chunk in parts]).astype(np.int64) for name in _RANK_FIELDS)
+            ),
+            features=np.concatenate([chunk["features"] for chunk in parts] if with_features else [np.empty(0)]),
+        )
         for parts in chunks
     ]
 
 
-def _rank_chunk(shared: tuple[ChoiceSet, Sequence[Motive]], task: _Chunk) -> Result:
-    """Task function: rank the choices of a chunk by its motive."""
-    choices, models = shared
+def _score_chunk(shared: tuple[ChoiceSet, Sequence[Motive], bool], task: _Chunk) -> Result:
+    """Task function: score the choices of a chunk by its motive."""
+    choices, models, with_features = shared
     chunk = choices.rows(slice(task.start, task.stop))
-    ranks = chunk.rank(models[task.model].score_candidates(chunk))
-    return {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
+    scores = models[task.model].score_candidates(chunk)
+    ranks = chunk.rank(scores)
+    result: dict[str, Any] = {name: getattr(ranks, name).astype(np.int32) for name in _RANK_FIELDS}
+    if with_features:
+        result["features"] = compute_features(models[task.model], chunk, scores)
+    return result

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student_t
 
 from curiograph.arrays import Float64, Int64
+from curiograph.human.motives.weight_results import MotiveWeights
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.skipped import Skipped
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-_COLOR_NAMES = {"uniform": "random", "degree": "max-degree"}  # motives in the color of an agent
+COLOR_NAMES = {"uniform": "random", "degree": "max-degree", "levy": "human"}
+"""Motives in the color of an agent or of people."""
 _CHANCE = 0.5  # mean percentile rank of a uniform choice
 _TIE = 1e-9  # bits: motives closer than this explain the choices of a user equally well
 
@@ -90,6 +92,8 @@ class Motives(Mapping[str, MotiveFit]):
     """Values of further columns of the log by the name of the column, one value per user of `users`."""
     skipped: Skipped = field(default_factory=Skipped)
     """What was dropped when the walks were read and matched with the graph."""
+    weights: MotiveWeights | None = None
+    """Weights over several motives at once, or None if they were not asked for."""
 
     def __getitem__(self, name: str) -> MotiveFit:
         return self.fits[name]
@@ -198,6 +202,7 @@ class Motives(Mapping[str, MotiveFit]):
             "folds": self.folds,
             "motives": [{**asdict(fit), "opposed": fit.opposed} for fit in self.values()],
             "per_user": [dict(zip(by_user, row, strict=True)) for row in zip(*by_user.values(), strict=True)],
+            **({} if self.weights is None else {"weights": self.weights.to_dict()}),
         }
 
     def __repr__(self) -> str:
@@ -226,7 +231,7 @@ class Motives(Mapping[str, MotiveFit]):
         for ax, (name, label) in zip(axes, panels.items(), strict=True):
             for row, fit in enumerate(self.values()):
                 estimate: Estimate = getattr(fit, name)
-                ax.barh(row, estimate.value, color=get_color(_COLOR_NAMES.get(fit.name, fit.name)))
+                ax.barh(row, estimate.value, color=get_color(COLOR_NAMES.get(fit.name, fit.name)))
                 ax.plot([estimate.low, estimate.high], [row, row], color="#555555", linewidth=1.5)
             ax.axvline(0, color="black", linewidth=0.8)
             ax.set_yticks(range(len(self)), list(self))

@@ -1,0 +1,185 @@
+"""Weights over several motives at once: a conditional logit whose weights vary between people."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.special import logsumexp
+
+from curiograph.arrays import Float64, Int64
+from curiograph.errors import WalkError
+from curiograph.exploration.mdp import Candidates
+from curiograph.human.choices.choice_sets import ChoiceSet
+from curiograph.human.motives.logit import ChoiceLogit, center_features
+from curiograph.human.motives.weight_results import MotiveWeight, MotiveWeights
+from curiograph.progress import Progress, no_progress
+from curiograph.statistics.bootstrap import estimate_means, sum_by_user
+from curiograph.statistics.random_effects import find_modes, fit_population, update_population
+
+_NO_SCALE = 1e-9  # smallest standard deviation of a motive whose scores differ between the candidates
+_PAIRS_OF_DRAWS = 8  # of the weights of a person, over which the probability of a choice is averaged
+_MIN_EIGENVALUE = 1e-12  # of the correlations of motives; smaller ones are zero up to rounding
+
+
+def estimate_weights(
+    names: Sequence[str],
+    features: Mapping[tuple[int, int | None], Float64],
+    choices: ChoiceSet,
+    people: Int64,
+    fold_of_person: Int64,
+    users: Sequence[Hashable],
+    user_columns: Mapping[str, Sequence[Any]],
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> MotiveWeights:
+    """Estimate the weights of motives in the population and for every person, and test them on held-out people.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the motives.
+    features : mapping from (motive, fold) to arrays
+        Feature of every candidate by number of motive and fold, from `compute_features`. Fold None holds the features
+        of motives fitted to all choices; further folds those of motives fitted to the choices of all other folds.
+    choices : ChoiceSet
+        The choices.
+    people : array of ints
+        Number of the person of each choice, from 0.
+    fold_of_person : array of ints
+        Number of the fold of each person.
+    users : sequence of hashables
+        Name of each person.
+    user_columns : mapping of sequences
+        Further values of each person.
+    seed : int
+        Seed of the draws and of the confidence intervals.
+    progress : callable
+        Progress callback.
+    """
+    candidates = choices.candidates
+    centered = [center_features(features[number, None], candidates) for number in range(len(names))]
+    kept = [number for number, (_, scale) in enumerate(centered) if scale > _NO_SCALE]
+    if not kept:
+        raise WalkError("no motive distinguishes between the candidates, so there are no weights; give other motives.")
+    scales = [centered[number][1] for number in kept]
+    data = ChoiceLogit.from_choices(
+        np.column_stack([centered[number][0] / centered[number][1] for number in kept]),
+        candidates.offsets,
+        choices.chosen,
+        people,
+    )
+    progress("weights of the population and of every person")
+    common = data.fit_common()
+    population = fit_population(data, common, seed)
+    mean = np.array([estimate.value for estimate in population.mean])
+    spread = np.array([estimate.value for estimate in population.spread])
+    order = np.argsort(people, kind="stable")
+    held_out = np.empty((len(choices), 2 + 2 * len(kept)))  # personal, all, each alone, all without each
+    for fold in range(int(fold_of_person.max()) + 1):
+        progress("weights tested on held-out people", fold / (int(fold_of_person.max()) + 1))
+        fold_data = data
+        changed = {number: features[number, fold] for number in kept if (number, fold) in features}
+        if changed:
+            columns = data.features.copy()
+            for number, column in changed.items():
+                place = kept.index(number)
+                sorted_column = ChoiceLogit.from_choices(column[:, None], candidates.offsets, choices.chosen, people)
+                columns[:, place] = _center(sorted_column) / scales[place]
+            fold_data = data.with_features(columns)
+        is_test = fold_of_person == fold
+        train = fold_data.select_people(np.flatnonzero(~is_test))
+        test = fold_data.select_people(np.flatnonzero(is_test))
+        rows = order[np.flatnonzero(is_test[people[order]])]
+        held_out[rows] = _test_weights(train, test, common, mean, spread, seed)
+    held_out = (held_out + np.log(candidates.counts)[:, None]) / np.log(2)
+    counts = np.bincount(people)
+    sums = sum_by_user(held_out, people)
+    size = len(kept)
+    personal, together, alone, without = sums[:, :1], sums[:, 1:2], sums[:, 2 : 2 + size], sums[:, 2 + size :]
+    estimates = estimate_means(
+        np.column_stack([together, personal - together, alone, together - without]), counts, seed
+    )
+    inflations = _compute_inflations(data.features)
+    variances = population.people.var(axis=0)
+    noise = np.mean(population.people_errors**2, axis=0)
+    motives = {
+        names[number]: MotiveWeight(
+            name=names[number],
+            mean=population.mean[place],
+            spread=population.spread[place],
+            reliability=float(variances[place] / (variances[place] + noise[place])),
+            alone=estimates[2 + place],
+            adds=estimates[2 + size + place],
+            inflation=float(inflations[place]),
+            unit=scales[place],
+        )
+        for place, number in enumerate(kept)
+    }
+    return MotiveWeights(
+        motives=motives,
+        gain=estimates[0],
+        personal=estimates[1],
+        choices=len(choices),
+        left_out=[name for number, name in enumerate(names) if number not in kept],
+        users=list(users),
+        user_choices=counts,
+        people=population.people,
+        people_low=population.people_low,
+        people_high=population.people_high,
+        user_columns=dict(user_columns),
+    )
+
+
+def _center(column: ChoiceLogit) -> Float64:
+    """Return a single feature of choices minus its mean over the candidates of each choice."""
+    candidates = Candidates(offsets=column.offsets, nodes=np.empty(0, np.int32))
+    return center_features(column.features[:, 0], candidates)[0]
+
+
+def _test_weights(
+    train: ChoiceLogit, test: ChoiceLogit, common: Float64, mean: Float64, spread: Float64, seed: int
+) -> Float64:
+    """Return the log-probability of each choice of the test people under several models.
+
+    Columns: weights of the person given the other half of its choices, averaged over their uncertainty; weights that
+    all training people share; the same with each motive alone; the same without each motive.
+    """
+    people, size = test.shape
+
+    def predict(columns: list[int]) -> Float64:
+        fitted = train.with_features(train.features[:, columns]).fit_common(start=common[columns])
+        return test.with_features(test.features[:, columns]).evaluate_choices(np.tile(fitted, (people, 1)))
+
+    everything = list(range(size))
+    fold_mean, fold_spread = update_population(train, mean, spread, seed)
+    drawn = np.random.default_rng(seed).standard_normal((_PAIRS_OF_DRAWS, people, size))
+    normal = np.concatenate([drawn, -drawn])
+    personal = np.empty(len(test.chosen))
+    places = np.arange(len(test.chosen)) - np.repeat(test.bounds[:-1], np.diff(test.bounds))
+    for half in (0, 1):
+        own = test.select_choices(np.flatnonzero(places % 2 != half))
+        modes, curvature = find_modes(own, fold_mean, fold_spread, np.tile(fold_mean, (people, 1)))
+        factors = np.linalg.cholesky(np.linalg.inv(curvature))
+        draws = modes + np.einsum("imn,kin->kim", factors, normal)
+        logs = np.array([test.evaluate_choices(weights) for weights in draws])
+        is_half = places % 2 == half
+        personal[is_half] = logsumexp(logs[:, is_half], axis=0) - np.log(len(draws))
+    uniform = -np.log(np.diff(test.offsets))
+    without = [[other for other in everything if other != number] for number in everything]
+    return np.column_stack(
+        [
+            personal,
+            predict(everything),
+            *(predict([number]) for number in everything),
+            *(predict(columns) if columns else uniform for columns in without),
+        ]
+    )
+
+
+def _compute_inflations(features: Float64) -> Float64:
+    """Return the variance inflation factor of each motive: 1 / (1 - R^2) given all other motives."""
+    size = features.shape[1]
+    values, vectors = np.linalg.eigh(np.corrcoef(features, rowvar=False).reshape(size, size))
+    return np.asarray((vectors**2 / np.maximum(values, _MIN_EIGENVALUE)).sum(axis=1))

@@ -1,0 +1,1 @@
+"""Walks that return: recurrence, and edge-reinforced Levy walks."""

@@ -1,0 +1,221 @@
+"""Walks on weighted graphs: compressibility after every step, and persistence of gaps by decreasing weight.
+
+`indptr`, `indices` and `weights` are the rows of an undirected graph. An edge of weight 0 counts as no edge.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.compressibility import sort_walk
+from curiograph.kernels.jit import kernel
+from curiograph.kernels.rate_distortion import compute_curve
+
+
+@kernel
+def find_weight(indptr, indices, weights, u, v):
+    """Return the weight of the edge from u to v, 0 if there is none."""
+    if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
+        u, v = v, u
+    low = indptr[u]
+    high = indptr[u + 1]
+    while low < high:
+        mid = (low + high) >> 1
+        if indices[mid] < v:
+            low = mid + 1
+        else:
+            high = mid
+    if low < indptr[u + 1] and indices[low] == v:
+        return weights[low]
+    return 0.0
+
+
+@kernel
+def build_weights(indptr, indices, weights, walk):
+    """Return the weights between the nodes of a walk as a matrix, with 0 on the diagonal."""
+    n = walk.shape[0]
+    inner = np.zeros((n, n))
+    for s in range(n):
+        for t in range(s + 1, n):
+            inner[s, t] = inner[t, s] = find_weight(indptr, indices, weights, walk[s], walk[t])
+    return inner
+
+
+# ---- compressibility ------------------------------------------------------------------------------------------------
+
+
+@kernel
+def compute_growth_compressibility(
+    indptr, indices, weights, nodes, offsets, least, most, heuristics, num_pairs, cap, out
+):
+    """Write to `out` the compressibility, with self-loops, of every walk after each step from `least` to `most` nodes.
+
+    The same as `rate_distortion.compute_growth_compressibility` with weights; self-loops have weight 1.
+    """
+    for i in range(offsets.shape[0] - 1):
+        begin = offsets[i]
+        longest = min(most, offsets[i + 1] - begin)
+        if longest < least:
+            continue
+        walk = sort_walk(nodes[begin:], longest)
+        inner = build_weights(indptr, indices, weights, walk)
+        step = np.empty(longest, np.int64)
+        for s in range(longest):
+            inner[s, s] = 1.0
+            step[s] = 0
+            while nodes[begin + step[s]] != walk[s]:
+                step[s] += 1
+        for length in range(least, longest + 1):
+            kept = np.flatnonzero(step < length)
+            for h in range(heuristics.shape[0]):
+                area = _compute_area(heuristics[h], num_pairs, kept, inner, cap)
+                if h == 0 or area > out[begin + length - 1]:
+                    out[begin + length - 1] = area
+
+
+@kernel
+def _compute_area(heuristic, num_pairs, kept, inner, cap):
+    """Return C = H - mean R of the subgraph on some nodes, in bits."""
+    n = kept.shape[0]
+    w = np.empty((n, n), np.float64)
+    total = 0.0
+    for s in range(n):
+        for t in range(n):
+            w[s, t] = inner[kept[s], kept[t]]
+            total += w[s, t]
+    p = np.zeros(n, np.float64)
+    for s in range(n):
+        for t in range(n):
+            w[s, t] /= total
+            p[s] += w[s, t]
+    rates = np.empty(n, np.float64)
+    compute_curve(heuristic, num_pairs, None, w, None, p, rates, np.empty((n, 2), np.int64))
+    rates[n - 1] = 0.0
+    above = 0.0
+    for k in range(n):
+        above += max(0.0, rates[0] - rates[k]) if cap else rates[0] - rates[k]
+    return above / n
+
+
+# ---- persistence ----------------------------------------------------------------------------------------------------
+
+
+@kernel
+def compute_persistence(indptr, indices, weights, nodes, offsets):
+    """Return the gaps of the clique complexes of walks whose edges enter in order of decreasing weight.
+
+    Walk i is `nodes[offsets[i]:offsets[i + 1]]`; edges of equal weight enter in order of their steps. Rows of the first
+    array are (walk, both steps of the edge that opens the gap, both steps of the edge that closes it or -1 if the gap
+    stays open). Rows of the second are the weights of both edges, 0 for a gap that stays open. Gaps that open and close
+    at the same weight are left out. The last array contains the number of edges of every walk.
+    """
+    found = np.empty((16, 5), np.int32)
+    values = np.empty((16, 2), np.float64)
+    edge_counts = np.zeros(offsets.shape[0] - 1, np.int64)
+    filled = 0
+    for i in range(offsets.shape[0] - 1):
+        inner = build_weights(indptr, indices, weights, nodes[offsets[i] : offsets[i + 1]])
+        ends = _sort_edges(inner)
+        edge_counts[i] = ends.shape[0]
+        openers, closers = _pair_edges(inner.shape[0], ends)
+        for g in range(openers.shape[0]):
+            opener, closer = openers[g], closers[g]
+            opened = inner[ends[opener, 0], ends[opener, 1]]
+            closed = inner[ends[closer, 0], ends[closer, 1]] if closer >= 0 else 0.0
+            if opened == closed:
+                continue
+            if filled == found.shape[0]:
+                found = np.concatenate((found, np.empty_like(found)))
+                values = np.concatenate((values, np.empty_like(values)))
+            found[filled, 0] = i
+            found[filled, 1:3] = ends[opener]
+            found[filled, 3:] = -1
+            if closer >= 0:
+                found[filled, 3:] = ends[closer]
+            values[filled, 0] = opened
+            values[filled, 1] = closed
+            filled += 1
+    return found[:filled], values[:filled], edge_counts
+
+
+@kernel
+def _sort_edges(inner):
+    """Return both ends of every edge of positive weight, by decreasing weight; equal weights in order of their ends."""
+    n = inner.shape[0]
+    count = 0
+    for s in range(n):
+        for t in range(s + 1, n):
+            count += inner[s, t] > 0.0
+    ends = np.empty((count, 2), np.int32)
+    keys = np.empty(count, np.float64)
+    count = 0
+    for t in range(n):
+        for s in range(t):
+            if inner[s, t] > 0.0:
+                ends[count, 0] = s
+                ends[count, 1] = t
+                keys[count] = -inner[s, t]
+                count += 1
+    return ends[np.argsort(keys, kind="mergesort")]
+
+
+@kernel
+def _pair_edges(n, ends):
+    """Return, for every gap in order of opening, the edge that opens it and the edge that closes it, or -1.
+
+    Every edge has an annotation: a bit for each open gap, whose sum over a loop tells which gaps the loop surrounds.
+    An edge that closes a loop, but no triangle, opens a gap. A triangle whose annotations do not sum to zero closes the
+    youngest gap of the sum.
+    """
+    count = ends.shape[0]
+    component = np.arange(n)
+    edge_at = np.full((n, n), -1, np.int32)
+    bits = np.zeros((count, 1), np.uint64)
+    openers = np.empty(count, np.int64)
+    closers = np.full(count, -1, np.int64)
+    gaps = 0
+    for e in range(count):
+        s, t = ends[e, 0], ends[e, 1]
+        in_triangle = False
+        for u in range(n):
+            if edge_at[s, u] < 0 or edge_at[t, u] < 0:
+                continue
+            around = bits[e] ^ bits[edge_at[s, u]] ^ bits[edge_at[t, u]]
+            if not in_triangle:  # the gap that the edge opens closes at once
+                bits[e] = around
+                in_triangle = True
+                continue
+            youngest = _find_last_bit(around)
+            if youngest >= 0:
+                closers[youngest] = e
+                word, mask = youngest >> 6, np.uint64(1) << np.uint64(youngest & 63)
+                for f in range(e + 1):
+                    if bits[f, word] & mask:
+                        bits[f] ^= around
+        edge_at[s, t] = edge_at[t, s] = e
+        if in_triangle:
+            continue
+        if component[s] != component[t]:
+            old, new = component[t], component[s]
+            for u in range(n):
+                if component[u] == old:
+                    component[u] = new
+        else:
+            if gaps == 64 * bits.shape[1]:
+                bits = np.concatenate((bits, np.zeros_like(bits)), axis=1)
+            bits[e, gaps >> 6] = np.uint64(1) << np.uint64(gaps & 63)
+            openers[gaps] = e
+            gaps += 1
+    return openers[:gaps], closers[:gaps]
+
+
+@kernel
+def _find_last_bit(words):
+    """Return the index of the last bit that is set, -1 if there is none."""
+    for word in range(words.shape[0] - 1, -1, -1):
+        if words[word]:
+            place = 63
+            while not words[word] >> np.uint64(place) & np.uint64(1):
+                place -= 1
+            return 64 * word + place
+    return -1

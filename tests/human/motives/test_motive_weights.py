@@ -1,0 +1,161 @@
+"""Weights over several motives: the conditional logit against other libraries, and weights of simulated people."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax
+
+import curiograph as cg
+from curiograph.human.choices.choice_sets import find_choices
+from curiograph.human.motives.catalog import MOTIVES, as_motives
+from curiograph.human.motives.logit import ChoiceLogit, center_features, compute_features
+from curiograph.human.trajectories import Trajectories
+from support.people import follow_agent
+from support.people_choices import simulate_choices
+
+GRAPH = cg.generate("ba", nodes=50, seed=1)
+
+
+def test_common_weights_match_statsmodels():
+    logit = pytest.importorskip("statsmodels.discrete.conditional_models").ConditionalLogit
+    data, _ = simulate_choices(0, 30, 6, 5, (0.7, -0.4, 0.1), (0.3, 0.3, 0.3))
+    choice_of = np.repeat(np.arange(len(data.chosen)), np.diff(data.offsets))
+    is_chosen = np.zeros(len(data.features))
+    is_chosen[data.chosen] = 1
+    wanted = logit(is_chosen, data.features, groups=choice_of).fit(method="newton", maxiter=50, disp=0, tol=1e-12)
+    assert data.fit_common(prior_scale=np.inf) == pytest.approx(wanted.params, abs=1e-6)
+    pooled = replace(data, bounds=np.array([0, len(data.chosen)]))
+    value, _, information = pooled.expand(wanted.params[None, :])
+    assert value[0] == pytest.approx(wanted.llf, abs=1e-6)
+    assert np.sqrt(np.diagonal(np.linalg.inv(information[0]))) == pytest.approx(wanted.bse, abs=1e-6)
+
+
+def test_kernels_match_the_definition():
+    data, weights = simulate_choices(1, 4, 3, 6, (0.7, -0.4), (1.0, 1.0))
+    values, gradients, information = data.expand(weights)
+    step = 1e-5
+    for person in range(4):
+
+        def compute(point, person=person):
+            total = 0.0
+            for choice in range(data.bounds[person], data.bounds[person + 1]):
+                rows = slice(data.offsets[choice], data.offsets[choice + 1])
+                total += log_softmax(data.features[rows] @ point)[data.chosen[choice] - rows.start]
+            return total
+
+        assert values[person] == pytest.approx(compute(weights[person]))
+        for axis in np.eye(2):
+            change = compute(weights[person] + step * axis) - compute(weights[person] - step * axis)
+            assert gradients[person] @ axis == pytest.approx(change / (2 * step), abs=1e-5)
+    moved = (
+        data.expand(weights + step * np.array([1.0, 0.0]))[1] - data.expand(weights - step * np.array([1.0, 0.0]))[1]
+    )
+    assert information[:, 0] == pytest.approx(-moved / (2 * step), abs=1e-4)
+    assert data.evaluate(weights[:, None, :])[:, 0] == pytest.approx(values)
+    by_choice = data.evaluate_choices(weights)
+    assert np.add.reduceat(by_choice, data.bounds[:-1]) == pytest.approx(values)
+    huge = data.evaluate(1e4 * weights[:, None, :])
+    assert np.all(np.isfinite(huge))
+
+
+def test_choices_are_sorted_and_selected_by_person():
+    features = np.arange(14.0)[:, None]
+    data = ChoiceLogit.from_choices(features, [0, 2, 5, 9, 14], [1, 2, 8, 9], [1, 0, 1, 0])
+    assert data.features[data.chosen, 0].tolist() == [2, 9, 1, 8]
+    assert data.bounds.tolist() == [0, 2, 4]
+    second = data.select_people(np.array([1]))
+    assert (second.features[second.chosen, 0].tolist(), second.bounds.tolist()) == ([1, 8], [0, 2])
+    one = data.select_choices(np.array([3]))
+    assert (one.features[one.chosen, 0].tolist(), one.bounds.tolist()) == ([8], [0, 0, 1])
+
+
+def test_features_of_every_motive_are_finite_and_keep_the_order():
+    walks = follow_agent(GRAPH, "greedy", "igt", 0.7, walks=40)
+    choices, _ = find_choices(GRAPH, walks)
+    for motive in as_motives(list(MOTIVES), ["min-degree", "igt-rg"], "igt"):
+        fitted = motive.fit(GRAPH, choices.windows)
+        scores = fitted.score_candidates(choices)
+        features = compute_features(fitted, choices, scores)
+        assert np.all(np.isfinite(features)), motive.name
+        if motive.name != "markov":  # without popularity
+            order = np.argsort(scores, kind="stable")
+            assert np.all(np.diff(features[order]) >= -1e-9), motive.name
+        centered, scale = center_features(features, choices.candidates)
+        assert np.add.reduceat(centered, choices.candidates.offsets[:-1]) == pytest.approx(0, abs=1e-9)
+        assert (scale > 0) == (motive.name != "uniform")
+
+
+@pytest.fixture(scope="module")
+def followers():
+    """Forty people, half of whom seek hubs and half of whom avoid them."""
+    lists, users = [], []
+    for person in range(40):
+        agent = "max-degree" if person % 2 else "min-degree"
+        walks = follow_agent(GRAPH, agent, "igt", 0.8, walks=5, seed=person)
+        lists += [walks.labels(number) for number in range(len(walks))]
+        users += [f"{agent} {person}"] * len(walks)
+    return Trajectories.from_walks(lists, users=users, graph=GRAPH)
+
+
+@pytest.fixture(scope="module")
+def found(followers):
+    return cg.human.hypotheses(GRAPH, followers, motives=["uniform", "degree", "igt", "markov"], weights=True)
+
+
+def test_weights_tell_people_apart(found):
+    weights = found.weights
+    assert list(weights) == ["degree", "igt", "markov"]
+    assert weights.left_out == ["uniform"]
+    degree = weights["degree"]
+    assert degree.spread.low > 0.3
+    assert degree.reliability > 0.8
+    assert degree.mean.low < 0 < degree.mean.high
+    frame = weights.per_user()
+    own = frame[frame.motive == "degree"].set_index("user")
+    assert all((row.weight > 0) == user.startswith("max") for user, row in own.iterrows())
+    assert np.all(own.weight_low < own.weight)
+    assert weights.personal.low > 0  # people differ, so that common weights explain little
+    assert weights.answer.startswith("All motives together explain choices ")
+
+
+def test_results_are_tables_documents_and_figures(found):
+    weights = found.weights
+    assert weights.to_frame()["motive"].tolist() == list(weights)
+    assert set(weights.columns()) >= {"mean", "mean_low", "spread", "alone", "adds_high", "inflation", "reliability"}
+    document = json.loads(json.dumps(found.to_dict()))
+    assert len(document["weights"]["per_user"]) == 3 * 40
+    assert [row["name"] for row in document["weights"]["motives"]] == list(weights)
+    assert len(weights.plot().axes) == 2
+    assert "<table>" in weights._repr_html_()
+    assert weights._ipython_key_completions_() == list(weights)
+
+
+def test_everything_else_stays_the_same(followers, found):
+    plain = cg.human.hypotheses(GRAPH, followers, motives=["uniform", "degree", "igt", "markov"])
+    assert plain.weights is None
+    document = found.to_dict()
+    document.pop("weights")
+    assert plain.to_dict() == document
+
+
+def test_collinear_motives_are_named(followers):
+    some = followers.rows(slice(60))
+    found = cg.human.hypotheses(GRAPH, some, motives=["degree"], agents=["max-degree"], weights=True).weights
+    assert found.collinear == ["degree", "max-degree"]
+    assert "nearly collinear" in found.answer
+    assert np.all(np.isfinite(found.people))
+
+
+def test_uniform_alone_has_no_weights(followers):
+    with pytest.raises(cg.WalkError, match="no motive distinguishes between the candidates"):
+        cg.human.hypotheses(GRAPH, followers.rows(slice(60)), motives=["uniform"], weights=True)
+
+
+def test_workers_do_not_change_weights(followers):
+    some, options = followers.rows(slice(100)), {"motives": ["degree", "markov"], "weights": True}
+    one, two = (cg.human.hypotheses(GRAPH, some, workers=workers, **options) for workers in (1, 2))
+    assert one.to_dict() == two.to_dict()
