@@ -16,6 +16,7 @@ from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
 from curiograph.graph.toys import grid, library
 from curiograph.growth.measure import measure
+from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.null_models import compare_growth
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.recommender import recommend
@@ -31,6 +32,8 @@ def warm_up() -> float:
     measure(library(), ["music", "physics", "chemistry"])
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
     compare_growth(library(), people, steps=3, replicates=1, workers=1)
+    returning = Trajectories.from_walks([["music", "physics", "music", "physics"]] * 2, graph=library())
+    hypotheses(library(), returning, motives=["degree"], burn_in=1, weights=True, returns=True, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="best")
     for graph in (library(), weighted):
