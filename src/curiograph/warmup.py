@@ -20,6 +20,7 @@ from curiograph.graph.similarity import Similarity
 from curiograph.graph.toys import grid, library
 from curiograph.growth.measure import measure
 from curiograph.growth.persistence import measure_persistence
+from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.null_models.compare import compare_growth
 from curiograph.human.null_models.models import NULL_MODELS
 from curiograph.human.trajectories import Trajectories
@@ -37,6 +38,8 @@ def warm_up() -> float:
     measure(library(), ["music", "physics", "chemistry"])
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
     compare_growth(library(), people, nulls=list(NULL_MODELS), steps=3, replicates=1, workers=1)
+    returning = Trajectories.from_walks([["music", "physics", "music", "physics"]] * 2, graph=library())
+    hypotheses(library(), returning, motives=["degree"], burn_in=1, weights=True, returns=True, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="best")
     for graph in (library(), weighted):

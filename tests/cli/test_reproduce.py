@@ -125,6 +125,10 @@ def test_missing_dataset_gets_one_sentence(run, tmp_path, monkeypatch):
     ran = run("reproduce", "table2", "--only", "wikispeedia", "--out", tmp_path / "r")
     assert ran.code == 2
     assert "curiograph data get wikispeedia" in ran.err
+    for name in ("motives", "returns"):
+        ran = run("reproduce", name, "--out", tmp_path / "r")
+        assert ran.code == 2
+        assert "curiograph data get wikispeedia" in ran.err
     ran = run("reproduce", "table2", "--only", "netflix")
     assert ran.code == 2
     assert "the datasets are movielens, books, wikispeedia" in ran.err

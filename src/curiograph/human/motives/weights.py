@@ -10,7 +10,6 @@ from scipy.special import logsumexp
 
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
-from curiograph.exploration.mdp import Candidates
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.human.motives.weight_results import MotiveWeight, MotiveWeights
@@ -85,8 +84,9 @@ def estimate_weights(
             columns = data.features.copy()
             for number, column in changed.items():
                 place = kept.index(number)
-                sorted_column = ChoiceLogit.from_choices(column[:, None], candidates.offsets, choices.chosen, people)
-                columns[:, place] = _center(sorted_column) / scales[place]
+                scores = center_features(column, candidates)[0] / scales[place]
+                by_person = ChoiceLogit.from_choices(scores[:, None], candidates.offsets, choices.chosen, people)
+                columns[:, place] = by_person.features[:, 0]
             fold_data = data.with_features(columns)
         is_test = fold_of_person == fold
         train = fold_data.select_people(np.flatnonzero(~is_test))
@@ -130,12 +130,6 @@ def estimate_weights(
         people_high=population.people_high,
         user_columns=dict(user_columns),
     )
-
-
-def _center(column: ChoiceLogit) -> Float64:
-    """Return a single feature of choices minus its mean over the candidates of each choice."""
-    candidates = Candidates(offsets=column.offsets, nodes=np.empty(0, np.int32))
-    return center_features(column.features[:, 0], candidates)[0]
 
 
 def _test_weights(
