@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,20 @@ MEASURES = {
     "mean_compressibility": "compressibility (bits), mean over steps",
 }
 """Measures of a walk by name, with their labels: values at its end, unless they are means or counts over its steps."""
+
+
+class HasUsers(Protocol):
+    """Walks with their users: `Growths`, or a `human` Profile."""
+
+    @property
+    def users(self) -> list[Hashable]:
+        """Name of the user of each walk."""
+        ...
+
+    @property
+    def user_columns(self) -> Mapping[str, Mapping[Hashable, Any]]:
+        """Values of further columns of a log by the name of the column and then by user."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +258,7 @@ def list_gaps(growths: Growths) -> dict[str, list[Any]]:
     return {"user": walkers, **list_user_columns(growths, walkers, ["user", *table]), **table}
 
 
-def list_user_columns(growths: Growths, users: list[Hashable], taken: list[str]) -> dict[str, list[Any]]:
+def list_user_columns(growths: HasUsers, users: list[Hashable], taken: list[str]) -> dict[str, list[Any]]:
     """Return the values of the user columns for these users; raise SettingError if the table has such a column."""
     for name in growths.user_columns:
         if name in taken:

@@ -34,9 +34,12 @@ if TYPE_CHECKING:
         resampling,
         rewire,
         sampling,
+        sequences,
         shortest_paths,
+        subgraph_measures,
         subgraphs,
         text,
+        voids,
     )
 
 __all__ = [
@@ -60,9 +63,12 @@ __all__ = [
     "resampling",
     "rewire",
     "sampling",
+    "sequences",
     "shortest_paths",
+    "subgraph_measures",
     "subgraphs",
     "text",
+    "voids",
 ]
 
 
