@@ -14,7 +14,7 @@ _MAX_ROWS = 8  # rows of a table; the rest is counted
 _MAX_LETTERS = 40  # of a cell
 _WIDTH, _HEIGHT, _MARGIN = 120.0, 24.0, 2.0  # of a sparkline, in pixels
 _MAX_POINTS = 200  # of a sparkline
-_COLORS = ("#0072B2", "#D55E00")  # of gaps and compressibility in figures
+_COLORS = ("#0072B2", "#D55E00", "#661100")  # of gaps, compressibility and conformable degrees of freedom in figures
 _LEFT = "text-align: left; vertical-align: middle"
 
 

@@ -20,12 +20,13 @@ from curiograph.human.null_models import compare_growth
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.recommender import recommend
 from curiograph.rewards.rate_distortion import rate_distortion
+from curiograph.rewards.registry import REWARDS
 
 
 def warm_up() -> float:
     """Compile all kernels, or load them from the cache; return the seconds that it took."""
     start = time.perf_counter()
-    for reward in ("igt", "cpt"):
+    for reward in REWARDS:
         for agent in ("random", "greedy", "beam:2", "igt-rg", "igt-rg-horizon"):
             evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
     measure(library(), ["music", "physics", "chemistry"])

@@ -261,6 +261,9 @@ def test_columns_are_plain_and_to_dict_adds_the_gaps():
         "compressibility": pytest.approx([0.0, 0.5, 0.7505], abs=1e-4),
         "opened": [0, 0, 0],
         "closed": [0, 0, 0],
+        "dimension": [1, 1, 2],
+        "freedom": [0, 1, 3],
+        "conformable": [0, 0, 0],
     }
     assert all(type(x) in (int, float) for column in columns.values() for x in column)
 
@@ -281,6 +284,9 @@ def test_to_frame():
         "compressibility",
         "opened",
         "closed",
+        "dimension",
+        "freedom",
+        "conformable",
     ]
     assert frame.to_dict("list") == growth.columns()
 
@@ -291,6 +297,7 @@ def test_to_frame_of_several():
     assert frame["walk"].tolist() == [0, 0, 1, 1, 1, 1]
     assert frame["node"].tolist() == [0, 1, 3, 2, 1, 0]
     assert frame["beta1"].tolist() == [0, 0, 0, 0, 0, 1]
+    assert frame["conformable"].tolist() == [0, 0, 0, 0, 0, 1]  # a square is a linkage that moves
 
 
 # ---- people ---------------------------------------------------------------------------------------------------------

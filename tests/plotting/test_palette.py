@@ -10,7 +10,7 @@ import pytest
 
 from curiograph.plotting import COLORS, LINE_STYLES, MARKERS, get_color
 
-MAIN = ("igt", "cpt", "pagerank", "human", "mixture")
+MAIN = ("igt", "cpt", "cct", "pagerank", "human", "mixture")
 PAIRS = list(combinations(MAIN, 2))
 
 # What each kind of eye sees of linear RGB: G. M. Machado, M. M. Oliveira, L. A. F. Fernandes, A physiologically-based

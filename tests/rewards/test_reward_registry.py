@@ -17,7 +17,7 @@ def edges_of(subgraph: cg.Graph) -> int:
 
 
 def test_names():
-    assert set(REWARDS) == {"igt", "cpt"}
+    assert set(REWARDS) == {"igt", "cpt", "cct"}
     assert isinstance(as_reward("igt"), InformationGaps)
     assert isinstance(as_reward("cpt"), Compressibility)
 

@@ -25,7 +25,8 @@ class BeamAgent(Agent):
     """Keeps the `width` best partial walks at every step and follows the best complete walk.
 
     Partial walks are ranked by the rewards so far plus the last reward repeated for the remaining steps. Walks with the
-    same set of nodes and the same last node have the same continuations, so only the better one is kept.
+    same set of nodes and the same last node have the same continuations, so only the better one is kept. For a reward
+    that depends on the order of visit, this holds if `Tracker.hash_order` is the same too.
     """
 
     width: int = 256
@@ -118,6 +119,8 @@ def compute_sort_keys(
 ) -> tuple[Float64, NDArray[np.uint64]]:
     """Return the sort key (descending priority, ties at random) and the state of every extension."""
     hashes = kernels.beam.hash_node_sets(current.nodes, current.lengths)
+    if current.tracker.depends_on_order:
+        hashes ^= current.tracker.hash_order() * np.uint64(0xD1342543DE82EF95)  # spreads small numbers over all bits
     candidates = current.candidates
     order, keys = kernels.beam.compute_sort_keys(
         groups, candidates.offsets, candidates.nodes, priorities, hashes, streams, current.lengths

@@ -208,7 +208,7 @@ def evaluate(
     graphs : Graph or sequence of Graph
         The graphs to explore.
     reward : str, Reward or callable
-        "igt", "cpt", a weighted sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
+        "igt", "cpt", "cct", a sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
     steps : int
         Number of nodes to visit in a walk, the start included.
     episodes : int or "all"

@@ -138,7 +138,7 @@ def explore(
         A name (random, max-degree, min-degree, greedy, beam, beam:WIDTH, horizon, or a shipped agent), the path of a
         trained agent, or an agent object.
     reward : str, Reward or callable
-        "igt", "cpt", a weighted sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
+        "igt", "cpt", "cct", a sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
     start : label, optional
         The first node; drawn at random by default.
     steps : int

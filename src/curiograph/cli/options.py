@@ -53,7 +53,8 @@ Agent = Annotated[
 Reward = Annotated[
     str,
     typer.Option(
-        help="igt (information gaps), cpt (compressibility), or a weighted sum such as igt+0.5*cpt.",
+        help="igt (information gaps), cpt (compressibility), cct (conformational change), or a weighted sum such as "
+        "igt+0.5*cpt.",
         autocompletion=completion.complete_rewards,
     ),
 ]

@@ -36,7 +36,8 @@ def train(
     reward: Annotated[
         list[str],
         typer.Option(
-            help="igt (information gaps), cpt (compressibility), or a weighted sum (igt+0.5*cpt); may be repeated.",
+            help="igt (information gaps), cpt (compressibility), cct (conformational change), or a weighted sum "
+            "(igt+0.5*cpt); may be repeated.",
             autocompletion=completion.complete_rewards,
         ),
     ] = ["igt"],  # noqa: B006

@@ -76,7 +76,7 @@ class ExplorationEnv(gymnasium.Env[Observation, np.int64]):
         A graph; several graphs of which each reset draws one; or a sampler, which is called with a
         `numpy.random.Generator` at each reset and returns a graph.
     reward : str, Reward or callable
-        "igt", "cpt", a weighted sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
+        "igt", "cpt", "cct", a sum such as "igt+0.5*cpt", or a function of the visited subgraph; see `as_reward`.
     steps : int
         Number of nodes to visit, the start included: 2 or more.
     fallback : {"frontier", "anywhere"}

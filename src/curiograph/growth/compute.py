@@ -10,6 +10,7 @@ import numpy as np
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
+from curiograph.rewards.cct import compute_step_flexibility, count_conformable
 from curiograph.rewards.cpt import compute_step_compressibility
 from curiograph.rewards.igt import GapTracker
 from curiograph.rewards.pairs import FixedPairs
@@ -38,9 +39,18 @@ class GrowthArrays:
     """Number of edges of the visited subgraph."""
     bits: Float64
     """Compressibility in bits, with self-loops; NaN if it was not computed."""
+    dimension: Int64
+    """Dimension d in which the visited subgraph moves as a mechanical network; it never falls along a walk."""
+    freedom: Int64
+    """Degrees of freedom d n - e, over the n nodes with a link and the e edges of the visited subgraph."""
     gaps: Int32
     """Gaps as rows (walk, dimension, step opened, step closed or `OPEN`), with steps counted from 0. Rows are sorted by
     walk, dimension, opening and closing; open gaps are last."""
+
+    @property
+    def conformable(self) -> Int64:
+        """Degrees of freedom that are not rigid motions of the whole network."""
+        return count_conformable(self.dimension, self.freedom)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -79,12 +89,15 @@ def compute_growth(
     bits = np.full(len(nodes), np.nan)
     if compressibility:
         bits = compute_step_compressibility(stack, nodes, offsets, pairs)
+    dimension, freedom = compute_step_flexibility(stack, nodes, offsets)
     return GrowthArrays(
         offsets=offsets,
         nodes=nodes,
         betti=betti,
         edges=edges,
         bits=bits,
+        dimension=dimension,
+        freedom=freedom,
         gaps=rows[np.lexsort((last, openings, dims, walk_of))].astype(np.int32),
     )
 

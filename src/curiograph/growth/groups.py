@@ -13,7 +13,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.growth.records import Growths
 from curiograph.growth.survival import GapSurvival
-from curiograph.growth.tables import MEASURES, HasUsers, PeopleTable, sort_users
+from curiograph.growth.tables import MEASURES, STEP_MEASURES, HasUsers, PeopleTable, sort_users
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
@@ -44,7 +44,6 @@ GAP_LIFETIME = "gap_lifetime"
 GROUP_MEASURES = MEASURES | {GAP_LIFETIME: "steps until a gap closes"}
 """Measures that groups can be compared by, with their labels."""
 _DEFAULT_MEASURES = ("nodes", "beta1", "compressibility", GAP_LIFETIME)
-_CURVES = ("beta1", "compressibility")
 _MAX_GROUPS = 20
 _MIN_SHARE = 0.2  # of the people of a group: its curve ends where fewer have a walk of this length
 
@@ -118,7 +117,7 @@ class GroupComparison(Mapping[str, MeasureComparison]):
     measures: dict[str, MeasureComparison]
     """Results by measure."""
     curves: dict[str, dict[str, GroupCurve]]
-    """Curves of `beta1` and `compressibility` by measure and group."""
+    """Curves of `beta1` and `compressibility`, and of `conformable` if it was compared, by measure and group."""
     survival: dict[str, GapSurvival]
     """Survival of gaps by group; empty if a group opened no gaps."""
     people: dict[str, list[Hashable]]
@@ -297,9 +296,10 @@ def compare_groups(
         index; or, if walks were given without users, a sequence with the group of each walk. People whose group is
         None, NaN or empty are left out and listed in `without_group`.
     measures : sequence of str, optional
-        Names of `GROUP_MEASURES`: values at the end of a walk (nodes, edges, beta0, beta1, compressibility), means over
-        its steps (mean_beta1, mean_compressibility), gaps opened and closed, and gap_lifetime, the restricted mean
-        lifetime of gaps. Default: nodes, beta1, compressibility and gap_lifetime, as far as they were measured.
+        Names of `GROUP_MEASURES`: values at the end of a walk (nodes, edges, beta0, beta1, compressibility, dimension,
+        freedom, conformable), means over its steps (mean_beta1, mean_compressibility, mean_conformable), gaps opened
+        and closed, and gap_lifetime, the restricted mean lifetime of gaps. Default: nodes, beta1,
+        compressibility and gap_lifetime, as far as they were measured.
     steps : int, optional
         Compare all walks after this number of distinct nodes, and leave out shorter walks. By default whole walks are
         compared: then groups can differ because their walks differ in length.
@@ -357,8 +357,8 @@ def compare_groups(
         },
         curves={
             measure: _compute_curves(people, measure, members, seed)
-            for measure in _CURVES
-            if not np.isnan(people.values[measure]).any()
+            for measure in STEP_MEASURES
+            if not np.isnan(people.values[measure]).any() and (measure != "conformable" or measure in selected)
         },
         survival={
             name: GapSurvival(

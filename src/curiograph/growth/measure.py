@@ -238,6 +238,8 @@ def is_walk(graph: Graph, item: Any) -> bool:
     )
 
 
+STEP_ARRAYS = ("betti", "edges", "bits", "dimension", "freedom")
+"""Arrays of `GrowthArrays` that a task computes, with a row per step; part of the key of a stored job."""
 SharedInput = tuple[Graph, Visits, int, bool, FixedPairs]
 """Input of all tasks of a job: the graph without labels, the visits, `max_dim`, `compressibility` and `pairs`."""
 
@@ -257,6 +259,7 @@ def _make_job(graph: Graph, visits: Visits, max_dim: int, compressibility: bool,
             "max_dim": max_dim,
             "compressibility": compressibility,
             "pairs": pairs,
+            "arrays": STEP_ARRAYS,
         },
         describe_task=lambda task: f"walks {task[0]} to {task[1] - 1}",
         unit="walks",
@@ -270,7 +273,7 @@ def measure_task(shared: SharedInput, task: tuple[int, int]) -> Result:
     graph, visits, max_dim, compressibility, pairs = shared
     nodes, offsets = visits.select(*task)
     grown = compute_growth(graph, nodes, offsets, max_dim=max_dim, compressibility=compressibility, pairs=pairs)
-    return {"betti": grown.betti, "edges": grown.edges, "bits": grown.bits, "gaps": grown.gaps, "walks": len(grown)}
+    return {name: getattr(grown, name) for name in STEP_ARRAYS} | {"gaps": grown.gaps, "walks": len(grown)}
 
 
 def concatenate_results(visits: Visits, results: Sequence[Result]) -> GrowthArrays:
@@ -281,8 +284,6 @@ def concatenate_results(visits: Visits, results: Sequence[Result]) -> GrowthArra
     return GrowthArrays(
         offsets=visits.offsets,
         nodes=visits.nodes,
-        betti=np.concatenate([result["betti"] for result in results]),
-        edges=np.concatenate([result["edges"] for result in results]),
-        bits=np.concatenate([result["bits"] for result in results]),
         gaps=gaps,
+        **{name: np.concatenate([result[name] for result in results]) for name in STEP_ARRAYS},
     )

@@ -12,9 +12,10 @@ from curiograph.arrays import Float64, Int64
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.growth.compute import OPEN, GrowthArrays
-from curiograph.growth.tables import PeopleTable, list_gaps, list_user_columns
+from curiograph.growth.tables import STEP_MEASURES, PeopleTable, list_gaps, list_user_columns
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
+from curiograph.rewards.cct import count_conformable
 from curiograph.skipped import Skipped
 
 if TYPE_CHECKING:
@@ -73,6 +74,10 @@ class Growth:
     """Number of edges of the visited subgraph."""
     compressibility: Float64
     """Compressibility in bits, with self-loops; NaN if it was not computed."""
+    dimension: Int64
+    """Dimension d in which the visited subgraph moves as a mechanical network; it never falls."""
+    freedom: Int64
+    """Degrees of freedom d n - e, over the n nodes with a link and the e edges of the visited subgraph."""
     gaps: list[Gap]
     """All gaps, closed and open, in order of opening."""
     revisits: int = 0
@@ -93,6 +98,11 @@ class Growth:
     def beta1(self) -> Int64:
         """Number of information gaps of the visited subgraph after every step."""
         return self.betti[:, 1]
+
+    @property
+    def conformable(self) -> Int64:
+        """Conformable degrees of freedom after every step: `freedom` without rigid motions of the whole subgraph."""
+        return count_conformable(self.dimension, self.freedom)
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -115,6 +125,9 @@ class Growth:
             "compressibility": self.compressibility.tolist(),
             "opened": opened,
             "closed": closed,
+            "dimension": self.dimension.tolist(),
+            "freedom": self.freedom.tolist(),
+            "conformable": self.conformable.tolist(),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,7 +169,11 @@ class Growth:
         return f"Growth({len(self):,} nodes, {gaps}, compressibility {_format_last(self.compressibility)} bits)"
 
     def _repr_html_(self) -> str:
-        lines = {"gaps": self.beta1.tolist(), "compressibility": self.compressibility.tolist()}
+        lines = {
+            "gaps": self.beta1.tolist(),
+            "compressibility": self.compressibility.tolist(),
+            "conformable": self.conformable.tolist(),
+        }
         return render_result(repr(self), self.columns(), lines)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -261,6 +278,8 @@ class Growths(Sequence[Growth]):
             betti=self.grown.betti[steps].copy(),
             edges=self.grown.edges[steps].copy(),
             compressibility=self.grown.bits[steps].copy(),
+            dimension=self.grown.dimension[steps].copy(),
+            freedom=self.grown.freedom[steps].copy(),
             gaps=[
                 Gap(dim, labels[opened], None, opened + 1, None)
                 if closed == OPEN
@@ -298,6 +317,9 @@ class Growths(Sequence[Growth]):
             "compressibility": grown.bits[places],
             "opened": num_opened[places],
             "closed": num_closed[places],
+            "dimension": grown.dimension[places],
+            "freedom": grown.freedom[places],
+            "conformable": grown.conformable[places],
         }
         extra = list_user_columns(self, self.users, ["walk", *identity, *columns])
         per_walk = pandas.DataFrame(identity | extra).iloc[walk].reset_index(drop=True)
@@ -323,8 +345,9 @@ class Growths(Sequence[Growth]):
         """Return a pandas frame with one row per user, sorted by user.
 
         After the values of user columns and the numbers of walks and sessions, every column is a mean over the walks of
-        the user: nodes, edges, Betti numbers and compressibility at the end of a walk, the means of beta1 and
-        compressibility over its steps, and the numbers of gaps opened and closed.
+        the user: nodes, edges, Betti numbers, compressibility, dimension and degrees of freedom at the end of a walk,
+        the means of beta1, compressibility and conformable degrees of freedom over its steps, and the numbers of gaps
+        opened and closed.
 
         Examples
         --------
@@ -370,9 +393,11 @@ class Growths(Sequence[Growth]):
             return render_result(repr(self))
         people = PeopleTable.from_growths(self)
         lines = {}
-        for name, measure in (("gaps", "beta1"), ("compressibility", "compressibility")):
+        for measure in STEP_MEASURES:
             sums, counts = people.tabulate_steps(measure)
-            lines[f"mean {name}"] = (sums.sum(axis=0) / counts.sum(axis=0)).tolist()
+            lines[f"mean {'gaps' if measure == 'beta1' else measure}"] = (
+                sums.sum(axis=0) / counts.sum(axis=0)
+            ).tolist()
         return render_result(repr(self), people.columns(), lines)
 
     def to_dict(self) -> dict[str, Any]:

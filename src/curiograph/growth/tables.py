@@ -29,8 +29,14 @@ MEASURES = {
     "closed": "gaps closed",
     "compressibility": "compressibility (bits)",
     "mean_compressibility": "compressibility (bits), mean over steps",
+    "dimension": "dimension of the network",
+    "freedom": "degrees of freedom",
+    "conformable": "conformable degrees of freedom",
+    "mean_conformable": "conformable degrees of freedom, mean over steps",
 }
 """Measures of a walk by name, with their labels: values at its end, unless they are means or counts over its steps."""
+STEP_MEASURES = ("beta1", "compressibility", "conformable")
+"""Measures that `PeopleTable.tabulate_steps` tabulates: one for each theory, igt, cpt and cct."""
 
 
 class HasUsers(Protocol):
@@ -147,6 +153,7 @@ class PeopleTable:
         closed = np.bincount(gaps.walk[loops & ~gaps.censored], minlength=len(growths))
         walk_of_step = np.repeat(np.arange(len(used)), counts)
         places = concatenate_ranges(firsts, counts)
+        conformable = grown.conformable
 
         def average(values: Any) -> Float64:
             return np.bincount(walk_of_step, values[places]) / counts
@@ -160,6 +167,10 @@ class PeopleTable:
             "closed": closed[used],
             "compressibility": grown.bits[lasts],
             "mean_compressibility": average(grown.bits),
+            "dimension": grown.dimension[lasts],
+            "freedom": grown.freedom[lasts],
+            "conformable": conformable[lasts],
+            "mean_conformable": average(conformable),
         }
         return cls(
             growths=growths,
@@ -204,7 +215,7 @@ class PeopleTable:
         )
 
     def tabulate_steps(self, measure: str) -> tuple[Float64, Int64]:
-        """Return the sums of beta1 or compressibility after each step over the walks of each user, and their numbers.
+        """Return the sums of one of `STEP_MEASURES` after each step over the walks of each user, and their numbers.
 
         Both are users x steps; the numbers decrease where walks end.
         """
@@ -214,9 +225,9 @@ class PeopleTable:
         steps = concatenate_ranges(np.zeros(len(counts), np.int64), counts)
         shape = (len(self.users), int(counts.max()))
         cells = np.repeat(self.user_of, counts) * shape[1] + steps
-        values = grown.betti[places, 1] if measure == "beta1" else grown.bits[places]
+        values = {"beta1": grown.betti[:, 1], "compressibility": grown.bits, "conformable": grown.conformable}[measure]
         size = shape[0] * shape[1]
-        sums = np.bincount(cells, values.astype(np.float64), size).reshape(shape).astype(np.float64)
+        sums = np.bincount(cells, values[places].astype(np.float64), size).reshape(shape).astype(np.float64)
         return sums, np.bincount(cells, minlength=size).reshape(shape).astype(np.int64)
 
 

@@ -21,6 +21,16 @@ def hash_node_sets(nodes, lengths):
 
 
 @kernel
+def hash_node_orders(nodes, lengths):
+    """Hash the nodes of every walk in their order."""
+    out = np.zeros(nodes.shape[0], np.uint64)
+    for i in range(nodes.shape[0]):
+        for t in range(lengths[i]):
+            out[i] = mix_bits(out[i] ^ mix_bits(np.uint64(nodes[i, t])))
+    return out
+
+
+@kernel
 def compute_sort_keys(groups, offsets, candidates, priorities, hashes, streams, lengths):
     """Return the sort key (descending priority, ties at random) and the state hash of every extension."""
     order = np.empty(candidates.shape[0], np.float64)

@@ -67,6 +67,27 @@ def map_clear(table):
 
 
 @kernel
+def find_link(indptr, indices, v, nodes, places, length, link):
+    """Write the positions in a walk of the visited neighbors of v to `link`, and return their number.
+
+    `places` maps the first `length` nodes of the walk to their positions. The shorter of row and walk is scanned.
+    """
+    size = 0
+    if indptr[v + 1] - indptr[v] > 4 * length:
+        for t in range(length):
+            if has_edge(indptr, indices, v, nodes[t]):
+                link[size] = t
+                size += 1
+        return size
+    for slot in range(indptr[v], indptr[v + 1]):
+        place = map_get(places, indices[slot])
+        if place >= 0:
+            link[size] = place
+            size += 1
+    return size
+
+
+@kernel
 def reserve(out, filled, more):
     """Return `out`, or a larger copy of its filled part if `more` entries do not fit."""
     if filled + more <= out.shape[0]:

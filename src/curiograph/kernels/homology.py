@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import has_edge, map_get, map_put
+from curiograph.kernels.csr import find_link, map_put
 from curiograph.kernels.jit import kernel
 
 NODES = 0
@@ -47,7 +47,7 @@ def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, co
     mark, queue, sums, basis, pivot, group, link = _allocate_scratch(local.shape[1], marks.shape[2])
     for i in range(offsets.shape[0] - 1):
         for c in range(offsets[i], offsets[i + 1]):
-            size = _find_link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
+            size = find_link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
             opened, closed = _survey(
                 link, size, local[i], lists[i], marks[i], counts[i], mark, queue, sums, basis, pivot, group
             )
@@ -70,7 +70,7 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
         while counts[i, NODES] < lengths[i]:
             step = counts[i, NODES]
             v = nodes[i, step]
-            size = _find_link(indptr, indices, v, nodes[i], places[i], step, link)
+            size = find_link(indptr, indices, v, nodes[i], places[i], step, link)
             if counts[i, EDGES] + size > marks.shape[1] or counts[i, GAPS] + size > 64 * marks.shape[2]:
                 edges = max(edges, counts[i, EDGES] + size)
                 gaps = max(gaps, counts[i, GAPS] + size)
@@ -103,24 +103,6 @@ def _allocate_scratch(nodes, words):
         np.empty(nodes, np.int32),
         np.empty(nodes, np.int32),
     )
-
-
-@kernel
-def _find_link(indptr, indices, v, nodes, places, length, link):
-    """Write the local positions of the visited neighbors of v to `link`; scan the shorter of its row and the walk."""
-    size = 0
-    if indptr[v + 1] - indptr[v] > 4 * length:
-        for t in range(length):
-            if has_edge(indptr, indices, v, nodes[t]):
-                link[size] = t
-                size += 1
-        return size
-    for slot in range(indptr[v], indptr[v + 1]):
-        place = map_get(places, indices[slot])
-        if place >= 0:
-            link[size] = place
-            size += 1
-    return size
 
 
 @kernel

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import get_map_size, has_edge, map_get, map_put, reserve
+from curiograph.kernels.csr import find_link, get_map_size, map_put, reserve
 from curiograph.kernels.jit import kernel
 
 EDGES = 0
@@ -58,19 +58,8 @@ def link_nodes(indptr, indices, nodes, first, last):
     links = np.empty(8 * size, np.int32)
     filled = 0
     for k in range(size):
-        v = nodes[first + k]
         links = reserve(links, filled, size)
-        if indptr[v + 1] - indptr[v] > 4 * size:
-            for other in range(size):
-                if has_edge(indptr, indices, v, nodes[first + other]):
-                    links[filled] = other
-                    filled += 1
-        else:
-            for slot in range(indptr[v], indptr[v + 1]):
-                place = map_get(places, indices[slot])
-                if place >= 0:
-                    links[filled] = place
-                    filled += 1
+        filled += find_link(indptr, indices, nodes[first + k], nodes[first:last], places, size, links[filled:])
         starts[k + 1] = filled
     return starts, links[:filled]
 

@@ -1,6 +1,6 @@
 """Colors, line styles and markers of all figures and of the web page, chosen for readers with color vision deficiency.
 
-The five main series also differ in line style and marker, so that they are distinguishable in grayscale.
+The six main series also differ in line style and marker, so that they are distinguishable in grayscale.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import Any
 COLORS = {
     "igt": "#0072B2",
     "cpt": "#D55E00",
+    "cct": "#661100",
     "pagerank": "#44AA99",
     "human": "#882255",
     "mixture": "#117733",
@@ -32,15 +33,17 @@ COLORS = {
 LINE_STYLES: dict[str, Any] = {
     "igt": "-",
     "cpt": (0, (5, 2)),
+    "cct": (0, (9, 2)),
     "pagerank": (0, (1, 1.2)),
     "human": (0, (6, 2, 1, 2)),
     "mixture": (0, (3, 1, 1, 1, 1, 1)),
 }
-"""Line styles of the five main series."""
+"""Line styles of the six main series."""
 
 MARKERS = {
     "igt": "o",
     "cpt": "s",
+    "cct": "P",
     "pagerank": "^",
     "human": "D",
     "mixture": "h",

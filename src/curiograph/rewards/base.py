@@ -6,7 +6,9 @@ from abc import ABC, abstractmethod
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
+from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.graph.batch import GraphBatch
 
@@ -32,6 +34,9 @@ class Tracker(ABC):
     (array([0.]), array([1.]))
     """
 
+    depends_on_order: bool = False
+    """Whether F depends on the order of visit, and not on the set of visited nodes alone."""
+
     def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
         self.stack = stack
         self.nodes = np.array(nodes, np.int32, order="C")
@@ -53,6 +58,17 @@ class Tracker(ABC):
         self.nodes[moving, self.lengths[moving]] = new[moving]
         self.lengths[moving] += 1
         self._update()
+
+    def hash_order(self) -> NDArray[np.uint64]:
+        """Return, for every walk, a hash of what its later values depend on besides the set of visited nodes.
+
+        Beam search keeps only the better of two walks with the same set of nodes, last node and hash. If F depends on
+        the order of visit, the hash is that of the order; override this method if less of the order matters.
+        """
+        if not self.depends_on_order:
+            return np.zeros(len(self.lengths), np.uint64)
+        hashes: NDArray[np.uint64] = kernels.beam.hash_node_orders(self.nodes, self.lengths)
+        return hashes
 
     def _gather(self, parents: Int64) -> None:
         """Replace walk i by a copy of walk `parents[i]`."""

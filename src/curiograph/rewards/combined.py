@@ -6,6 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError
 from curiograph.graph.batch import GraphBatch
@@ -22,7 +25,6 @@ Term = tuple[float, Reward]
 class CombinedTracker(Tracker):
     """Weighted sum of the values of several trackers.
 
-    >>> import numpy as np
     >>> from curiograph.graph.toys import cycle
     >>> from curiograph.rewards.registry import as_reward
     >>> walk = GraphBatch.of([cycle(4)]), np.array([[0, 1, 2, -1]]), np.array([3])
@@ -39,6 +41,7 @@ class CombinedTracker(Tracker):
         """Weight of each term."""
         self.trackers = [reward.track(stack, nodes, lengths) for _, reward in terms]
         """Tracker of each term."""
+        self.depends_on_order = any(tracker.depends_on_order for tracker in self.trackers)
 
     def values(self) -> Float64:
         return self._add([tracker.values() for tracker in self.trackers])
@@ -50,6 +53,12 @@ class CombinedTracker(Tracker):
         super().advance(new, parents)
         for tracker in self.trackers:
             tracker.advance(new, parents)
+
+    def hash_order(self) -> NDArray[np.uint64]:
+        hashes = np.zeros(len(self.lengths), np.uint64)
+        for tracker in self.trackers:
+            hashes = hashes * np.uint64(0x9E3779B97F4A7C15) + tracker.hash_order()
+        return hashes
 
     def _add(self, values: list[Float64]) -> Float64:
         total = self.weights[0] * values[0]
@@ -105,8 +114,8 @@ def list_terms(reward: Reward) -> list[Term]:
 def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
     """Return the weighted sum of rewards.
 
-    Equal sums are the same reward: terms of the same reward are added up, terms of weight 0 are left out, igt and cpt
-    come first and the other terms follow by name.
+    Equal sums are the same reward: terms of the same reward are added up, terms of weight 0 are left out; igt, cpt
+    and cct come first and the other terms follow by name.
 
     >>> from curiograph.rewards.registry import as_reward
     >>> igt, cpt = as_reward("igt"), as_reward("cpt")
@@ -126,8 +135,8 @@ def combine_rewards(terms: Iterable[tuple[Any, Reward]]) -> Reward:
                     f"two different rewards of a sum have the name {term.name!r}; give them different names."
                 )
             weights[term.name] = weights.get(term.name, 0.0) + float(weight) * factor
-    first = {"igt": 0, "cpt": 1}
-    names = sorted((name for name, weight in weights.items() if weight), key=lambda name: (first.get(name, 2), name))
+    first = {"igt": 0, "cpt": 1, "cct": 2}
+    names = sorted((name for name, weight in weights.items() if weight), key=lambda name: (first.get(name, 3), name))
     if not names:
         raise SettingError("a sum of rewards has no terms; give at least one reward with a weight that is not 0.")
     total = tuple((weights[name], rewards[name]) for name in names)

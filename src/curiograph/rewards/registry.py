@@ -15,6 +15,7 @@ from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.graph.toys import grid
 from curiograph.messages import quote_value
 from curiograph.rewards.base import Reward, Tracker
+from curiograph.rewards.cct import ConformationalChange
 from curiograph.rewards.combined import combine_rewards
 from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.custom import CallableReward
@@ -23,7 +24,11 @@ from curiograph.validation import check_seed
 
 RewardLike: TypeAlias = str | Reward | Callable[[Graph], float] | Mapping[Any, float]
 
-REWARDS: dict[str, Reward] = {"igt": InformationGaps(), "cpt": Compressibility()}
+REWARDS: dict[str, Reward] = {
+    "igt": InformationGaps(),
+    "cpt": Compressibility(),
+    "cct": ConformationalChange(),
+}
 
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TERM = re.compile(rf"\s*([+-])\s*(?:({_NUMBER})\s*\*\s*)?([A-Za-z_]\w*)\s*", re.ASCII)
@@ -35,9 +40,10 @@ def as_reward(reward: RewardLike) -> Reward:
     Parameters
     ----------
     reward : str, mapping, Reward or callable
-        "igt" or "cpt"; a sum of these, each with an optional weight before it, such as "igt+cpt", "igt+0.5*cpt" or
-        "2*igt-cpt"; a mapping of rewards to weights, such as `{"igt": 1.0, "cpt": 0.5}`, whose keys may also be reward
-        objects and callables; a reward object, which is returned as it is; or a function of the visited subgraph.
+        "igt", "cpt" or "cct"; a sum of these, each with an optional weight before it, such as "igt+cpt", "igt+0.5*cpt"
+        or "2*igt-cpt"; a mapping of rewards to weights, such as `{"igt": 1.0, "cpt": 0.5}`, whose keys may also be
+        reward objects and callables; a reward object, which is returned as it is; or a function of the visited
+        subgraph.
 
     Returns
     -------
@@ -63,7 +69,9 @@ def as_reward(reward: RewardLike) -> Reward:
         return reward
     if callable(reward):
         return CallableReward(reward, name=getattr(reward, "__name__", type(reward).__name__).strip("<>"))
-    raise UnknownNameError(f"{quote_value(reward)} is not a reward; give 'igt', 'cpt' or a function of a subgraph.")
+    raise UnknownNameError(
+        f"{quote_value(reward)} is not a reward; give {', '.join(map(repr, REWARDS))} or a function of a subgraph."
+    )
 
 
 def _parse_sum(text: str) -> Reward:
@@ -86,8 +94,10 @@ def _parse_sum(text: str) -> Reward:
 def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 0) -> None:
     """Check that a reward fulfills the contract; use this to test your own rewards.
 
-    For random sets of nodes, the reward must return finite numbers, be deterministic, not depend on the order of
-    visit, and return the same value for a candidate S + v as for S after v was visited.
+    For random walks, the reward must return finite numbers, be deterministic, return the same value for a candidate
+    S + v as for S after v was visited, and not depend on the order of visit. A tracker whose attribute
+    `depends_on_order` is True may depend on it, but must return the same value for a walk given at once as for one
+    that grew node by node.
 
     Parameters
     ----------
@@ -96,7 +106,7 @@ def check_reward(reward: RewardLike, graph: Graph | None = None, *, seed: int = 
     graph : Graph, optional
         The graph to check it on; a 4 x 4 grid by default.
     seed : int
-        Seed of the random sets of nodes.
+        Seed of the random walks.
 
     Raises
     ------
@@ -147,9 +157,19 @@ def _check_nodes(reward: Reward, stack: GraphBatch, nodes: Int32, rng: np.random
             f"reward {reward.name!r} returned {value[0]} for a candidate but {grown[0]} after the step {where}; "
             "they must agree."
         )
+    if tracker.depends_on_order:
+        replayed = reward.track(stack, row, np.array([1]))
+        for node in nodes[1:]:
+            replayed.advance(np.array([node], np.int32))
+        if not np.allclose(replayed.values(), grown, rtol=1e-9, atol=1e-9):
+            raise RewardError(
+                f"reward {reward.name!r} returned {grown[0]} for a walk given at once and {replayed.values()[0]} for "
+                f"the same walk node by node {where}; they must agree."
+            )
+        return
     shuffled = reward.track(stack, rng.permuted(row, axis=1), np.array([size + 1])).values()
     if not np.allclose(shuffled, grown, rtol=1e-9, atol=1e-9):
         raise RewardError(
             f"reward {reward.name!r} returned {grown[0]} for one order of visit and {shuffled[0]} for another {where}; "
-            "it must depend on the set of visited nodes alone."
+            "it must depend on the set of visited nodes alone, or set depends_on_order = True in its tracker."
         )

@@ -17,6 +17,7 @@ _PLANNER = re.compile("((?:[a-z]+-)*planner):[0-9]{1,9}")
 REWARD_DESCRIPTIONS = {
     "igt": "information gaps: loops of the visited subgraph that no triangles fill",
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
+    "cct": "conformational change: ways to deform the visited subgraph as a network of bars and joints",
 }
 _TRAINED = {"paper": "gnn with the published setting", "horizon": "horizon", "planner": "planner"}
 _DESCRIPTIONS = {

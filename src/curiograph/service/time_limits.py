@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.agents.base import Agent
 from curiograph.agents.heuristics import GreedyAgent
@@ -23,8 +24,9 @@ from curiograph.rewards.registry import as_reward
 StopCheck = Callable[[], None]
 """Function that raises if the work is to stop."""
 
-_SECONDS = {"igt": 2.5e-11, "cpt": 2e-9}
-"""Seconds to evaluate one candidate, divided by the cube of the visited nodes; measured on graphs of density 0.5."""
+_SECONDS = {"igt": 2.5e-11, "cpt": 2e-9, "cct": 2.5e-11}
+"""Seconds to evaluate one candidate, divided by the cube of the visited nodes; measured on graphs of density 0.5.
+That of cct, which is proportional to the visited nodes, is an upper bound."""
 _BEST_COST = 4
 """How many times longer the best of several heuristics takes than all pairs, for walks of more than `MAX_ALL` nodes."""
 _CHECK_INTERVAL = 0.25
@@ -34,7 +36,7 @@ _CHECK_INTERVAL = 0.25
 def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, visited: int = 1) -> float:
     """Estimate the time of an agent to extend a walk of `visited` nodes to `steps`.
 
-    The estimate is 0 for igt, which is slow on dense graphs only.
+    The estimate is 0 for cct, and for igt, which is slow on dense graphs only.
 
     >>> from curiograph.graph.toys import complete
     >>> round(estimate_explore_seconds(complete(600), GreedyAgent(), "cpt", 500))
@@ -97,6 +99,7 @@ class CancellableReward:
 class _CancellableTracker(Tracker):
     def __init__(self, tracker: Tracker, check: StopCheck, seconds: float) -> None:
         self._tracker, self._check, self._seconds = tracker, check, seconds
+        self.depends_on_order = tracker.depends_on_order
 
     def values(self) -> Float64:
         self._check()
@@ -114,6 +117,9 @@ class _CancellableTracker(Tracker):
     def advance(self, new: Int32, parents: Int64 | None = None) -> None:
         self._check()
         self._tracker.advance(new, parents)
+
+    def hash_order(self) -> NDArray[np.uint64]:
+        return self._tracker.hash_order()
 
 
 @dataclass(frozen=True)

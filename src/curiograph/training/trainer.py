@@ -73,8 +73,8 @@ def train(
     sets : Split, list of Graph or Graph
         Training and validation graphs; a list or a single graph is used for both.
     reward : str, Reward or callable
-        Reward to collect, such as "igt", "cpt" or "igt+0.5*cpt". There is a warning if a function of yours is so slow
-        that the training would spend more than two minutes on it.
+        Reward to collect, such as "igt", "cpt", "cct" or "igt+0.5*cpt". There is a warning if a function of yours is so
+        slow that the training would spend more than two minutes on it.
     agent : {"gnn", "horizon", "planner"}
         Architecture: "gnn", the paper's, reads the visited subgraph; "horizon" reads the graph around the walk;
         "planner" is a beam search with exact rewards and learned values.

@@ -19,6 +19,7 @@ from curiograph.human.profile.measures import COUNTS
 from curiograph.parallel import Job, Result
 from curiograph.parallel.chunks import split_by_size
 from curiograph.parallel.fingerprint import hash_graph, hash_values
+from curiograph.rewards.cct import compute_step_flexibility, count_conformable
 from curiograph.rewards.cpt import compute_final_compressibility
 
 _TASK_COST = 5e7  # sum of the cubes of lengths: a task of walks of 50 visits takes about a second
@@ -160,6 +161,10 @@ def compute_measures(
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.where(found["entropy"] > 0, bits / found["entropy"], np.nan)
         found |= {"compressibility": bits, "normalized_compressibility": ratio}
+    if wanted & {"dimension", "conformable"}:
+        dimension, freedom = compute_step_flexibility(GraphBatch.of([graph]), first.nodes, first.offsets)
+        lasts = first.offsets[1:] - 1
+        found |= {"dimension": dimension[lasts], "conformable": count_conformable(dimension, freedom)[lasts]}
     if wanted & {"step_length", "step_exponent"}:
         lengths = kernels.sequences.compute_step_lengths(indptr, indices, walks.nodes, walks.offsets)
         found["step_length"], found["step_exponent"] = kernels.sequences.summarize_steps(lengths, walks.offsets).T

@@ -39,6 +39,8 @@ MEASURES = {
     "compressibility": Measure("compression", "compressibility (bits)"),
     "entropy": Measure("compression", "entropy rate of the subgraph (bits)"),
     "normalized_compressibility": Measure("compression", "compressibility / entropy"),
+    "dimension": Measure("conformation", "dimension of conformation"),
+    "conformable": Measure("conformation", "conformable degrees of freedom"),
     "step_length": Measure("steps", "step length"),
     "step_exponent": Measure("steps", "exponent of step lengths"),
     "revisits": Measure("sequence", "revisits"),
@@ -53,7 +55,7 @@ MEASURES = {
 """Measures of a walk by name, in the order of columns."""
 GROUPS = tuple(dict.fromkeys(measure.group for measure in MEASURES.values()))
 """Names of the groups of measures."""
-COUNTS = ("visits", "nodes", "edges", "beta0", "beta1", "beta2", "opened", "closed", "revisits")
+COUNTS = ("visits", "nodes", "edges", "beta0", "beta1", "beta2", "opened", "closed", "dimension", "conformable", "revisits")
 """Measures that are whole numbers."""
 
 

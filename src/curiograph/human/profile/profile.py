@@ -37,7 +37,7 @@ def profile(
     run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> Profile:
-    """Compute the measures that the literature reports of walks: structure, gaps, compression, steps, sequence, meaning.
+    """Compute the measures that the literature reports of walks: structure, gaps, sequence, and more.
 
     Structural measures are those of the undirected subgraph that a whole walk induces. docs/profile.md has all
     definitions, with references.
@@ -49,8 +49,8 @@ def profile(
     walks : Trajectories, Dataset, list of walks, or one walk
         Walks with returns, as for `measure`; immediate repeats are merged.
     measures : str or sequence of str, optional
-        Names of measures and of groups of measures: structure, communities, gaps, compression, steps, sequence,
-        meaning. Default: all; those of meaning only if there are weights from 0 to 1 or a similarity.
+        Names of measures and of groups of measures: structure, communities, gaps, compression, conformation,
+        steps, sequence, meaning. Default: all; those of meaning only if there are weights from 0 to 1 or a similarity.
     similarity : object with a method `compute_pairs`, optional
         Similarity of nodes given by two arrays of positions, at most 1; used instead of weights by `edge_weight` and
         `forward_flow`.

@@ -1,0 +1,109 @@
+"""cct: conformational change, the conformable degrees of freedom of the visited subgraph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph import kernels
+from curiograph.arrays import Float64, Int32, Int64
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.csr import freeze_array
+from curiograph.rewards.base import Tracker
+
+
+class FlexibilityTracker(Tracker):
+    """Conformable degrees of freedom of every walk of a batch; the private arrays are those of `kernels.flexibility`.
+
+    The dimension never falls along a walk, so the values depend on the order of visit.
+
+    >>> from curiograph.graph.toys import complete
+    >>> tracker = FlexibilityTracker(GraphBatch.of([complete(4)]), np.array([[0, 1, 2]]), np.array([3]))
+    >>> tracker.values(), tracker.dimensions()
+    (array([0.]), array([2]))
+    """
+
+    depends_on_order = True
+
+    def __init__(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> None:
+        super().__init__(stack, nodes, lengths)
+        batch, steps = self.nodes.shape
+        self._places = np.full((batch, kernels.csr.get_map_size(steps), 2), -1, np.int32)
+        self._linked = np.zeros((batch, steps), np.bool_)
+        self._counts = np.tile(np.array([0, 0, 0, 1]), (batch, 1))
+        self._update()
+
+    def values(self) -> Float64:
+        dimensions, freedom = self.dimensions(), self.freedom()
+        return count_conformable(dimensions, freedom).astype(np.float64)
+
+    def dimensions(self) -> Int64:
+        """Return the dimension of every walk."""
+        return self._counts[:, kernels.flexibility.DIMENSION].copy()
+
+    def freedom(self) -> Int64:
+        """Return the degrees of freedom of every walk, rigid motions included."""
+        counts = self._counts
+        linked: Int64 = counts[:, kernels.flexibility.LINKED]
+        edges: Int64 = counts[:, kernels.flexibility.EDGES]
+        return self.dimensions() * linked - edges
+
+    def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
+        csr = self.stack.skeleton
+        values: Float64 = kernels.flexibility.count_candidate_conformable(
+            csr.indptr, csr.indices, self.nodes, self._places, self._linked, self._counts, offsets, candidates
+        )
+        return values
+
+    def hash_order(self) -> NDArray[np.uint64]:
+        return self.dimensions().astype(np.uint64)
+
+    def _gather(self, parents: Int64) -> None:
+        super()._gather(parents)
+        for name in ("_places", "_linked", "_counts"):
+            setattr(self, name, getattr(self, name)[parents])
+
+    def _update(self) -> None:
+        csr = self.stack.skeleton
+        kernels.flexibility.grow_walks(
+            csr.indptr, csr.indices, self.nodes, self.lengths, self._places, self._linked, self._counts
+        )
+
+
+def compute_step_flexibility(stack: GraphBatch, nodes: Int32, offsets: Int64) -> tuple[Int64, Int64]:
+    """Compute the dimension and the degrees of freedom of walks after every step.
+
+    Walk i is `offsets[i]:offsets[i + 1]` of `nodes` and of both results; `count_conformable` takes the results.
+
+    >>> from curiograph.graph.toys import complete
+    >>> compute_step_flexibility(GraphBatch.of([complete(4)]), np.arange(4, dtype=np.int32), np.array([0, 4]))
+    (array([1, 1, 2, 3]), array([0, 1, 3, 6]))
+    """
+    csr = stack.skeleton
+    # read-only arrays only: a single compilation of the kernel
+    dimension, freedom = kernels.flexibility.measure_walks(
+        csr.indptr, csr.indices, freeze_array(nodes), freeze_array(offsets)
+    )
+    return dimension, freedom
+
+
+def count_conformable(dimension: Int64, freedom: Int64) -> Int64:
+    """Return the degrees of freedom that are not rigid motions; 0 for a subgraph without edges.
+
+    >>> count_conformable(np.array([1, 1, 3]), np.array([0, 1, 8]))
+    array([0, 0, 2])
+    """
+    # freedom is 0 only without edges; otherwise the dimension is such that the difference is not negative
+    return np.maximum(freedom - dimension * (dimension + 1) // 2, 0)
+
+
+@dataclass(frozen=True)
+class ConformationalChange:
+    """The cct reward."""
+
+    name: str = "cct"
+
+    def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> FlexibilityTracker:
+        return FlexibilityTracker(stack, nodes, lengths)

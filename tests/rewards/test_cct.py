@@ -1,0 +1,182 @@
+"""Conformational change: values by hand, and comparison with the definition on random graphs and orders."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from curiograph.exploration.mdp import begin
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.toys import complete, cycle, library
+from curiograph.growth.compute import compute_growth
+from curiograph.rewards.cct import FlexibilityTracker
+from curiograph.rewards.registry import as_reward
+from oracles.flexibility import follow_walk
+from oracles.reference import build_skeleton, draw_graph
+
+
+@st.composite
+def walks_on_graphs(draw):
+    """A random graph, from empty to complete, and an order of some of its nodes."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    nodes = draw(st.integers(2, 14))
+    graph = draw_graph(rng, nodes, draw(st.sampled_from([0.0, 0.1, 0.3, 0.6, 1.0])), directed=draw(st.booleans()))
+    return graph, rng.permutation(nodes)[: draw(st.integers(1, nodes))].tolist()
+
+
+def make_tracker(graph: cg.Graph, walk: list[int], length: int, reward: str = "cct") -> cg.Tracker:
+    return as_reward(reward).track(GraphBatch.of([graph]), np.array([walk], np.int32), np.array([length]))
+
+
+K4_WITH_PENDANTS = [(u, v) for u in range(4) for v in range(u)] + [(0, 4), (1, 5), (2, 6)]
+
+
+@pytest.mark.parametrize(
+    ("edges", "walk", "dimension", "freedom", "conformable"),
+    [
+        # a triangle is flexible on no line, but rigid in the plane: 2 * 3 - 3 - 3 = 0
+        ([(0, 1), (1, 2), (2, 0)], [0, 1, 2], [1, 1, 2], [0, 1, 3], [0, 0, 0]),
+        # K4 needs three dimensions: 2 * 4 - 6 - 3 = -1, and 3 * 4 - 6 - 6 = 0
+        (K4_WITH_PENDANTS[:6], [0, 1, 2, 3], [1, 1, 2, 3], [0, 1, 3, 6], [0, 0, 0, 0]),
+        # a path is a tree: n - (n - 1) - 1 = 0 on the line
+        ([(0, 1), (1, 2), (2, 3)], [0, 1, 2, 3], [1, 1, 1, 1], [0, 1, 1, 1], [0, 0, 0, 0]),
+        # a square is a four-bar linkage: 2 * 4 - 4 - 3 = 1
+        ([(0, 1), (1, 2), (2, 3), (3, 0)], [0, 1, 2, 3], [1, 1, 1, 2], [0, 1, 1, 4], [0, 0, 0, 1]),
+        # the dimension does not fall: every pendant adds a node and an edge, and so 3 - 1 degrees of freedom
+        (
+            K4_WITH_PENDANTS,
+            [0, 1, 2, 3, 4, 5, 6],
+            [1, 1, 2, 3, 3, 3, 3],
+            [0, 1, 3, 6, 8, 10, 12],
+            [0, 0, 0, 0, 2, 4, 6],
+        ),
+        # the same nodes with the pendants first: two dimensions suffice until K4 is complete, and at the end too
+        # (2 * 7 - 9 - 3 = 2)
+        (
+            K4_WITH_PENDANTS,
+            [4, 0, 5, 1, 6, 2, 3],
+            [1, 1, 1, 1, 1, 2, 2],
+            [0, 1, 1, 1, 1, 6, 5],
+            [0, 0, 0, 0, 0, 3, 2],
+        ),
+        # isolated nodes do not count, until they get a link
+        ([(0, 1), (1, 2), (2, 3)], [0, 3, 1, 2], [1, 1, 1, 1], [0, 0, 1, 1], [0, 0, 0, 0]),
+        # two separate edges move against each other: 4 - 2 - 1 = 1 on the line
+        ([(0, 1), (2, 3)], [0, 1, 2, 3], [1, 1, 1, 1], [0, 1, 1, 2], [0, 0, 0, 1]),
+    ],
+)
+def test_values_by_hand(edges, walk, dimension, freedom, conformable):
+    graph = cg.Graph.from_edges(edges)
+    growth = compute_growth(graph, graph.positions(walk).astype(np.int32), np.array([0, len(walk)]))
+    assert growth.dimension.tolist() == dimension
+    assert growth.freedom.tolist() == freedom
+    assert growth.conformable.tolist() == conformable
+
+
+@given(walks_on_graphs())
+def test_equals_the_definition_after_every_step(case):
+    graph, walk = case
+    expected = follow_walk(build_skeleton(graph), walk)
+    growth = compute_growth(graph, np.array(walk, np.int32), np.array([0, len(walk)]), compressibility=False)
+    assert list(zip(growth.dimension, growth.freedom, growth.conformable, strict=True)) == expected
+
+
+@given(walks_on_graphs())
+def test_candidates_and_walks_from_the_middle_equal_the_definition(case):
+    graph, walk = case
+    joined = build_skeleton(graph)
+    grown = make_tracker(graph, walk, 1)
+    for length in range(1, len(walk)):
+        candidates = np.array(sorted(set(range(graph.num_nodes)) - set(walk[:length])), np.int32)
+        expected = [follow_walk(joined, [*walk[:length], int(v)])[-1].conformable for v in candidates]
+        offsets = np.array([0, len(candidates)])
+        assert grown.candidate_values(offsets, candidates).tolist() == expected
+        assert make_tracker(graph, walk, length).candidate_values(offsets, candidates).tolist() == expected
+        grown.advance(np.array([walk[length]], np.int32))
+    assert grown.values().tolist() == [follow_walk(joined, walk)[-1].conformable]
+
+
+def test_the_dimension_is_at_most_the_number_of_linked_nodes():
+    graph = complete(200)
+    growth = compute_growth(graph, np.arange(200, dtype=np.int32), np.array([0, 200]), compressibility=False)
+    assert growth.dimension.tolist() == [1, *range(1, 200)]
+    assert not growth.conformable.any()
+
+
+def test_a_walk_does_not_depend_on_its_batch():
+    rng = np.random.default_rng(0)
+    graphs = [cg.generate(family, nodes=40, seed=1) for family in ("er", "ba", "rg")]
+    stack = GraphBatch.of(graphs)
+    nodes = np.stack([rng.permutation(40)[:20] + stack.starts[k % 3] for k in range(30)]).astype(np.int32)
+    lengths = rng.integers(1, 20, 30)
+    together = FlexibilityTracker(stack, nodes, lengths)
+    offsets = np.arange(31)
+    candidates = nodes[np.arange(30), lengths]
+    values = together.candidate_values(offsets, candidates)
+    together.advance(candidates)
+    assert together.values().tolist() == values.tolist()
+    for k in range(30):
+        alone = FlexibilityTracker(stack, nodes[k : k + 1], lengths[k : k + 1] + 1)
+        assert alone.values()[0] == values[k]
+        position = nodes[k] - stack.starts[k % 3]
+        assert follow_walk(build_skeleton(graphs[k % 3]), position[: lengths[k] + 1])[-1].conformable == values[k]
+
+
+def test_branches_keep_their_own_dimension():
+    graph = cg.Graph.from_edges(K4_WITH_PENDANTS)
+    walk = graph.positions([0, 1, 2, 3]).tolist()
+    tracker = make_tracker(graph, [*walk, -1, -1], 4)
+    tracker.advance(graph.positions([4, 5]).astype(np.int32), np.array([0, 0]))
+    tracker.advance(graph.positions([5, 4]).astype(np.int32))
+    assert tracker.values().tolist() == [4.0, 4.0]
+    assert tracker.dimensions().tolist() == [3, 3]
+
+
+def test_check_reward_accepts_cct_and_sums_with_it():
+    for reward in ("cct", "igt+cct", "igt-0.5*cpt+2*cct"):
+        for graph in (None, library(), complete(6)):
+            cg.check_reward(reward, graph)
+        assert as_reward(reward).name == reward
+
+
+def test_sums_add_the_terms():
+    graph = cg.generate("er", nodes=20, seed=0)
+    both = begin([graph], [range(20)], "igt+2*cct", 6)
+    gaps, moves = (begin([graph], [range(20)], name, 6) for name in ("igt", "cct"))
+    for _ in range(5):
+        assert both.candidate_values.tolist() == (gaps.candidate_values + 2 * moves.candidate_values).tolist()
+        chosen = both.best(both.candidate_values)
+        both, gaps, moves = both.step(chosen), gaps.step(chosen), moves.step(chosen)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("reward", ["cct", "igt+cct"])
+def test_a_wide_beam_finds_the_best_walk(reward, seed):
+    """Two walks over the same nodes may differ in dimension: neither may replace the other."""
+    graph = draw_graph(np.random.default_rng(seed), 8, 0.5)
+    best, batch = -np.inf, begin([graph], [[0]], reward, 6)
+    while not batch.finished:  # all walks
+        walks = batch.candidates.walks
+        batch = batch.branch(walks, np.arange(len(walks)))
+        best = max(best, batch.returns.max())
+    assert cg.explore(graph, "beam:2000", reward, start=0, steps=6).total == best
+
+
+def test_walks_with_the_same_nodes_and_last_node_may_differ():
+    graph = cg.Graph.from_edges(K4_WITH_PENDANTS)
+    totals = {
+        tuple(order): make_tracker(graph, graph.positions(order).tolist(), len(order)).values()[0]
+        for order in ([0, 1, 2, 3, 4, 5, 6], [4, 0, 5, 1, 2, 3, 6], [4, 0, 5, 1, 3, 2, 6])
+    }
+    assert len(set(totals.values())) > 1
+
+
+@pytest.mark.parametrize("agent", ["random", "greedy", "beam:8", "planner", "igt-rg", "igt-rg-horizon"])
+def test_every_agent_collects_the_reward(agent):
+    walk = cg.explore(library(), agent, "cct", start="music", steps=6, seed=0)
+    growth = cg.measure(library(), walk)
+    assert walk.rewards == growth.conformable[1:].tolist()
+    assert cg.evaluate(agent, [library(), cycle(6)], "cct", steps=5, episodes=4).mean >= 0
