@@ -62,6 +62,9 @@ class Profile(Mapping[str, NDArray[Any]]):
             )
         return self.values[measure]
 
+    def __contains__(self, measure: object) -> bool:
+        return measure in self.values
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.values)
 
