@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from curiograph.human.prediction.protocol import Recipe as Recipe
     from curiograph.human.prediction.results import Outcome as Outcome
     from curiograph.human.prediction.results import Prediction as Prediction
+    from curiograph.human.profile.results import Profile as Profile
+    from curiograph.human.profile.styles import Styles as Styles
+    from curiograph.human.profile.styles import curiosity_styles as curiosity_styles
+    from curiograph.human.profile.styles import simulate_styles as simulate_styles
     from curiograph.human.trajectories import Trajectories as Trajectories
 
 _HOMES = {
@@ -44,6 +48,8 @@ _HOMES = {
     "prediction.predict": ["Effort", "FULL", "QUICK", "predict"],
     "prediction.protocol": ["Recipe"],
     "prediction.results": ["Outcome", "Prediction"],
+    "profile.results": ["Profile"],
+    "profile.styles": ["Styles", "curiosity_styles", "simulate_styles"],
     "trajectories": ["Trajectories"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -9,6 +9,7 @@ import numpy as np
 
 from curiograph.kernels.csr import get_map_size, map_get, map_put, sort_range
 from curiograph.kernels.jit import kernel
+from curiograph.kernels.random import draw_uniform
 
 REVISITS = 0
 HEAPS = 1
@@ -301,3 +302,38 @@ def _find_weight(indptr, indices, weights, u, v):
             weight = max(weight, weights[low])
         u, v = v, u
     return weight
+
+
+@kernel
+def draw_styles(indptr, indices, tightness, visits, memory, streams):
+    """Return walks of simulated people, a row for each.
+
+    With probability `tightness[i]` person i goes to a neighbor of one of the last `memory` visits, and otherwise to any
+    node. No two visits in a row are of the same node.
+    """
+    size = indptr.shape[0] - 1
+    out = np.empty((tightness.shape[0], visits), np.int32)
+    for i in range(tightness.shape[0]):
+        out[i, 0] = int(draw_uniform(streams[i], 0, 0) * size)
+        for t in range(1, visits):
+            last = out[i, t - 1]
+            chosen = -1
+            if draw_uniform(streams[i], t, 0) < tightness[i]:
+                anchor = out[i, t - 1 - int(draw_uniform(streams[i], t, 1) * min(memory, t))]
+                chosen = _draw_neighbor(indptr, indices, anchor, streams[i], t, 2)
+                if chosen == -1 or chosen == last:
+                    chosen = _draw_neighbor(indptr, indices, last, streams[i], t, 3)
+            if chosen == -1:
+                chosen = int(draw_uniform(streams[i], t, 4) * (size - 1))
+                chosen += chosen >= last
+            out[i, t] = chosen
+    return out
+
+
+@kernel
+def _draw_neighbor(indptr, indices, v, stream, step, item):
+    """Return a random neighbor of v, or -1 if it has none."""
+    degree = indptr[v + 1] - indptr[v]
+    if degree == 0:
+        return -1
+    return indices[indptr[v] + int(draw_uniform(stream, step, item) * degree)]
