@@ -73,7 +73,9 @@ def list_edges(indptr, indices, nodes, offsets):
         for u in range(starts.shape[0] - 1):
             for slot in range(starts[u], starts[u + 1]):
                 if links[slot] > u:
-                    pairs.append((i, nodes[offsets[i] + u], nodes[offsets[i] + links[slot]]))
+                    pairs.append(  # noqa: PERF401 - numba
+                        (i, nodes[offsets[i] + u], nodes[offsets[i] + links[slot]])
+                    )
     out = np.empty((len(pairs), 3), np.int64)
     for k in range(len(pairs)):
         out[k, 0], out[k, 1], out[k, 2] = pairs[k]
@@ -105,7 +107,7 @@ def _compute_clustering(starts, links):
 
 @kernel
 def _compute_distances(starts, links):
-    """Return the mean distance of connected pairs (NaN if there are none) and the mean inverse distance of all pairs."""
+    """Return the mean distance of connected pairs, NaN if there are none, and the mean inverse distance of all."""
     size = starts.shape[0] - 1
     depth = np.empty(size, np.int64)
     queue = np.empty(size, np.int64)
@@ -177,9 +179,8 @@ def find_communities(starts, links):
         alive[b] = False
         for u in range(size):
             if alive[u]:
-                if u == a or best[u] == a or best[u] == b:
-                    best[u] = _find_partner(u, total, between, weight, alive)
-                elif u < a and between[u, a] > 0:  # the gain with a has changed
+                has_changed = u < a and between[u, a] > 0  # the gain with a
+                if u == a or best[u] == a or best[u] == b or has_changed:
                     best[u] = _find_partner(u, total, between, weight, alive)
 
 

@@ -1,7 +1,7 @@
 """Voids: beta_2 of the clique complex of the subgraphs that walks induce, over GF(2).
 
-A node or an edge whose link is a cone (all its neighbors, or common neighbors, are linked to one of them) can be removed
-without a change of homotopy type. What remains of a subgraph is usually small. There
+A node or an edge whose link is a cone (one of its neighbors, or common neighbors, is linked to all the others) can be
+removed without a change of homotopy type. What remains of a subgraph is usually small. There
 
     beta_2 = triangles - rank d_2 - rank d_3,        rank d_2 = edges - (nodes - beta_0) - beta_1,
 

@@ -35,7 +35,7 @@ def _correlate(sums: Float64, doubled: bool) -> Float64:
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (xy - x * y / count) / np.sqrt((xx - x**2 / count) * (yy - y**2 / count))
         r = np.clip(r, -0.999, 1.0)
-        return 2 * r / (1 + r) if doubled else r
+        return np.asarray(2 * r / (1 + r) if doubled else r)
 
 
 def predict_length(reliability: float, length: float, wanted: float) -> float:
@@ -46,6 +46,6 @@ def predict_length(reliability: float, length: float, wanted: float) -> float:
     >>> predict_length(0.5, 10, 0.75)
     30.0
     """
-    if not 0 < reliability:
+    if not reliability > 0:
         return float("inf")
     return length * wanted / (1 - wanted) * (1 - min(reliability, 1.0)) / reliability

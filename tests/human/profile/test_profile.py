@@ -252,7 +252,7 @@ def test_meaning_equals_its_definition(case: tuple[cg.Graph, list[list[int]]]) -
             check_equal(each["forward_flow"][number], compute_forward_flow(dense, walk))
 
 
-# ---- inputs, tables and choices of measures ---------------------------------------------------------------------------
+# ---- inputs, tables and choices of measures ----------------------------------------------------------------------
 
 
 def test_users_sessions_columns_and_skipped() -> None:

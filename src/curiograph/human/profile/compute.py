@@ -189,9 +189,7 @@ def compute_measures(
             first.nodes,
             first.offsets,
         ).T
-    return {
-        name: found[name].astype(np.int64 if name in COUNTS else np.float64) for name in measures if name in found
-    }
+    return {name: found[name].astype(np.int64 if name in COUNTS else np.float64) for name in measures if name in found}
 
 
 def _measure_gaps(graph: Graph, first: Sequences, *, with_voids: bool) -> dict[str, NDArray[Any]]:
@@ -221,7 +219,7 @@ def _measure_gaps(graph: Graph, first: Sequences, *, with_voids: bool) -> dict[s
 def measure_similarity(
     graph: Graph, walks: Sequences, similarity: PairSimilarity, measures: Sequence[str]
 ) -> dict[str, Float64]:
-    """Compute the mean similarity of the linked pairs of each walk and its forward flow, as far as they are measures."""
+    """Compute the mean similarity of linked pairs and the forward flow of each walk, if they are among `measures`."""
     found: dict[str, Float64] = {}
     count = len(walks.offsets) - 1
     if "edge_weight" in measures:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.growth.groups import (
     GroupComparison,
@@ -53,7 +54,7 @@ def compare_profiles(
         p_value = np.nan
         if np.ptp(column) > 0:
 
-            def compute_statistic(rows: np.ndarray, column: np.ndarray = column) -> np.ndarray:  # type: ignore[type-arg]
+            def compute_statistic(rows: Int64, column: Float64 = column) -> Float64:
                 return compute_between_groups(rows, column[:, None], len(names))
 
             p_value = float(compute_permutation_p(group_of, compute_statistic, permutations, seed)[0])

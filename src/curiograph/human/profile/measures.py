@@ -55,7 +55,10 @@ MEASURES = {
 """Measures of a walk by name, in the order of columns."""
 GROUPS = tuple(dict.fromkeys(measure.group for measure in MEASURES.values()))
 """Names of the groups of measures."""
-COUNTS = ("visits", "nodes", "edges", "beta0", "beta1", "beta2", "opened", "closed", "dimension", "conformable", "revisits")
+COUNTS = (
+    *("visits", "nodes", "edges", "beta0", "beta1", "beta2", "opened", "closed"),
+    *("dimension", "conformable", "revisits"),
+)
 """Measures that are whole numbers."""
 
 

@@ -90,7 +90,7 @@ def profile(
             f"similarity is {quote_value(similarity)}; give an object with a method compute_pairs(first, second)."
         )
     weights = graph.weights
-    is_bounded = weights is not None and len(weights) > 0 and 0 <= weights.min() and weights.max() <= 1
+    is_bounded = weights is not None and len(weights) > 0 and weights.min() >= 0 and weights.max() <= 1
     selected = select_measures(
         measures, has_meaning=similarity is not None or (is_bounded if measures is None else weights is not None)
     )
@@ -106,9 +106,7 @@ def profile(
     values = {name: np.concatenate([result[name] for result in results]) for name in computed}
     if similarity is not None:
         values |= measure_similarity(graph, sequences, similarity, selected)
-    return Profile(
-        graph=graph, walks=people, values={name: values[name] for name in selected}, similarity=similarity
-    )
+    return Profile(graph=graph, walks=people, measures={name: values[name] for name in selected}, similarity=similarity)
 
 
 def read_people(graph: Graph, walks: Any, *, lenient: bool) -> Trajectories:

@@ -50,26 +50,26 @@ class Profile(Mapping[str, NDArray[Any]]):
     """The graph that was walked on."""
     walks: Trajectories
     """The walks, as positions in the graph."""
-    values: dict[str, NDArray[Any]]
+    measures: dict[str, NDArray[Any]]
     """Values of each walk by measure; NaN where a measure is not defined."""
     similarity: PairSimilarity | None = None
     """Similarity of nodes that was used instead of weights."""
 
     def __getitem__(self, measure: str) -> NDArray[Any]:
-        if measure not in self.values:
+        if measure not in self.measures:
             raise UnknownNameError(
-                f"there is no measure {quote_value(measure)} in this profile; it has {', '.join(self.values)}."
+                f"there is no measure {quote_value(measure)} in this profile; it has {', '.join(self.measures)}."
             )
-        return self.values[measure]
+        return self.measures[measure]
 
     def __contains__(self, measure: object) -> bool:
-        return measure in self.values
+        return measure in self.measures
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.values)
+        return iter(self.measures)
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.measures)
 
     @property
     def users(self) -> list[Hashable]:
@@ -99,7 +99,7 @@ class Profile(Mapping[str, NDArray[Any]]):
         """Return one row per walk: user, values of user columns, session, and all measures."""
         table: dict[str, list[Any]] = {
             "session": self.sessions,
-            **{name: values.tolist() for name, values in self.values.items()},
+            **{name: values.tolist() for name, values in self.measures.items()},
         }
         users = self.users
         return {"user": users, **list_user_columns(self, users, ["user", *table]), **table}
@@ -119,7 +119,7 @@ class Profile(Mapping[str, NDArray[Any]]):
         """Return the mean of each measure over the walks of each user, sorted, for which it is defined; else NaN."""
         users, person = self.number_people()
         means = {}
-        for name in self.values if measures is None else measures:
+        for name in self.measures if measures is None else measures:
             values = self[name].astype(np.float64)
             known = ~np.isnan(values)
             with np.errstate(invalid="ignore"):
@@ -181,7 +181,7 @@ class Profile(Mapping[str, NDArray[Any]]):
 
     def __repr__(self) -> str:
         users = len(np.unique(self.walks.users))
-        return f"Profile({len(self.walks):,} walks by {users:,} users, {len(self.values)} measures)"
+        return f"Profile({len(self.walks):,} walks by {users:,} users, {len(self.measures)} measures)"
 
     def _repr_html_(self) -> str:
         return render_result(repr(self), self.columns())

@@ -93,6 +93,8 @@ class Styles:
     @property
     def predicted(self) -> float:
         """Number of visits at which a reliability of 0.7 is expected by the Spearman-Brown formula; may be infinite."""
+        if np.isnan(self.reliability.value):
+            return float("inf")
         visits = self.blocks[self.blocks > 1].mean() * self._visits_per_block
         return predict_length(self.reliability.value, float(visits), RELIABLE)
 
@@ -113,6 +115,8 @@ class Styles:
         """The result in one sentence."""
         names = self.styles
         counts = ", ".join(f"{names.count(style):,} {style}" for style in ("hunter", "busybody", "unclear"))
+        if np.isnan(self.reliability.value):
+            return f"Of {len(self.users):,} people: {counts}. Too few have two blocks to estimate the reliability."
         if self.shortest is not None:
             enough = f"it reaches {RELIABLE} at {self.shortest:,} visits"
         elif np.isfinite(self.predicted):
@@ -181,8 +185,8 @@ def curiosity_styles(profile: Profile, block: int | None = 10, *, seed: int = 0)
     profile : Profile
         Result of `profile`, for walks of two or more people.
     block : int or None
-        Number of visits of a block; the rest of a walk is left out. A score does then not depend on the length of walks.
-        None takes whole walks, as the literature does.
+        Number of visits of a block; the rest of a walk is left out, so that a score does not depend on the
+        length of walks. None takes whole walks, as the literature does.
     seed : int
         Seed of the resampling.
 
