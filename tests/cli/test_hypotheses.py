@@ -10,7 +10,7 @@ import pytest
 
 import curiograph as cg
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.human.null_models import compare_growth
+from curiograph.human.null_models.compare import compare_growth
 from curiograph.human.trajectories import Trajectories
 
 SHORT = ("--steps", "5", "--burn-in", "2")
@@ -52,6 +52,17 @@ def test_output_is_two_tables_and_a_sentence(run, walks):
     assert "null model" not in quiet.out
 
 
+def test_null_models_are_chosen_by_name(run, walks):
+    line = ("hypotheses", "toy:library", walks, *SHORT, "--null", "latticized", "--null", "preferential")
+    nulls = run(*line, "--json").document["growth"]["nulls"]
+    assert [null["null"] for null in nulls] == ["latticized", "preferential"]
+    assert "conformable" in nulls[0]["area"]
+    assert "conformable" in run(*line).out
+    wrong = run("hypotheses", "toy:library", walks, *SHORT, "--null", "joy")
+    assert wrong.code == 2
+    assert "there is no null model 'joy'; the null models are rewired" in wrong.err
+
+
 def test_trajectories_from_an_archive(run, walks, tmp_path):
     lists = [line.split(",") for line in walks.read_text().splitlines()[1:]]
     Trajectories.from_walks(lists, users=[i % 9 for i in range(len(lists))]).save(tmp_path / "walks.npz")
@@ -73,7 +84,7 @@ def test_results_are_written(run, walks, tmp_path, ending):
         assert json.loads(out.read_text()) == done.document
     else:
         rows = list(csv.DictReader(out.read_text().splitlines()))
-        assert {row["motive"] for row in rows} == {"uniform", "degree", "pagerank", "igt", "cpt", "markov"}
+        assert {row["motive"] for row in rows} == {"uniform", "degree", "pagerank", "igt", "cpt", "cct", "markov"}
         assert len(second.read_text().splitlines()) == 1 + 4 * 5
 
 

@@ -15,7 +15,7 @@ HYPOTHESES = """
 import os
 from support import people
 from curiograph.human.motives.hypotheses import hypotheses
-from curiograph.human.null_models import compare_growth
+from curiograph.human.null_models.compare import compare_growth
 
 data = people.walkers(users=200)
 there = {"engine": "ray", "address": os.environ["CLUSTER_ADDRESS"]}

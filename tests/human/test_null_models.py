@@ -9,22 +9,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import curiograph as cg
+from curiograph import kernels
 from curiograph.agents.registry import as_agent
 from curiograph.centrality.walkers import simulate_biased_walks
 from curiograph.exploration.mdp import begin
-from curiograph.human.null_models import (
-    compare_growth,
+from curiograph.human.null_models.compare import compare_growth, measure_growth
+from curiograph.human.null_models.models import (
+    NULL_MODELS,
     group_by_degree,
-    measure_growth,
+    grow_constant,
+    grow_preferential,
+    grow_proportional,
+    latticize_graph,
+    latticize_networks,
     rewire_graph,
+    rewire_networks,
+    share_edges,
     shuffle_walks,
     walk_degree_matched,
     walk_unbiased,
 )
 from curiograph.human.trajectories import Trajectories
+from oracles.reference import draw_graph
 from support.people import follow_agent
 
 GRAPH = cg.generate("ba", nodes=50, seed=2)
+NO_WALKS = np.empty((0, 1), np.int32)
 
 
 def walk_with_agent(graph, agent, p_g, walks=150, steps=8, seed=0):
@@ -37,7 +47,7 @@ def test_rewiring_keeps_degrees_and_stays_simple(nodes, edges, directed, seed):
     pairs = np.random.default_rng([nodes, edges]).integers(nodes, size=(edges, 2))
     pairs[0] = 0, 1
     graph = cg.Graph.from_edges(pairs, directed=directed, nodes=range(nodes))
-    other, _ = rewire_graph(graph, np.empty((0, 1), np.int32), seed)
+    other, _ = rewire_graph(graph, NO_WALKS, seed)
     assert np.array_equal(other.degrees, graph.skeleton.degrees)
     again = cg.Graph.from_networkx(other.to_networkx())  # drops loops, merges and mirrors edges, sorts rows
     assert again == other
@@ -47,10 +57,166 @@ def test_rewiring_keeps_degrees_and_stays_simple(nodes, edges, directed, seed):
 def test_rewiring_samples_graphs_uniformly():
     ring = cg.toys.cycle(6)  # of the 70 graphs of 6 nodes with two edges each, 10 are pairs of triangles
     parts = [
-        networkx.number_connected_components(rewire_graph(ring, np.empty((0, 1), np.int32), seed)[0].to_networkx())
+        networkx.number_connected_components(rewire_graph(ring, NO_WALKS, seed)[0].to_networkx())
         for seed in range(2000)
     ]
     assert np.mean(np.array(parts) == 2) == pytest.approx(1 / 7, abs=0.03)
+
+
+@given(st.integers(2, 20), st.integers(3, 60), st.integers(0, 2**64 - 1))
+def test_latticizing_keeps_degrees_and_stays_simple(nodes, edges, seed):
+    pairs = np.random.default_rng([nodes, edges]).integers(nodes, size=(edges, 2))
+    pairs[0] = 0, 1
+    graph = cg.Graph.from_edges(pairs, nodes=range(nodes))
+    other, _ = latticize_graph(graph, NO_WALKS, seed)
+    assert np.array_equal(other.degrees, graph.degrees)
+    again = cg.Graph.from_networkx(other.to_networkx())
+    assert again == other
+    assert again.cleaning.self_loops == again.cleaning.parallel_edges == 0
+
+
+def test_latticizing_ends_for_graphs_without_swaps():
+    for graph in (cg.toys.complete(6), cg.Graph.from_edges([(0, k) for k in range(1, 30)]), cg.toys.cycle(3)):
+        assert latticize_graph(graph, NO_WALKS, 1)[0] == graph
+
+
+@pytest.mark.parametrize("family", ["er", "ba", "ws"])
+def test_lattices_are_like_those_of_the_brain_connectivity_toolbox(family):
+    """Both put nodes on a ring at random; edges become as short, and the graphs as clustered."""
+    bct = pytest.importorskip("bct")
+    graph = cg.generate(family, nodes=40, seed=1)
+    matrix = networkx.to_numpy_array(graph.to_networkx())
+    place = np.arange(40)
+    theirs = [bct.latmio_und(matrix, 10, seed=seed)[1] for seed in range(3)]  # in the order of the ring
+    ours, distances = [], []
+    for seed in range(12):
+        kernels.rewire.shuffle_ring(place, 0, 40, np.uint64(seed))
+        order = np.argsort(place)
+        ours.append(
+            networkx.to_numpy_array(latticize_graph(graph, NO_WALKS, seed)[0].to_networkx())[np.ix_(order, order)]
+        )
+        distances.append(measure_ring(matrix[np.ix_(order, order)]))
+    found, expected = (np.mean([measure_ring(each) for each in some]) for some in (ours, theirs))
+    assert found == pytest.approx(expected, rel=0.07)
+    assert found < 0.6 * np.mean(distances)
+    found, expected = (np.mean([measure_clustering(each) for each in some]) for some in (ours, theirs))
+    assert found == pytest.approx(expected, rel=0.15)
+    if family != "ws":
+        rewired = networkx.to_numpy_array(rewire_graph(graph, NO_WALKS, 0)[0].to_networkx())
+        assert found > 1.5 * measure_clustering(rewired)
+
+
+def measure_ring(matrix: np.ndarray) -> float:
+    """Mean distance of the ends of an edge along the ring of all nodes in their order."""
+    rows, columns = np.nonzero(matrix)
+    distances = abs(rows - columns)
+    return float(np.minimum(distances, len(matrix) - distances).mean())
+
+
+def measure_clustering(matrix: np.ndarray) -> float:
+    return networkx.average_clustering(networkx.from_numpy_array(matrix))
+
+
+# ---- networks of walks ----------------------------------------------------------------------------------------------
+
+
+def split_networks(graph: cg.Graph, visits: np.ndarray) -> list[networkx.Graph]:
+    """The network of each walk, with nodes 0, 1, ... in order of visit."""
+    assert np.array_equal(visits, np.arange(visits.size).reshape(visits.shape))
+    size = visits.shape[1]
+    networks = [networkx.empty_graph(size) for _ in visits]
+    for u, v in graph.to_networkx().edges:
+        assert u // size == v // size
+        networks[u // size].add_edge(u % size, v % size)
+    return networks
+
+
+@pytest.mark.parametrize("draw", [rewire_networks, latticize_networks])
+@pytest.mark.parametrize("directed", [False, True])
+def test_swaps_within_networks_keep_the_degrees_of_every_visit(draw, directed):
+    graph = draw_graph(np.random.default_rng(0), 30, 0.3, directed=directed)
+    visits = np.stack([np.random.default_rng(k).permutation(30)[:9] for k in range(25)]).astype(np.int32)
+    originals = [graph.skeleton.to_networkx().subgraph(walk.tolist()) for walk in visits]
+    networks = split_networks(*draw(graph, visits, 5))
+    assert [[network.degree(t) for t in range(9)] for network in networks] == [
+        [original.degree(v) for v in walk.tolist()] for original, walk in zip(originals, visits, strict=True)
+    ]
+    changed = [
+        set(network.edges) != set(networkx.relabel_nodes(original, {v: t for t, v in enumerate(walk.tolist())}).edges)
+        for network, original, walk in zip(networks, originals, visits, strict=True)
+    ]
+    assert np.mean(changed) > 0.5
+
+
+@pytest.mark.parametrize("draw", [grow_constant, grow_proportional, grow_preferential])
+def test_grown_networks_have_as_many_nodes_and_edges(draw):
+    visits = np.stack([np.random.default_rng(k).permutation(50)[:7] for k in range(60)]).astype(np.int32)
+    for graph in (GRAPH, cg.toys.complete(50), cg.Graph.from_edges([(0, 1)], nodes=range(50))):
+        networks = split_networks(*draw(graph, visits, 1))
+        expected = [graph.to_networkx().subgraph(walk.tolist()).number_of_edges() for walk in visits]
+        assert [network.number_of_edges() for network in networks] == expected
+
+
+def count_arrivals(networks: list[networkx.Graph]) -> np.ndarray:
+    """Mean number of links of every node to earlier ones."""
+    return np.mean([[sum(u < v for u in network[v]) for v in network] for network in networks], axis=0)
+
+
+def test_arrivals_of_grown_networks_follow_their_definition():
+    graph = draw_graph(np.random.default_rng(0), 60, 0.15)
+    visits = np.stack([np.random.default_rng(k).permutation(60)[:10] for k in range(3000)]).astype(np.int32)
+    draws = {draw: split_networks(*draw(graph, visits, 2)) for draw in (grow_constant, grow_proportional)}
+    edges = np.mean([network.number_of_edges() for network in draws[grow_constant]])
+    earlier = np.arange(10)
+    assert count_arrivals(draws[grow_constant]) == pytest.approx(edges * earlier / 45, abs=0.06)
+    weights = earlier * (earlier + 1)  # pairs times the number of the later node
+    assert count_arrivals(draws[grow_proportional]) == pytest.approx(edges * weights / weights.sum(), abs=0.12)
+
+
+def test_preferential_attachment_prefers_degrees():
+    """A network of 4 nodes and 4 edges: 1, then 1 or 2 edges on arrival."""
+    graph = cg.Graph.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+    visits = np.tile(np.arange(4, dtype=np.int32), (4000, 1))
+    networks = split_networks(*grow_preferential(graph, visits, 3))
+    arrivals = np.array([[sum(u < v for u in network[v]) for v in range(4)] for network in networks])
+    assert {tuple(row) for row in arrivals.tolist()} == {(0, 1, 2, 1), (0, 1, 1, 2)}
+    assert np.mean(arrivals[:, 2] == 2) == pytest.approx(0.5, abs=0.03)
+    paths = [network for network, row in zip(networks, arrivals, strict=True) if row[2] == 1]
+    # node 2 joined 0 or 1, which has degree 2 now; node 3 takes two of the degrees 2, 1, 1 without replacement
+    with_hub = [any(network.degree(u) == 3 for u in (0, 1)) for network in paths]
+    assert np.mean(with_hub) == pytest.approx(1 / 2 + 2 * (1 / 4) * (2 / 3), abs=0.03)
+
+
+@given(st.integers(2, 12), st.data())
+def test_edges_are_shared_evenly(size, data):
+    total = data.draw(st.integers(0, size * (size - 1) // 2))
+    (row,) = share_edges(np.array([total]), size, np.random.default_rng(data.draw(st.integers(0, 99)))).tolist()
+    assert sum(row) == total
+    free = [number for t, number in enumerate(row) if number < t]
+    assert all(number <= t for t, number in enumerate(row))
+    assert not free or max(row) - min(free) <= 1
+
+
+@pytest.mark.parametrize("name", NULL_MODELS)
+def test_every_null_model_is_compared_by_every_theory(name):
+    walks = follow_agent(GRAPH, "random", "igt", 1.0, walks=40, steps=8)
+    found, again = (compare_growth(GRAPH, walks, nulls=[name], steps=8, replicates=2, seed=4) for _ in range(2))
+    assert found.to_dict() == again.to_dict()
+    assert list(found[name].area) == ["gaps", "bits", "conformable"]
+    assert {"human_conformable", "null_conformable", "excess_conformable"} <= set(found.columns())
+    assert "conformable degrees of freedom" in found[name].answer
+    one, two = (NULL_MODELS[name](GRAPH, walk_with_agent(GRAPH, "random", 1.0, walks=5), seed) for seed in (1, 2))
+    assert one[0] != two[0] or not np.array_equal(one[1], two[1])
+
+
+def test_the_order_of_visit_matters_to_conformable_degrees_of_freedom_alone():
+    nodes = walk_with_agent(GRAPH, "random", 1.0)
+    before, after = measure_growth(GRAPH, nodes), measure_growth(*shuffle_walks(GRAPH, nodes, 3))
+    assert np.array_equal(before["gaps"][:, -1], after["gaps"][:, -1])
+    assert not np.array_equal(before["conformable"][:, -1], after["conformable"][:, -1])
+
+
+# ---- growth ---------------------------------------------------------------------------------------------------------
 
 
 def test_growth_equals_measure():
@@ -59,6 +225,7 @@ def test_growth_equals_measure():
     for row, growth in enumerate(cg.measure(GRAPH, nodes.tolist())):
         assert found["gaps"][row].tolist() == growth.beta1.tolist()
         assert found["bits"][row] == pytest.approx(growth.compressibility)
+        assert found["conformable"][row].tolist() == growth.conformable.tolist()
 
 
 def test_shuffled_walks_have_the_same_final_values():
@@ -121,12 +288,13 @@ def test_areas_agree_with_columns_and_walks_are_sampled():
     assert (found.walks, found.users, len(found.to_frame())) == (12, 12, 20)
     assert found.to_frame()["step"].tolist() == [1, 2, 3, 4, 5] * 4
     for null in found.values():
-        for quantity in ("gaps", "bits"):
+        for quantity in ("gaps", "bits", "conformable"):
             mean = np.mean([each.value for each in null.excess[quantity]])
             assert null.area[quantity].value == pytest.approx(mean)
             gap = found.human[quantity].mean - null.curves[quantity].mean
             assert gap == pytest.approx([each.value for each in null.excess[quantity]])
-    assert len(found.plot().axes) == 3
+    titles = [ax.get_title("left") for ax in found.plot().axes]
+    assert titles == ["(a) information gaps", "(b) compressibility (bits)", "(c) conformable degrees of freedom", ""]
 
 
 LIBRARY = Trajectories.from_walks([["music", "physics", "music", "chemistry"]], graph=cg.toys.library())

@@ -38,6 +38,13 @@ def complete_rewards() -> list[str]:
     return list(REWARDS)
 
 
+def complete_null_models() -> list[str]:
+    """Null models of growth."""
+    from curiograph.human.null_models.models import NULL_MODELS
+
+    return list(NULL_MODELS)
+
+
 def complete_families() -> list[str]:
     """Families of generated graphs."""
     from curiograph.graph.generators import FAMILIES

@@ -25,7 +25,7 @@ from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     from curiograph.human.motives.results import Motives
-    from curiograph.human.null_models import GrowthComparison
+    from curiograph.human.null_models.results import GrowthComparison
     from curiograph.statistics.bootstrap import Estimate
 
 
@@ -49,12 +49,20 @@ def hypotheses(
     reward: Annotated[
         str,
         typer.Option(
-            help="Reward of these agents: igt, cpt or a weighted sum.", autocompletion=completion.complete_rewards
+            help="Reward of these agents: igt, cpt, cct or a weighted sum.", autocompletion=completion.complete_rewards
         ),
     ] = "igt",
     burn_in: Annotated[int, typer.Option(help="Distinct nodes visited before the first choice that is used.")] = 3,
     steps: Annotated[int, typer.Option(help="Length of the walks whose growth is compared.")] = 10,
     most: Annotated[int, typer.Option("--walks", help="Maximum number of walks whose growth is compared.")] = 1000,
+    null: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Null model of growth, such as latticized or preferential; may be repeated.",
+            autocompletion=completion.complete_null_models,
+            show_default="rewired, random-walk, unbiased, shuffled",
+        ),
+    ] = None,
     no_growth: Annotated[bool, typer.Option("--no-growth", help="Compare motives only.")] = False,
     directed: options.Directed = False,
     user: options.UserColumn = None,
@@ -84,7 +92,7 @@ def hypotheses(
     """
     from curiograph.human.choices.choice_sets import DEFAULT_MEMORY
     from curiograph.human.motives.hypotheses import hypotheses as compare_motives
-    from curiograph.human.null_models import compare_growth
+    from curiograph.human.null_models.compare import DEFAULT_NULLS, compare_growth
     from curiograph.parallel import resolve_engine
 
     meaning = f"give the number of visits before the first choice, 1 to {DEFAULT_MEMORY}"
@@ -105,7 +113,7 @@ def hypotheses(
         motives = compare_motives(g, people, agents=agent or [], reward=reward, burn_in=burn_in, **shared)
         if not no_growth:
             try:
-                growth = compare_growth(g, people, steps=steps, most=most, **shared)
+                growth = compare_growth(g, people, nulls=null or DEFAULT_NULLS, steps=steps, most=most, **shared)
             except WalkError as error:  # the motives are worth showing alone
                 growth_error = str(error)
     document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}
@@ -158,11 +166,12 @@ def _show_motives(motives: Motives) -> None:
 
 def _show_growth(growth: GrowthComparison) -> None:
     rows = [
-        [null.name, *_format_estimate(null.area["gaps"]), *_format_estimate(null.area["bits"])]
+        [null.name, *(cell for area in null.area.values() for cell in _format_estimate(area))]
         for null in growth.values()
     ]
     size = f"{growth.walks:,} walks by {growth.users:,} users, mean over {growth.steps} nodes"
-    show_table(f"people above null models: {size}", ("null model", "gaps", "95 %", "bits", "95 %"), rows)
+    columns = ["null model", *(title for quantity in growth.human for title in (quantity, "95 %"))]
+    show_table(f"people above null models: {size}", columns, rows)
 
 
 def _format_estimate(estimate: Estimate) -> tuple[float, str]:

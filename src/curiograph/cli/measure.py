@@ -96,7 +96,7 @@ def measure(
     json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Measure how walks grow: gaps opened and closed, components and compressibility at each step.
+    """Measure how walks grow: gaps opened and closed, components, compressibility and degrees of freedom at each step.
 
     [bold]curiograph measure toy:library --walk music,physics,chemistry,biology,philosophy,logic,mathematics[/bold]
     """
@@ -284,12 +284,13 @@ def _show_walk(growths: Growths) -> None:
 
 def _show_summary(growths: Growths) -> None:
     """Show one row per walk, with the values at its end."""
-    ends = ("nodes", "edges", "components", "gaps at the end", "opened", "closed", "compressibility")
+    ends = ("nodes", "edges", "components", "gaps at the end", "opened", "closed", "compressibility", "conformable")
     rows = []
     for number, growth in enumerate(growths[:_MAX_ROWS]):
         loops = [gap for gap in growth.gaps if gap.dim == 1]
         closed = sum(gap.closed_at is not None for gap in loops)
         end = (int(growth.edges[-1]), int(growth.beta0[-1]), int(growth.beta1[-1]))
         who = (number, growth.user, growth.session)
-        rows.append([*who, len(growth), *end, len(loops), closed, float(growth.compressibility[-1])])
+        theories = (float(growth.compressibility[-1]), int(growth.conformable[-1]))
+        rows.append([*who, len(growth), *end, len(loops), closed, *theories])
     show_table("", ("walk", "user", "session", *ends), rows)

@@ -1,4 +1,4 @@
-"""Measure how walks grow knowledge: gaps, components and compressibility after every step."""
+"""Measure how walks grow knowledge: gaps, components, compressibility and degrees of freedom after every step."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def measure(
     run: PathLike | None = None,
     progress: Progress = no_progress,
 ) -> Any:
-    """Measure how a walk grows: gaps, components and compressibility of the visited subgraph after every step.
+    """Measure how a walk grows: gaps, components, compressibility and degrees of freedom of the visited subgraph.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def measure(
     Returns
     -------
     Growth or Growths
-        The growth of one walk, or of all walks.
+        The growth of one walk, or of all walks, after every step.
 
     Warns
     -----

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from curiograph.human.data.trajectory_file import read_trajectories as read_trajectories
     from curiograph.human.motives.hypotheses import hypotheses as hypotheses
     from curiograph.human.motives.results import Motives as Motives
-    from curiograph.human.null_models import GrowthComparison as GrowthComparison
-    from curiograph.human.null_models import compare_growth as compare_growth
+    from curiograph.human.null_models.compare import compare_growth as compare_growth
+    from curiograph.human.null_models.results import GrowthComparison as GrowthComparison
     from curiograph.human.prediction.predict import FULL as FULL
     from curiograph.human.prediction.predict import QUICK as QUICK
     from curiograph.human.prediction.predict import Effort as Effort
@@ -44,7 +44,8 @@ _HOMES = {
     "data.trajectory_file": ["read_trajectories"],
     "motives.hypotheses": ["hypotheses"],
     "motives.results": ["Motives"],
-    "null_models": ["GrowthComparison", "compare_growth"],
+    "null_models.compare": ["compare_growth"],
+    "null_models.results": ["GrowthComparison"],
     "prediction.predict": ["Effort", "FULL", "QUICK", "predict"],
     "prediction.protocol": ["Recipe"],
     "prediction.results": ["Outcome", "Prediction"],

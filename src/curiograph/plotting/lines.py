@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_MAX_NOTES = 6  # lines of panels whose legend has notes
+
 
 def plot_curves(x: Float64, labels: Sequence[str], heights: Float64, errors: Float64, ax: Axes | None = None) -> Axes:
     """Plot a line for each column of `heights`, with a band of one standard error."""
@@ -93,10 +95,10 @@ def plot_panels(
     """Plot a panel per title: lines over steps 1, 2, ... with bands of one standard error; a legend in the last cell.
 
     `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colors` has
-    the preferred key of `COLORS`, and `notes` the text in the legend.
+    the preferred key of `COLORS`, and `notes` the text in the legend, which is left out if there are many lines.
     """
-    columns = 3
-    figure, cells = create_figure(10.5, 5.6, columns=columns, rows=len(panels) // columns + 1)
+    columns = 2 if len(panels) == 3 else 3
+    figure, cells = create_figure(3.5 * columns, 5.6, columns=columns, rows=len(panels) // columns + 1)
     styles = _choose_line_styles(colors)
     locator = import_matplotlib("ticker").MaxNLocator
     for number, (title, lines) in enumerate(panels.items()):
@@ -115,10 +117,12 @@ def plot_panels(
     for cell in cells.flat[len(panels) :]:
         cell.set_axis_off()
     handles, names = cells.flat[0].get_legend_handles_labels()
-    texts = [f"{name}\n{notes[name]}" for name in names]
+    few = len(names) <= _MAX_NOTES
+    texts = [f"{name}\n{notes[name]}" for name in names] if few else names
     cells.flat[len(panels)].legend(
-        handles, texts, loc="center", frameon=False, handlelength=4, labelspacing=1.0, title="bands: one standard error"
-    )
+        handles, texts, loc="center", frameon=False, handlelength=4, labelspacing=1.0 if few else 0.3,
+        title="bands: one standard error",
+    )  # fmt: skip
     return figure
 
 

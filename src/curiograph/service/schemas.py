@@ -320,6 +320,12 @@ class GrowthResponse(_Model):
     """Number of gaps that the step opened."""
     closed: list[int]
     """Number of gaps that the step closed."""
+    dimension: list[int]
+    """Dimension in which the visited subgraph moves as a network of bars and joints; it never falls."""
+    freedom: list[int]
+    """Degrees of freedom of that network."""
+    conformable: list[int]
+    """Degrees of freedom that are not rigid motions of the whole network."""
     gaps: list[GapResponse]
     """All gaps, in order of opening."""
     revisits: int
@@ -374,6 +380,8 @@ class LookResponse(_Model):
     """Open information gaps of the walk so far."""
     cpt: Number
     """Compressibility of the walk so far in bits; null for long walks."""
+    cct: Number
+    """Conformable degrees of freedom of the walk so far."""
     on_the_way: bool
     """Whether all candidates are neighbors of the last node; false at a dead end."""
 

@@ -39,12 +39,14 @@ class StepView:
     nodes: list[Hashable]
     """Labels of the candidates."""
     values: Mapping[str, Float64]
-    """Values of the candidates by motive: for igt and cpt the reward after that step (no cpt if the walk is too long to
-    compute it at once), for pagerank the PageRank personalized to the walk, for degree the out-degree."""
+    """Values of the candidates by motive: for igt, cpt and cct the reward after that step (no cpt if the walk is too
+    long to compute it at once), for pagerank the PageRank personalized to the walk, for degree the out-degree."""
     igt: float
     """Gaps of the visited subgraph."""
     cpt: float
     """Compressibility of the visited subgraph; NaN if the walk is too long to compute it at once."""
+    cct: float
+    """Conformable degrees of freedom of the visited subgraph."""
     choice: Hashable | None
     """Choice of the agent; None if there is no candidate."""
     scores: Float64 | None
@@ -120,10 +122,11 @@ def view_step(
     )
     candidates = exploration.candidates
     labels = [graph.label(int(node)) for node in candidates.nodes]
-    igt, cpt = _use_reward(exploration, "igt"), _use_reward(exploration, "cpt")
+    igt, cpt, cct = (_use_reward(exploration, name) for name in ("igt", "cpt", "cct"))
     values = {"igt": igt.candidate_values}
     if len(visited) ** 3 * len(labels) <= _MAX_WORK:
         values["cpt"] = exploration.round_scores(cpt.candidate_values)
+    values["cct"] = cct.candidate_values
     values["pagerank"] = PageRankRanker().scores(graph, [visited], candidates) if labels else np.empty(0)
     values["degree"] = graph.degrees[candidates.nodes].astype(np.float64)
     scores = None if isinstance(chooser, PLANNING_AGENTS) else score_candidates(chooser, exploration)
@@ -138,6 +141,7 @@ def view_step(
         values=values,
         igt=float(igt.values[0]),
         cpt=float(cpt.values[0]) if len(visited) ** 3 <= _MAX_WORK / 3 else float("nan"),
+        cct=float(cct.values[0]),
         choice=choice,
         scores=scores,
         on_the_way=bool(np.isin(candidates.nodes, last_neighbors).all()),

@@ -160,6 +160,7 @@ MOTIVES: dict[str, Callable[[], Motive]] = {
     "pagerank": PageRankMotive,
     "igt": lambda: AgentMotive("igt", GreedyAgent(), "igt"),
     "cpt": lambda: AgentMotive("cpt", GreedyAgent(), "cpt"),
+    "cct": lambda: AgentMotive("cct", GreedyAgent(), "cct"),
     "markov": MarkovMotive,
 }
 """Functions that create the motives, by name."""

@@ -59,7 +59,7 @@ def hypotheses(
     walks : Trajectories
         Walks on the graph. Only steps along a link to an unvisited node count as choices.
     motives : sequence of str
-        Names of motives: uniform, degree, pagerank, igt, cpt, markov.
+        Names of motives: uniform, degree, pagerank, igt, cpt, cct, markov.
     agents : sequence
         Further motives: agents by name or path, or objects with a method `scores`.
     reward : str or Reward

@@ -11,10 +11,17 @@ from nicegui import ui
 
 from curiograph.messages import shorten_text
 from curiograph.recommendation.recommender import Recommendations, compute_ranks
+from curiograph.rewards.registry import REWARDS
 from curiograph.service.labels import encode_label
 from curiograph.service.page.walk_session import WalkSession
 
-_MOTIVES = {"igt": "information gaps", "cpt": "compressibility", "pagerank": "PageRank", "degree": "most links"}
+_MOTIVES = {
+    "igt": "information gaps",
+    "cpt": "compressibility",
+    "cct": "flexibility",
+    "pagerank": "PageRank",
+    "degree": "most links",
+}
 _TABLE_ROWS = 10
 _MAX_LABEL = 48
 """Maximum number of characters of a label; the table shows the whole label as a tooltip."""
@@ -63,10 +70,10 @@ def describe_choices(session: WalkSession) -> list[str]:
 
 
 def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
-    """Build one table row per candidate, the highest reward first; gaps and bits are changes."""
+    """Build one table row per candidate, the highest reward first; gaps, bits and flexibility are changes."""
     view = session.view
     ranks = compute_ranks(view.values["pagerank"], np.arange(len(view.nodes))).tolist()
-    best = {motive: set(view.find_best(motive)) for motive in ("igt", "cpt") if motive in view.values}
+    best = {motive: set(view.find_best(motive)) for motive in REWARDS if motive in view.values}
     rows: list[dict[str, Any]] = []
     for i, node in enumerate(view.nodes):
         bits = view.values["cpt"][i] - view.cpt if "cpt" in view.values else math.nan
@@ -80,6 +87,7 @@ def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
                 "short": shorten_label(node),
                 "gaps": int(view.values["igt"][i] - view.igt),
                 "bits": None if math.isnan(bits) else round(float(bits), 3) + 0.0,
+                "flexibility": int(view.values["cct"][i] - view.cct),
                 "pagerank": ranks[i],
                 "links": int(view.values["degree"][i]),
                 "chosen_by": ", ".join(choosers),
@@ -104,6 +112,7 @@ class CandidatesPanel:
             _build_column("name", "candidate", align="left"),
             _build_column("gaps", "gaps", **{":format": _FORMAT_SIGNED_JS}),
             _build_column("bits", "bits", **{":format": _FORMAT_SIGNED_JS}),
+            _build_column("flexibility", "flex.", **{":format": _FORMAT_SIGNED_JS}),
             _build_column("pagerank", "PageRank"),
             _build_column("links", "links"),
             _build_column("chosen_by", "chosen by", align="left"),

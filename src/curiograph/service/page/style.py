@@ -18,7 +18,7 @@ def get_color(name: str, dark: bool) -> str:
     return "#" + "".join(f"{channel:02x}" for channel in lighter)
 
 
-_CSS_COLORS = ("igt", "cpt", "pagerank", "human", "mixture", "muted")
+_CSS_COLORS = ("igt", "cpt", "cct", "pagerank", "human", "mixture", "muted")
 
 CSS = (
     "".join(

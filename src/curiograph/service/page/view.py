@@ -190,7 +190,7 @@ class Page:
                 list(PAGE_AGENTS), value=self.session.agent, label="agent", on_change=self._change_agent
             )
             self.agent.classes("w-full").props("dense")
-            names = {"igt": "gaps (igt)", "cpt": "bits (cpt)"}
+            names = {"igt": "gaps (igt)", "cpt": "bits (cpt)", "cct": "flexibility (cct)"}
             self.reward = ui.radio({name: names[name] for name in REWARDS}, value=self.session.reward)
             self.reward.props('dense inline aria-label="reward"').on_value_change(self._change_agent)
             with ui.element("div").classes("cg-keys w-full"):

@@ -35,7 +35,7 @@ _ADVICE = "request fewer steps, another agent or igt, or start a job"
 
 @router.post("/measure", response_model=GrowthResponse | GrowthsResponse)
 async def measure_growth(request: MeasureRequest, service: ServiceDependency) -> Any:
-    """Measure the growth of one walk or of several: gaps, components and compressibility after every step."""
+    """Measure one walk or several after every step: gaps, components, compressibility and degrees of freedom."""
     service.limits.check_walks(request.batch)
     if request.compressibility:
         seconds = estimate_measure_seconds(len(set(walk)) for walk in request.batch)
@@ -107,6 +107,7 @@ async def look(request: LookRequest, service: ServiceDependency) -> Any:
             "best": {motive: view.find_best(motive) for motive in view.values},
             "igt": view.igt,
             "cpt": view.cpt,
+            "cct": view.cct,
             "on_the_way": view.on_the_way,
         }
         return LookResponse.model_validate(response)  # here, in a thread: a walk may have many candidates
