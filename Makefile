@@ -86,6 +86,7 @@ people: .venv/test.done
 	$(BIN)/curiograph reproduce table2 --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
+	$(BIN)/curiograph reproduce profile --out docs/results
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Fuzz each reader with coverage for FUZZ_SECONDS; failing inputs are stored in .cache/fuzz. Without atheris, nothing

@@ -79,12 +79,16 @@ def redraw_figures(folder: Path) -> Iterator[str]:
     from curiograph.paper.examples import Examples  # these modules import this one
     from curiograph.paper.lengths import Lengths
     from curiograph.paper.pareto import Pareto
+    from curiograph.paper.profile import ProfileComparison
     from curiograph.paper.real_networks import RealNetworks
     from curiograph.paper.sizes import Sizes
     from curiograph.paper.table1 import Table1
     from curiograph.paper.walltime import Walltime
 
-    experiments: tuple[type[Experiment], ...] = (Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples)
+    experiments: tuple[type[Experiment], ...] = (
+        *(Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples),
+        ProfileComparison,
+    )
     for experiment in experiments:
         stored = folder / f"{experiment.name}.json"
         if stored.exists():

@@ -45,37 +45,21 @@ def compare_profiles(
         )
     if not any(enough.values()):
         raise SettingError("no measure is defined for 2 people of each group; compare longer walks or other groups.")
+    p_values = _test_measures({name: values[name] for name in values if enough[name]}, labels, permutations, seed)
     compared = {}
-    for name in values:
-        if not enough[name]:
-            continue
+    for name, p_value in p_values.items():
         known = np.flatnonzero((labels >= 0) & ~np.isnan(values[name]))
-        column, group_of = values[name][known], labels[known]
-        p_value = np.nan
-        if np.ptp(column) > 0:
-
-            def compute_statistic(rows: Int64, column: Float64 = column) -> Float64:
-                return compute_between_groups(rows, column[:, None], len(names))
-
-            p_value = float(compute_permutation_p(group_of, compute_statistic, permutations, seed)[0])
-        members = {group: np.flatnonzero(group_of == number) for number, group in enumerate(names)}
-        means, differences = compare_values(column, members, seed)
-        compared[name] = MeasureComparison(
-            measure=name, means=means, differences=differences, p_value=p_value, p_adjusted=np.nan
-        )
-    adjusted = adjust_holm(np.array([found.p_value for found in compared.values()]))
+        members = {group: np.flatnonzero(labels[known] == number) for number, group in enumerate(names)}
+        compared[name] = (*compare_values(values[name][known], members, seed), p_value)
+    adjusted = adjust_holm(np.array(list(p_values.values())))
     known = np.flatnonzero(labels >= 0)
     num_walks = np.bincount(person, minlength=len(users))
     return GroupComparison(
         measures={
             name: MeasureComparison(
-                measure=name,
-                means=found.means,
-                differences=found.differences,
-                p_value=found.p_value,
-                p_adjusted=float(p),
+                measure=name, means=means, differences=differences, p_value=p_value, p_adjusted=float(p_adjusted)
             )
-            for (name, found), p in zip(compared.items(), adjusted, strict=True)
+            for (name, (means, differences, p_value)), p_adjusted in zip(compared.items(), adjusted, strict=True)
         },
         curves={},
         survival={},
@@ -91,3 +75,26 @@ def compare_profiles(
             **{name: column[known].tolist() for name, column in values.items()},
         },
     )
+
+
+def _test_measures(values: dict[str, Float64], labels: Int64, permutations: int, seed: int) -> dict[str, float]:
+    """Return the p-value of each measure; NaN if all people have the same value.
+
+    Measures that are defined for the same people are tested with the same permutations, which saves most of the time.
+    """
+    by_people: dict[bytes, list[str]] = {}
+    for name, column in values.items():
+        by_people.setdefault(np.packbits((labels >= 0) & ~np.isnan(column)).tobytes(), []).append(name)
+    p_values = {}
+    for names in by_people.values():
+        known = np.flatnonzero((labels >= 0) & ~np.isnan(values[names[0]]))
+        table = np.column_stack([values[name][known] for name in names])
+        num_groups = int(labels.max()) + 1
+
+        def compute_statistics(rows: Int64, table: Float64 = table, num_groups: int = num_groups) -> Float64:
+            return compute_between_groups(rows, table, num_groups)
+
+        found = compute_permutation_p(labels[known], compute_statistics, permutations, seed)
+        varies = np.ptp(table, axis=0) > 0
+        p_values |= {name: float(p) if ok else np.nan for name, p, ok in zip(names, found, varies, strict=True)}
+    return {name: p_values[name] for name in values}

@@ -35,7 +35,8 @@ TIGHTNESS = ("clustering", "efficiency", "edge_weight")
 RELIABLE = 0.7
 """Reliability that is enough to compare groups of people."""
 
-_MIN_PEOPLE = 10  # with enough visits, for a point of the curve of reliability
+_MIN_PEOPLE = 20  # with enough visits, for a point of the curve of reliability
+_MIN_BLOCKS = 5  # for an interval; of fewer blocks, even the range of their scores covers the mean too rarely
 _MAX_POINTS = 20  # of this curve
 _TOGETHER = 2**22  # resampled scores computed together: bounds the memory
 _MEMORY = 5  # visits whose neighbors a simulated person may go to
@@ -64,7 +65,7 @@ class Styles:
     scores: Float64
     """Score of each person: the mean of the standardized measures over all blocks of visits."""
     low: Float64
-    """Lower bounds of 95 % intervals by resampling the blocks of a person; NaN if there is only one block."""
+    """Lower bounds of 95 % intervals by resampling the blocks of a person; NaN for fewer than 5 blocks."""
     high: Float64
     """Upper bounds."""
     blocks: Int64
@@ -82,13 +83,14 @@ class Styles:
 
     @property
     def shortest(self) -> int | None:
-        """Smallest number of visits per person at which the reliability reaches 0.7; None if it does not."""
-        reached = (
-            visits
-            for visits, value in zip(self.curve["visits"], self.curve["reliability"], strict=True)
-            if value >= RELIABLE
-        )
-        return next(reached, None)
+        """Smallest number of visits per person from which on the reliability is 0.7 or more; None if it never is."""
+        shortest = None
+        for visits, value in zip(self.curve["visits"], self.curve["reliability"], strict=True):
+            if not value >= RELIABLE:
+                shortest = None
+            elif shortest is None:
+                shortest = int(visits)
+        return shortest
 
     @property
     def predicted(self) -> float:
@@ -285,7 +287,7 @@ def _resample_blocks(scores: Float64, counts: Int64, seed: int) -> tuple[Float64
     """
     low, high = np.full((2, len(counts)), np.nan)
     firsts = np.cumsum(counts) - counts
-    for count in np.unique(counts[counts > 1]).tolist():
+    for count in np.unique(counts[counts >= _MIN_BLOCKS]).tolist():
         drawn = np.random.default_rng([seed, count]).integers(count, size=(NUM_RESAMPLES, count))
         times = np.zeros((NUM_RESAMPLES, count))
         np.add.at(times, (np.arange(NUM_RESAMPLES)[:, None], drawn), 1 / count)
@@ -322,7 +324,7 @@ def _compute_reliability(scores: Float64, counts: Int64, used: int | None, seed:
 
 
 def _compute_curve(scores: Float64, counts: Int64, per_block: float, seed: int) -> dict[str, list[Any]]:
-    """Return the reliability of scores from 1, 2, 4, 6, ... blocks, as long as ten people have so many."""
+    """Return the reliability of scores from 1, 2, 4, 6, ... blocks, as long as twenty people have so many."""
     curve: dict[str, list[Any]] = {"visits": [], "people": [], "reliability": [], "low": [], "high": []}
     for used in [1, *range(2, 2 * _MAX_POINTS, 2)]:
         people = int(np.count_nonzero(counts >= max(2, used)))
