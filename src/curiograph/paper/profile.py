@@ -27,9 +27,9 @@ GROUPS = ("finished", "unfinished")
 """Groups of games that are compared."""
 _FINISHED_USERS = "paths_finished"  # beginning of the names of players of finished games, who are not known
 _NOTES = (
-    "The players of finished games are not known in this copy of the data, so that each finished game counts as a person; "
-    "values of unfinished games are means over the games of a player. Back clicks are resolved: the page is taken back. "
-    "A measure is compared over the people for whom it is defined. Weights and similarities are not used.",
+    "The players of finished games are not known in this copy of the data, so that each finished game counts as a "
+    "person; values of unfinished games are means over the games of a player. Back clicks are resolved: the page is "
+    "taken back. A measure is compared over the people for whom it is defined. Weights and similarities are not used.",
     "Games that are longer have more nodes, links and gaps for this reason alone: the comparison of the first pages of "
     "games leaves out shorter games and cuts longer ones.",
 )
@@ -126,10 +126,10 @@ class ProfileComparison(Experiment):
         settings = self.settings
         lines = [
             f"Measures of [profiles](../profile.md) of games of {settings.least} visits or more in Wikispeedia: means "
-            "over people, Hedges' g of finished minus unfinished games with 95 % intervals over people, and p-values of "
-            f"{settings.permutations:,} permutations, adjusted by Holm's method. [Styles](../styles.md): score of the "
-            f"players of unfinished games in blocks of {settings.block} visits, and its split-half reliability by number "
-            "of visits of a player.",
+            "over people, Hedges' g of finished minus unfinished games with 95 % intervals over people, and p-values "
+            f"of {settings.permutations:,} permutations, adjusted by Holm's method. [Styles](../styles.md): score of "
+            f"the players of unfinished games in blocks of {settings.block} visits, and its split-half reliability by "
+            "number of visits of a player.",
             *(line for remark in (*self.remarks, *_NOTES) for line in ("", remark)),
         ]
         for table in (self.tabulate("whole"), self.tabulate("first"), self.table):

@@ -61,16 +61,21 @@ COUNTS = (
 )
 """Measures that are whole numbers."""
 
+_MAX_NODES_FOR_STEPS = 100_000  # a search for the shortest path between far nodes of larger graphs takes milliseconds
 
-def select_measures(measures: Any, *, has_meaning: bool) -> list[str]:
+
+def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> list[str]:
     """Return the names of the measures to compute; `visits`, `nodes` and `edges` are always among them.
 
     Parameters
     ----------
     measures : str, sequence of str or None
-        Names of measures and groups; None for all that can be computed.
+        Names of measures and groups; None for all that can be computed, without those of the group `steps` on a graph
+        of more than 100,000 nodes.
     has_meaning : bool
         Whether there are weights or similarities, which the group `meaning` needs.
+    num_nodes : int
+        Number of nodes of the graph.
 
     Examples
     --------
@@ -78,7 +83,11 @@ def select_measures(measures: Any, *, has_meaning: bool) -> list[str]:
     ['visits', 'nodes', 'edges', 'clustering', 'compressibility', 'entropy', 'normalized_compressibility']
     """
     if measures is None:
-        return [name for name, measure in MEASURES.items() if has_meaning or measure.group != "meaning"]
+        left_out = [
+            *([] if has_meaning else ["meaning"]),
+            *(["steps"] if num_nodes > _MAX_NODES_FOR_STEPS else []),
+        ]
+        return [name for name, measure in MEASURES.items() if measure.group not in left_out]
     given = [measures] if isinstance(measures, str) else measures
     if not isinstance(given, Sequence) or not given:
         raise SettingError(f"measures is {quote_value(measures)}; give names of measures or groups, at least one.")

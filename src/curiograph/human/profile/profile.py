@@ -50,7 +50,8 @@ def profile(
         Walks with returns, as for `measure`; immediate repeats are merged.
     measures : str or sequence of str, optional
         Names of measures and of groups of measures: structure, communities, gaps, compression, conformation,
-        steps, sequence, meaning. Default: all; those of meaning only if there are weights from 0 to 1 or a similarity.
+        steps, sequence, meaning. Default: all; those of meaning only if there are weights from 0 to 1 or a
+        similarity, and those of steps only on graphs of at most 100,000 nodes.
     similarity : object with a method `compute_pairs`, optional
         Similarity of nodes given by two arrays of positions, at most 1; used instead of weights by `edge_weight` and
         `forward_flow`.
@@ -92,7 +93,9 @@ def profile(
     weights = graph.weights
     is_bounded = weights is not None and len(weights) > 0 and weights.min() >= 0 and weights.max() <= 1
     selected = select_measures(
-        measures, has_meaning=similarity is not None or (is_bounded if measures is None else weights is not None)
+        measures,
+        has_meaning=similarity is not None or (is_bounded if measures is None else weights is not None),
+        num_nodes=graph.num_nodes,
     )
     if "forward_flow" in selected and similarity is None and not is_bounded:
         raise SettingError(
