@@ -14,7 +14,6 @@ from typing import Any
 import networkx
 import numpy as np
 from show_scale import format_plan, format_scale, format_sizes, format_walks
-
 from sklearn.metrics import roc_auc_score
 
 import curiograph as cg

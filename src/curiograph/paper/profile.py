@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -10,7 +11,9 @@ import numpy as np
 
 from curiograph.files import PathLike
 from curiograph.graph.csr import concatenate_ranges, freeze_array
+from curiograph.graph.labels import ListLabels
 from curiograph.human.data.load import load_dataset
+from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.profile.measures import MEASURES
 from curiograph.human.profile.profile import profile
 from curiograph.human.profile.styles import RELIABLE
@@ -23,13 +26,12 @@ from curiograph.progress import Progress, no_progress
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-GROUPS = ("finished", "unfinished")
-"""Groups of games that are compared."""
-_FINISHED_USERS = "paths_finished"  # beginning of the names of players of finished games, who are not known
+GROUPS = {"finished": "paths_finished.tsv", "unfinished": "paths_unfinished.tsv"}
+"""Groups of games that are compared, and their files."""
 _NOTES = (
-    "The players of finished games are not known in this copy of the data, so that each finished game counts as a "
-    "person; values of unfinished games are means over the games of a player. Back clicks are resolved: the page is "
-    "taken back. A measure is compared over the people for whom it is defined. Weights and similarities are not used.",
+    "Values are means over the games of a player. A game without a known player counts as a person: in the stored "
+    "results, these are all finished games. A player with games of both groups counts once in each. Back clicks are "
+    "resolved: the page is taken back. A measure is compared over the people for whom it is defined. Weights and similarities are not used.",
     "Games that are longer have more nodes, links and gaps for this reason alone: the comparison of the first pages of "
     "games leaves out shorter games and cuts longer ones.",
 )
@@ -190,21 +192,20 @@ def run(
     progress : callable
         Called with a message and the completed share.
     """
-    dataset = load_dataset("wikispeedia", folder)
-    if dataset.graph is None:
-        raise ValueError("Wikispeedia has a graph")
+    source = load_dataset("wikispeedia", folder).source_path
+    parts = {group: read_wikispeedia(source / file) for group, file in GROUPS.items()}
+    graph = next(iter(parts.values())).graph
+    assert graph is not None  # Wikispeedia has one
+    walks = _join_games({group: part.walks.at_least(settings.least) for group, part in parts.items()})
     games: dict[str, dict[str, int]] = {}
     rows: list[dict[str, Any]] = []
-    walks = dataset.walks.at_least(settings.least)
-    for number, (name, part) in enumerate(
+    for number, (name, compared_walks) in enumerate(
         (("whole", walks), ("first", _take_first(walks.at_least(settings.visits), settings.visits)))
     ):
         progress(f"profiles of {name} games", number / 3)
-        found = profile(dataset.graph, part, engine=engine)
-        users = sorted({str(user) for user in found.users})
-        groups = {user: GROUPS[not user.startswith(_FINISHED_USERS)] for user in users}
+        found = profile(graph, compared_walks, engine=engine)
         progress(f"comparison of {name} games", (number + 0.5) / 3)
-        compared = found.compare_groups(groups, permutations=settings.permutations, seed=settings.seed)
+        compared = found.compare_groups("games", permutations=settings.permutations, seed=settings.seed)
         games[name] = {group: len(people) for group, people in compared.people.items()}
         columns = compared.columns()
         kept = ("measure", "mean", "other_mean", "effect", "effect_low", "effect_high", "p_holm")
@@ -213,11 +214,26 @@ def run(
             for row in zip(*(columns[column] for column in kept), strict=True)
         ]
     progress("styles of players", 0.9)
-    known = [not str(walks.user(number)).startswith(_FINISHED_USERS) for number in range(len(walks))]
-    players = profile(dataset.graph, walks.rows(np.array(known)), measures=["clustering", "efficiency"], engine=engine)
-    found_styles = players.styles(settings.block, seed=settings.seed)
+    players = parts["unfinished"].walks.at_least(settings.least)
+    measured = profile(graph, players, measures=["clustering", "efficiency"], engine=engine)
+    found_styles = measured.styles(settings.block, seed=settings.seed)
     styles = {key: value for key, value in found_styles.to_dict().items() if key not in ("people", "left_out")}
     return ProfileComparison(settings, games, rows, styles | {"people": len(found_styles)})
+
+
+def _join_games(parts: Mapping[str, Trajectories]) -> Trajectories:
+    """Return all games, with a user of its own for each player and group, and the group as the user column `games`."""
+    first = next(iter(parts.values()))
+    names = [f"{group}: {user}" for group, part in parts.items() for user in part.user_names]
+    num_users = np.cumsum([0, *(len(part.user_names) for part in parts.values())])
+    return Trajectories.from_arrays(
+        nodes=np.concatenate([part.nodes for part in parts.values()]),
+        offsets=np.concatenate([[0], np.cumsum(np.concatenate([part.lengths for part in parts.values()]))]),
+        names=first.names,
+        users=np.concatenate([part.users + begin for part, begin in zip(parts.values(), num_users, strict=False)]),
+        user_names=ListLabels(names),
+        user_columns={"games": [group for group, part in parts.items() for _ in range(len(part.user_names))]},
+    )
 
 
 def _take_first(walks: Trajectories, visits: int) -> Trajectories:

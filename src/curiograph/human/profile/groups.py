@@ -85,7 +85,7 @@ def _test_measures(values: dict[str, Float64], labels: Int64, permutations: int,
     by_people: dict[bytes, list[str]] = {}
     for name, column in values.items():
         by_people.setdefault(np.packbits((labels >= 0) & ~np.isnan(column)).tobytes(), []).append(name)
-    p_values = {}
+    p_values: dict[str, float] = {}
     for names in by_people.values():
         known = np.flatnonzero((labels >= 0) & ~np.isnan(values[names[0]]))
         table = np.column_stack([values[name][known] for name in names])
