@@ -31,7 +31,7 @@ def count_voids(indptr, indices, nodes, offsets, beta0, beta1):
             for slot in range(starts[u], starts[u + 1]):
                 rows[u, links[slot] >> 6] |= _ONE << np.uint64(links[slot] & 63)
         removed = collapse(rows)
-        out[i] = _count_cycles(rows, size - removed - beta0[i], beta1[i])
+        out[i] = _count_cycles(_drop_isolated(rows), size - removed - beta0[i], beta1[i])
     return out
 
 
@@ -65,6 +65,26 @@ def collapse(rows):
                     rows[v, u >> 6] &= ~(_ONE << np.uint64(u & 63))
                     changed = True
     return removed
+
+
+@kernel
+def _drop_isolated(rows):
+    """Return the rows of the nodes that still have neighbors, numbered anew."""
+    size = rows.shape[0]
+    number = np.full(size, -1, np.int64)
+    kept = 0
+    for u in range(size):
+        for b in range(rows.shape[1]):
+            if rows[u, b] != _ZERO:
+                number[u] = kept
+                kept += 1
+                break
+    out = np.zeros((kept, (kept + 63) >> 6), np.uint64)
+    for u in range(size):
+        for v in range(size):
+            if number[u] >= 0 and _has_bit(rows, u, v):
+                out[number[u], number[v] >> 6] |= _ONE << np.uint64(number[v] & 63)
+    return out
 
 
 @kernel

@@ -31,7 +31,8 @@ GROUPS = {"finished": "paths_finished.tsv", "unfinished": "paths_unfinished.tsv"
 _NOTES = (
     "Values are means over the games of a player. A game without a known player counts as a person: in the stored "
     "results, these are all finished games. A player with games of both groups counts once in each. Back clicks are "
-    "resolved: the page is taken back. A measure is compared over the people for whom it is defined. Weights and similarities are not used.",
+    "resolved: the page is taken back. A measure is compared over the people for whom it is defined. Weights and "
+    "similarities are not used.",
     "Games that are longer have more nodes, links and gaps for this reason alone: the comparison of the first pages of "
     "games leaves out shorter games and cuts longer ones.",
 )
