@@ -15,7 +15,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from benchmarks.centrality import measure_pagerank, measure_pagerank_batch, measure_push
+from benchmarks.centrality import (
+    create_random_graph,
+    measure_pagerank,
+    measure_pagerank_batch,
+    measure_push,
+    read_wikispeedia,
+)
 from benchmarks.command import create_parser, exit_on_error, show_results
 from benchmarks.curious import measure_curious_pagerank, measure_recommendation
 from benchmarks.environments import measure_environments
@@ -31,8 +37,10 @@ from curiograph.graph.batch import GraphBatch
 from curiograph.graph.generators import FAMILIES, generate, generate_split
 from curiograph.graph.graph import Graph
 from curiograph.graph.io.read import read_graph
+from curiograph.human.null_models.models import latticize_graph
 from curiograph.paper.peers import compute_gudhi_beta1, compute_ripser_beta1, compute_slow_compressibility
 from curiograph.progress import Progress, no_progress
+from curiograph.rewards.cct import FlexibilityTracker
 from curiograph.rewards.cpt import CompressibilityTracker
 from curiograph.rewards.igt import GapTracker
 from curiograph.warmup import warm_up
@@ -60,6 +68,7 @@ def run(*, quick: bool = False, seed: int = 0, progress: Progress = no_progress)
     parts = {
         "gaps": measure_gaps,
         "compressibility": measure_compressibility,
+        "flexibility": measure_flexibility,
         "episodes": measure_episodes,
         "environments": measure_gymnasium,
         "learning": measure_learning,
@@ -153,6 +162,26 @@ def measure_compressibility(report: Report, quick: bool) -> None:
     largest = max(times)
     exponent = float(np.log(times[largest] / times[50]) / np.log(largest / 50))
     report.results.append(Result("cpt grows like n^x, x at most", f"50 to {largest} nodes", ratio=exponent, target=3.2))
+
+
+def measure_flexibility(report: Report, quick: bool) -> None:
+    """Time cct per candidate of random walks, and a latticized graph."""
+    graph = read_wikispeedia()
+    where = "a random graph like Wikispeedia" if graph is None else "Wikispeedia"
+    if graph is None:
+        graph = create_random_graph(4_604, 119_882, report.seed, directed=True, power=1.0)
+    starts = np.random.default_rng(report.seed).choice(np.flatnonzero(graph.degrees > 0), 100)
+    for size in (10, 50) if quick else (10, 50, 200):
+        walks, agent = begin([graph], [starts], "cct", size + 1, seed=report.seed), RandomAgent()
+        for _ in range(size - 1):
+            walks = walks.step(walks.best(agent.scores(walks)))
+        candidates = walks.candidates
+        tracker = FlexibilityTracker(walks.stack, walks.nodes, walks.lengths)
+        (seconds,) = time_medians(partial(tracker.candidate_values, candidates.offsets, candidates.nodes))
+        seconds /= len(candidates.nodes)
+        report.results.append(compare_with_limit("cct of a candidate", f"{size} nodes visited, {where}", seconds, 1e-6))
+    (seconds,) = time_medians(partial(latticize_graph, graph, np.empty((0, 1), np.int32), 0), repeats=1 if quick else 3)
+    report.results.append(Result("latticize a graph", f"{graph.skeleton.num_edges:,} edges, {where}", seconds))
 
 
 def measure_episodes(report: Report, quick: bool) -> None:

@@ -93,7 +93,8 @@ def draw_walkers() -> None:
 
 def copy_example_figures() -> None:
     """Run the examples whose figures the pages show, and copy the figures."""
-    for name, written in (("gaps_of_a_walk", "gaps.png"), ("click_log", "growth.png")):
+    figures = {"gaps_of_a_walk": "gaps.png", "click_log": "growth.png", "three_theories": "three_theories.png"}
+    for name, written in figures.items():
         with TemporaryDirectory() as folder:
             subprocess.run([sys.executable, EXAMPLES / f"{name}.py", folder], check=True, stdout=subprocess.DEVNULL)
             (RESULTS / f"{name}.png").write_bytes((Path(folder) / written).read_bytes())

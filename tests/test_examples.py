@@ -45,7 +45,7 @@ def test_click_log(run: Runner, tmp_path: Path) -> None:
     tmp_path /= "pictures"  # the script creates the folder
     printed = run("click_log.py", tmp_path)
     assert "40 walks by 40 users" in printed
-    assert re.search(r"Against unbiased, human walks show .* fewer gaps and .* more bits", printed)
+    assert re.search(r"Against unbiased, human walks show .* fewer gaps, .* more bits and .* conformable", printed)
     assert (tmp_path / "log.csv").read_text().startswith("user,page,time\n")
     assert is_png(tmp_path / "growth.png")
 
@@ -82,6 +82,13 @@ def test_gaps_of_a_walk(run: Runner, tmp_path: Path) -> None:
     assert 0 < sum(closed == "still open" for closed, _ in rows) < len(rows)
     assert all((steps == "") == (closed == "still open") for closed, steps in rows)
     assert is_png(tmp_path / "gaps.png")
+
+
+def test_three_theories(run: Runner, tmp_path: Path) -> None:
+    rows = [line.split() for line in run("three_theories.py", tmp_path).splitlines()[1:]]
+    assert [int(row[-1]) for row in rows] == [0, 0, 0, 1, 1, 1, 3, 5, 7]
+    assert [int(row[4]) for row in rows] == [0, 0, 0, 1, 0, 0, 0, 0, 0]
+    assert is_png(tmp_path / "three_theories.png")
 
 
 def test_own_reward(run: Runner, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def test_values_come_from_the_registries(complete):
     assert complete("explore", "g", "--agent", "igt-rg") == [
         "igt-rg", "igt-rg-horizon", "igt-rg-paper", "igt-rg-planner",
     ]  # fmt: skip
-    assert complete("rank", "g", "--reward", "") == ["igt", "cpt"]
+    assert complete("rank", "g", "--reward", "") == ["igt", "cpt", "cct"]
     assert complete("evaluate", "--family", "") == ["rg", "ws", "ba", "er"]
     assert complete("train", "--agent", "h") == ["horizon"]
     assert complete("recommend", "g", "--by", "") == ["mixture", "pagerank", "igt", "cpt"]

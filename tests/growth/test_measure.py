@@ -291,6 +291,17 @@ def test_to_frame():
     assert frame.to_dict("list") == growth.columns()
 
 
+def test_runs_stored_without_degrees_of_freedom_are_computed_again(tmp_path, monkeypatch):
+    walks = [[0, 1, 2, 3], [2, 1]]
+    with monkeypatch.context() as older:
+        older.setattr("curiograph.growth.measure.STEP_ARRAYS", ("betti", "edges", "bits"))
+        with pytest.raises(TypeError):
+            cg.measure(cycle(4), walks, run=tmp_path, workers=1)
+    growths = cg.measure(cycle(4), walks, run=tmp_path, workers=1)
+    assert growths[0].conformable.tolist() == [0, 0, 0, 1]
+    assert len(list(tmp_path.glob("measure-*"))) == 2
+
+
 def test_to_frame_of_several():
     pytest.importorskip("pandas")
     frame = cg.measure(cycle(4), [[0, 1], [3, 2, 1, 0]]).to_frame()

@@ -83,6 +83,10 @@ def test_values_per_user_are_means_over_walks(growths):
     assert row["beta1"] == np.mean([growth.beta1[-1] for growth in mine])
     assert row["mean_beta1"] == pytest.approx(np.mean([growth.beta1.mean() for growth in mine]))
     assert row["compressibility"] == pytest.approx(np.mean([growth.compressibility[-1] for growth in mine]))
+    assert row["conformable"] == np.mean([growth.conformable[-1] for growth in mine])
+    assert row["mean_conformable"] == pytest.approx(np.mean([growth.conformable.mean() for growth in mine]))
+    assert row["dimension"] == np.mean([growth.dimension[-1] for growth in mine])
+    assert row["freedom"] == np.mean([growth.freedom[-1] for growth in mine])
     assert row["opened"] == np.mean([len(growth.gaps) for growth in mine])
     assert row["closed"] == np.mean([sum(gap.closed_at is not None for gap in growth.gaps) for growth in mine])
     assert row["opened"] - row["closed"] == row["beta1"]
@@ -92,6 +96,19 @@ def test_user_column_with_the_name_of_a_measure_is_refused():
     walks = cg.human.Trajectories.from_walks([[0, 1]], users=["a"], graph=cycle(4), user_columns={"nodes": {"a": 1}})
     with pytest.raises(cg.SettingError, match="column 'nodes' of the users is also a column of this table"):
         cg.measure(cycle(4), walks).per_user()
+
+
+def test_conformable_degrees_of_freedom_are_compared_on_request(growths):
+    groups, measures = ["browser", "seeker"], ["conformable", "mean_conformable", "dimension"]
+    found = cg.compare_groups(growths, "group", measures=measures, permutations=99)
+    assert list(found) == measures
+    assert list(found.curves) == ["beta1", "compressibility", "conformable"]
+    assert found.curves["conformable"]["seeker"].mean[0] == 0
+    assert "conformable degrees of freedom" in [ax.get_ylabel() for ax in found.plot().axes]
+    assert list(cg.compare_groups(growths, "group", permutations=99).curves) == ["beta1", "compressibility"]
+    assert found.groups == groups
+    scores = {user: number for number, user in enumerate(sorted(set(growths.users)))}
+    assert list(cg.correlate_growth(growths, scores, measures=["conformable"], permutations=99)) == ["conformable"]
 
 
 # ---- survival -------------------------------------------------------------------------------------------------------

@@ -180,3 +180,51 @@ def test_every_agent_collects_the_reward(agent):
     growth = cg.measure(library(), walk)
     assert walk.rewards == growth.conformable[1:].tolist()
     assert cg.evaluate(agent, [library(), cycle(6)], "cct", steps=5, episodes=4).mean >= 0
+
+
+# ---- everywhere a reward is accepted -------------------------------------------------------------------------------
+
+
+def test_environments_pay_the_reward():
+    graph = draw_graph(np.random.default_rng(1), 12, 0.5)
+    joined = build_skeleton(graph)
+    env = cg.ExplorationEnv(graph, reward="cct", steps=7)
+    observation, _ = env.reset(seed=3, options={"start": 0})
+    walk, rewards, over = [0], [], False
+    while not over:
+        action = int(np.flatnonzero(observation["action_mask"])[-1])
+        observation, reward, terminated, truncated, _ = env.step(action)
+        rewards.append(reward)
+        over = terminated or truncated
+        walk.append(action)
+    assert rewards == [state.conformable for state in follow_walk(joined, walk)[1:]]
+
+
+def test_a_walk_restarted_in_a_batch_starts_with_dimension_1():
+    graph = complete(6)
+    batch = begin([graph], [[0, 1]], "cct", 6)
+    for _ in range(4):
+        batch = batch.step(batch.best(batch.candidate_values))
+    batch = batch.restart(np.array([1]), np.array([0]), np.array([3]))
+    assert batch.tracker.dimensions().tolist() == [4, 1]
+
+
+def test_curious_pagerank_rankers_and_motives():
+    graph = cg.generate("er", nodes=20, seed=0)
+    scores = cg.curious_pagerank(graph, "greedy", history=[3, 7], reward="cct", seed=0).scores
+    assert scores.sum() == pytest.approx(1)
+    assert cg.recommend(graph, [3, 7], ranker=cg.CuriousRanker("greedy", reward="cct"), k=3)
+    lists = [cg.explore(graph, "greedy", "cct", start=n % 20, steps=8, seed=n).nodes for n in range(60)]
+    found = cg.human.hypotheses(graph, cg.human.Trajectories.from_walks(lists, graph=graph))
+    assert {"igt", "cpt", "cct"} < set(found)
+    assert found["cct"].gain.value > found["igt"].gain.value
+
+
+@pytest.mark.parametrize("agent", ["gnn", "horizon", "planner"])
+def test_agents_can_be_trained(agent, tmp_path):
+    pytest.importorskip("torch")
+    from support.trainings import SETTINGS
+
+    sets = cg.generate_split("er", nodes=14, train=3, val=2, test=1, seed=0)
+    trained = cg.train(sets, "cct", agent=agent, out=tmp_path, train_steps=8, **SETTINGS[agent])
+    assert cg.evaluate(trained, sets.test, "cct", steps=6, episodes=2).mean >= 0

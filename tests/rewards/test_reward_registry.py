@@ -88,7 +88,7 @@ def test_the_error_names_the_nodes():
         cg.explore(library(), "greedy", raising, start="music", steps=3)
 
 
-@pytest.mark.parametrize("reward", ["igt", "cpt", edges_of, lambda s: len(s) ** 0.5, lambda s: np.float32(1.5)])
+@pytest.mark.parametrize("reward", ["igt", "cpt", "cct", edges_of, lambda s: len(s) ** 0.5, lambda s: np.float32(1.5)])
 @pytest.mark.parametrize("graph", [None, library(), cycle(3), cg.Graph.from_edges([(0, 1)])])
 def test_check_reward_accepts(reward, graph):
     assert cg.check_reward(reward, graph) is None
@@ -96,7 +96,7 @@ def test_check_reward_accepts(reward, graph):
 
 def test_check_reward_accepts_on_directed_and_weighted_graphs():
     graph = cg.Graph.from_edges([(0, 1, 2.0), (1, 2, 0.0), (2, 0, 3.0), (2, 3, 1.0)], directed=True)
-    for reward in ("igt", "cpt", edges_of):
+    for reward in ("igt", "cpt", "cct", edges_of):
         assert cg.check_reward(reward, graph) is None
 
 
@@ -154,6 +154,56 @@ def test_check_reward_rejects(tracker, words):
     reward.tracker = tracker
     with pytest.raises(cg.RewardError, match=words):
         cg.check_reward(reward)
+
+
+class DeclaredLastNode(LastNode):
+    depends_on_order = True
+
+
+class NumberOfSteps(cg.Tracker):
+    """Depends on whether a walk grew or was given at once."""
+
+    depends_on_order = True
+
+    def __init__(self, stack, nodes, lengths):
+        super().__init__(stack, nodes, lengths)
+        self.steps = np.zeros(len(lengths))
+
+    def values(self):
+        return self.steps
+
+    def candidate_values(self, offsets, candidates):
+        return np.repeat(self.steps + 1, np.diff(offsets))
+
+    def _update(self):
+        self.steps = self.steps + 1
+
+
+def test_rewards_may_declare_that_they_depend_on_the_order():
+    reward = OwnReward()
+    reward.tracker = DeclaredLastNode
+    assert cg.check_reward(reward) is None
+    assert cg.check_reward({reward: 1.0, "igt": 2.0}) is None
+    reward.tracker = NumberOfSteps
+    with pytest.raises(cg.RewardError, match=r"for a walk given at once and .* node by node"):
+        cg.check_reward(reward)
+
+
+def test_beam_keeps_walks_apart_whose_order_matters():
+    """The reward of the last step is the first neighbor that was visited: walks over the same nodes differ."""
+
+    class FirstStep(DeclaredLastNode):
+        def values(self):
+            return np.where(self.lengths > 3, self.nodes[:, 1], 0.0)
+
+        def candidate_values(self, offsets, candidates):
+            walks = np.repeat(np.arange(len(self.lengths)), np.diff(offsets))
+            return np.where(self.lengths[walks] >= 3, self.nodes[walks, 1], 0.0)
+
+    reward = OwnReward()
+    reward.tracker = FirstStep
+    graph = cg.toys.complete(5)
+    assert {cg.explore(graph, "beam:400", reward, start=0, steps=4, seed=seed).total for seed in range(12)} == {4.0}
 
 
 def test_check_reward_rejects_stateful_rewards():

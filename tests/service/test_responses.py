@@ -37,7 +37,7 @@ def test_graphs_agents_and_rewards_are_listed(api):
     agents = {each["name"]: each["about"] for each in api.get("/api/v1/agents").json()["agents"]}
     assert {"greedy", "beam", *cg.shipped_agents()} <= set(agents)
     assert all(agents.values())
-    assert [each["name"] for each in api.get("/api/v1/rewards").json()["rewards"]] == ["igt", "cpt"]
+    assert [each["name"] for each in api.get("/api/v1/rewards").json()["rewards"]] == ["igt", "cpt", "cct"]
 
 
 def test_nodes_are_found_by_text(api):

@@ -30,7 +30,7 @@ def walk_steps(steps: int, agent: str = "greedy", reward: str = "igt") -> WalkSe
 
 
 @pytest.mark.parametrize(
-    ("agent", "reward"), [("greedy", "igt"), ("greedy", "cpt"), ("igt-er", "igt"), ("random", "cpt")]
+    ("agent", "reward"), [("greedy", "igt"), ("greedy", "cpt"), ("greedy", "cct"), ("igt-er", "igt"), ("random", "cpt")]
 )
 def test_steps_equal_explore(agent: str, reward: str) -> None:
     session = walk_steps(9, agent, reward)
@@ -53,6 +53,7 @@ def test_candidate_rows_equal_measure() -> None:
         after = cg.measure(GRAPH, [*session.nodes, node])
         assert row["gaps"] == after.beta1[-1] - after.beta1[-2]
         assert row["bits"] == pytest.approx(after.compressibility[-1] - after.compressibility[-2], abs=1e-3)
+        assert row["flexibility"] == after.conformable[-1] - after.conformable[-2]
         assert row["links"] == len(GRAPH.neighbors(node))
 
 

@@ -22,13 +22,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.csr import find_link, get_map_size, map_clear, map_put
+from curiograph.kernels.csr import find_link, get_map_size, has_edge, map_clear, map_get, map_put
 from curiograph.kernels.jit import kernel
 
 NODES = 0
 LINKED = 1
 EDGES = 2
 DIMENSION = 3
+
+_TABLE_ENTRIES = 8  # per entry of a map, which is at most half full
+_LONG_ROW = 16  # times the length of the walk: it is faster to search for every visited node in such a row
 
 
 @kernel
@@ -56,14 +59,35 @@ def count_conformable(num_linked, num_edges, dimension):
 def count_candidate_conformable(indptr, indices, nodes, places, linked, counts, offsets, candidates):
     """Return the conformable degrees of freedom of S + v for every candidate v of every walk."""
     out = np.empty(candidates.shape[0], np.float64)
-    link = np.empty(linked.shape[1], np.int32)
+    # a sparse table that contains all visited nodes and few others: most neighbors need no search in `places`
+    may_be_visited = np.zeros(_TABLE_ENTRIES * get_map_size(linked.shape[1]), np.bool_)
+    mask = may_be_visited.shape[0] - 1
     for i in range(offsets.shape[0] - 1):
+        length = counts[i, NODES]
+        for t in range(length):
+            may_be_visited[nodes[i, t] & mask] = True
         for c in range(offsets[i], offsets[i + 1]):
-            size = find_link(indptr, indices, candidates[c], nodes[i], places[i], counts[i, NODES], link)
-            num_linked = counts[i, LINKED] + _count_newly_linked(linked[i], link, size)
+            v = candidates[c]
+            size = 0
+            isolated = 0
+            if indptr[v + 1] - indptr[v] > _LONG_ROW * length:
+                for t in range(length):
+                    if has_edge(indptr, indices, v, nodes[i, t]):
+                        size += 1
+                        isolated += not linked[i, t]
+            else:
+                for slot in range(indptr[v], indptr[v + 1]):
+                    if may_be_visited[indices[slot] & mask]:
+                        place = map_get(places[i], indices[slot])
+                        if place >= 0:
+                            size += 1
+                            isolated += not linked[i, place]
+            num_linked = counts[i, LINKED] + isolated + (size > 0)
             num_edges = counts[i, EDGES] + size
             dimension = raise_dimension(num_linked, num_edges, counts[i, DIMENSION])
             out[c] = count_conformable(num_linked, num_edges, dimension)
+        for t in range(length):
+            may_be_visited[nodes[i, t] & mask] = False
     return out
 
 
@@ -108,20 +132,12 @@ def _visit(indptr, indices, nodes, places, linked, counts, link):
     """Add the next node of a walk to its state."""
     step = counts[NODES]
     size = find_link(indptr, indices, nodes[step], nodes, places, step, link)
-    counts[LINKED] += _count_newly_linked(linked, link, size)
-    counts[EDGES] += size
-    counts[DIMENSION] = raise_dimension(counts[LINKED], counts[EDGES], counts[DIMENSION])
     for k in range(size):
+        counts[LINKED] += not linked[link[k]]
         linked[link[k]] = True
     linked[step] = size > 0
+    counts[LINKED] += size > 0
+    counts[EDGES] += size
+    counts[DIMENSION] = raise_dimension(counts[LINKED], counts[EDGES], counts[DIMENSION])
     map_put(places, nodes[step], step)
     counts[NODES] += 1
-
-
-@kernel
-def _count_newly_linked(linked, link, size):
-    """Count the nodes that get their first link from a node with these visited neighbors, that node included."""
-    count = 0
-    for k in range(size):
-        count += not linked[link[k]]
-    return count + (size > 0)
