@@ -252,6 +252,11 @@ def test_meaning_equals_its_definition(case: tuple[cg.Graph, list[list[int]]]) -
             check_equal(each["forward_flow"][number], compute_forward_flow(dense, walk))
 
 
+def test_similarities_are_numbers() -> None:
+    with pytest.raises(cg.SettingError, match=r"shape \(1,\) for 1 pairs, with 1 NaN"):
+        cg.profile(cg.toys.cycle(5), [0, 1], similarity=TableSimilarity(np.full((5, 5), np.nan)))
+
+
 # ---- inputs, tables and choices of measures ----------------------------------------------------------------------
 
 

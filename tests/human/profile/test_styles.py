@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,24 @@ def test_intervals_cover_the_mean() -> None:
     for count, least in ((5, 0.9), (20, 0.92)):
         low, high = _resample_blocks(rng.normal(size=1000 * count), np.full(1000, count), seed=0)
         assert np.mean((low < 0) & (high > 0)) > least
+
+
+def test_simulated_people_stay_near_as_often_as_planted() -> None:
+    graph = cg.generate("ws", nodes=150, seed=0)
+    people = cg.human.simulate_styles(graph, people=20, visits=400, strength=0.4, seed=0)
+    near = np.zeros((20, 399))
+    for number in range(20):
+        walk = people.labels(number)
+        assert all(first != second for first, second in pairwise(walk))
+        for step in range(1, 400):
+            recent = walk[max(0, step - 5) : step]
+            near[number, step - 1] = any(walk[step] in graph.neighbors(v) for v in recent)
+    shares = near.mean(axis=1)
+    by_chance = 20 / 150  # at most 20 of the nodes are neighbors of the last five
+    for side, tightness in ((0, 0.7), (1, 0.3)):
+        assert tightness - 0.02 < shares[side::2].mean() < tightness + (1 - tightness) * by_chance + 0.02
+    again = cg.human.simulate_styles(graph, people=20, visits=400, strength=0.4, seed=0)
+    assert again.nodes.tolist() == people.nodes.tolist()
 
 
 def test_reliability_by_definition() -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int32, Int64
+from curiograph.errors import SettingError
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
@@ -232,7 +233,7 @@ def measure_similarity(
             [
                 np.zeros(0),
                 *(
-                    np.asarray(similarity.compute_pairs(one[k : k + _MAX_PAIRS], other[k : k + _MAX_PAIRS]), np.float64)
+                    _compute_pairs(similarity, one[k : k + _MAX_PAIRS], other[k : k + _MAX_PAIRS])
                     for k in range(0, len(one), _MAX_PAIRS)
                 ),
             ]
@@ -247,10 +248,21 @@ def measure_similarity(
             before = np.arange(len(part.nodes)) - np.repeat(part.offsets[:-1], np.diff(part.offsets))
             later = np.repeat(np.arange(len(part.nodes)), before)
             earlier = concatenate_ranges(np.repeat(part.offsets[:-1], np.diff(part.offsets)), before)
-            distances = 1.0 - np.asarray(similarity.compute_pairs(part.nodes[earlier], part.nodes[later]), np.float64)
+            distances = 1.0 - _compute_pairs(similarity, part.nodes[earlier], part.nodes[later])
             distances[part.nodes[earlier] == part.nodes[later]] = 0.0
             walk = np.repeat(np.arange(begin, end), np.diff(part.offsets))[later]
             flow += np.bincount(walk, distances / before[later], count)
         with np.errstate(divide="ignore", invalid="ignore"):
             found["forward_flow"] = np.where(visits > 1, flow / (visits - 1), np.nan)
     return found
+
+
+def _compute_pairs(similarity: PairSimilarity, first: NDArray[Any], second: NDArray[Any]) -> Float64:
+    """Return the similarities of pairs of nodes; raise SettingError unless they are one number for each pair."""
+    values = np.asarray(similarity.compute_pairs(first, second), np.float64)
+    if values.shape != first.shape or np.isnan(values).any():
+        raise SettingError(
+            f"similarity.compute_pairs returned an array of shape {values.shape} for {len(first):,} pairs, with "
+            f"{np.count_nonzero(np.isnan(values)):,} NaN; return one similarity for each pair."
+        )
+    return values
