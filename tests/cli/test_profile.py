@@ -65,15 +65,18 @@ def test_profile_compares_groups(run: Run, links: Path, log: Path) -> None:
     assert "The groups busybody and hunter differ in" in " ".join(done.out.split())
 
 
-def test_profile_estimates_styles(run: Run, links: Path, log: Path) -> None:
+def test_profile_estimates_styles(run: Run, links: Path, log: Path, tmp_path: Path) -> None:
     arguments = ("profile", str(links), "--walks", str(log), "--keep", "kind", "--lenient", "--styles")
     document = json.loads(run(*arguments, "--block", "8", "--json").out)
     scores = {
         kind: [row["score"] for row in document["people"] if row["kind"] == kind] for kind in ("hunter", "busybody")
     }
     assert np.mean(scores["hunter"]) > np.mean(scores["busybody"])
-    assert len(document["curve"]["visits"]) > 0
-    assert "reliability" in run(*arguments, "--block", "0").out
+    assert document["reliability"]["value"] > 0
+    assert document["curve"]["visits"] == []  # too few people
+    picture = tmp_path / "styles.png"
+    assert "reliability" in run(*arguments, "--block", "0", "--out", str(picture)).out
+    assert picture.stat().st_size > 0
 
 
 @pytest.mark.parametrize(
