@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Any
 
 import bct
@@ -296,14 +297,14 @@ def test_inputs_have_equal_profiles() -> None:
     assert cg.profile(graph, [0, 0, 1, 1, 0])["visits"].tolist() == [3]
 
 
-def test_workers_and_batches_do_not_change_results(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_and_run_folders_do_not_change_results(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     graph = cg.generate("er", nodes=30, seed=1)
     walks = draw_walks(np.random.default_rng(3), 30, count=20)
     one = cg.profile(graph, walks, workers=1)
     monkeypatch.setattr("curiograph.human.profile.compute._TASK_COST", 2000.0)
-    many = cg.profile(graph, walks, workers=1)
-    for name in one:
-        np.testing.assert_array_equal(one[name], many[name])
+    for found in (cg.profile(graph, walks, workers=1, run=tmp_path) for _ in range(2)):  # the second time from files
+        for name in one:
+            np.testing.assert_array_equal(one[name], found[name])
 
 
 def test_measures_are_selected() -> None:
