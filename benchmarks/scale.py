@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ from curiograph.errors import SettingError
 from curiograph.graph.generators import generate, generate_large
 from curiograph.graph.io.read import read_graph
 from curiograph.growth.measure import measure
+from curiograph.human.profile.profile import profile
+from curiograph.human.profile.styles import simulate_styles
 from curiograph.progress import Progress
 from curiograph.validation import resolve_workers
 from curiograph.warmup import warm_up
@@ -33,7 +36,9 @@ _SMALL, _MILLION = 10_000, 1_000_000
 _MIN_SPEEDUP = 1.7  # two workers against one
 _MAX_SLOWDOWN = 2.0  # a million nodes against ten thousand
 _MAX_MINUTES = 20.0
+_MAX_PROFILE_MINUTES = 10.0
 _MAX_MEMORY = 4 * 2**30
+_PROFILE_SAMPLE = 2_000  # people whose processor time is measured
 _WALKS, _NODES = 100_000, 50
 _LENGTHS = (10, 20, 30, 50, 80)
 _DEGREES = (10, 20, 40)
@@ -75,11 +80,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the benchmark from the command line."""
     parser = create_parser(__doc__)
     parser.add_argument("--nodes", type=int, default=_MILLION, help="nodes of the largest graph (default: a million)")
+    parser.add_argument("--only-profiles", action="store_true", help="measure profiles of people, and nothing else")
     parser.add_argument("--quick", action="store_true", help="fewer walks, and no costs by length and degree")
     args = parser.parse_args(arguments)
     with exit_on_error(args):
         with show_progress(args.quiet) as progress:
-            scale = run(args.nodes, args.quick, args.seed, progress)
+            call = run_profiles if args.only_profiles else run
+            scale = call(args.nodes, args.quick, args.seed, progress)
         rows = [row.list_cells() for row in scale.rows]
         show_results(args, scale.to_dict(), "many tasks and large graphs", COLUMNS, rows)
 
@@ -104,6 +111,7 @@ def run(largest: int, quick: bool, seed: int, progress: Progress) -> Scale:
             measure_costs(scale, Path(folder), paths[0], seed, progress)
         if largest >= _MILLION:
             measure_batch(scale, paths[sizes.index(_MILLION)], scale.facts["walks"], seed, progress)
+            measure_profiles(scale, paths[sizes.index(_MILLION)], scale.facts["walks"], seed, progress)
     return scale
 
 
@@ -211,6 +219,51 @@ def measure_batch(scale: Scale, path: Path, count: int, seed: int, progress: Pro
         ),
         Row(
             what="memory of all its processes",
+            measured=f"{peak[0] / 2**30:.1f} GiB",
+            target=f"{_MAX_MEMORY / 2**30:g} GiB",
+            met=peak[0] <= _MAX_MEMORY,
+        ),
+    ]
+
+
+def run_profiles(largest: int, quick: bool, seed: int, progress: Progress) -> Scale:
+    """Measure profiles of people on a graph of `largest` nodes; `quick` uses fewer people."""
+    scale = Scale({"processors": resolve_workers(None), "walks": _WALKS // (20 if quick else 1), "seed": seed})
+    with tempfile.TemporaryDirectory() as folder:
+        path = _save_graph(Path(folder), largest, 20, seed, progress)
+        measure_profiles(scale, path, scale.facts["walks"], seed, progress)
+    return scale
+
+
+def measure_profiles(scale: Scale, path: Path, count: int, seed: int, progress: Progress) -> None:
+    """Measure the profiles of simulated people who return to nodes, and the memory of all processes."""
+    graph = read_graph(path)
+    people = simulate_styles(graph, people=count, visits=_NODES, strength=0.5, seed=seed)
+    profile(graph, people.rows(slice(2)), workers=1)  # compiles the kernels
+    sample = people.rows(slice(min(count, _PROFILE_SAMPLE)))
+    start = time.process_time()
+    profile(graph, sample, workers=1)
+    milliseconds = 1e3 * (time.process_time() - start) / len(sample)
+    with _watch_memory() as peak:
+        seconds = time_call(lambda: profile(graph, people, workers=2, progress=progress))
+    scale.facts["profiles"] = {
+        "people": count,
+        "visits": _NODES,
+        "seconds": seconds,
+        "memory": peak[0],
+        "milliseconds": milliseconds,
+    }
+    minutes = seconds / 60 * _WALKS / count
+    scaled = "" if count == _WALKS else f" (extrapolated from {count:,})"
+    scale.rows += [
+        Row(
+            what=f"profile of {_WALKS:,} people, {_NODES} visits, on {graph.num_nodes:,} nodes, 2 workers",
+            measured=f"{minutes:.1f} min{scaled}; {milliseconds:.2f} ms of processor time per person",
+            target=f"{_MAX_PROFILE_MINUTES:g} min",
+            met=minutes <= _MAX_PROFILE_MINUTES,
+        ),
+        Row(
+            what="memory of the processes of profile",
             measured=f"{peak[0] / 2**30:.1f} GiB",
             target=f"{_MAX_MEMORY / 2**30:g} GiB",
             met=peak[0] <= _MAX_MEMORY,

@@ -12,10 +12,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx
+import numpy as np
 from show_scale import format_plan, format_scale, format_sizes, format_walks
+from sklearn.metrics import roc_auc_score
 
 import curiograph as cg
 from benchmarks.report import format_ratio, format_seconds
+from curiograph.human.profile.styles import RELIABLE
 from curiograph.leaderboard.results import format_leaderboard
 from curiograph.paper.experiment import format_table as format_rows
 from curiograph.paper.experiment import redraw_figures
@@ -24,6 +27,7 @@ from curiograph.paper.motives import MotiveWeighting
 from curiograph.paper.returns import GameReturns
 from curiograph.plotting import COLORS, create_figure, save_figure
 from curiograph.plotting.growth import build_step_curve
+from curiograph.plotting.profile import plot_styles
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results"
@@ -117,6 +121,23 @@ def draw_persistence() -> None:
         (RESULTS / "persistence.png").write_bytes((Path(folder) / "persistence.png").read_bytes())
 
 
+def simulate_people(strength: float, family: str = "ws") -> tuple[cg.human.Styles, list[bool]]:
+    """Return the estimated styles of 200 simulated people of 50 visits, and whether each is a planted hunter."""
+    graph = cg.generate(family, nodes=200, seed=0)
+    people = cg.human.simulate_styles(graph, people=200, visits=50, strength=strength, seed=1)
+    found = cg.profile(graph, people, measures="structure").styles()
+    return found, [style == "hunter" for style in people.user_columns["planted"]]
+
+
+def draw_styles() -> None:
+    """Draw the scores of simulated people by planted style, and the reliability of the scores."""
+    found, planted = simulate_people(0.5)
+    colors = [COLORS["igt"] if hunter else COLORS["cpt"] for hunter in planted]
+    curve = tuple(np.asarray(found.curve[name]) for name in ("visits", "reliability", "low", "high"))
+    figure = plot_styles((found.scores, found.low, found.high), curve, RELIABLE, colors)
+    save_figure(figure.axes[0], RESULTS / "styles.png")
+
+
 def draw_figures() -> None:
     """Draw all figures, those of stored runs from the stored data."""
     draw_walks()
@@ -125,6 +146,7 @@ def draw_figures() -> None:
     copy_example_figures()
     draw_log_to_figure()
     draw_persistence()
+    draw_styles()
     for name in redraw_figures(RESULTS):
         print(f"show_results: drew {name}.png from {name}.json", file=sys.stderr)
 
@@ -140,6 +162,18 @@ def format_recommendations(tops: dict[str, Any]) -> list[str]:
         ranks = " | ".join(str(reason.ranks[name]) for name in RANKERS[:3])
         loops = "; ".join(" - ".join(map(str, (*loop, reason.node))) for loop in reason.opens)
         lines.append(f"| {place} | {reason.node} | {ranks} | {loops} | {reason.compressibility:+.2f} |")
+    return lines
+
+
+def format_styles() -> list[str]:
+    """Format how well planted styles are recovered, by strength."""
+    lines = ["| graph | strength | AUC | reliability | visits for a reliability of 0.7 |", "|---|---:|---:|---:|---:|"]
+    for family in ("ws", "rg"):
+        for strength in (0.1, 0.2, 0.3, 0.5, 0.8):
+            found, planted = simulate_people(strength, family)
+            shortest = "-" if found.shortest is None else found.shortest
+            area = roc_auc_score(planted, found.scores)
+            lines.append(f"| {family.upper()} | {strength} | {area:.3f} | {found.reliability} | {shortest} |")
     return lines
 
 
@@ -387,4 +421,5 @@ if __name__ == "__main__":
     recommended = {ranker: cg.recommend(characters, HISTORY, 10, ranker=ranker) for ranker in RANKERS}
     draw_recommendations(recommended)
     replace_table("recommendations", format_recommendations(recommended), DOCS / "ranking.md")
+    replace_table("styles", format_styles(), DOCS / "styles.md")
     fill_tables()

@@ -53,12 +53,10 @@ def list_trainings() -> Iterator[tuple[str, list[str]]]:
             if (reward, family) == ("cpt", "ws"):  # greedy is hard to beat in long walks here: train more on them
                 options += ["--set", "far_every=2", "--set", "far_walks=8", "--set", "far_weight=100"]
             yield f"{reward}-{family}-horizon", ["--reward", reward, *options]
+    yield from (_list_planner(reward, "all", seed=0) for reward in REWARDS)
     for seed in range(PLANNER_SEEDS):
-        for reward in REWARDS:
-            yield _list_planner(reward, "all", seed)
-        for family in FAMILIES:
-            for reward in REWARDS:
-                yield _list_planner(reward, family, seed)
+        yield from (_list_planner(reward, family, seed) for family in FAMILIES for reward in REWARDS)
+    yield from (_list_planner(reward, "all", seed) for seed in range(1, PLANNER_SEEDS) for reward in REWARDS)
     for family in FAMILIES:
         for reward in REWARDS:
             yield f"{reward}-{family}", ["--reward", reward, "--agent", "gnn", "--family", family]
@@ -73,8 +71,8 @@ def _list_planner(reward: str, family: str, seed: int) -> tuple[str, list[str]]:
     options = ["--reward", reward, "--agent", "planner", "--seed", str(seed)]
     options += ["--set", f"beam={48 if reward == 'igt' else 32}", "--set", f"far_nodes={50 if reward == 'igt' else 30}"]
     if family == "all":
-        steps, share = ("300", "0.3") if reward == "igt" else ("200", "0.15")
-        options += ["--family", "broad", "--graphs", "400", "--nodes", "1000"]
+        steps, share, graphs = ("600", "0.3", "800") if reward == "igt" else ("200", "0.15", "400")
+        options += ["--family", "broad", "--graphs", graphs, "--nodes", "1000"]
     else:
         steps, share = "80", "0.15"
         options += ["--family", family, "--start", f"{reward}-all-planner", "--set", "learning_rate=0.001"]

@@ -79,3 +79,22 @@ def test_human_walk():
     assert growth.beta1.tolist() == [0, 0, 0, 0, 0, 0, 1]
     assert growth.edges.tolist() == [0, 1, 3, 4, 5, 6, 8]
     assert growth.gaps == [cg.Gap(1, "chemistry", None, 7, None)]
+
+
+def test_profile():
+    """By networkx, bctpy, gudhi and by hand."""
+    found = cg.profile(KARATE, [*range(34), 0, 1])
+    expected = {
+        "edges": 78,
+        "density": 0.139037433155,
+        "clustering": 0.570638478208,
+        "path_length": 2.408199643494,
+        "efficiency": 0.492008318479,
+        "core_periphery": 0.578431372549,
+        "beta0": 1,
+        "beta1": 9,
+        "beta2": 0,
+        "compressibility": 1.311070637788,
+        "revisits": 2,
+    }
+    assert {name: found[name][0] for name in expected} == pytest.approx(expected, abs=1e-9)

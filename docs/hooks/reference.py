@@ -41,10 +41,16 @@ def list_public_names() -> dict[str, list[str]]:
     return {group: sorted(names, key=lambda name: name.rpartition(".")[2].lower()) for group, names in groups.items()}
 
 
+def _list_top_names(group: str) -> list[str]:
+    """Return the public names of a group that `curiograph` itself has."""
+    return [name for home, names in cg._HOMES.items() if home.partition(".")[0] == group for name in names]
+
+
 def build_page(group: str) -> str:
     """Return the page of a group, with directives for mkdocstrings."""
     prefix = "cg.human" if group == "human" else "cg"
-    lines = [f"# {GROUPS[group]}", "", f"Use as `{prefix}.NAME` after `import curiograph as cg`.", ""]
+    outside = [f", `{name}` as `cg.{name}`" for name in _list_top_names(group)] if group == "human" else []
+    lines = [f"# {GROUPS[group]}", "", f"Use as `{prefix}.NAME`{''.join(outside)} after `import curiograph as cg`.", ""]
     for name in [*list_public_names()[group], *_EXTRA.get(group, [])]:
         lines += [f"::: {name}", ""]
     return "\n".join(lines)
@@ -55,9 +61,9 @@ def build_index() -> str:
     lines = ["# Reference", "", "All public names. Each package imports only from packages above it.", ""]
     for group, names in list_public_names().items():
         lines += [f"## [{GROUPS[group]}]({group}.md)", "", "| name | summary |", "|---|---|"]
-        home = cg.human if group == "human" else cg
         for full in names:
             name = full.rpartition(".")[2]
+            home = cg if name in _list_top_names(group) else cg.human
             summary = (inspect.getdoc(getattr(home, name)) or "").partition("\n\n")[0].replace("\n", " ")
             lines.append(f"| [`{name}`]({group}.md#{full}) | {summary.replace('|', '&#124;')} |")
         lines.append("")

@@ -85,6 +85,7 @@ if TYPE_CHECKING:
     from curiograph.growth.records import Growth as Growth
     from curiograph.growth.records import Growths as Growths
     from curiograph.growth.survival import GapSurvival as GapSurvival
+    from curiograph.human.profile.profile import profile as profile
     from curiograph.leaderboard.gym_policy import GymPolicy as GymPolicy
     from curiograph.leaderboard.results import SuiteResult as SuiteResult
     from curiograph.leaderboard.results import TaskResult as TaskResult
@@ -149,6 +150,7 @@ _HOMES = {
     "growth.plots": ["animate_walk", "plot_walk"],
     "growth.records": ["Gap", "Growth", "Growths"],
     "growth.survival": ["GapSurvival"],
+    "human.profile.profile": ["profile"],
     "leaderboard.gym_policy": ["GymPolicy"],
     "leaderboard.results": ["SuiteResult", "TaskResult"],
     "leaderboard.suite": ["Suite", "suite"],

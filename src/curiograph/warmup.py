@@ -23,6 +23,8 @@ from curiograph.growth.persistence import measure_persistence
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.null_models.compare import compare_growth
 from curiograph.human.null_models.models import NULL_MODELS
+from curiograph.human.profile.profile import profile
+from curiograph.human.profile.styles import simulate_styles
 from curiograph.human.trajectories import Trajectories
 from curiograph.recommendation.recommender import recommend
 from curiograph.rewards.rate_distortion import rate_distortion
@@ -37,11 +39,13 @@ def warm_up() -> float:
             evaluate(agent, [grid(3, 3), library()], reward, steps=4, episodes=2)
     measure(library(), ["music", "physics", "chemistry"])
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
+    profile(library(), simulate_styles(library(), people=2, visits=12)).styles(4)
     compare_growth(library(), people, nulls=list(NULL_MODELS), steps=3, replicates=1, workers=1)
     returning = Trajectories.from_walks([["music", "physics", "music", "physics"]] * 2, graph=library())
     hypotheses(library(), returning, motives=["degree"], burn_in=1, weights=True, returns=True, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="best")
+    profile(weighted, [0, 1, 2], measures="edge_weight")
     for graph in (library(), weighted):
         compare_walks(graph, {"unbiased": None, "random": "random"}, walks=2, steps=4)
     rate_distortion(library())

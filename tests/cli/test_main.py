@@ -125,6 +125,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 CHEAP = [
     "measure links.csv --walk a,b,c",
     "measure links.csv --walks walks.txt",
+    "profile links.csv --walks walks.txt",
     "explore links.csv --steps 9",
     "evaluate --family ws --agent greedy --agent random --graphs 1 --episodes 2",
     "evaluate --graph links.csv --episodes all",

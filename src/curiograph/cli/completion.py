@@ -64,6 +64,18 @@ def complete_fallbacks() -> list[str]:
     return ["frontier", "anywhere"]
 
 
+def complete_measures() -> list[str]:
+    """Groups of measures and measures of `profile`."""
+    from curiograph.human.profile.measures import GROUPS, MEASURES
+
+    return [*GROUPS, *MEASURES]
+
+
+def complete_profile_tables() -> list[str]:
+    """Rows of the tables of `profile`."""
+    return ["walks", "users"]
+
+
 def complete_tables() -> list[str]:
     """Rows of the tables of `measure`."""
     return ["steps", "gaps", "users", "persistence"]

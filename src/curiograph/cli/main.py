@@ -24,6 +24,7 @@ from curiograph.cli import (
     hypotheses,
     measure,
     predict,
+    profile,
     rank,
     recommend,
     reproduce,
@@ -64,6 +65,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("measure")(measure.measure)
+app.command("profile")(profile.profile)
 app.command("explore")(explore.explore)
 app.command("evaluate")(evaluate.evaluate)
 app.command("suite")(suite.suite)

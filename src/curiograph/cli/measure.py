@@ -31,7 +31,9 @@ from curiograph.files import open_atomic
 from curiograph.validation import check_choice
 
 if TYPE_CHECKING:
+    from curiograph.growth.groups import GroupComparison
     from curiograph.growth.records import Growths
+    from curiograph.skipped import Skipped
 
 _MAX_ROWS = 200  # walks that a table shows
 
@@ -158,7 +160,9 @@ def measure(
     is_single = walks is None
     options.show_skipped(growths.skipped, quiet)
     if group is not None:
-        _report_groups(growths, group, steps, seed, out, json)
+        from curiograph.growth.groups import compare_groups
+
+        report_groups(compare_groups(growths, group, steps=steps, seed=seed), growths.skipped, out, json)
         return
     if table != "steps":
         _report_table(growths, table, seed, out, json, quiet)
@@ -192,12 +196,9 @@ def measure(
             print_remark(f"{len(growths) - _MAX_ROWS:,} more walks are not shown; --out writes all of them", quiet)
 
 
-def _report_groups(growths: Growths, group: str, steps: int | None, seed: int, out: Path | None, json: bool) -> None:
-    """Compare groups, and write and show the result."""
-    from curiograph.growth.groups import compare_groups
-
-    found = compare_groups(growths, group, steps=steps, seed=seed)
-    document = found.to_dict() | {"skipped": growths.skipped.to_dict()}
+def report_groups(found: GroupComparison, skipped: Skipped, out: Path | None, json: bool) -> None:
+    """Write and show a comparison of groups."""
+    document = found.to_dict() | {"skipped": skipped.to_dict()}
     write_result(out, document, lambda: list_rows(found.columns()), lambda: found.plot().axes[0])
     if json:
         show_json(document)
@@ -218,7 +219,7 @@ def _report_groups(growths: Growths, group: str, steps: int | None, seed: int, o
     ]
     sizes = ", ".join(f"{name}: {len(users):,} people" for name, users in found.people.items())
     left_out = f"; {len(found.without_group):,} people without a group" if found.without_group else ""
-    short = f"; {found.short_walks:,} walks are shorter than {steps} nodes" if steps is not None else ""
+    short = f"; {found.short_walks:,} walks are shorter than {found.steps} nodes" if found.steps is not None else ""
     show_table(
         f"means over people with 95 % intervals ({sizes}{left_out}{short})",
         ("measure", "group", "other", "mean", "mean of other", "Hedges' g", "p", "p, Holm"),

@@ -296,6 +296,29 @@ def examples(
     _reproduce(lambda progress: experiment.run(settings, count, source, backend, progress), out, json, quiet)
 
 
+@app.command("profile")
+def profile(
+    source: Source = None,
+    permutations: Annotated[int, typer.Option(help="Number of permutations of the tests.", min=1)] = 9999,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measures of finished and unfinished games of Wikispeedia, and curiosity styles of players."""
+    from curiograph.paper import profile as experiment
+    from curiograph.parallel import resolve_engine
+
+    _check_output(out, run)
+    settings = experiment.Settings(permutations=permutations, seed=seed)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+
+
 @app.command("meaning")
 def meaning(
     source: Source = None,
@@ -383,7 +406,7 @@ def reproduce_all(
     commands: list[Callable[..., None]] = [partial(each, **parallel) for each in (table1, lengths, sizes)]
     commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
     commands += [partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples)]
-    commands += [partial(each, source=source, **parallel) for each in (motives, returns)]
+    commands += [partial(each, source=source, **parallel) for each in (motives, returns, profile)]
     commands.append(partial(meaning, source=source, games=3000 if quick else None, **parallel))
     with redirect_stdout(io.StringIO()) if json else nullcontext():  # print one document, not one per command
         for command in commands:
@@ -391,7 +414,7 @@ def reproduce_all(
     if json:
         names = (
             "table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples", "motives",
-            "returns", "meaning",
+            "returns", "profile", "meaning",
         )  # fmt: skip
         show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 

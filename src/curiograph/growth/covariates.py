@@ -194,7 +194,7 @@ def correlate_growth(
     permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
     seed = check_seed(seed)
     name = covariate if isinstance(covariate, str) else "score"
-    scores = _parse_scores(get_user_values(people, covariate, "covariate"), name)
+    scores = _parse_scores(get_user_values(people.growths, people.users, covariate, "covariate"), name)
     known = ~np.isnan(scores)
     if known.sum() < _MIN_PEOPLE:
         raise SettingError(f"{known.sum()} people have a number as {name}; a correlation needs {_MIN_PEOPLE} or more.")

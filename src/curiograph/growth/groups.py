@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, UnknownNameError, WalkError
 from curiograph.growth.records import Growths
 from curiograph.growth.survival import GapSurvival
-from curiograph.growth.tables import MEASURES, STEP_MEASURES, PeopleTable, sort_users
+from curiograph.growth.tables import MEASURES, STEP_MEASURES, HasUsers, PeopleTable, sort_users
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
@@ -264,8 +264,17 @@ class GroupComparison(Mapping[str, MeasureComparison]):
         return list(self)
 
 
+@runtime_checkable
+class ComparesGroups(Protocol):
+    """A result that compares groups by itself: `human` Profile, which this package must not import."""
+
+    def compare_groups(
+        self, groups: Groups, *, measures: Sequence[str] | None = ..., permutations: int = ..., seed: int = ...
+    ) -> GroupComparison: ...
+
+
 def compare_groups(
-    growths: Growths,
+    growths: Growths | ComparesGroups,
     groups: Groups,
     *,
     measures: Sequence[str] | None = None,
@@ -280,8 +289,8 @@ def compare_groups(
 
     Parameters
     ----------
-    growths : Growths
-        Result of `measure` for several walks.
+    growths : Growths or Profile
+        Result of `measure` for several walks, or of `profile`, whose groups are compared by its measures.
     groups : str, mapping or sequence
         Name of a user column of the log; a mapping from users to groups, or a pandas series with the users as its
         index; or, if walks were given without users, a sequence with the group of each walk. People whose group is
@@ -312,23 +321,14 @@ def compare_groups(
     >>> found["beta1"].differences[0].difference.value, found["beta1"].p_value < 0.15
     (1.0, True)
     """
+    if isinstance(growths, ComparesGroups):
+        if steps is not None:
+            raise SettingError(f"steps is {steps!r}, but profiles are of whole walks; cut the walks before.")
+        return growths.compare_groups(groups, measures=measures, permutations=permutations, seed=seed)
     people = check_people(growths, steps)
     permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
     seed = check_seed(seed)
-    given = get_user_values(people, groups, "groups")
-    names = sorted({str(value) for value in given if value is not None})
-    if len(names) < 2:
-        raise SettingError(f"there are {len(names)} groups ({', '.join(names)}); compare 2 or more.")
-    if len(names) > _MAX_GROUPS:
-        raise SettingError(
-            f"groups has {len(names)} distinct values, such as {quote_value(names[0])}; compare at most {_MAX_GROUPS} "
-            "groups, or use correlate_growth for a score of each person."
-        )
-    labels = np.array([-1 if value is None else names.index(str(value)) for value in given])
-    counts = np.bincount(labels[labels >= 0], minlength=len(names))
-    if counts.min() < 2:
-        sizes = ", ".join(f"{name}: {count}" for name, count in zip(names, counts, strict=True))
-        raise SettingError(f"a group has fewer than 2 people ({sizes}); intervals over people need 2 or more.")
+    names, labels = index_groups(get_user_values(people.growths, people.users, groups, "groups"))
     members = {name: np.flatnonzero(labels == number) for number, name in enumerate(names)}
     lives = people.tabulate_lifetimes()
     has_lives = all(lives.at_risk[rows].sum() > 0 for rows in members.values())
@@ -349,7 +349,7 @@ def compare_groups(
                 p_adjusted=adjusted[name],
             )
             for name, (means, differences) in (
-                (name, _compare_values(values[name], members, seed))
+                (name, compare_values(values[name], members, seed))
                 if name in values
                 else (name, _compare_lifetimes(lives, members, horizon, seed))
                 for name in selected
@@ -393,9 +393,32 @@ def check_people(growths: Any, steps: int | None) -> PeopleTable:
     return PeopleTable.from_growths(growths, steps)
 
 
-def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
-    """Return one value per user from a column name, a mapping or a sequence; None where it is missing."""
-    columns = people.growths.user_columns
+def index_groups(given: Sequence[Any]) -> tuple[list[str], Int64]:
+    """Return the sorted names of groups and the number of the group of each person, -1 for none.
+
+    >>> index_groups(["b", "a", None, "a", "b"])
+    (['a', 'b'], array([ 1,  0, -1,  0,  1]))
+    """
+    names = sorted({str(value) for value in given if value is not None})
+    if len(names) < 2:
+        raise SettingError(f"there are {len(names)} groups ({', '.join(names)}); compare 2 or more.")
+    if len(names) > _MAX_GROUPS:
+        raise SettingError(
+            f"groups has {len(names)} distinct values, such as {quote_value(names[0])}; compare at most {_MAX_GROUPS} "
+            "groups, or use correlate_growth for a score of each person."
+        )
+    number = {name: place for place, name in enumerate(names)}
+    labels = np.array([-1 if value is None else number[str(value)] for value in given])
+    counts = np.bincount(labels[labels >= 0], minlength=len(names))
+    if counts.min() < 2:
+        sizes = ", ".join(f"{name}: {count}" for name, count in zip(names, counts, strict=True))
+        raise SettingError(f"a group has fewer than 2 people ({sizes}); intervals over people need 2 or more.")
+    return names, labels
+
+
+def get_user_values(walks: HasUsers, people: Sequence[Hashable], given: Any, option: str) -> list[Any]:
+    """Return one value per person from a column name, a mapping or a sequence; None where it is missing."""
+    columns = walks.user_columns
     if isinstance(given, str):
         if given not in columns:
             known = f"the columns are {', '.join(columns)}" if columns else "the walks have no user columns"
@@ -404,14 +427,14 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
                 f"read_trajectories(path, keep=[{given!r}])."
             )
         given = columns[given]
-        values = [given.get(user) for user in people.users]
+        values = [given.get(user) for user in people]
     elif hasattr(given, "columns"):
         raise SettingError(
             f"{option} is a data frame; give dict(zip(frame.user, frame.group)) with the names of its columns, or the "
             "name of a column that was kept when the log was read."
         )
     elif isinstance(given, Mapping):
-        values = _look_up_users(people.users, given, option)
+        values = _look_up_users(people, given, option)
     elif hasattr(given, "index") and hasattr(given, "items"):  # a series of pandas
         entries = list(given.items())
         by_user = dict(entries)
@@ -420,13 +443,13 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
                 f"{option} is a series with {len(entries)} entries, but its index has only {len(by_user)} distinct "
                 "values; give one entry per user."
             )
-        if by_user.keys().isdisjoint(people.users):
+        if by_user.keys().isdisjoint(people):
             raise SettingError(
-                f"{option} is a series whose index contains none of the users, such as {quote_value(people.users[0])}; "
+                f"{option} is a series whose index contains none of the users, such as {quote_value(people[0])}; "
                 f"give a series with the users as its index, as in frame.set_index('user')['group']"
-                f"{_suggest_text(people.users[0], by_user)}."
+                f"{_suggest_text(people[0], by_user)}."
             )
-        values = _look_up_users(people.users, by_user, option)
+        values = _look_up_users(people, by_user, option)
     else:
         try:
             values = list(given)
@@ -435,7 +458,7 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
                 f"{option} is {quote_value(given)}; give the name of a user column, a mapping from users, or a "
                 "sequence with one value per user."
             ) from None
-        users = sort_users(people.growths.users)
+        users = sort_users(walks.users)
         if users != list(range(len(users))):
             raise SettingError(
                 f"{option} is a list, but users have names, such as {quote_value(users[0])}, and a list does not say "
@@ -446,7 +469,7 @@ def get_user_values(people: PeopleTable, given: Any, option: str) -> list[Any]:
                 f"{option} has {len(values)} entries, but there are {len(users)} walks; give one per walk."
             )
         value_of = dict(zip(users, values, strict=True))  # users with short walks only are left out
-        values = [value_of[user] for user in people.users]
+        values = [value_of[user] for user in people]
     return [None if _is_missing(value) else value for value in values]
 
 
@@ -539,7 +562,7 @@ def _test_groups(
     return {name: tested.get(name, np.nan) for name in selected}
 
 
-def _compare_values(
+def compare_values(
     values: Float64, members: Mapping[str, Int64], seed: int
 ) -> tuple[dict[str, Estimate], list[GroupDifference]]:
     """Return the means over people of a measure with one value per person, and the differences between groups."""

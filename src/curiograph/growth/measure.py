@@ -174,7 +174,7 @@ def read_visits(graph: Graph, walk: Any, lenient: bool) -> tuple[Visits, Walkers
     else:
         walk = getattr(walk, "nodes", walk)
         check_walk(walk)
-        is_single = len(walk) == 0 or not _is_walk(graph, walk[0])
+        is_single = len(walk) == 0 or not is_walk(graph, walk[0])
         if is_single and not lenient:
             nodes = find_first_visits(graph, walk)
             revisits = np.array([len(walk) - len(nodes)])
@@ -253,7 +253,7 @@ def _drop_empty_walks(visits: Visits, walkers: Walkers, lenient: bool) -> tuple[
     )
 
 
-def _is_walk(graph: Graph, item: Any) -> bool:
+def is_walk(graph: Graph, item: Any) -> bool:
     """Return whether the first entry is a walk rather than a label; a tuple that is a label counts as a label."""
     return (
         isinstance(item, (list, np.ndarray))

@@ -39,6 +39,24 @@ STEP_MEASURES = ("beta1", "compressibility", "conformable")
 """Measures that `PeopleTable.tabulate_steps` tabulates: one for each theory, igt, cpt and cct."""
 
 
+class HasUserColumns(Protocol):
+    """Results of several walks with further columns of a log."""
+
+    @property
+    def user_columns(self) -> Mapping[str, Mapping[Hashable, Any]]:
+        """Values of these columns by the name of the column and then by user."""
+        ...
+
+
+class HasUsers(HasUserColumns, Protocol):
+    """Walks with their users: `Growths`, or a `human` Profile."""
+
+    @property
+    def users(self) -> list[Hashable]:
+        """Name of the user of each walk."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class GapArrays:
     """Gaps of several walks, one entry per gap, in order of walk, dimension and opening."""
@@ -253,13 +271,6 @@ def list_gaps(growths: Growths) -> dict[str, list[Any]]:
         "censored": gaps.censored.tolist(),
     }
     return {"user": walkers, **list_user_columns(growths, walkers, ["user", *table]), **table}
-
-
-class HasUserColumns(Protocol):
-    """Results of several walks with values of further columns of a log by the name of the column and then by user."""
-
-    @property
-    def user_columns(self) -> Mapping[str, Mapping[Hashable, Any]]: ...
 
 
 def list_user_columns(growths: HasUserColumns, users: list[Hashable], taken: list[str]) -> dict[str, list[Any]]:

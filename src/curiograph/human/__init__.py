@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from curiograph.human.returns.levy import simulate_levy_walks as simulate_levy_walks
     from curiograph.human.returns.recurrence import Returns as Returns
     from curiograph.human.returns.recurrence import measure_returns as measure_returns
+    from curiograph.human.profile.results import Profile as Profile
+    from curiograph.human.profile.styles import Styles as Styles
+    from curiograph.human.profile.styles import curiosity_styles as curiosity_styles
+    from curiograph.human.profile.styles import simulate_styles as simulate_styles
     from curiograph.human.trajectories import Trajectories as Trajectories
 
 _HOMES = {
@@ -56,6 +60,8 @@ _HOMES = {
     "prediction.results": ["Outcome", "Prediction"],
     "returns.levy": ["LevyWalks", "fit_levy_walks", "simulate_levy_walks"],
     "returns.recurrence": ["Returns", "measure_returns"],
+    "profile.results": ["Profile"],
+    "profile.styles": ["Styles", "curiosity_styles", "simulate_styles"],
     "trajectories": ["Trajectories"],
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -36,10 +36,13 @@ if TYPE_CHECKING:
         resampling,
         rewire,
         sampling,
+        sequences,
         shortest_paths,
         similarity,
+        subgraph_measures,
         subgraphs,
         text,
+        voids,
         weighted,
     )
 
@@ -66,10 +69,13 @@ __all__ = [
     "resampling",
     "rewire",
     "sampling",
+    "sequences",
     "shortest_paths",
     "similarity",
+    "subgraph_measures",
     "subgraphs",
     "text",
+    "voids",
     "weighted",
 ]
 

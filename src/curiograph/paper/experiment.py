@@ -81,6 +81,7 @@ def redraw_figures(folder: Path) -> Iterator[str]:
     from curiograph.paper.meaning import Meaning
     from curiograph.paper.motives import MotiveWeighting
     from curiograph.paper.pareto import Pareto
+    from curiograph.paper.profile import ProfileComparison
     from curiograph.paper.real_networks import RealNetworks
     from curiograph.paper.returns import GameReturns
     from curiograph.paper.sizes import Sizes
@@ -88,7 +89,8 @@ def redraw_figures(folder: Path) -> Iterator[str]:
     from curiograph.paper.walltime import Walltime
 
     experiments: tuple[type[Experiment], ...] = (
-        Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples, MotiveWeighting, GameReturns, Meaning
+        Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples, MotiveWeighting, GameReturns, Meaning,
+        ProfileComparison,
     )  # fmt: skip
     for experiment in experiments:
         stored = folder / f"{experiment.name}.json"

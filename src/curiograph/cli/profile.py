@@ -1,0 +1,120 @@
+"""The command `curiograph profile`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from curiograph.cli import completion, options
+from curiograph.cli.measure import report_groups
+from curiograph.cli.output import (
+    PICTURES,
+    check_folder,
+    check_out,
+    list_rows,
+    print_remark,
+    show_json,
+    show_progress,
+    show_table,
+    write_result,
+)
+from curiograph.errors import SettingError
+from curiograph.validation import check_choice
+
+_MAX_ROWS = 200  # walks or people that a table shows
+
+
+def profile(
+    graph: options.GraphArgument,
+    walks: Annotated[
+        Path,
+        typer.Option(help="File with one walk per line, or a table of events: user, page, time; - reads stdin."),
+    ],
+    measures: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            help="Measure or group of measures: structure, communities, gaps, compression, conformation, steps, "
+            "sequence, meaning; may be repeated. Default: all.",
+            autocompletion=completion.complete_measures,
+        ),
+    ] = None,
+    table: Annotated[
+        str,
+        typer.Option(
+            help="Rows of the result: walks, or users with means over their walks.",
+            autocompletion=completion.complete_profile_tables,
+        ),
+    ] = "walks",
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column with the group of each user: compare the groups, with intervals over people."),
+    ] = None,
+    styles: Annotated[
+        bool, typer.Option("--styles", help="Position of each user between busybody and hunter, and its reliability.")
+    ] = False,
+    block: Annotated[
+        int, typer.Option(help="Visits of a block for --styles, into which walks are cut; 0 takes whole walks.")
+    ] = 10,
+    user: options.UserColumn = None,
+    item: options.ItemColumn = None,
+    time: options.TimeColumn = None,
+    session: options.SessionColumn = None,
+    keep: options.Keep = None,
+    session_gap: options.SessionGap = None,
+    no_header: options.NoHeader = False,
+    lenient: options.Lenient = False,
+    directed: options.Directed = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compute the measures of knowledge networks that the literature reports, for each walk or user.
+
+    [bold]curiograph profile links.csv --walks log.csv --session-gap 30min --table users --out people.csv[/bold]
+    """
+    from curiograph.human.profile.profile import profile as profile_walks
+
+    check_out(out, (".json", ".csv", *PICTURES))
+    check_folder(run, "--run")
+    check_choice("--table", table, completion.complete_profile_tables())
+    if sum((table != "walks", group is not None, styles)) > 1:
+        raise SettingError("give only one of --table users, --group and --styles.")
+    g = options.open_graph(graph, directed)
+    kept = list(dict.fromkeys([*(keep or []), *([] if group is None else [group])]))
+    columns: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
+    people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
+    with show_progress(quiet) as progress:
+        parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
+        found = profile_walks(g, people, measures=measures or None, lenient=lenient, progress=progress, **parallel)
+    options.show_skipped(found.skipped, quiet)
+    skipped = found.skipped.to_dict()
+    if group is not None:
+        report_groups(found.compare_groups(group, seed=seed), found.skipped, out, json)
+        return
+    estimated = found.styles(None if block == 0 else block, seed=seed) if styles else None
+    result = found if estimated is None else estimated
+    rows_by_column = found.list_people() if table == "users" else result.columns()
+    names, rows = list_rows(rows_by_column)
+    if estimated is not None:
+        document = estimated.to_dict() | {"skipped": skipped}
+    elif table == "users":
+        document = {"users": [dict(zip(names, row, strict=True)) for row in rows], "skipped": skipped}
+    else:
+        document = found.to_dict()
+    write_result(out, document, lambda: (names, rows), lambda: result.plot().axes[0])
+    if json:
+        show_json(document)
+        return
+    show_table("", names, rows[:_MAX_ROWS])
+    if len(rows) > _MAX_ROWS:
+        print_remark(f"{len(rows) - _MAX_ROWS:,} more rows are not shown; --out writes all of them", quiet)
+    if estimated is not None:
+        print(estimated.answer)

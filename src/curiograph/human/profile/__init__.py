@@ -1,0 +1,1 @@
+"""Profiles of walks: every measure of the literature in one table, and curiosity styles."""

@@ -1,0 +1,107 @@
+"""The measures of a profile: names, groups, labels and the choice of some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from curiograph.errors import SettingError, UnknownNameError
+from curiograph.messages import quote_value
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A measure of a walk; docs/profile.md has the definitions."""
+
+    group: str
+    """Name of the group of measures that it belongs to."""
+    label: str
+    """Label of an axis."""
+
+
+MEASURES = {
+    "visits": Measure("sequence", "visits"),
+    "nodes": Measure("structure", "distinct nodes"),
+    "edges": Measure("structure", "links among them"),
+    "density": Measure("structure", "density"),
+    "clustering": Measure("structure", "clustering coefficient"),
+    "path_length": Measure("structure", "characteristic path length"),
+    "efficiency": Measure("structure", "global efficiency"),
+    "modularity": Measure("communities", "modularity"),
+    "core_periphery": Measure("communities", "core-periphery"),
+    "beta0": Measure("gaps", "components"),
+    "beta1": Measure("gaps", "information gaps"),
+    "beta2": Measure("gaps", "voids"),
+    "opened": Measure("gaps", "gaps opened"),
+    "closed": Measure("gaps", "gaps closed"),
+    "gap_lifetime": Measure("gaps", "lifetime of gaps (steps)"),
+    "compressibility": Measure("compression", "compressibility (bits)"),
+    "entropy": Measure("compression", "entropy rate of the subgraph (bits)"),
+    "normalized_compressibility": Measure("compression", "compressibility / entropy"),
+    "dimension": Measure("conformation", "dimension of conformation"),
+    "conformable": Measure("conformation", "conformable degrees of freedom"),
+    "step_length": Measure("steps", "step length"),
+    "step_exponent": Measure("steps", "exponent of step lengths"),
+    "revisits": Measure("sequence", "revisits"),
+    "revisit_share": Measure("sequence", "share of revisits"),
+    "heaps": Measure("sequence", "Heaps exponent"),
+    "zipf": Measure("sequence", "Zipf exponent"),
+    "visit_entropy": Measure("sequence", "entropy of visits (bits)"),
+    "entropy_rate": Measure("sequence", "entropy rate of visits (bits)"),
+    "edge_weight": Measure("meaning", "mean edge weight"),
+    "forward_flow": Measure("meaning", "forward flow"),
+}
+"""Measures of a walk by name, in the order of columns."""
+GROUPS = tuple(dict.fromkeys(measure.group for measure in MEASURES.values()))
+"""Names of the groups of measures."""
+COUNTS = (
+    *("visits", "nodes", "edges", "beta0", "beta1", "beta2", "opened", "closed"),
+    *("dimension", "conformable", "revisits"),
+)
+"""Measures that are whole numbers."""
+
+_MAX_NODES_FOR_STEPS = 100_000  # a search for the shortest path between far nodes of larger graphs takes milliseconds
+
+
+def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> list[str]:
+    """Return the names of the measures to compute; `visits`, `nodes` and `edges` are always among them.
+
+    Parameters
+    ----------
+    measures : str, sequence of str or None
+        Names of measures and groups; None for all that can be computed, without those of the group `steps` on a graph
+        of more than 100,000 nodes.
+    has_meaning : bool
+        Whether there are weights or similarities, which the group `meaning` needs.
+    num_nodes : int
+        Number of nodes of the graph.
+
+    Examples
+    --------
+    >>> select_measures(["compression", "clustering"], has_meaning=False)
+    ['visits', 'nodes', 'edges', 'clustering', 'compressibility', 'entropy', 'normalized_compressibility']
+    """
+    if measures is None:
+        left_out = [
+            *([] if has_meaning else ["meaning"]),
+            *(["steps"] if num_nodes > _MAX_NODES_FOR_STEPS else []),
+        ]
+        return [name for name, measure in MEASURES.items() if measure.group not in left_out]
+    given = [measures] if isinstance(measures, str) else measures
+    if not isinstance(given, Sequence) or not given:
+        raise SettingError(f"measures is {quote_value(measures)}; give names of measures or groups, at least one.")
+    for name in given:
+        if name not in MEASURES and name not in GROUPS:
+            raise UnknownNameError(
+                f"there is no measure {quote_value(name)}; the groups are {', '.join(GROUPS)}, and the measures "
+                f"{', '.join(MEASURES)}."
+            )
+    chosen = {"visits", "nodes", "edges", *given}
+    selected = [name for name, measure in MEASURES.items() if name in chosen or measure.group in chosen]
+    missing = [name for name in selected if MEASURES[name].group == "meaning"]
+    if missing and not has_meaning:
+        raise SettingError(
+            f"{missing[0]} needs a graph with weights, or similarity=; give one of them, or leave it out."
+        )
+    return selected

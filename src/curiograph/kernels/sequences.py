@@ -1,0 +1,339 @@
+"""Measures of sequences of visits with returns: growth of vocabulary, ranks, entropy, and step lengths on the graph.
+
+The visits of walk i are `visits[offsets[i]:offsets[i + 1]]`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.csr import get_map_size, map_get, map_put, sort_range
+from curiograph.kernels.jit import kernel
+from curiograph.kernels.random import draw_uniform
+
+REVISITS = 0
+HEAPS = 1
+ZIPF = 2
+VISIT_ENTROPY = 3
+ENTROPY_RATE = 4
+NUM_MEASURES = 5
+
+_HALVINGS = 100  # of an interval that holds an exponent
+_MAX_EXPONENT = 64.0
+_TERMS = 12  # of a zeta function that are summed; the others are approximated
+
+
+@kernel
+def measure_sequences(visits, offsets):
+    """Return the measures of every walk, a row per walk; those that are not defined are NaN."""
+    out = np.full((offsets.shape[0] - 1, NUM_MEASURES), np.nan)
+    for i in range(offsets.shape[0] - 1):
+        walk = visits[offsets[i] : offsets[i + 1]]
+        length = walk.shape[0]
+        counts, distinct = _count_visits(walk)
+        out[i, REVISITS] = length - counts.shape[0]
+        entropy = 0.0
+        for rank in range(counts.shape[0]):
+            entropy -= counts[rank] / length * np.log2(counts[rank] / length)
+        out[i, VISIT_ENTROPY] = entropy
+        if length >= 2:
+            out[i, HEAPS] = _compute_slope(distinct)
+            out[i, ENTROPY_RATE] = _estimate_entropy_rate(walk)
+        if counts.shape[0] >= 2:
+            out[i, ZIPF] = _fit_zipf(counts)
+    return out
+
+
+@kernel
+def _count_visits(walk):
+    """Return the numbers of visits of the distinct nodes, descending, and the number of distinct nodes after each."""
+    places = np.full((get_map_size(walk.shape[0]), 2), -1, np.int32)
+    counts = np.zeros(walk.shape[0], np.int64)
+    distinct = np.empty(walk.shape[0], np.int64)
+    size = 0
+    for t in range(walk.shape[0]):
+        place = map_get(places, walk[t])
+        if place < 0:
+            place = size
+            map_put(places, walk[t], size)
+            size += 1
+        counts[place] += 1
+        distinct[t] = size
+    sort_range(counts, 0, size)
+    return counts[:size][::-1].copy(), distinct
+
+
+@kernel
+def _compute_slope(distinct):
+    """Return the least-squares slope of log distinct(t) on log t, t = 1, 2, ..."""
+    length = distinct.shape[0]
+    mean_x = 0.0
+    mean_y = 0.0
+    for t in range(length):
+        mean_x += np.log(t + 1) / length
+        mean_y += np.log(distinct[t]) / length
+    above = 0.0
+    below = 0.0
+    for t in range(length):
+        x = np.log(t + 1) - mean_x
+        above += x * (np.log(distinct[t]) - mean_y)
+        below += x * x
+    return above / below
+
+
+@kernel
+def _fit_zipf(counts):
+    """Return the exponent s of the likeliest distribution of visits over ranks, P(r) ~ r^-s for r = 1, ..., n."""
+    size = counts.shape[0]
+    visits = 0
+    mean = 0.0
+    for rank in range(size):
+        visits += counts[rank]
+        mean += counts[rank] * np.log(rank + 1)
+    mean /= visits
+    if counts[0] == counts[size - 1]:
+        return 0.0
+    low, high = 0.0, _MAX_EXPONENT
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        total = 0.0
+        logs = 0.0
+        for rank in range(size):
+            log = np.log(rank + 1)
+            share = np.exp(-middle * log)
+            total += share
+            logs += share * log
+        if logs > mean * total:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+@kernel
+def _estimate_entropy_rate(walk):
+    """Return the Lempel-Ziv estimate of the entropy rate in bits per visit: T log2 T / sum of match lengths.
+
+    The match length at t is that of the shortest run of visits from t on that does not occur before t; a run that does,
+    up to the end of the walk, counts one more than its length.
+    """
+    length = walk.shape[0]
+    total = 0
+    for t in range(length):
+        longest = 0
+        for start in range(t):
+            run = 0
+            while start + run < t and t + run < length and walk[start + run] == walk[t + run]:
+                run += 1
+            longest = max(longest, run)
+        total += longest + 1
+    return length * np.log2(length) / total
+
+
+@kernel
+def compute_step_lengths(indptr, indices, visits, offsets):
+    """Return the distance in the graph from each visit to the next of its walk; -1 if there is no path or no next.
+
+    The graph is undirected. Breadth-first search from both ends, the smaller side first.
+    """
+    size = indptr.shape[0] - 1
+    seen = np.zeros(size, np.int32)  # 2 * step + side of the latest search that reached the node
+    queues = (np.empty(size, np.int32), np.empty(size, np.int32))
+    out = np.full(visits.shape[0], -1, np.int32)
+    step = 0
+    for i in range(offsets.shape[0] - 1):
+        for t in range(offsets[i], offsets[i + 1] - 1):
+            step += 1
+            if step == 2**30 - 1:
+                seen[:] = 0
+                step = 1
+            out[t] = _search(indptr, indices, visits[t], visits[t + 1], 2 * step, seen, queues[0], queues[1])
+    return out
+
+
+@kernel
+def _search(indptr, indices, source, target, mark, seen, forward, backward):
+    """Return the distance of two nodes, or -1; `mark` and `mark + 1` are new values for `seen`."""
+    if source == target:
+        return 0
+    seen[source] = mark
+    seen[target] = mark + 1
+    forward[0] = source
+    backward[0] = target
+    heads = np.zeros(2, np.int64)
+    tails = np.ones(2, np.int64)
+    depth = 0
+    while heads[0] < tails[0] and heads[1] < tails[1]:
+        side = 0 if tails[0] - heads[0] <= tails[1] - heads[1] else 1
+        queue = forward if side == 0 else backward
+        depth += 1
+        last = tails[side]
+        while heads[side] < last:
+            u = queue[heads[side]]
+            heads[side] += 1
+            for slot in range(indptr[u], indptr[u + 1]):
+                v = indices[slot]
+                if seen[v] == mark + 1 - side:
+                    return depth
+                if seen[v] != mark + side:
+                    seen[v] = mark + side
+                    queue[tails[side]] = v
+                    tails[side] += 1
+    return -1
+
+
+@kernel
+def summarize_steps(lengths, offsets):
+    """Return the mean step length of every walk and the exponent of its distribution, P(d) ~ d^-a for d = 1, 2, ...
+
+    The exponent is the likeliest one; NaN if all steps have length 1, for which it is infinite.
+    """
+    out = np.full((offsets.shape[0] - 1, 2), np.nan)
+    for i in range(offsets.shape[0] - 1):
+        count = 0
+        total = 0
+        logs = 0.0
+        for t in range(offsets[i], offsets[i + 1]):
+            if lengths[t] > 0:
+                count += 1
+                total += lengths[t]
+                logs += np.log(lengths[t])
+        if count > 0:
+            out[i, 0] = total / count
+        if logs > 0:
+            out[i, 1] = _fit_power_law(logs / count)
+    return out
+
+
+@kernel
+def _fit_power_law(mean):
+    """Return the exponent above 1 at which the expected logarithm is `mean`; it decreases with the exponent."""
+    low, high = 1.0, _MAX_EXPONENT
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        total, logs = _sum_powers(middle)
+        if logs > mean * total:
+            low = middle
+        else:
+            high = middle
+    return (low + high) / 2
+
+
+@kernel
+def _sum_powers(a):
+    """Return the sums of k^-a and of log(k) k^-a over k = 1, 2, ... (Euler-Maclaurin)."""
+    total = 0.0
+    logs = 0.0
+    for k in range(1, _TERMS):
+        power = k**-a
+        total += power
+        logs += np.log(k) * power
+    n = float(_TERMS)
+    log = np.log(n)
+    power = n**-a
+    total += n * power / (a - 1) + power / 2
+    logs += n * power * (log / (a - 1) + 1 / (a - 1) ** 2) + log * power / 2
+    # the terms of the derivatives of order 1, 3 and 5, and minus their derivatives by a
+    products = (a, a * (a + 1) * (a + 2), a * (a + 1) * (a + 2) * (a + 3) * (a + 4))
+    factors = (1 / 12, -1 / 720, 1 / 30240)
+    shrink = 1 / n
+    for j in range(3):
+        slope = 0.0
+        for shift in range(2 * j + 1):
+            slope += products[j] / (a + shift)
+        total += factors[j] * products[j] * power * shrink
+        logs += factors[j] * (products[j] * log - slope) * power * shrink
+        shrink /= n * n
+    return total, logs
+
+
+@kernel
+def measure_weights(indptr, indices, weights, visits, offsets, nodes, node_offsets):
+    """Return the mean weight of the edges among the nodes of every walk, and its forward flow.
+
+    `nodes` are the distinct nodes of the walks. Two nodes have the larger weight of the edges between them.
+    """
+    out = np.full((offsets.shape[0] - 1, 2), np.nan)
+    for i in range(offsets.shape[0] - 1):
+        first, last = node_offsets[i], node_offsets[i + 1]
+        count = 0
+        total = 0.0
+        for a in range(first, last):
+            for b in range(a + 1, last):
+                weight = _find_weight(indptr, indices, weights, nodes[a], nodes[b])
+                if weight != -np.inf:
+                    count += 1
+                    total += weight
+        if count > 0:
+            out[i, 0] = total / count
+        places = np.full((get_map_size(last - first), 2), -1, np.int32)
+        for a in range(first, last):
+            map_put(places, nodes[a], a - first)
+        times = np.zeros(last - first, np.int64)
+        flow = 0.0
+        for t in range(offsets[i], offsets[i + 1]):
+            distance = 0.0
+            for a in range(first, last):
+                if times[a - first] > 0 and nodes[a] != visits[t]:
+                    weight = _find_weight(indptr, indices, weights, nodes[a], visits[t])
+                    distance += times[a - first] * (1 - max(weight, 0.0))
+            times[map_get(places, visits[t])] += 1
+            if t > offsets[i]:
+                flow += distance / (t - offsets[i])
+        if offsets[i + 1] - offsets[i] >= 2:
+            out[i, 1] = flow / (offsets[i + 1] - offsets[i] - 1)
+    return out
+
+
+@kernel
+def _find_weight(indptr, indices, weights, u, v):
+    """Return the larger weight of the edges between two nodes, minus infinity if there is none."""
+    weight = -np.inf
+    for _ in range(2):
+        low = indptr[u]
+        high = indptr[u + 1]
+        while low < high:
+            middle = (low + high) >> 1
+            if indices[middle] < v:
+                low = middle + 1
+            else:
+                high = middle
+        if low < indptr[u + 1] and indices[low] == v:
+            weight = max(weight, weights[low])
+        u, v = v, u
+    return weight
+
+
+@kernel
+def draw_styles(indptr, indices, tightness, visits, memory, streams):
+    """Return walks of simulated people, a row for each.
+
+    With probability `tightness[i]` person i goes to a neighbor of one of the last `memory` visits, and otherwise to any
+    node. No two visits in a row are of the same node.
+    """
+    size = indptr.shape[0] - 1
+    out = np.empty((tightness.shape[0], visits), np.int32)
+    for i in range(tightness.shape[0]):
+        out[i, 0] = int(draw_uniform(streams[i], 0, 0) * size)
+        for t in range(1, visits):
+            last = out[i, t - 1]
+            chosen = -1
+            if draw_uniform(streams[i], t, 0) < tightness[i]:
+                anchor = out[i, t - 1 - int(draw_uniform(streams[i], t, 1) * min(memory, t))]
+                chosen = _draw_neighbor(indptr, indices, anchor, streams[i], t, 2)
+                if chosen == -1 or chosen == last:
+                    chosen = _draw_neighbor(indptr, indices, last, streams[i], t, 3)
+            if chosen == -1:
+                chosen = int(draw_uniform(streams[i], t, 4) * (size - 1))
+                chosen += chosen >= last
+            out[i, t] = chosen
+    return out
+
+
+@kernel
+def _draw_neighbor(indptr, indices, v, stream, step, item):
+    """Return a random neighbor of v, or -1 if it has none."""
+    degree = indptr[v + 1] - indptr[v]
+    if degree == 0:
+        return -1
+    return indices[indptr[v] + int(draw_uniform(stream, step, item) * degree)]

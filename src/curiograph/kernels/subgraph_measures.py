@@ -1,0 +1,214 @@
+"""Measures of the subgraphs that walks induce: clustering, distances, communities, core and periphery, entropy rate.
+
+Walk i has the distinct nodes `nodes[offsets[i]:offsets[i + 1]]`. Subgraphs are undirected and unweighted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.csr import find_link, get_map_size, map_put, reserve
+from curiograph.kernels.jit import kernel
+
+EDGES = 0
+CLUSTERING = 1
+PATH_LENGTH = 2
+EFFICIENCY = 3
+MODULARITY = 4
+CORE_PERIPHERY = 5
+ENTROPY = 6
+NUM_MEASURES = 7
+
+
+@kernel
+def measure_subgraphs(indptr, indices, nodes, offsets, with_distances, with_communities):
+    """Return the measures of every walk, a row per walk; those that are not requested or not defined are NaN."""
+    out = np.full((offsets.shape[0] - 1, NUM_MEASURES), np.nan)
+    for i in range(offsets.shape[0] - 1):
+        starts, links = link_nodes(indptr, indices, nodes, offsets[i], offsets[i + 1])
+        size = starts.shape[0] - 1
+        total = links.shape[0]  # twice the number of edges
+        out[i, EDGES] = total // 2
+        if size >= 3:
+            out[i, CLUSTERING] = _compute_clustering(starts, links)
+        if with_distances and size >= 2:
+            out[i, PATH_LENGTH], out[i, EFFICIENCY] = _compute_distances(starts, links)
+        if with_communities and total > 0:
+            out[i, MODULARITY] = compute_modularity(starts, links, find_communities(starts, links))
+        spread = 0.0
+        entropy = 0.0
+        for v in range(size):
+            degree = starts[v + 1] - starts[v]
+            spread += abs(degree - total / size)
+            entropy += (degree + 1) * np.log2(degree + 1)  # with a self-loop
+        if total > 0:
+            out[i, CORE_PERIPHERY] = spread / total
+        out[i, ENTROPY] = entropy / (total + size)
+    return out
+
+
+@kernel
+def link_nodes(indptr, indices, nodes, first, last):
+    """Return the subgraph on `nodes[first:last]` as rows of neighbors in CSR format; node k is `nodes[first + k]`."""
+    size = last - first
+    places = np.full((get_map_size(size), 2), -1, np.int32)
+    for k in range(size):
+        map_put(places, nodes[first + k], k)
+    starts = np.zeros(size + 1, np.int64)
+    links = np.empty(8 * size, np.int32)
+    filled = 0
+    for k in range(size):
+        links = reserve(links, filled, size)
+        filled += find_link(indptr, indices, nodes[first + k], nodes[first:last], places, size, links[filled:])
+        starts[k + 1] = filled
+    return starts, links[:filled]
+
+
+@kernel
+def list_edges(indptr, indices, nodes, offsets):
+    """Return the edges of all subgraphs, once each, as rows (walk, node, node)."""
+    pairs = [(0, np.int32(0), np.int32(0)) for _ in range(0)]
+    for i in range(offsets.shape[0] - 1):
+        starts, links = link_nodes(indptr, indices, nodes, offsets[i], offsets[i + 1])
+        for u in range(starts.shape[0] - 1):
+            for slot in range(starts[u], starts[u + 1]):
+                if links[slot] > u:
+                    pairs.append(  # noqa: PERF401 - numba
+                        (i, nodes[offsets[i] + u], nodes[offsets[i] + links[slot]])
+                    )
+    out = np.empty((len(pairs), 3), np.int64)
+    for k in range(len(pairs)):
+        out[k, 0], out[k, 1], out[k, 2] = pairs[k]
+    return out
+
+
+@kernel
+def _compute_clustering(starts, links):
+    """Return the mean over nodes of the share of pairs of neighbors that are linked; 0 for fewer than 2 neighbors."""
+    size = starts.shape[0] - 1
+    near = np.zeros(size, np.bool_)
+    total = 0.0
+    for v in range(size):
+        degree = starts[v + 1] - starts[v]
+        if degree < 2:
+            continue
+        for slot in range(starts[v], starts[v + 1]):
+            near[links[slot]] = True
+        linked = 0  # every edge among the neighbors twice
+        for slot in range(starts[v], starts[v + 1]):
+            u = links[slot]
+            for second in range(starts[u], starts[u + 1]):
+                linked += near[links[second]]
+        for slot in range(starts[v], starts[v + 1]):
+            near[links[slot]] = False
+        total += linked / (degree * (degree - 1))
+    return total / size
+
+
+@kernel
+def _compute_distances(starts, links):
+    """Return the mean distance of connected pairs, NaN if there are none, and the mean inverse distance of all."""
+    size = starts.shape[0] - 1
+    depth = np.empty(size, np.int64)
+    queue = np.empty(size, np.int64)
+    counts = np.zeros(size, np.int64)  # ordered pairs by distance
+    for root in range(size):
+        for v in range(size):
+            depth[v] = -1
+        depth[root] = 0
+        queue[0] = root
+        head, tail = 0, 1
+        while head < tail:
+            u = queue[head]
+            head += 1
+            for slot in range(starts[u], starts[u + 1]):
+                v = links[slot]
+                if depth[v] < 0:
+                    depth[v] = depth[u] + 1
+                    counts[depth[v]] += 1
+                    queue[tail] = v
+                    tail += 1
+    pairs = 0
+    total = 0
+    inverse = 0.0
+    for d in range(1, size):
+        pairs += counts[d]
+        total += d * counts[d]
+        inverse += counts[d] / d
+    return total / pairs if pairs > 0 else np.nan, inverse / (size * (size - 1))
+
+
+@kernel
+def find_communities(starts, links):
+    """Return the community of every node: merge the two communities that raise modularity most, while any do.
+
+    Gains are integers, so that ties are exact: of equal gains, the pair with the lowest first nodes merges. A community
+    is named by its first node.
+    """
+    size = starts.shape[0] - 1
+    total = links.shape[0]
+    between = np.zeros((size, size), np.int32)  # edges between two communities
+    weight = np.zeros(size, np.int64)  # sum of degrees
+    member = np.arange(size)
+    best = np.full(size, -1)  # partner above u of the highest gain, -1 for none
+    alive = np.ones(size, np.bool_)
+    for u in range(size):
+        weight[u] = starts[u + 1] - starts[u]
+        for slot in range(starts[u], starts[u + 1]):
+            between[u, links[slot]] = 1
+    for u in range(size):
+        best[u] = _find_partner(u, total, between, weight, alive)
+    while True:
+        a = -1
+        highest = np.int64(0)
+        for u in range(size):
+            if alive[u] and best[u] >= 0:
+                gain = total * np.int64(between[u, best[u]]) - weight[u] * weight[best[u]]
+                if gain > highest:
+                    highest = gain
+                    a = u
+        if a < 0:
+            return member
+        b = best[a]
+        for v in range(size):
+            if member[v] == b:
+                member[v] = a
+            between[a, v] += between[b, v]
+            between[v, a] = between[a, v]
+        weight[a] += weight[b]
+        alive[b] = False
+        for u in range(size):
+            if alive[u]:
+                has_changed = u < a and between[u, a] > 0  # the gain with a
+                if u == a or best[u] == a or best[u] == b or has_changed:
+                    best[u] = _find_partner(u, total, between, weight, alive)
+
+
+@kernel
+def _find_partner(u, total, between, weight, alive):
+    """Return the linked community above u whose merge raises modularity most, the lowest of equal ones; -1 for none."""
+    partner = -1
+    highest = np.int64(0)
+    for v in range(u + 1, between.shape[0]):
+        if alive[v] and between[u, v] > 0:
+            gain = total * np.int64(between[u, v]) - weight[u] * weight[v]
+            if gain > highest:
+                highest = gain
+                partner = v
+    return partner
+
+
+@kernel
+def compute_modularity(starts, links, member):
+    """Return the modularity of a division of the nodes into communities."""
+    total = links.shape[0]
+    inside = 0
+    weight = np.zeros(starts.shape[0] - 1, np.int64)
+    for u in range(starts.shape[0] - 1):
+        weight[member[u]] += starts[u + 1] - starts[u]
+        for slot in range(starts[u], starts[u + 1]):
+            inside += member[links[slot]] == member[u]
+    expected = 0.0
+    for u in range(weight.shape[0]):
+        expected += (weight[u] / total) ** 2
+    return inside / total - expected
