@@ -34,7 +34,7 @@ def test_weights_multiply_the_standardized_terms(graphs):
 
 
 def test_the_contract_of_rewards_holds(graphs):
-    cg.check_reward(cg.standardize_reward("igt+cpt", graphs[0], steps=14), graphs[0])
+    cg.check_reward(cg.standardize_reward("igt+cpt+cct", graphs[0], steps=14), graphs[0])
 
 
 def test_a_constant_reward_is_zero(graphs):
@@ -44,5 +44,5 @@ def test_a_constant_reward_is_zero(graphs):
 
 def test_longer_walks_than_standardized_are_refused(graphs):
     reward = cg.standardize_reward("igt", graphs[0], steps=5, episodes=3)
-    with pytest.raises(cg.SettingError, match="up to 5 nodes.*larger steps"):
+    with pytest.raises(cg.SettingError, match=r"up to 5 nodes.*larger steps"):
         cg.explore(graphs[0], agent="greedy", reward=reward, start=0, steps=8)

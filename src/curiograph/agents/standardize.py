@@ -28,7 +28,7 @@ def standardize_reward(
     """Standardize every term of a reward per walk length, so that terms of different units have equal influence.
 
     A term is replaced by (F(S_t) - mean_t) / deviation_t, with the mean and the standard deviation of F over random
-    walks of t nodes on the same graphs. Where F does not vary, as the number of gaps of very short walks, the term is 0.
+    walks of t nodes on the same graphs. Where F does not vary, such as the gaps of very short walks, the term is 0.
 
     Parameters
     ----------

@@ -171,7 +171,7 @@ def _draw_chung_lu(nx: Any, size: int, seed: int, rng: np.random.Generator) -> A
 
 
 def _draw_niches(nx: Any, size: int, seed: int, rng: np.random.Generator) -> Any:
-    """Draw the niche model of Williams and Martinez (2000): a species eats all others in a range below its own niche."""
+    """Draw the niche model of Williams and Martinez (2000): species eat a range of others below their own niche."""
     niches = np.sort(rng.random(size))
     connectance = _draw_mean_degree(size, rng) / (2 * size)
     ranges = niches * rng.beta(1.0, 1 / (2 * connectance) - 1, size)

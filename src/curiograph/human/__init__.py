@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from curiograph.human.prediction.protocol import Recipe as Recipe
     from curiograph.human.prediction.results import Outcome as Outcome
     from curiograph.human.prediction.results import Prediction as Prediction
+    from curiograph.human.profile.results import Profile as Profile
+    from curiograph.human.profile.styles import Styles as Styles
+    from curiograph.human.profile.styles import curiosity_styles as curiosity_styles
+    from curiograph.human.profile.styles import simulate_styles as simulate_styles
     from curiograph.human.returns.levy import LevyWalks as LevyWalks
     from curiograph.human.returns.levy import fit_levy_walks as fit_levy_walks
     from curiograph.human.returns.levy import simulate_levy_walks as simulate_levy_walks
     from curiograph.human.returns.recurrence import Returns as Returns
     from curiograph.human.returns.recurrence import measure_returns as measure_returns
-    from curiograph.human.profile.results import Profile as Profile
-    from curiograph.human.profile.styles import Styles as Styles
-    from curiograph.human.profile.styles import curiosity_styles as curiosity_styles
-    from curiograph.human.profile.styles import simulate_styles as simulate_styles
     from curiograph.human.trajectories import Trajectories as Trajectories
 
 _HOMES = {

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import SettingError
@@ -20,6 +21,7 @@ class StandardizedTracker(Tracker):
         super().__init__(stack, nodes, lengths)
         self.inner = reward.reward.track(stack, nodes, lengths)
         """Tracker of the reward that is standardized."""
+        self.depends_on_order = self.inner.depends_on_order
         self._reward = reward
         self._means = np.array([0.0, *reward.means])
         self._scales = np.array([0.0, *reward.scales])
@@ -35,13 +37,17 @@ class StandardizedTracker(Tracker):
         super().advance(new, parents)
         self.inner.advance(new, parents)
 
+    def hash_order(self) -> NDArray[np.uint64]:
+        return self.inner.hash_order()
+
     def _standardize(self, values: Float64, lengths: Int64) -> Float64:
         if len(lengths) and lengths.max() >= len(self._means):
             raise SettingError(
                 f"reward {self._reward.name!r} is standardized for walks of up to {len(self._means) - 1} nodes, but a "
                 f"walk has {lengths.max()}; call standardize_reward with larger steps."
             )
-        return (values - self._means[lengths]) * self._scales[lengths]
+        standardized: Float64 = (values - self._means[lengths]) * self._scales[lengths]
+        return standardized
 
 
 @dataclass(frozen=True)
