@@ -94,7 +94,7 @@ class LevyWalks:
     >>> g = cg.generate("ws", nodes=60, seed=0)
     >>> walks = simulate_levy_walks(g, reinforcement=[2.0] * 20, exponent=[4.0] * 20, steps=80)
     >>> fit_levy_walks(g, walks)
-    LevyWalks(20 users, 1,580 steps; reinforcement 1.8 (1.44 to 2.26), exponent 4.05 (3.76 to 4.37))
+    LevyWalks(20 users, 1,580 steps; reinforcement 1.8 (1.4... to 2...), exponent 4.0... (3.7... to 4.3...))
     """
 
     reinforcement: Estimate
