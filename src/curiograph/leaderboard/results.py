@@ -45,7 +45,7 @@ class TaskResult:
     greedy: float
     """Mean return of `greedy` on the same walks."""
     ceiling: float
-    """Mean return of the wide beam search that is the ceiling of the task."""
+    """Mean over walks of the highest return that wide searches found from the same start."""
     share: float
     """(agent - random) / (ceiling - random); NaN if ceiling and random are equal."""
     share_sem: float
