@@ -155,7 +155,10 @@ def test_shares_on_real_networks(shipped: None, data: Path, tmp_path: Path) -> N
     assert [(r.reward, r.network) for r in result.results] == [
         (w, n) for w in ("igt", "cpt") for n in ("ring", "roads")
     ]
-    assert result.agents == ["greedy", "horizon", "planner", "planner:4"]
+    assert result.agents == ["greedy", "horizon", "planner", "planner:4", "portfolio"]
+    for each in result.results:
+        assert each.means["portfolio"] >= max(each.means["greedy"], each.means["planner:4"])
+        assert each.microseconds["portfolio"] > each.microseconds["greedy"] + each.microseconds["planner:4"]
     graph = read_network(list_networks(data / "real-networks")["roads"])
     assert graph.directed
     found = result.results[3]

@@ -109,7 +109,7 @@ def save_screenshot(visitor: Visitor, name: str, **how: Any) -> None:
 
 
 def test_steps_equal_explore(visitor: Visitor) -> None:
-    visitor.open("/?graph=les-miserables&walk=Valjean")
+    visitor.open("/?graph=les-miserables&walk=Valjean&agent=greedy")
     assert visitor.status.startswith("Start: Valjean")
     expected = cg.explore(read_characters(), "greedy", "igt", "Valjean", 8, seed=0)
     for count in range(2, 9):
@@ -127,7 +127,7 @@ def test_steps_equal_explore(visitor: Visitor) -> None:
 
 
 def test_own_walk_and_comparison(visitor: Visitor) -> None:
-    visitor.open("/?graph=toy:library&walk=music")
+    visitor.open("/?graph=toy:library&walk=music&agent=greedy")
     seen = cg.explore(cg.toys.library(), "greedy", "igt", "music", 2, seed=0)
     choices = visitor.page.locator("[aria-label='choices of the agent and the motives']")
     playwright.expect(choices).to_contain_text(f"greedy, for igt: {seen.nodes[1]}")
@@ -223,7 +223,7 @@ def test_upload_bad_and_good_file(visitor: Visitor) -> None:
     chooser.set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": content.encode()})
     visitor.expect_status(f"Start: {HOSTILE}")
     visitor.press("Step")
-    visitor.expect_status("chosen by greedy")
+    visitor.expect_status("chosen by planner")
     visitor.page.locator(".cg-picture").hover()
     assert visitor.page.evaluate("window.injected") is None
 
@@ -232,7 +232,7 @@ def test_shortcuts(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=music")
     keys = visitor.page.keyboard
     keys.press("ArrowRight")
-    visitor.expect_status(r"^2\. .* by greedy")
+    visitor.expect_status(r"^2\. .* by planner")
     keys.press("2")
     visitor.expect_status(r"^3\. .* by you")
     keys.press("ArrowLeft")
@@ -293,7 +293,7 @@ def test_wikispeedia_is_the_default(browser: Any) -> None:
         visitor.open("/?walk=Music")
         for count in range(2, 11):
             visitor.press("Step")
-            visitor.expect_status(rf"^{count}\. .* by greedy")
+            visitor.expect_status(rf"^{count}\. .* by planner")
         visitor.page.locator(".cg-table button").nth(1).click()
         visitor.expect_status(r"^11\. .* by you")
         save_screenshot(visitor, "page")

@@ -11,6 +11,7 @@ PURPOSES = {
     "frame": "growth and rankings as pandas tables",
     "plot": "pictures",
     "stats": "mixed-effects models of people",
+    "meaning": "similarity of titles and texts",
     "topology": "gaps of dimension 2 and above",
     "train": "training agents (running them needs no extra)",
     "predict": "predicting human choices",

@@ -28,7 +28,7 @@ def build_link(session: WalkSession) -> str:
     >>> session = WalkSession("toy:library", library(), "music")
     >>> session.visit("physics")
     >>> build_link(session)
-    '/?graph=toy%3Alibrary&agent=greedy&reward=igt&seed=0&walk=music&walk=physics&by=y'
+    '/?graph=toy%3Alibrary&agent=planner&reward=igt&seed=0&walk=music&walk=physics&by=y'
     """
     settings: list[tuple[str, object]] = [
         ("graph", session.graph_id),

@@ -54,7 +54,7 @@ class WalkSession:
     >>> session.visit("physics")
     >>> session.advance()
     >>> [step.by for step in session.steps], len(session.coordinates)
-    (['start', 'you', 'greedy'], 3)
+    (['start', 'you', 'planner'], 3)
     """
 
     steps: list[WalkStep]
