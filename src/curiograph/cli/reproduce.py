@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
 from json import loads as load_json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -319,73 +320,40 @@ def profile(
     _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
 
 
-@app.command("meaning")
-def meaning(
-    source: Source = None,
-    games: Games = None,
-    engine: options.Engine = "local",
-    workers: options.Workers = None,
-    address: options.Address = None,
-    run: options.Run = None,
-    seed: options.Seed = 0,
-    out: Folder = _RESULTS,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """What curiosity adds to models of human choices, given the similarity of articles (Wikispeedia)."""
-    from curiograph.paper import meaning as experiment
-    from curiograph.parallel import resolve_engine
+def _add_command(name: str, help_text: str) -> Callable[..., None]:
+    """Add a command that runs an experiment on games of Wikispeedia; experiments have the name of their module."""
 
-    _check_output(out, run)
-    settings = experiment.Settings(max_games=games, seed=seed)
-    backend = resolve_engine(engine, workers, address, run)
-    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+    def command(
+        source: Source = None,
+        games: Games = None,
+        engine: options.Engine = "local",
+        workers: options.Workers = None,
+        address: options.Address = None,
+        run: options.Run = None,
+        seed: options.Seed = 0,
+        out: Folder = _RESULTS,
+        json: options.Json = False,
+        quiet: options.Quiet = False,
+    ) -> None:
+        from curiograph.parallel import resolve_engine
 
+        experiment = import_module(f"curiograph.paper.{name}")
+        _check_output(out, run)
+        settings = experiment.Settings(max_games=games, seed=seed)
+        backend = resolve_engine(engine, workers, address, run)
+        _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
 
-@app.command("motives")
-def motives(
-    source: Source = None,
-    games: Games = None,
-    engine: options.Engine = "local",
-    workers: options.Workers = None,
-    address: options.Address = None,
-    run: options.Run = None,
-    seed: options.Seed = 0,
-    out: Folder = _RESULTS,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Weights over several motives at once, for players of Wikispeedia."""
-    from curiograph.paper import motives as experiment
-    from curiograph.parallel import resolve_engine
-
-    _check_output(out, run)
-    settings = experiment.Settings(max_games=games, seed=seed)
-    backend = resolve_engine(engine, workers, address, run)
-    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+    app.command(name, help=help_text)(command)
+    return command
 
 
-@app.command("returns")
-def returns(
-    source: Source = None,
-    games: Games = None,
-    engine: options.Engine = "local",
-    workers: options.Workers = None,
-    address: options.Address = None,
-    run: options.Run = None,
-    seed: options.Seed = 0,
-    out: Folder = _RESULTS,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Returns to visited pages by players of Wikispeedia: recurrence, Levy walks, and motives."""
-    from curiograph.paper import returns as experiment
-    from curiograph.parallel import resolve_engine
-
-    _check_output(out, run)
-    settings = experiment.Settings(max_games=games, seed=seed)
-    backend = resolve_engine(engine, workers, address, run)
-    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+meaning = _add_command(
+    "meaning", "What curiosity adds to models of human choices, given the similarity of articles (Wikispeedia)."
+)
+motives = _add_command("motives", "Weights over several motives at once, for players of Wikispeedia.")
+returns = _add_command(
+    "returns", "Returns to visited pages by players of Wikispeedia: recurrence, Levy walks, and motives."
+)
 
 
 @app.command("all")
