@@ -419,7 +419,8 @@ def build_leaderboard(results: list[cg.SuiteResult]) -> str:
         f"Suite {first.suite}: mean share of the ceiling, (agent - random) / (ceiling - random), by group of tasks and "
         "reward; the ceiling of a walk is the best that wide searches found from its start. Mean: over all groups and "
         "rewards, where a missing group counts as zero. Time: CPU time per decision on one core relative to "
-        f"`{first.reference}`, geometric mean over tasks, both measured in the same run. [Beat our table](../beat-our-table.md) shows how to add a row."
+        f"`{first.reference}`, geometric mean over tasks, both measured in the same run. "
+        "[Beat our table](../beat-our-table.md) shows how to add a row."
     )
     return "\n".join([head, "", *format_leaderboard(results), ""])
 
