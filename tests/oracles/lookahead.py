@@ -20,7 +20,7 @@ def compute_features(graph, walk, steps, now, candidates, values, fan):
     rows = []
     for v, value in zip(candidates, values, strict=True):
         row = np.zeros(names.NUM_FEATURES)
-        left = steps - 1 - len(walk)
+        left = min(steps - 1 - len(walk), names.HORIZON)
         row[names.STEPS_LEFT] = math.log1p(left)
         row[names.LENGTH] = math.log1p(len(walk))
         row[names.INVERSE_LEFT] = 1 / (1 + left)

@@ -18,11 +18,13 @@ RECENT = 63
 """Number of last nodes of a walk that have a bit in a mask."""
 AGES = 10
 """Number of last nodes of a walk that have features of their own."""
+HORIZON = 9
+"""Number of steps over which rewards are predicted to grow; errors would be multiplied by the steps of a longer walk."""
 
 # features of a walk, which its candidates share
-STEPS_LEFT = 0  # log of the steps left after the candidate
+STEPS_LEFT = 0  # log of the steps left after the candidate, at most `HORIZON`
 LENGTH = 1  # log of the length of the walk
-INVERSE_LEFT = 2  # 1 / (1 + steps left)
+INVERSE_LEFT = 2  # 1 / (1 + these steps)
 NUM_CANDIDATES = 3  # log of the number of candidates
 ADVANTAGE = 4  # best minus mean value of the candidates
 VALUE_PER_NODE = 5  # value of the walk per node
@@ -184,7 +186,7 @@ def estimate_returns(
                     masks, hubs, num_hubs, logs,
                 )  # fmt: skip
                 slope = _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3)
-                out[c] = gained[i] + values[c] * (1 + left) + slope * scale * left * (left + 1) / 2
+                out[c] = gained[i] + (values[c] + slope * scale * min(left, HORIZON) / 2) * (1 + left)
                 lowest = min(lowest, out[c])
             _unmark_walk(indptr, indices, nodes[i], length, masks)
         for c in range(begin, end):
@@ -219,7 +221,7 @@ def _screen_walk(
         slope = np.float64(c2[0])
         for h in range(screen.shape[1]):
             slope += max(screen[1, h], np.float32(0.0)) * v2[h]
-        out[c] = gained + values[c] * (1 + left) + slope * scale * left * (left + 1) / 2
+        out[c] = gained + (values[c] + slope * scale * min(left, HORIZON) / 2) * (1 + left)
     _unmark_walk(indptr, indices, walk, length, masks)
 
 
@@ -280,7 +282,7 @@ def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
         best = max(best, values[c])
         mean += values[c]
     mean /= last - first
-    left = steps - 1 - length
+    left = min(steps - 1 - length, HORIZON)
     row[STEPS_LEFT] = _log1p(left, logs)
     row[LENGTH] = _log1p(length, logs)
     row[INVERSE_LEFT] = 1.0 / (1.0 + left)

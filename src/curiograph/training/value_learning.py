@@ -23,6 +23,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.graph import Graph
+from curiograph.kernels.lookahead import HORIZON
 from curiograph.rewards.base import Reward
 from curiograph.training.config import ValueSettings
 from curiograph.training.learner import Learner
@@ -119,7 +120,8 @@ class ValueLearner(Learner):
         walks = self.start_walks((self.draw("graph", count) * len(self.starts)).astype(np.int64), steps)
         agent = self.agent if self._has_learned else None
         expert = BeamAgent(width) if agent is None else ValueBeam(max(1, width // 2), values=agent)
-        stop = 1 + (self.draw("stop", count) * (steps - 2)).astype(np.int64)
+        shortest = max(1, steps - 1 - HORIZON)  # values are learned for at most this number of steps
+        stop = shortest + (self.draw("stop", count) * (steps - 1 - shortest)).astype(np.int64)
         policy = self.draw("policy", count)
         stored = 0
         while True:
