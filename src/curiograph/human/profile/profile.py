@@ -107,7 +107,7 @@ def profile(
     if "forward_flow" in selected and similarity is None and not is_bounded:
         raise SettingError(
             "forward_flow takes weights as similarities from 0 to 1, and those of this graph are not; scale them, give "
-            "similarity=, or leave it out."
+            "similarity= (--texts FILE on the command line), or leave it out."
         )
     people = read_people(graph, walks, lenient=lenient)
     sequences = Sequences(nodes=people.nodes, offsets=people.offsets)

@@ -137,7 +137,7 @@ class Styles:
         labels = self.labels
         counts = ", ".join(f"{labels.count(style):,} {style}" for style in ("hunter", "busybody", "unclear"))
         enough = (
-            f"it is above {RELIABLE} with certainty from {self.shortest:,} visits on"
+            f"its interval is above {RELIABLE} from {self.shortest:,} visits on"
             if self.shortest is not None
             else f"{RELIABLE} is expected at about {self.predicted:,.0f} visits"
         )
