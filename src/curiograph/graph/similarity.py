@@ -82,8 +82,8 @@ class Similarity:
         graph : Graph
             The graph whose nodes are compared.
         texts : mapping of labels to texts, pandas Series, or sequence of texts, optional
-            Texts by label, or by the index of a Series, where nodes without an entry have an empty text and entries without a node are ignored; or
-            one text per node, in node order. Default: the labels themselves, as titles.
+            Texts by label (of a Series, by its index), where nodes without an entry have an empty text and entries
+            without a node are ignored; or one text per node, in node order. Default: the labels themselves, as titles.
 
         Returns
         -------
@@ -121,8 +121,8 @@ class Similarity:
         graph : Graph
             The graph whose nodes are compared.
         matrix : array, scipy sparse matrix, pandas DataFrame, or mapping of labels to vectors
-            One row per node, in node order; or one vector per label, or by the index of a DataFrame, where nodes without an entry have no vector and
-            entries without a node are ignored. Arrays of float32 and float64 are not copied.
+            One row per node, in node order; or one vector per label (of a DataFrame, by its index), where nodes
+            without an entry have no vector and entries without a node are ignored. Arrays of float32 and float64 are not copied.
 
         Returns
         -------
@@ -296,7 +296,7 @@ def _list_labeled(table: Any, rows: Any) -> dict[Hashable, Any]:
     labels = table.index.tolist()
     found = dict(zip(labels, rows, strict=True))
     if len(found) < len(labels):
-        twice = next(label for place, label in enumerate(labels) if label in labels[:place])
+        twice = labels[int(np.argmax(table.index.duplicated()))]
         raise GraphError(f"the index has the label {quote_value(twice)} more than once; give one row per label.")
     return found
 

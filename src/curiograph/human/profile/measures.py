@@ -97,14 +97,15 @@ def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> 
             near = difflib.get_close_matches(str(name), [*MEASURES, *GROUPS], n=2)
             nearest = f"; the nearest is {' or '.join(near)}" if near else ""
             raise UnknownNameError(
-                f"there is no measure {quote_value(name)}{nearest}; the groups are {', '.join(GROUPS)}, and the measures "
-                f"{', '.join(MEASURES)}."
+                f"there is no measure {quote_value(name)}{nearest}; the groups are {', '.join(GROUPS)}, and the "
+                f"measures {', '.join(MEASURES)}."
             )
     chosen = {"visits", "nodes", "edges", *given}
     selected = [name for name, measure in MEASURES.items() if name in chosen or measure.group in chosen]
     missing = [name for name in selected if MEASURES[name].group == "meaning"]
     if missing and not has_meaning:
         raise SettingError(
-            f"{missing[0]} needs a graph with weights, or similarity= (--texts FILE on the command line); give one of them, or leave it out."
+            f"{missing[0]} needs a graph with weights, or similarity= (--texts FILE on the command line); give one "
+            "of them, or leave it out."
         )
     return selected

@@ -131,8 +131,8 @@ class Styles:
             return f"{len(self):,} people have a score. Too few have two blocks to estimate its reliability and styles."
         if not self._is_reliable:
             return (
-                f"{len(self):,} people have a score. Its reliability is {self.reliability}: the interval includes zero, "
-                "so that no one is called a hunter or a busybody."
+                f"{len(self):,} people have a score. Its reliability is {self.reliability}: the interval includes "
+                "zero, so that no one is called a hunter or a busybody."
             )
         labels = self.labels
         counts = ", ".join(f"{labels.count(style):,} {style}" for style in ("hunter", "busybody", "unclear"))
@@ -264,7 +264,7 @@ def _cut_walks(walks: Trajectories, block: int | None) -> tuple[Sequences, Int64
 def _score_blocks(
     profile: Profile, blocks: Sequences, person: Int64, num_people: int
 ) -> tuple[Float64, tuple[str, ...], NDArray[np.bool_]]:
-    """Return the scores of the blocks that have one, the measures that differ between people, and which blocks have one.
+    """Return the scores of the blocks that have one, the measures in it, and which blocks have one.
 
     A score is the mean over measures of their z-scores, with means and standard deviations over the means of people.
     A block of fewer than three nodes has none.
