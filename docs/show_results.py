@@ -167,13 +167,21 @@ def format_recommendations(tops: dict[str, Any]) -> list[str]:
 
 def format_styles() -> list[str]:
     """Format how well planted styles are recovered, by strength."""
-    lines = ["| graph | strength | AUC | reliability | visits for a reliability of 0.7 |", "|---|---:|---:|---:|---:|"]
+    lines = [
+        "| graph | strength | AUC | reliability | visits for a reliability of 0.7 | interval excludes 0 | labeled |",
+        "|---|---:|---:|---:|---:|---:|---:|",
+    ]
     for family in ("ws", "rg"):
-        for strength in (0.1, 0.2, 0.3, 0.5, 0.8):
+        for strength in (0.0, 0.1, 0.2, 0.3, 0.5, 0.8):
             found, planted = simulate_people(strength, family)
             shortest = "-" if found.shortest is None else found.shortest
             area = roc_auc_score(planted, found.scores)
-            lines.append(f"| {family.upper()} | {strength} | {area:.3f} | {found.reliability} | {shortest} |")
+            excluded = np.mean((found.low > 0) | (found.high < 0))
+            labeled = np.mean([label != "unclear" for label in found.labels])
+            lines.append(
+                f"| {family.upper()} | {strength} | {area:.3f} | {found.reliability} | {shortest} | {excluded:.1%} | "
+                f"{labeled:.1%} |"
+            )
     return lines
 
 

@@ -79,6 +79,24 @@ def test_profile_estimates_styles(run: Run, links: Path, log: Path, tmp_path: Pa
     assert picture.stat().st_size > 0
 
 
+def test_profile_compares_texts(run: Run, links: Path, log: Path, tmp_path: Path) -> None:
+    texts = tmp_path / "texts.tsv"
+    texts.write_text("n0\tred apple\nn1\tred pear\nn2\tapple\nelsewhere\tpear\n")
+    arguments = ("profile", str(links), "--walks", str(log), "--lenient", "--measure", "meaning", "--texts", str(texts))
+    done = run(*arguments, "--json")
+    assert "3 of 30 nodes have a text; rows left out: unknown node: 1" in done.err
+    assert 0 <= json.loads(done.out)["walks"][0]["forward_flow"] <= 1
+
+
+def test_measure_and_profile_count_the_same_repeats(run: Run, links: Path, tmp_path: Path) -> None:
+    log = tmp_path / "repeats.csv"
+    visits = ["n0", "n0", "elsewhere", "n0", "n1", "elsewhere", "n1", "n0"]
+    log.write_text("user,page,time\n" + "".join(f"a,{page},{time}\n" for time, page in enumerate(visits)))
+    for command in ("profile", "measure"):
+        done = run(command, str(links), "--walks", str(log), "--lenient")
+        assert "outside the graph: 2, immediate repeats merged: 3" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -87,7 +105,10 @@ def test_profile_estimates_styles(run: Run, links: Path, log: Path, tmp_path: Pa
         (("--lenient", "--measure", "meaning"), "needs a graph with weights"),
         (("--lenient", "--table", "steps"), "--table is 'steps'"),
         (("--lenient", "--styles", "--group", "kind"), "give only one of"),
-        (("--lenient", "--styles", "--block", "2"), "--block is 2"),
+        (("--lenient", "--styles", "--block", "2"), "--block is 2; clustering needs blocks of 3 nodes or more, or 0"),
+        (("--lenient", "--block", "8"), "give --styles with it"),
+        (("--lenient", "--measure", "cluster"), "the nearest is clustering"),
+        (("--lenient", "--measure", "meaning"), "--texts FILE"),
         (("--lenient", "--group", "other"), "other"),
     ],
 )

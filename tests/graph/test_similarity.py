@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import given, settings
@@ -112,7 +113,7 @@ def test_skeleton_weights_are_the_larger_of_both_directions():
         (5, "give a mapping"),
         (["a"], "there are 1 texts for 9 nodes"),
         ({"x": "apple"}, "none of the 1 texts is for a node"),
-        ({}, "none of the 0 texts"),
+        ({}, "mapping from labels to texts is empty"),
         ([None] * 9, "text of node 0 is None"),
         (["..."] * 9, "contains a word"),
     ],
@@ -136,12 +137,25 @@ def test_bad_texts(texts, message):
         ({0: [1, 2], 1: [1]}, r"shapes \(1,\) and \(2,\)"),
         ({0: 1.0}, "flat vectors"),
         ({"x": [1.0]}, "none of the 1 vectors"),
+        ({}, "mapping from labels to vectors is empty"),
+        (pd.DataFrame(np.ones((2, 2)), index=[3, 3]), "the label 3 more than once"),
         (None, "None|matrix"),
     ],
 )
 def test_bad_embeddings(matrix, message):
     with pytest.raises(cg.GraphError, match=message):
         cg.Similarity.from_embeddings(GRAPH, matrix)
+
+
+def test_pandas_input_is_matched_by_label():
+    vectors = np.abs(np.random.default_rng(0).normal(size=(9, 4)))
+    wanted = cg.Similarity.from_embeddings(GRAPH, vectors).compute_pairs([0, 3], [1, 7])
+    frame = pd.DataFrame(vectors, index=list(GRAPH.names)).sample(frac=1, random_state=1)
+    assert cg.Similarity.from_embeddings(GRAPH, frame).compute_pairs([0, 3], [1, 7]) == pytest.approx(wanted)
+    texts = dict(zip(GRAPH.names, TITLES, strict=True))
+    series = pd.Series(texts).sample(frac=1, random_state=1)
+    found = cg.Similarity.from_texts(GRAPH, series)
+    assert found.fingerprint == cg.Similarity.from_texts(GRAPH, texts).fingerprint
 
 
 def test_bad_use():

@@ -48,3 +48,14 @@ def compute_forward_flow(similarity: np.ndarray, walk: Sequence[int]) -> float:
     distance = 1 - similarity
     np.fill_diagonal(distance, 0.0)
     return float(np.mean([np.mean([distance[walk[i], walk[t]] for i in range(t)]) for t in range(1, len(walk))]))
+
+
+def cut_walk(walk: list[int], size: int) -> list[list[int]]:
+    """Return the shortest blocks with `size` distinct nodes, one after the other."""
+    blocks, block = [], []
+    for node in walk:
+        block.append(node)
+        if len(set(block)) == size:
+            blocks.append(block)
+            block = []
+    return blocks

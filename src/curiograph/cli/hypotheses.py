@@ -115,7 +115,7 @@ def hypotheses(
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     people = options.read_people(walks, g, lenient=lenient, no_header=no_header, **table).on(g)
     options.show_skipped(people.skipped, quiet)
-    similarity = None if texts is None else options.read_similarity(texts, g, lenient=lenient)
+    similarity = None if texts is None else options.read_similarity(texts, g, quiet, lenient=lenient)
     growth: GrowthComparison | None = None
     growth_error = ""
     with show_progress(quiet) as progress, backend.connect():

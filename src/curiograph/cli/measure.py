@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sized
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -130,7 +130,7 @@ def measure(
         raise SettingError("--steps is the number of nodes at which groups are compared; give --group COLUMN with it.")
     g = options.open_graph(graph, directed)
     if texts is not None:
-        g, weighted = options.read_similarity(texts, g, lenient=lenient).weigh(g), True
+        g, weighted = options.read_similarity(texts, g, quiet, lenient=lenient).weigh(g), True
     kept = list(dict.fromkeys([*(keep or []), *([] if group is None else [group])]))
     people: Any
     if walks is not None:
@@ -217,8 +217,8 @@ def report_groups(found: GroupComparison, skipped: Skipped, out: Path | None, js
         for result in found.values()
         for pair in result.differences
     ]
-    sizes = ", ".join(f"{name}: {len(users):,} people" for name, users in found.people.items())
-    left_out = f"; {len(found.without_group):,} people without a group" if found.without_group else ""
+    sizes = ", ".join(f"{name}: {_count_people(users)}" for name, users in found.people.items())
+    left_out = f"; {_count_people(found.without_group)} without a group" if found.without_group else ""
     short = f"; {found.short_walks:,} walks are shorter than {found.steps} nodes" if found.steps is not None else ""
     show_table(
         f"means over people with 95 % intervals ({sizes}{left_out}{short})",
@@ -226,6 +226,10 @@ def report_groups(found: GroupComparison, skipped: Skipped, out: Path | None, js
         rows,
     )
     print(found.answer)
+
+
+def _count_people(users: Sized) -> str:
+    return "1 person" if len(users) == 1 else f"{len(users):,} people"
 
 
 def _report_table(growths: Growths, table: str, seed: int, out: Path | None, json: bool, quiet: bool) -> None:

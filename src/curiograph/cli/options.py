@@ -190,12 +190,16 @@ def read_people(path: Path, graph: Graph, *, lenient: bool, no_header: bool = Fa
     return walks
 
 
-def read_similarity(path: Path, graph: Graph, *, lenient: bool) -> Similarity:
-    """Read texts about nodes from a file, and compare the nodes by them."""
+def read_similarity(path: Path, graph: Graph, quiet: bool, *, lenient: bool) -> Similarity:
+    """Read texts about nodes from a file, and compare the nodes by them; print how many nodes have none."""
     from curiograph.graph.similarity import Similarity
-    from curiograph.human.data.texts import read_texts
+    from curiograph.human.data.texts import read_text_rows
 
-    return Similarity.from_texts(graph, read_texts(path, graph, lenient=lenient))
+    texts, skipped = read_text_rows(path, graph, lenient=lenient)
+    if len(texts) < graph.num_nodes or skipped:
+        left_out = f"; rows left out: {skipped}" if skipped else ""
+        print_remark(f"{path}: {len(texts):,} of {graph.num_nodes:,} nodes have a text{left_out}", quiet)
+    return Similarity.from_texts(graph, texts)
 
 
 def read_histories(path: Path, graph: Graph, quiet: bool, *, lenient: bool, **table: Any) -> Trajectories:

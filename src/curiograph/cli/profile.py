@@ -21,7 +21,7 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import SettingError
-from curiograph.validation import check_choice
+from curiograph.validation import check_choice, check_integer
 
 _MAX_ROWS = 200  # walks or people that a table shows
 
@@ -52,12 +52,16 @@ def profile(
         str | None,
         typer.Option(help="Column with the group of each user: compare the groups, with intervals over people."),
     ] = None,
+    texts: options.Texts = None,
     styles: Annotated[
         bool, typer.Option("--styles", help="Position of each user between busybody and hunter, and its reliability.")
     ] = False,
     block: Annotated[
-        int, typer.Option(help="Visits of a block for --styles, into which walks are cut; 0 takes whole walks.")
-    ] = 10,
+        int | None,
+        typer.Option(
+            help="Distinct nodes of a block for --styles, into which walks are cut; 0 takes whole walks. Default: 10."
+        ),
+    ] = None,
     user: options.UserColumn = None,
     item: options.ItemColumn = None,
     time: options.TimeColumn = None,
@@ -81,27 +85,34 @@ def profile(
     [bold]curiograph profile links.csv --walks log.csv --session-gap 30min --table users --out people.csv[/bold]
     """
     from curiograph.human.profile.profile import profile as profile_walks
+    from curiograph.human.profile.results import list_people
 
     check_out(out, (".json", ".csv", *PICTURES))
     check_folder(run, "--run")
     check_choice("--table", table, completion.complete_profile_tables())
     if sum((table != "walks", group is not None, styles)) > 1:
         raise SettingError("give only one of --table users, --group and --styles.")
+    if block is not None and not styles:
+        raise SettingError("--block is the size of the blocks of --styles; give --styles with it.")
+    if block is not None and block != 0:
+        check_integer("--block", block, 3, "clustering needs blocks of 3 nodes or more, or 0 for whole walks")
     g = options.open_graph(graph, directed)
+    similarity = None if texts is None else options.read_similarity(texts, g, quiet, lenient=lenient)
     kept = list(dict.fromkeys([*(keep or []), *([] if group is None else [group])]))
     columns: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
     with show_progress(quiet) as progress:
         parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
-        found = profile_walks(g, people, measures=measures or None, lenient=lenient, progress=progress, **parallel)
+        settings: Any = {"measures": measures or None, "similarity": similarity, "lenient": lenient}
+        found = profile_walks(g, people, progress=progress, **settings, **parallel)
     options.show_skipped(found.skipped, quiet)
     skipped = found.skipped.to_dict()
     if group is not None:
         report_groups(found.compare_groups(group, seed=seed), found.skipped, out, json)
         return
-    estimated = found.styles(None if block == 0 else block, seed=seed) if styles else None
+    estimated = found.styles(None if block == 0 else block or 10, seed=seed) if styles else None
     result = found if estimated is None else estimated
-    rows_by_column = found.list_people() if table == "users" else result.columns()
+    rows_by_column = list_people(found) if table == "users" else result.columns()
     names, rows = list_rows(rows_by_column)
     if estimated is not None:
         document = estimated.to_dict() | {"skipped": skipped}

@@ -81,9 +81,9 @@ class Similarity:
         ----------
         graph : Graph
             The graph whose nodes are compared.
-        texts : mapping of labels to texts, or sequence of texts, optional
-            Texts by label, where nodes without an entry have an empty text and entries without a node are ignored; or
-            one text per node, in node order. Default: the labels themselves, as titles.
+        texts : mapping of labels to texts, pandas Series, or sequence of texts, optional
+            Texts by label (of a Series, by its index), where nodes without an entry have an empty text and entries
+            without a node are ignored; or one text per node, in node order. Default: the labels themselves, as titles.
 
         Returns
         -------
@@ -98,6 +98,8 @@ class Similarity:
         [0.73, 0.0]
         """
         require_nodes(as_graph(graph))
+        if hasattr(texts, "index") and hasattr(texts, "items"):  # a pandas Series
+            texts = _list_labeled(texts, list(texts))
         listed = _list_values(graph, texts, "text", "")
         for position, text in enumerate(listed):
             if not isinstance(text, str):
@@ -118,9 +120,9 @@ class Similarity:
         ----------
         graph : Graph
             The graph whose nodes are compared.
-        matrix : array, scipy sparse matrix, or mapping of labels to vectors
-            One row per node, in node order; or one vector per label, where nodes without an entry have no vector and
-            entries without a node are ignored. Arrays of float32 and float64 are not copied.
+        matrix : array, scipy sparse matrix, pandas DataFrame, or mapping of labels to vectors
+            One row per node, in node order; or one vector per label (of a DataFrame, by its index), where nodes
+            without an entry have no vector and entries without a node are ignored. Arrays of float32 and float64 are not copied.
 
         Returns
         -------
@@ -134,6 +136,8 @@ class Similarity:
         [0.707, 0.0]
         """
         require_nodes(as_graph(graph))
+        if hasattr(matrix, "index") and hasattr(matrix, "to_numpy"):  # a pandas DataFrame
+            matrix = _list_labeled(matrix, matrix.to_numpy())
         if isinstance(matrix, Mapping):
             listed = _list_values(graph, matrix, "vector", None)
             given = [np.asarray(vector) for vector in listed if vector is not None]
@@ -287,11 +291,23 @@ class Similarity:
         return f"Similarity({size}, {missing:,} nodes without a vector)"
 
 
+def _list_labeled(table: Any, rows: Any) -> dict[Hashable, Any]:
+    """Return the rows of a pandas object by the labels of its index; raise GraphError for a label that occurs twice."""
+    labels = table.index.tolist()
+    found = dict(zip(labels, rows, strict=True))
+    if len(found) < len(labels):
+        twice = labels[int(np.argmax(table.index.duplicated()))]
+        raise GraphError(f"the index has the label {quote_value(twice)} more than once; give one row per label.")
+    return found
+
+
 def _list_values(graph: Graph, values: Any, what: str, missing: Any) -> list[Any]:
     """Return one value per node, in node order, from a mapping or a sequence; without values, the labels as texts."""
     if values is None and what == "text":
         return [str(label) for label in graph.names]
     if isinstance(values, Mapping):
+        if not values:
+            raise GraphError(f"the mapping from labels to {what}s is empty; give the {what}s of nodes.")
         listed = [values.get(label, missing) for label in graph.names]
         if not any(label in values for label in graph.names):
             example: Hashable = next(iter(values), None)

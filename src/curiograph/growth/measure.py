@@ -208,7 +208,8 @@ def _list_walkers(walks: RecordedWalks, visits: Visits) -> Walkers:
             name: {walks.user_names[user]: values[user] for user in np.unique(walks.users).tolist()}
             for name, values in walks.user_columns.items()
         },
-        skipped=walks.skipped + Skipped(count=outside, reasons={OUTSIDE: outside} if outside else {}),
+        skipped=walks.skipped
+        + Skipped(count=outside, reasons={OUTSIDE: outside} if outside else {}, repeats=visits.repeats),
     )
 
 

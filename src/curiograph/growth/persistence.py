@@ -228,7 +228,7 @@ class Persistences(Sequence[Persistence]):
             "edges": self.edges.tolist(),
             "gaps": np.bincount(walk_of, minlength=len(self)).tolist(),
             "open": np.bincount(walk_of[is_open], minlength=len(self)).tolist(),
-            "total_persistence": np.bincount(walk_of, persistence, minlength=len(self)).tolist(),
+            "total_persistence": np.bincount(walk_of, persistence, minlength=len(self)).astype(float).tolist(),
             "max_persistence": largest.tolist(),
         }
 

@@ -60,6 +60,8 @@ class Visits:
     """Number of entries of each walk that were skipped because their node had been visited before."""
     outside: Int64
     """Number of entries of each walk that were dropped because their node is not in the graph."""
+    repeats: int = 0
+    """Number of entries merged with the one before, as those between them were dropped; they are no revisits."""
 
     def select(self, first: int, last: int) -> tuple[Int32, Int64]:
         """Return nodes and offsets of the walks `first` to `last - 1`."""
@@ -132,12 +134,16 @@ def match_visits(graph: Graph, walks: RecordedWalks, *, lenient: bool) -> Visits
     walk = np.repeat(np.arange(len(walks.users)), np.diff(walks.offsets))
     inside = np.flatnonzero(nodes >= 0)
     first = np.sort(inside[np.unique(walk[inside] * graph.num_nodes + nodes[inside], return_index=True)[1]])
-    num_inside, num_first = (np.bincount(walk[places], minlength=len(walks.users)) for places in (inside, first))
+    is_repeat = (np.diff(nodes[inside]) == 0) & (np.diff(walk[inside]) == 0)
+    num_inside, num_first, num_repeats = (
+        np.bincount(walk[places], minlength=len(walks.users)) for places in (inside, first, inside[1:][is_repeat])
+    )
     return Visits(
         nodes=nodes[first],
         offsets=np.concatenate([[0], np.cumsum(num_first)]),
-        revisits=num_inside - num_first,
+        revisits=num_inside - num_first - num_repeats,
         outside=np.diff(walks.offsets) - num_inside,
+        repeats=int(num_repeats.sum()),
     )
 
 

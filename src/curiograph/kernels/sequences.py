@@ -305,6 +305,30 @@ def _find_weight(indptr, indices, weights, u, v):
 
 
 @kernel
+def cut_blocks(visits, offsets, num_nodes, size):
+    """Cut walks, one block after the other, into the shortest blocks with `size` distinct nodes; leave out the rest.
+
+    Return a row for each block: number of the walk, and bounds of the block in `visits`.
+    """
+    out = np.empty((visits.shape[0] // size, 3), np.int64)
+    seen_in = np.full(num_nodes, -1, np.int64)  # first visit of the block in which a node was seen last
+    count = 0
+    for i in range(offsets.shape[0] - 1):
+        begin = offsets[i]
+        distinct = 0
+        for t in range(offsets[i], offsets[i + 1]):
+            if seen_in[visits[t]] != begin:
+                seen_in[visits[t]] = begin
+                distinct += 1
+            if distinct == size:
+                out[count, 0], out[count, 1], out[count, 2] = i, begin, t + 1
+                count += 1
+                begin = t + 1
+                distinct = 0
+    return out[:count].copy()
+
+
+@kernel
 def draw_styles(indptr, indices, tightness, visits, memory, streams):
     """Return walks of simulated people, a row for each.
 

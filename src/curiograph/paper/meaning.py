@@ -103,7 +103,7 @@ class Meaning(Experiment):
             for given, gain in self.gains.items()
         ]
         title = f"bits per choice of held-out users: {self.choices:,} choices by {self.users:,} users"
-        return Table(title, ["model", "above chance", *(f"{name} adds" for name in added)], rows)
+        return Table(title, ["model", "above chance", *(f"added by {name}" for name in added)], rows)
 
     @property
     def weight_table(self) -> Table:
@@ -121,12 +121,12 @@ class Meaning(Experiment):
     def remarks(self) -> list[str]:
         plain, meaning, _ = GIVEN
         before, after = self.get_addition(plain, TOGETHER), self.get_addition(meaning, TOGETHER)
-        clearly = "clearly" if after.low > 0 else "not clearly"
+        excludes = "excludes" if after.low > 0 else "includes"
         negative = [name for name in THEORIES if self.weights.get(name, 0.0) < 0]
         opposed = [f"Negative weights: {', '.join(negative)}; people avoid what these seek."] if negative else []
         return [
             f"All theories together add {_format_bits(before)} bits per choice to degree and PageRank, and "
-            f"{_format_bits(after)} given the similarity of articles as well, {clearly} more than nothing.",
+            f"{_format_bits(after)} given the similarity of articles as well; this interval {excludes} zero.",
             *opposed,
             f"{self.similar_links:.0%} of the links join articles with a common word in titles and categories.",
         ]

@@ -12,7 +12,8 @@ def estimate_split_half(first: Float64, second: Float64, *, doubled: bool = True
     """Return the reliability of scores from two halves of the data of each person, with a 95 % interval over people.
 
     It is the Pearson correlation r of the halves over people, or, if `doubled`, 2 r / (1 + r): the reliability of both
-    halves together (Spearman 1910, Brown 1910). NaN if there are fewer than 3 people or if a half does not vary.
+    halves together (Spearman 1910, Brown 1910). The formula has no meaning for a negative r, which is returned as it
+    is. NaN if there are fewer than 3 people or if a half does not vary.
 
     >>> first, second = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 3.0, 2.0, 4.0])
     >>> estimate_split_half(first, second, doubled=False).value, estimate_split_half(first, second).value.__round__(3)
@@ -34,8 +35,8 @@ def _correlate(sums: Float64, doubled: bool) -> Float64:
     count, x, y, xx, yy, xy = sums.T
     with np.errstate(divide="ignore", invalid="ignore"):
         r = (xy - x * y / count) / np.sqrt((xx - x**2 / count) * (yy - y**2 / count))
-        r = np.clip(r, -0.999, 1.0)
-        return np.asarray(2 * r / (1 + r) if doubled else r)
+        r = np.clip(r, -1.0, 1.0)
+        return np.asarray(np.where(r > 0, 2 * r / (1 + r), r) if doubled else r)
 
 
 def predict_length(reliability: float, length: float, wanted: float) -> float:

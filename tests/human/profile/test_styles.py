@@ -11,8 +11,9 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 import curiograph as cg
-from curiograph.human.profile.styles import _resample_blocks
+from curiograph.human.profile.styles import _cut_walks, _resample_blocks
 from curiograph.statistics.reliability import estimate_split_half, predict_length
+from oracles.profile import cut_walk
 
 
 def find_styles(graph: cg.Graph, people: cg.human.Trajectories, block: int | None = 10) -> cg.human.Styles:
@@ -44,7 +45,7 @@ def test_scores_rise_with_tightness_and_weights_count() -> None:
     assert found.measures == ("clustering", "efficiency", "edge_weight")
     hunters = found.scores[::2].mean()
     assert hunters > 0 > found.scores[1::2].mean()
-    styles = found.styles
+    styles = found.labels
     assert styles[::2].count("hunter") > 5
     assert styles[::2].count("busybody") == styles[1::2].count("hunter") == 0
 
@@ -72,11 +73,93 @@ def test_score_is_the_mean_of_standardized_measures() -> None:
     assert found.shortest is None
 
 
-def test_intervals_cover_the_mean() -> None:
+@pytest.mark.parametrize("count", [2, 5, 20])
+def test_intervals_cover_the_mean(count: int) -> None:
     rng = np.random.default_rng(0)
-    for count, least in ((5, 0.9), (20, 0.92)):
-        low, high = _resample_blocks(rng.normal(size=1000 * count), np.full(1000, count), seed=0)
-        assert np.mean((low < 0) & (high > 0)) > least
+    means = rng.normal(size=1000)
+    spread = np.where(np.arange(1000) % 2, 1.0, 2.0)
+    scores = means[:, None] + spread[:, None] * rng.standard_normal((1000, count))
+    width = _resample_blocks(scores.ravel(), np.full(1000, count), seed=0)
+    covered = np.abs(scores.mean(axis=1) - means) < width
+    assert covered.mean() > 0.93
+    assert covered[spread == 2.0].mean() > 0.85
+
+
+def test_equal_blocks_of_a_person_give_no_narrow_interval() -> None:
+    rng = np.random.default_rng(0)
+    scores = (rng.random((100, 10)) < 0.03).astype(float)  # most people have ten equal blocks
+    scores -= scores.mean()
+    width = _resample_blocks(scores.ravel(), np.full(100, 10), seed=0)
+    assert np.mean(np.abs(scores.mean(axis=1)) > width) <= 0.06
+    assert np.isnan(_resample_blocks(np.zeros(100), np.full(10, 10), seed=0)).all()
+    assert np.isnan(_resample_blocks(rng.normal(size=20), np.full(10, 2), seed=0)).all()  # too few blocks
+
+
+@pytest.mark.parametrize("family", ["ws", "er", "ba"])
+def test_equal_people_get_no_style(family: str) -> None:
+    graph = cg.generate(family, nodes=200, seed=0)
+    excluded, labeled = [], []
+    for seed in range(3):
+        found = find_styles(graph, cg.human.simulate_styles(graph, people=200, visits=50, strength=0.0, seed=seed))
+        excluded.append(np.mean((found.low > 0) | (found.high < 0)))
+        labeled.append(np.mean([label != "unclear" for label in found.labels]))
+    assert np.mean(excluded) < 0.06
+    assert np.mean(labeled) < 0.03
+    if not any(labeled):
+        assert "no one is called a hunter" in found.answer
+        assert found.predicted == math.inf
+
+
+def test_random_jumpers_on_a_large_graph_get_no_style() -> None:
+    rng = np.random.default_rng(1)
+    graph = cg.generate("ws", nodes=5000, seed=0)
+    walks = [rng.choice(5000, 100, replace=False).tolist() for _ in range(100)]
+    found = find_styles(graph, cg.human.Trajectories.from_walks(walks, graph=graph))
+    assert found.labels.count("unclear") >= 95
+    assert np.sum((found.low > 0) | (found.high < 0)) <= 6
+
+
+def test_blocks_have_equal_numbers_of_nodes() -> None:
+    rng = np.random.default_rng(0)
+    walks = [rng.integers(12, size=rng.integers(1, 60)).tolist() for _ in range(30)]
+    people = cg.human.Trajectories.from_walks(walks)
+    for size in (3, 5, 12):
+        expected = [(i, block) for i in range(30) for block in cut_walk(people.walk(i).tolist(), size)]
+        blocks, walk = _cut_walks(people, size)
+        found = [blocks.select(k, k + 1).nodes.tolist() for k in range(len(walk))]
+        assert list(zip(walk.tolist(), found, strict=True)) == expected
+
+
+def test_returns_do_not_make_a_hunter() -> None:
+    graph = cg.generate("ba", nodes=200, seed=0)
+    rng = np.random.default_rng(0)
+    jumps = rng.integers(200, size=(60, 80)).tolist()
+    for walk in jumps[1::2]:  # every other person goes back and forth between two pages for a while
+        walk[2:40] = walk[:2] * 19
+    pages = [0, graph.neighbors(0)[0]]
+    people = cg.human.Trajectories.from_walks([*jumps, pages * 40], graph=graph)
+    found = find_styles(graph, people)
+    assert found.left_out == [60]
+    assert 0.25 < roc_auc_score(np.arange(60) % 2, found.scores) < 0.75
+    whole = cg.human.Trajectories.from_walks([*jumps, pages], graph=graph)
+    assert find_styles(graph, whole, None).left_out == [60]
+
+
+def test_only_similarities_count_as_edge_weights() -> None:
+    plain = cg.generate("ws", nodes=100, seed=0)
+    people = cg.human.simulate_styles(plain, people=20, visits=40, seed=0)
+    counts = cg.Graph(plain.indptr, plain.indices, np.full(len(plain.indices), 70.0))
+    assert find_styles(counts, people).measures == ("clustering", "efficiency")
+
+
+def test_people_without_links_keep_a_low_score() -> None:
+    plain = cg.generate("ws", nodes=2000, seed=0)
+    graph = cg.Graph(plain.indptr, plain.indices, np.full(len(plain.indices), 0.5))
+    people = cg.human.simulate_styles(graph, people=40, visits=60, strength=1.0, seed=0)
+    found = find_styles(graph, people)
+    assert found.measures == ("clustering", "efficiency", "edge_weight")
+    assert len(found) == 40
+    assert found.scores[::2].min() > found.scores[1::2].max()
 
 
 def test_simulated_people_stay_near_as_often_as_planted() -> None:
@@ -108,16 +191,21 @@ def test_reliability_by_definition() -> None:
     assert found.low < 2 / 3 < found.high
     assert math.isnan(estimate_split_half(np.ones(5), np.arange(5.0)).value)
     assert predict_length(0.0, 10, 0.7) == math.inf
+    opposed = estimate_split_half(trait, -trait + rng.normal(size=400))
+    assert -1 <= opposed.low < opposed.value == pytest.approx(-0.7, abs=0.1)
 
 
 def test_curve_and_tables() -> None:
     graph = cg.generate("ws", nodes=200, seed=0)
     people = cg.human.simulate_styles(graph, people=80, visits=60, strength=0.6, seed=5)
     found = find_styles(graph, people)
-    assert found.curve["visits"] == [10, 20, 40, 60]
-    assert found.curve["people"] == [80] * 4
-    assert found.curve["reliability"][-1] == pytest.approx(found.reliability.value)
-    assert found.shortest in found.curve["visits"]
+    per_block = found.visits_per_block
+    assert 10 < per_block < 13
+    assert found.curve["visits"] == [round(used * per_block) for used in (1, 2, 4)]
+    assert found.curve["people"][:2] == [80] * 2
+    for visits, low in zip(found.curve["visits"], found.curve["low"], strict=True):
+        if found.shortest is not None and visits >= found.shortest:
+            assert low >= 0.7
     frame = found.to_frame()
     assert list(frame.columns[:4]) == ["user", "planted", "tightness", "blocks"]
     assert found.to_dict()["people"][0]["score"] == found.scores[0]
@@ -141,7 +229,7 @@ def test_people_with_short_walks_are_left_out() -> None:
     ("options", "message"),
     [
         ({"block": 2}, "block is 2; clustering needs"),
-        ({"block": 100}, "block is 100, but the longest walk has 20 visits"),
+        ({"block": 100}, r"block is 100, but no walk visits more than \d+ distinct nodes"),
         ({"seed": -1}, "seed is -1"),
     ],
 )

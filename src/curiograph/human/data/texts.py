@@ -13,6 +13,7 @@ from curiograph.graph.label_reader import LabelReader
 from curiograph.human.data.columns import split_fields
 from curiograph.human.data.line_reader import STDIN, BadRows, describe_path, read_lines
 from curiograph.messages import quote_value
+from curiograph.skipped import Skipped
 
 _NODE_TITLES = ("node", "label", "item", "page", "article", "title", "name", "id")
 
@@ -49,6 +50,11 @@ def read_texts(path: PathLike, graph: Graph, *, lenient: bool = False) -> dict[H
     ...     read_texts(file, Graph.from_edges([("a", "b c")]))
     {'a': 'red apple fruit', 'b c': 'pear'}
     """
+    return read_text_rows(path, graph, lenient=lenient)[0]
+
+
+def read_text_rows(path: PathLike, graph: Graph, *, lenient: bool) -> tuple[dict[Hashable, str], Skipped]:
+    """Return the texts as `read_texts` does, and the rows that were skipped."""
     file, bad_rows, reader = as_path(path), BadRows(), LabelReader(graph)
     shown = describe_path(file)
     rows = read_lines(file if file == STDIN else check_file(file), bad_rows)
@@ -76,7 +82,7 @@ def read_texts(path: PathLike, graph: Graph, *, lenient: bool = False) -> dict[H
         else:
             label = graph.label(position)
             texts[label] = f"{texts[label]} {text}" if label in texts else text
-    bad_rows.finish(lenient)
+    skipped = bad_rows.finish(lenient)
     if not texts:
         raise FileFormatError(f"{shown}: contains no text of a node of the graph; check the labels of both.")
-    return texts
+    return texts, skipped

@@ -25,6 +25,7 @@ from curiograph.rewards.cpt import compute_final_compressibility
 
 _TASK_COST = 5e7  # sum of the cubes of lengths: a task of walks of 50 visits takes about a second
 _MAX_PAIRS = 2**20  # pairs of visits whose similarity is computed together: bounds the memory
+_MAX_SIMILARITY = 1 + 1e-6  # cosines of float32 vectors may exceed 1 by rounding
 _GAPS = {"beta0", "beta1", "beta2", "opened", "closed", "gap_lifetime"}
 
 
@@ -217,6 +218,11 @@ def _measure_gaps(graph: Graph, first: Sequences, *, with_voids: bool) -> dict[s
     return found
 
 
+def are_similarities(weights: NDArray[Any] | None) -> bool:
+    """Return whether there are weights and all are from 0 to 1, so that they can be taken as similarities."""
+    return weights is not None and len(weights) > 0 and bool(weights.min() >= 0 and weights.max() <= 1)
+
+
 def measure_similarity(
     graph: Graph, walks: Sequences, similarity: PairSimilarity, measures: Sequence[str]
 ) -> dict[str, Float64]:
@@ -258,11 +264,16 @@ def measure_similarity(
 
 
 def _compute_pairs(similarity: PairSimilarity, first: NDArray[Any], second: NDArray[Any]) -> Float64:
-    """Return the similarities of pairs of nodes; raise SettingError unless they are one number for each pair."""
+    """Return the similarities of pairs of nodes; raise SettingError unless they are one number, at most 1, for each."""
     values = np.asarray(similarity.compute_pairs(first, second), np.float64)
     if values.shape != first.shape or np.isnan(values).any():
         raise SettingError(
             f"similarity.compute_pairs returned an array of shape {values.shape} for {len(first):,} pairs, with "
             f"{np.count_nonzero(np.isnan(values)):,} NaN; return one similarity for each pair."
         )
-    return values
+    if len(values) and values.max() > _MAX_SIMILARITY:
+        raise SettingError(
+            f"similarity.compute_pairs returned {values.max():g}; similarities are at most 1, so divide them by the "
+            "largest one."
+        )
+    return np.minimum(values, 1.0)

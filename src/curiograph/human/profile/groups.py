@@ -18,6 +18,7 @@ from curiograph.growth.groups import (
     get_user_values,
     index_groups,
 )
+from curiograph.human.profile.results import average_people, number_people
 from curiograph.statistics.groups import adjust_holm, compute_between_groups, compute_permutation_p
 from curiograph.validation import check_integer, check_seed
 
@@ -31,9 +32,9 @@ def compare_profiles(
     """Compare groups of people by their means of measures; see `Profile.compare_groups`."""
     permutations = check_integer("permutations", permutations, 1, "give 1 permutation or more")
     seed = check_seed(seed)
-    users, person = profile.number_people()
+    users, person = number_people(profile)
     names, labels = index_groups(get_user_values(profile, users, groups, "groups"))
-    values = profile.average_people(None if measures is None else check_measures(measures, list(profile)))
+    values = average_people(profile, None if measures is None else check_measures(measures, list(profile)))
     enough = {
         name: np.bincount(labels[(labels >= 0) & ~np.isnan(column)], minlength=len(names)).min() >= 2
         for name, column in values.items()

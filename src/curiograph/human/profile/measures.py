@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -93,15 +94,18 @@ def select_measures(measures: Any, *, has_meaning: bool, num_nodes: int = 0) -> 
         raise SettingError(f"measures is {quote_value(measures)}; give names of measures or groups, at least one.")
     for name in given:
         if name not in MEASURES and name not in GROUPS:
+            near = difflib.get_close_matches(str(name), [*MEASURES, *GROUPS], n=2)
+            nearest = f"; the nearest is {' or '.join(near)}" if near else ""
             raise UnknownNameError(
-                f"there is no measure {quote_value(name)}; the groups are {', '.join(GROUPS)}, and the measures "
-                f"{', '.join(MEASURES)}."
+                f"there is no measure {quote_value(name)}{nearest}; the groups are {', '.join(GROUPS)}, and the "
+                f"measures {', '.join(MEASURES)}."
             )
     chosen = {"visits", "nodes", "edges", *given}
     selected = [name for name, measure in MEASURES.items() if name in chosen or measure.group in chosen]
     missing = [name for name in selected if MEASURES[name].group == "meaning"]
     if missing and not has_meaning:
         raise SettingError(
-            f"{missing[0]} needs a graph with weights, or similarity=; give one of them, or leave it out."
+            f"{missing[0]} needs a graph with weights, or similarity= (--texts FILE on the command line); give one "
+            "of them, or leave it out."
         )
     return selected

@@ -14,7 +14,13 @@ from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.labels import IntegerLabels, RangeLabels
 from curiograph.growth.measure import is_walk
 from curiograph.growth.visits import check_walk, find_visits
-from curiograph.human.profile.compute import PairSimilarity, Sequences, make_profile_job, measure_similarity
+from curiograph.human.profile.compute import (
+    PairSimilarity,
+    Sequences,
+    are_similarities,
+    make_profile_job,
+    measure_similarity,
+)
 from curiograph.human.profile.measures import select_measures
 from curiograph.human.profile.results import Profile
 from curiograph.human.trajectories import Trajectories
@@ -90,17 +96,18 @@ def profile(
         raise SettingError(
             f"similarity is {quote_value(similarity)}; give an object with a method compute_pairs(first, second)."
         )
-    weights = graph.weights
-    is_bounded = weights is not None and len(weights) > 0 and weights.min() >= 0 and weights.max() <= 1
+    if hasattr(similarity, "check_graph"):
+        similarity.check_graph(graph)  # a Similarity of another graph has other nodes at the same positions
+    is_bounded = are_similarities(graph.weights)
     selected = select_measures(
         measures,
-        has_meaning=similarity is not None or (is_bounded if measures is None else weights is not None),
+        has_meaning=similarity is not None or (is_bounded if measures is None else graph.weights is not None),
         num_nodes=graph.num_nodes,
     )
     if "forward_flow" in selected and similarity is None and not is_bounded:
         raise SettingError(
             "forward_flow takes weights as similarities from 0 to 1, and those of this graph are not; scale them, give "
-            "similarity=, or leave it out."
+            "similarity= (--texts FILE on the command line), or leave it out."
         )
     people = read_people(graph, walks, lenient=lenient)
     sequences = Sequences(nodes=people.nodes, offsets=people.offsets)
@@ -141,7 +148,9 @@ def _read_lists(graph: Graph, walks: Any, lenient: bool) -> Trajectories:
     """Return one or several lists of labels as trajectories on the graph, with a user of its own for each walk."""
     walks = getattr(walks, "nodes", walks)
     check_walk(walks)
-    listed = [walks] if len(walks) == 0 or not is_walk(graph, walks[0]) else walks
+    if len(walks) == 0:
+        raise WalkError("there are no walks; give at least one walk with at least one node.")
+    listed = [walks] if not is_walk(graph, walks[0]) else walks
     outside = int(find_visits(graph, listed, lenient=lenient).outside.sum())  # raises for unknown nodes
     labels = [[label for label in getattr(walk, "nodes", walk) if not lenient or label in graph] for walk in listed]
     people = Trajectories.from_arrays(

@@ -108,38 +108,9 @@ class Profile(Mapping[str, NDArray[Any]]):
         """Return one row per walk as a pandas frame (`pip install curiograph[frame]`)."""
         return import_optional("pandas", "frame", "Frames").DataFrame(self.columns())
 
-    def number_people(self) -> tuple[list[Hashable], Int64]:
-        """Return the distinct users, sorted, and the number of the user of each walk among them."""
-        names = self.users
-        users = sort_users(names)
-        number = {user: place for place, user in enumerate(users)}
-        return users, np.array([number[name] for name in names])
-
-    def average_people(self, measures: Sequence[str] | None = None) -> dict[str, Float64]:
-        """Return the mean of each measure over the walks of each user, sorted, for which it is defined; else NaN."""
-        users, person = self.number_people()
-        means = {}
-        for name in self.measures if measures is None else measures:
-            values = self[name].astype(np.float64)
-            known = ~np.isnan(values)
-            with np.errstate(invalid="ignore"):
-                means[name] = np.bincount(person[known], values[known], len(users)) / np.bincount(
-                    person[known], minlength=len(users)
-                )
-        return means
-
-    def list_people(self) -> dict[str, list[Any]]:
-        """Return one row per user, sorted: user columns, number of walks, and the mean of each measure over walks."""
-        users, person = self.number_people()
-        table: dict[str, list[Any]] = {
-            "walks": np.bincount(person, minlength=len(users)).tolist(),
-            **{name: means.tolist() for name, means in self.average_people().items()},
-        }
-        return {"user": list(users), **list_user_columns(self, users, ["user", *table]), **table}
-
     def per_user(self) -> pd.DataFrame:
         """Return one row per user as a pandas frame: means over the walks for which a measure is defined."""
-        return import_optional("pandas", "frame", "Frames").DataFrame(self.list_people())
+        return import_optional("pandas", "frame", "Frames").DataFrame(list_people(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all rows and what was dropped as plain values."""
@@ -176,7 +147,7 @@ class Profile(Mapping[str, NDArray[Any]]):
         """Plot the distribution over people of each measure, one panel per measure."""
         from curiograph.plotting.profile import plot_distributions
 
-        means = self.average_people(measures)
+        means = average_people(self, measures)
         return plot_distributions({MEASURES[name].label: values for name, values in means.items()})
 
     def __repr__(self) -> str:
@@ -188,3 +159,35 @@ class Profile(Mapping[str, NDArray[Any]]):
 
     def _ipython_key_completions_(self) -> list[str]:
         return list(self)
+
+
+def number_people(profile: Profile) -> tuple[list[Hashable], Int64]:
+    """Return the distinct users, sorted, and the number of the user of each walk among them."""
+    names = profile.users
+    users = sort_users(names)
+    number = {user: place for place, user in enumerate(users)}
+    return users, np.array([number[name] for name in names])
+
+
+def average_people(profile: Profile, measures: Sequence[str] | None = None) -> dict[str, Float64]:
+    """Return the mean of each measure over the walks of each user, sorted, for which it is defined; else NaN."""
+    users, person = number_people(profile)
+    means = {}
+    for name in profile.measures if measures is None else measures:
+        values = profile[name].astype(np.float64)
+        known = ~np.isnan(values)
+        with np.errstate(invalid="ignore"):
+            means[name] = np.bincount(person[known], values[known], len(users)) / np.bincount(
+                person[known], minlength=len(users)
+            )
+    return means
+
+
+def list_people(profile: Profile) -> dict[str, list[Any]]:
+    """Return one row per user, sorted: user columns, number of walks, and the mean of each measure over walks."""
+    users, person = number_people(profile)
+    table: dict[str, list[Any]] = {
+        "walks": np.bincount(person, minlength=len(users)).tolist(),
+        **{name: means.tolist() for name, means in average_people(profile).items()},
+    }
+    return {"user": list(users), **list_user_columns(profile, users, ["user", *table]), **table}

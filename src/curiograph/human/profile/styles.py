@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
+from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, WalkError
-from curiograph.graph.csr import freeze_array
+from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.labels import IntegerLabels, RangeLabels
 from curiograph.growth.tables import list_user_columns
-from curiograph.human.profile.compute import Sequences, compute_measures, measure_similarity
-from curiograph.human.profile.results import Profile
+from curiograph.human.profile.compute import Sequences, are_similarities, compute_measures, measure_similarity
+from curiograph.human.profile.results import Profile, number_people
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
@@ -36,7 +36,8 @@ RELIABLE = 0.7
 """Reliability that is enough to compare groups of people."""
 
 _MIN_PEOPLE = 20  # with enough visits, for a point of the curve of reliability
-_MIN_BLOCKS = 5  # for an interval; of fewer blocks, even the range of their scores covers the mean too rarely
+_MIN_BLOCKS = 2  # of a person with an interval
+_MIN_FREEDOM = 20  # blocks beyond one per person, from which the spread of blocks is estimated
 _MAX_POINTS = 20  # of this curve
 _TOGETHER = 2**22  # resampled scores computed together: bounds the memory
 _MEMORY = 5  # visits whose neighbors a simulated person may go to
@@ -63,17 +64,19 @@ class Styles:
     users: list[Hashable]
     """People with a score, sorted."""
     scores: Float64
-    """Score of each person: the mean of the standardized measures over all blocks of visits."""
+    """Score of each person: the mean of the standardized measures over all blocks."""
     low: Float64
-    """Lower bounds of 95 % intervals by resampling the blocks of a person; NaN for fewer than 5 blocks."""
+    """Lower bounds of 95 % intervals of the scores, by bootstrap; NaN for a person with one block."""
     high: Float64
-    """Upper bounds."""
+    """Upper bounds of the intervals."""
     blocks: Int64
     """Number of blocks of each person."""
     measures: tuple[str, ...]
     """Measures that the score consists of."""
     block: int | None
-    """Number of visits of a block; None if blocks are whole walks."""
+    """Number of distinct nodes of a block; None if blocks are whole walks."""
+    visits_per_block: float
+    """Mean number of visits of a block."""
     left_out: list[Hashable]
     """People without a complete block."""
     reliability: Estimate
@@ -83,10 +86,10 @@ class Styles:
 
     @property
     def shortest(self) -> int | None:
-        """Smallest number of visits per person from which on the reliability is 0.7 or more; None if it never is."""
+        """Smallest number of visits per person from which on the interval of the reliability is above 0.7, or None."""
         shortest = None
-        for visits, value in zip(self.curve["visits"], self.curve["reliability"], strict=True):
-            if not value >= RELIABLE:
+        for visits, low in zip(self.curve["visits"], self.curve["low"], strict=True):
+            if not low >= RELIABLE:
                 shortest = None
             elif shortest is None:
                 shortest = int(visits)
@@ -94,19 +97,28 @@ class Styles:
 
     @property
     def predicted(self) -> float:
-        """Number of visits at which a reliability of 0.7 is expected by the Spearman-Brown formula; may be infinite."""
-        if np.isnan(self.reliability.value):
+        """Number of visits at which a reliability of 0.7 is expected by the Spearman-Brown formula.
+
+        Infinite if the interval of the reliability includes zero.
+        """
+        if not self._is_reliable:
             return float("inf")
-        visits = self.blocks[self.blocks > 1].mean() * self._visits_per_block
+        visits = self.blocks[self.blocks > 1].mean() * self.visits_per_block
         return predict_length(self.reliability.value, float(visits), RELIABLE)
 
     @property
-    def _visits_per_block(self) -> float:
-        return float(self.block or self.profile.walks.lengths.mean())
+    def _is_reliable(self) -> bool:
+        """Whether the scores of people differ by more than chance: the interval of the reliability is above zero."""
+        return self.reliability.low > 0
 
     @property
-    def styles(self) -> list[str]:
-        """Style of each person: hunter or busybody if the interval excludes zero, else unclear."""
+    def labels(self) -> list[str]:
+        """Style of each person: hunter or busybody if the interval of the score excludes zero, else unclear.
+
+        All are unclear if the interval of the reliability includes zero.
+        """
+        if not self._is_reliable:
+            return ["unclear"] * len(self)
         return [
             "hunter" if low > 0 else "busybody" if high < 0 else "unclear"
             for low, high in zip(self.low, self.high, strict=True)
@@ -114,18 +126,22 @@ class Styles:
 
     @property
     def answer(self) -> str:
-        """The result in one sentence."""
-        names = self.styles
-        counts = ", ".join(f"{names.count(style):,} {style}" for style in ("hunter", "busybody", "unclear"))
+        """The result in one sentence or two."""
         if np.isnan(self.reliability.value):
-            return f"Of {len(self.users):,} people: {counts}. Too few have two blocks to estimate the reliability."
-        if self.shortest is not None:
-            enough = f"it reaches {RELIABLE} at {self.shortest:,} visits"
-        elif np.isfinite(self.predicted):
-            enough = f"it does not reach {RELIABLE}, which would take about {self.predicted:,.0f} visits"
-        else:
-            enough = f"it does not reach {RELIABLE}"
-        return f"Of {len(self.users):,} people: {counts}. The reliability of the score is {self.reliability}; {enough}."
+            return f"{len(self):,} people have a score. Too few have two blocks to estimate its reliability and styles."
+        if not self._is_reliable:
+            return (
+                f"{len(self):,} people have a score. Its reliability is {self.reliability}: the interval includes "
+                "zero, so that no one is called a hunter or a busybody."
+            )
+        labels = self.labels
+        counts = ", ".join(f"{labels.count(style):,} {style}" for style in ("hunter", "busybody", "unclear"))
+        enough = (
+            f"its interval is above {RELIABLE} from {self.shortest:,} visits on"
+            if self.shortest is not None
+            else f"{RELIABLE} is expected at about {self.predicted:,.0f} visits"
+        )
+        return f"Of {len(self):,} people: {counts}. The reliability of the score is {self.reliability}; {enough}."
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one row per person: user, user columns, number of blocks, score with interval, and style."""
@@ -134,7 +150,7 @@ class Styles:
             "score": self.scores.tolist(),
             "score_low": self.low.tolist(),
             "score_high": self.high.tolist(),
-            "style": self.styles,
+            "style": self.labels,
         }
         return {"user": list(self.users), **list_user_columns(self.profile, self.users, ["user", *table]), **table}
 
@@ -179,16 +195,17 @@ class Styles:
 def curiosity_styles(profile: Profile, block: int | None = 10, *, seed: int = 0) -> Styles:
     """Estimate the position of each person between busybody (loose networks) and hunter (tight networks).
 
-    Walks are cut into blocks of visits. Clustering, global efficiency, and edge weight if there are weights or a
-    similarity, of the subgraph of each block are standardized over people and averaged.
+    Walks are cut into blocks with equal numbers of distinct nodes. Clustering, global efficiency, and edge weight if
+    there are weights from 0 to 1 or a similarity, of the subgraph of each block are standardized over people and
+    averaged.
 
     Parameters
     ----------
     profile : Profile
         Result of `profile`, for walks of two or more people.
     block : int or None
-        Number of visits of a block; the rest of a walk is left out, so that a score does not depend on the
-        length of walks. None takes whole walks, as the literature does.
+        Number of distinct nodes of a block; the rest of a walk is left out, so that a score depends neither on the
+        length of walks nor on the number of returns. None takes whole walks, as the literature does.
     seed : int
         Seed of the resampling.
 
@@ -200,34 +217,32 @@ def curiosity_styles(profile: Profile, block: int | None = 10, *, seed: int = 0)
     if not isinstance(profile, Profile):
         raise SettingError(f"profile is {quote_value(profile)}; give the result of profile(graph, walks).")
     if block is not None:
-        block = check_integer("block", block, 3, "clustering needs blocks of 3 visits or more, or None for whole walks")
+        block = check_integer("block", block, 3, "clustering needs blocks of 3 nodes or more, or None for whole walks")
     seed = check_seed(seed)
-    users, person_of_walk = profile.number_people()
+    users, person_of_walk = number_people(profile)
     blocks, walk_of = _cut_walks(profile.walks, block)
-    values = _measure_blocks(profile, blocks)
-    person = person_of_walk[walk_of]
-    scores, names = _standardize(values, person, len(users))
-    known = ~np.isnan(scores)
-    scores, person = scores[known], person[known]
+    scores, names, known = _score_blocks(profile, blocks, person_of_walk[walk_of], len(users))
+    person = person_of_walk[walk_of][known]
     order = np.argsort(person, kind="stable")
     scores, person = scores[order], person[order]
     counts = np.bincount(person, minlength=len(users))
     kept = np.flatnonzero(counts)
     means = np.bincount(person, scores, len(users))[kept] / counts[kept]
-    low, high = _resample_blocks(scores, counts[kept], seed)
-    per_block = float(block or profile.walks.lengths.mean())
+    width = _resample_blocks(scores, counts[kept], seed)
+    visits_per_block = float(np.diff(blocks.offsets)[known].mean())
     return Styles(
         profile=profile,
         users=[users[row] for row in kept],
         scores=means,
-        low=low,
-        high=high,
+        low=means - width,
+        high=means + width,
         blocks=counts[kept],
         measures=names,
         block=block,
+        visits_per_block=visits_per_block,
         left_out=[users[row] for row in np.flatnonzero(counts == 0)],
         reliability=_compute_reliability(scores, counts[kept], None, seed),
-        curve=_compute_curve(scores, counts[kept], per_block, seed),
+        curve=_compute_curve(scores, counts[kept], visits_per_block, seed),
     )
 
 
@@ -235,70 +250,73 @@ def _cut_walks(walks: Trajectories, block: int | None) -> tuple[Sequences, Int64
     """Return the blocks of all walks, and the number of the walk of each."""
     if block is None:
         return Sequences(walks.nodes, walks.offsets), np.arange(len(walks))
-    counts = walks.lengths // block
-    walk = np.repeat(np.arange(len(walks)), counts)
+    walk, begins, ends = kernels.sequences.cut_blocks(walks.nodes, walks.offsets, len(walks.names), block).T
     if not len(walk):
-        raise WalkError(
-            f"block is {block}, but the longest walk has {walks.lengths.max(initial=0)} visits; give a smaller block."
-        )
-    place = np.arange(len(walk)) - np.repeat(np.cumsum(counts) - counts, counts)
-    begins = walks.offsets[:-1][walk] + block * place
-    nodes = walks.nodes[begins[:, None] + np.arange(block)].ravel()
-    return Sequences(freeze_array(nodes), freeze_array(np.arange(len(walk) + 1) * block)), walk
+        most = np.diff(Sequences(walks.nodes, walks.offsets).find_first_visits().offsets).max(initial=0)
+        raise WalkError(f"block is {block}, but no walk visits more than {most} distinct nodes; give a smaller block.")
+    lengths = ends - begins
+    return Sequences(
+        nodes=freeze_array(walks.nodes[concatenate_ranges(begins, lengths)]),
+        offsets=freeze_array(np.concatenate([[0], np.cumsum(lengths)])),
+    ), walk
 
 
-def _measure_blocks(profile: Profile, blocks: Sequences) -> dict[str, Float64]:
-    """Compute the measures of tight networks of every block."""
+def _score_blocks(
+    profile: Profile, blocks: Sequences, person: Int64, num_people: int
+) -> tuple[Float64, tuple[str, ...], NDArray[np.bool_]]:
+    """Return the scores of the blocks that have one, the measures in it, and which blocks have one.
+
+    A score is the mean over measures of their z-scores, with means and standard deviations over the means of people.
+    A block of fewer than three nodes has none.
+    """
     graph, similarity = profile.graph, profile.similarity
     skeleton = Graph(graph.skeleton.indptr, graph.skeleton.indices)
-    weighted = graph if graph.weights is not None and similarity is None else None
+    weighted = graph if similarity is None and are_similarities(graph.weights) else None
     values = compute_measures(skeleton, blocks, TIGHTNESS, weighted=weighted)
     if similarity is not None:
         values |= measure_similarity(graph, blocks, similarity, ["edge_weight"])
-    return values
-
-
-def _standardize(values: dict[str, Float64], person: Int64, num_people: int) -> tuple[Float64, tuple[str, ...]]:
-    """Return the mean over measures of their z-scores for every block, and the measures that differ between people.
-
-    Means and standard deviations are over the means of people.
-    """
+    if "edge_weight" in values:  # a block without links is as loose as can be; left out, it would raise the score
+        values["edge_weight"] = np.nan_to_num(values["edge_weight"], nan=0.0)
+    known = ~np.isnan(np.column_stack(list(values.values()))).any(axis=1)
+    counts = np.bincount(person[known], minlength=num_people)
     standardized = {}
     for name, column in values.items():
-        known = ~np.isnan(column)
-        counts = np.bincount(person[known], minlength=num_people)
         means = np.bincount(person[known], column[known], num_people)[counts > 0] / counts[counts > 0]
         if len(means) > 1 and means.std() > 1e-12:
-            standardized[name] = (column - means.mean()) / means.std(ddof=1)
+            standardized[name] = (column[known] - means.mean()) / means.std(ddof=1)
     if not standardized:
         raise WalkError(
             "the networks of all people are equally tight, or there is only one person; a style is relative to others."
         )
-    table = np.column_stack(list(standardized.values()))
-    counts = np.count_nonzero(~np.isnan(table), axis=1)
-    with np.errstate(invalid="ignore"):
-        return np.nansum(table, axis=1) / counts, tuple(standardized)
+    return np.mean(list(standardized.values()), axis=0), tuple(standardized), known
 
 
-def _resample_blocks(scores: Float64, counts: Int64, seed: int) -> tuple[Float64, Float64]:
-    """Return 95 % intervals of means over the blocks of each person, by resampling blocks.
+def _resample_blocks(scores: Float64, counts: Int64, seed: int) -> Float64:
+    """Return half the widths of 95 % intervals of the means over the blocks of each person, by bootstrap.
 
-    Percentiles are expanded for few blocks, as percentile intervals are too narrow then (Hesterberg 2015).
+    The deviations of blocks from the mean of their person are pooled over people and resampled: the few blocks of one
+    person may be equal by chance. The interval of a person is as much wider as the standard deviation of their blocks
+    is above the pooled one.
     """
-    low, high = np.full((2, len(counts)), np.nan)
-    firsts = np.cumsum(counts) - counts
+    width = np.full(len(counts), np.nan)
+    freedom = int((counts - 1).sum())
+    person = np.repeat(np.arange(len(counts)), counts)
+    deviations = scores - (np.bincount(person, scores) / counts)[person]
+    squares = np.bincount(person, deviations**2)
+    pooled = squares.sum() / max(1, freedom)
+    if freedom < _MIN_FREEDOM or not pooled > 1e-24:
+        return width
+    with np.errstate(divide="ignore", invalid="ignore"):
+        deviations = (deviations * np.sqrt(counts / (counts - 1))[person])[(counts > 1)[person]]
+        own = np.sqrt(np.maximum(1.0, squares / (counts - 1) / pooled))
     for count in np.unique(counts[counts >= _MIN_BLOCKS]).tolist():
-        drawn = np.random.default_rng([seed, count]).integers(count, size=(NUM_RESAMPLES, count))
-        times = np.zeros((NUM_RESAMPLES, count))
-        np.add.at(times, (np.arange(NUM_RESAMPLES)[:, None], drawn), 1 / count)
-        tail = 100 * float(ndtr(-np.sqrt(count / (count - 1)) * stdtrit(count - 1, 0.975)))
-        people = np.flatnonzero(counts == count)
-        together = max(1, _TOGETHER // NUM_RESAMPLES)
-        for begin in range(0, len(people), together):
-            part = people[begin : begin + together]
-            own = scores[firsts[part][:, None] + np.arange(count)]
-            low[part], high[part] = np.percentile(own @ times.T, (tail, 100 - tail), axis=1)
-    return low, high
+        rng = np.random.default_rng([seed, count])
+        together = max(1, _TOGETHER // count)
+        sizes = np.diff([*range(0, NUM_RESAMPLES, together), NUM_RESAMPLES])
+        errors = [rng.choice(deviations, size=(int(size), count)).mean(axis=1) for size in sizes]
+        people = counts == count
+        width[people] = np.percentile(np.abs(np.concatenate(errors)), 95) * own[people]
+    return width
 
 
 def _compute_reliability(scores: Float64, counts: Int64, used: int | None, seed: int) -> Estimate:
