@@ -82,8 +82,8 @@ def _parse_sum(text: str) -> Reward:
         term = _TERM.match(rest)
         if term is None:
             raise UnknownNameError(
-                f"there is no reward {quote_value(text)}; a term is NAME or NUMBER*NAME, and terms are joined by + or "
-                f"-, as in igt+0.5*cpt; the rewards are {', '.join(REWARDS)}."
+                f"there is no reward {quote_value(text)}; the rewards are {', '.join(REWARDS)}; in a sum such as "
+                "igt+0.5*cpt, a term is NAME or NUMBER*NAME, and terms are joined by + or -."
             )
         if term[3] not in REWARDS:
             raise UnknownNameError(

@@ -165,7 +165,7 @@ def test_workers_do_not_change_weights(followers):
 
 def test_weights_need_ten_people(followers):
     two = followers.rows(slice(10))
-    with pytest.raises(cg.WalkError, match="the choices are by 2 users; .* give walks of 10 users or more"):
+    with pytest.raises(cg.WalkError, match=r"the choices are by 2 users; .* give walks of 10 users or more"):
         cg.human.hypotheses(GRAPH, two, motives=["degree"], weights=True)
 
 
