@@ -22,7 +22,7 @@ def results() -> dict:
     graph = cg.Graph.from_edges([(names[a], names[b]) for a, b in edges], nodes=names)
     walks = [cg.explore(graph, ["greedy", "random"][n % 2], "igt", names[n], 9, seed=n) for n in range(24)]
     people = cg.human.Trajectories.from_walks(
-        walks, users=[EVIL if n % 8 == 0 else f"{n % 8}" for n in range(24)], graph=graph
+        walks, users=[EVIL if n % 12 == 0 else f"{n % 12}" for n in range(24)], graph=graph
     )
     growths = cg.measure(graph, people)
     motives = cg.human.hypotheses(graph, people, motives=["uniform", "igt"], burn_in=2, weights=True)
@@ -34,7 +34,7 @@ def results() -> dict:
         "growth": growths[0],
         "growths": growths,
         "survival": growths.gap_survival(),
-        "groups": cg.compare_groups(growths, dict(zip(dict.fromkeys(growths.users), [EVIL, "b"] * 4, strict=True))),
+        "groups": cg.compare_groups(growths, dict(zip(dict.fromkeys(growths.users), [EVIL, "b"] * 6, strict=True))),
         "score": cg.correlate_growth(growths, {user: n for n, user in enumerate(dict.fromkeys(growths.users))}),
         "motives": motives,
         "weights": motives.weights,

@@ -41,7 +41,7 @@ def warm_up() -> float:
     people = Trajectories.from_walks([["music", "physics", "chemistry"]], graph=library())
     profile(library(), simulate_styles(library(), people=2, visits=12)).styles(4)
     compare_growth(library(), people, nulls=list(NULL_MODELS), steps=3, replicates=1, workers=1)
-    returning = Trajectories.from_walks([["music", "physics", "music", "physics"]] * 2, graph=library())
+    returning = Trajectories.from_walks([["music", "physics", "music", "physics"]] * 10, graph=library())
     hypotheses(library(), returning, motives=["degree"], burn_in=1, weights=True, returns=True, workers=1)
     weighted = Graph.from_edges([(0, 1, 1.0), (1, 2, 2.0), (2, 0, 0.5), (2, 3, 1.0)], directed=True)
     rate_distortion(weighted, pairs="best")

@@ -165,3 +165,8 @@ def test_cancellable_sum_has_the_same_values() -> None:
         for reward in ("igt+cpt", CancellableReward("igt+cpt", lambda: None))
     ]
     assert walks[0].rewards == walks[1].rewards
+
+
+def test_a_malformed_sum_is_explained():
+    with pytest.raises(cg.UnknownNameError, match=r"a term is NAME or NUMBER\*NAME, and terms are joined by \+ or -"):
+        as_reward("igt+-0.5*cct")

@@ -17,6 +17,7 @@ from curiograph.graph.csr import concatenate_ranges, freeze_array
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.graph.labels import IntegerLabels, Labels, ListLabels, as_labels
+from curiograph.growth.tables import sort_users
 from curiograph.human.choices.windows import Windows
 from curiograph.messages import quote_value
 from curiograph.skipped import OUTSIDE, Skipped
@@ -251,6 +252,28 @@ class Trajectories:
             sessions=freeze_array(self.sessions[which]),
         )
 
+    def sort_by_user(self) -> Trajectories:
+        """Return the same walks sorted by user, so that results do not depend on the order of the users in a log.
+
+        >>> walks = Trajectories.from_walks([["a", "b"], ["c", "a"], ["b", "c"]], users=["bob", "ann", "bob"])
+        >>> [(walks.user(number), walks.labels(number)) for walks in [walks.sort_by_user()] for number in range(3)]
+        [('ann', ['c', 'a']), ('bob', ['a', 'b']), ('bob', ['b', 'c'])]
+        """
+        names = list(self.user_names)
+        ordered = sort_users(names)
+        if ordered == names and np.all(np.diff(self.users) >= 0):
+            return self
+        number_of = {user: number for number, user in enumerate(ordered)}
+        numbers = np.array([number_of[user] for user in names], np.int64)
+        places = np.argsort(numbers)
+        walks = self.rows(np.argsort(numbers[self.users], kind="stable"))
+        return replace(
+            walks,
+            users=freeze_array(numbers[walks.users]),
+            user_names=as_labels(ordered),
+            user_columns={name: [values[place] for place in places] for name, values in self.user_columns.items()},
+        )
+
     def at_least(self, visits: int) -> Trajectories:
         """Return the walks with at least `visits` visits."""
         return self.rows(
@@ -427,6 +450,16 @@ class Trajectories:
             session_names=as_labels(texts["session_names"]) if has_sessions else None,
             user_columns=columns,
         )
+
+
+def as_trajectories(walks: Any) -> Trajectories:
+    """Return the walks of Trajectories or a Dataset, sorted by user; raise SettingError for anything else."""
+    recorded = getattr(walks, "walks", walks)  # of a Dataset
+    if not isinstance(recorded, Trajectories):
+        raise SettingError(
+            f"the walks are {quote_value(walks)}; give Trajectories, for example Trajectories.from_walks(lists)."
+        )
+    return recorded.sort_by_user()
 
 
 def count_by_user(users: NDArray[Any]) -> Int64:

@@ -106,7 +106,7 @@ class GameReturns(Experiment):
     def remarks(self) -> list[str]:
         best = next(iter(self.gains))
         return [
-            f"Median return time: {self.median_time:.0f} steps.",
+            f"Median return time: {self.median_time:g} steps.",
             f"{best} explains choices with returns best, {self.gains[best]} bits better than chance; the Levy walk "
             f"{self.gains['levy']}.",
         ]

@@ -80,13 +80,17 @@ def _parse_sum(text: str) -> Reward:
     terms: list[tuple[float, Reward]] = []
     while rest:
         term = _TERM.match(rest)
-        name = term[3] if term else text
-        if term is None or name not in REWARDS:
+        if term is None:
             raise UnknownNameError(
-                f"there is no reward {quote_value(name)}; the rewards are {', '.join(REWARDS)}, a weighted sum such as "
-                "igt+0.5*cpt, or any function of a subgraph."
+                f"there is no reward {quote_value(text)}; the rewards are {', '.join(REWARDS)}; in a sum such as "
+                "igt+0.5*cpt, a term is NAME or NUMBER*NAME, and terms are joined by + or -."
             )
-        terms.append((float(f"{term[1]}{term[2] or 1}"), REWARDS[name]))
+        if term[3] not in REWARDS:
+            raise UnknownNameError(
+                f"there is no reward {quote_value(term[3])}; the rewards are {', '.join(REWARDS)}, a weighted sum such "
+                "as igt+0.5*cpt, or any function of a subgraph."
+            )
+        terms.append((float(f"{term[1]}{term[2] or 1}"), REWARDS[term[3]]))
         rest = rest[term.end() :]
     return combine_rewards(terms)
 

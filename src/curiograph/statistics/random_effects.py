@@ -76,6 +76,18 @@ class PopulationFit:
     """People x parameters: most probable parameters given `mean` and `spread`."""
     rounds: int
     """Number of times that the draws were renewed."""
+    converged: bool
+    """Whether means and spreads hardly changed in the last round."""
+
+    @property
+    def remarks(self) -> list[str]:
+        """A sentence if means and spreads have not converged."""
+        if self.converged:
+            return []
+        return [
+            f"The means and spreads of the population have not converged after {self.rounds} rounds; do not rely on "
+            "them, or on the values of single users."
+        ]
 
     @property
     def people_low(self) -> Float64:
@@ -204,16 +216,15 @@ def fit_population(likelihood: PeopleLikelihood, start: Float64, seed: int = 0) 
     population = np.concatenate([start, np.full(size, np.log(_START_SPREAD))])
     normal = _draw_pairs(rng, likelihood.shape)
     modes = np.tile(np.asarray(start, np.float64), (len(normal), 1))
-    rounds = 0
-    while rounds < _MAX_ROUNDS:
+    rounds, converged = 0, False
+    while rounds < _MAX_ROUNDS and not converged:
         rounds += 1
         expansion = _Expansion.create(likelihood, population[:size], np.exp(population[size:]), modes, normal)
         before, (population, covariance) = population, _maximize(expansion, population)
         modes = expansion.modes
         change = np.abs(population - before) / np.sqrt(np.diagonal(covariance))
-        if change.max() < _TOLERANCE:
-            break
-    return _integrate(expansion, population, covariance, rounds, rng)
+        converged = bool(change.max() < _TOLERANCE)
+    return _integrate(expansion, population, covariance, rounds, converged, rng)
 
 
 def update_population(
@@ -253,7 +264,12 @@ def _maximize(expansion: _Expansion, start: Float64) -> tuple[Float64, Float64]:
 
 
 def _integrate(
-    expansion: _Expansion, population: Float64, covariance: Float64, rounds: int, rng: np.random.Generator
+    expansion: _Expansion,
+    population: Float64,
+    covariance: Float64,
+    rounds: int,
+    converged: bool,
+    rng: np.random.Generator,
 ) -> PopulationFit:
     """Average over mean and spread: draw them from their normal approximation, and weight the draws."""
     size = len(population) // 2
@@ -284,6 +300,7 @@ def _integrate(
         people_errors=np.sqrt(np.maximum(squares - people**2, 0.0)),
         people_modes=expansion.modes,
         rounds=rounds,
+        converged=converged,
     )
 
 

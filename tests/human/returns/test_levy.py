@@ -14,7 +14,7 @@ from curiograph import kernels
 from curiograph.human.choices.choice_sets import find_choices
 from curiograph.human.motives.catalog import as_motives
 from curiograph.human.returns.levy import collect_steps, fit_levy_walks, simulate_levy_walks
-from curiograph.human.returns.levy_choices import LevyChoices
+from curiograph.human.returns.levy_choices import LevyChoices, LevyFit
 from curiograph.human.trajectories import Trajectories
 from curiograph.rewards.registry import as_reward
 
@@ -198,7 +198,7 @@ def test_gains_of_levy_walks_match_the_definition(returning):
         weights = np.exp(-2.0 * levy.log_distances[some]) * (1 + 3.0 * choices.crossings[some])
         chance = weights[choices.chosen[row] - some.start] / weights.sum()
         assert gains[row] == pytest.approx(np.log2(chance * len(weights)))
-    fitted = levy.fit(np.arange(len(choices)))
+    fitted = levy.fit(np.arange(len(choices))).logs
     best = levy.compute_gains(levy.score(fitted)).sum()
     assert all(levy.compute_gains(levy.score(fitted + move)).sum() <= best + 1e-6 for move in ([0.1, 0], [-0.1, 0]))
 
@@ -233,3 +233,77 @@ def test_invalid_input_raises_a_single_line(returning, call, error, message):
     with pytest.raises(error, match=message) as caught:
         call(returning)
     assert "\n" not in str(caught.value)
+
+
+def test_parameters_that_are_not_identified_give_a_remark():
+    one = simulate_levy_walks(GRAPH, [1.0], [4.0], 8, seed=1)
+    with pytest.warns(UserWarning, match="do not identify the reinforcement"):
+        fit = fit_levy_walks(GRAPH, one)
+    assert fit.reinforcement.high > 100 * fit.reinforcement.low
+    assert repr(fit).startswith("LevyWalks(1 user, 7 steps;")
+    assert "do not identify the reinforcement" in repr(fit)
+    assert fit.to_dict()["remarks"] == fit.remarks
+
+
+def test_the_levy_motive_allows_for_steps_that_its_people_did_not_take():
+    """Nobody goes back without a link, so that the exponent of largest likelihood is infinite."""
+    lists = [[0, 1, 2, 3, 4], [0, 1, 4, 5], [2, 3, 4, 5], [6, 0, 1, 2], [0, 1, 2, 0, 5]] * 4
+    choices, _ = find_choices(DIRECTED, Trajectories.from_walks(lists, graph=DIRECTED), burn_in=1, returns=True)
+    levy = LevyChoices(choices)
+    assert np.any(levy.log_distances > 0)
+    assert np.all(levy.log_distances[choices.chosen] == 0)
+    fit = levy.fit(np.arange(len(choices)))
+    assert fit.converged
+    assert fit.remarks == []
+    assert np.exp(fit.logs[1]) < 20
+    far = LevyFit(logs=np.array([-10.0, 4.0]), converged=False)
+    assert [remark.split()[1] for remark in far.remarks] == ["reinforcement", "exponent", "fit"]
+
+
+def test_gradient_of_the_levy_motive_is_zero_at_the_fit(returning):
+    choices, _ = find_choices(GRAPH, returning, returns=True)
+    levy, which = LevyChoices(choices), np.arange(0, len(choices), 2)
+    logs = levy.fit(which).logs
+
+    def compute_posterior(point):
+        prior = np.sum((point - np.log([1.0, 3.0])) ** 2) / (2 * 2.0**2)
+        return np.log(2) * levy.compute_gains(levy.score(point))[which].sum() - prior
+
+    for axis in np.eye(2):
+        change = compute_posterior(logs + 1e-4 * axis) - compute_posterior(logs - 1e-4 * axis)
+        assert change / 2e-4 == pytest.approx(0, abs=0.05)
+
+
+def test_results_do_not_depend_on_the_order_of_users(returning):
+    rng = np.random.default_rng(0)
+    lists = [returning.labels(number) for number in range(len(returning))]
+    names = [f"u{number // 2}" for number in range(len(returning))]
+    column = {"group": {name: name[-1] for name in names}}
+    straight = Trajectories.from_walks(lists, users=names, graph=GRAPH, user_columns=column)
+    order = rng.permutation(12)
+    mixed = [2 * user + walk for user in order for walk in (0, 1)]
+    shuffled = Trajectories.from_walks(
+        [lists[number] for number in mixed], users=[names[number] for number in mixed], user_columns=column
+    )
+    assert fit_levy_walks(GRAPH, straight).to_dict() == fit_levy_walks(GRAPH, shuffled).to_dict()
+    assert cg.human.measure_returns(straight).to_dict() == cg.human.measure_returns(shuffled).to_dict()
+    options = {"motives": ["degree", "markov"], "returns": True}
+    one, two = (cg.human.hypotheses(GRAPH, walks, **options).to_dict() for walks in (straight, shuffled))
+    assert json.dumps(one) == json.dumps(two)
+
+
+def test_datasets_are_walks_and_lenient_reading_drops_unknown_nodes(tmp_path):
+    file = tmp_path / "log.csv"
+    rows = [f"u{user},{user + step % 3},{step}" for user in range(4) for step in range(9)]
+    file.write_text("\n".join(["user,item,time", *rows, "u3,nowhere,9"]) + "\n")
+    data = cg.human.read_trajectories(file, graph=GRAPH, lenient=True)
+    assert data.skipped.reasons == {"outside the graph": 1}
+    assert fit_levy_walks(GRAPH, data).user_steps.tolist() == [8] * 4
+    assert cg.human.measure_returns(data).user_steps.tolist() == [8] * 4
+    assert cg.human.hypotheses(GRAPH, data, motives=["degree"], burn_in=1, returns=True).users == [
+        "u0",
+        "u1",
+        "u2",
+        "u3",
+    ]
+    assert "nowhere" in list(cg.human.read_trajectories(file, graph=GRAPH).walks.names)

@@ -64,6 +64,12 @@ def test_results_are_tables_documents_and_figures():
     assert json.loads(json.dumps(found.to_dict()))["returns"] == 3
 
 
+def test_median_of_an_even_number_of_returns():
+    walks = Trajectories.from_walks([["a", "b", "a", "c", "d", "e", "c"]])  # after 2 and 3 steps
+    assert cg.human.measure_returns(walks).median_time == 2.5
+    assert repr(cg.human.measure_returns(walks)) == "Returns(2 of 6 steps by 1 user)"
+
+
 def test_walks_without_returns():
     found = cg.human.measure_returns(Trajectories.from_walks([["a", "b", "c"]] * 3))
     assert found.share == cg.human.measure_returns(Trajectories.from_walks([["a", "b"]] * 3)).share

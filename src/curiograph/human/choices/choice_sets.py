@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from curiograph import kernels
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, UnknownNodeError
+from curiograph.errors import UnknownNodeError
 from curiograph.exploration.mdp import Candidates, Exploration, Streams
 from curiograph.graph.batch import GraphBatch
 from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.human.choices.metrics import ChoiceRanks, find_chosen
 from curiograph.human.choices.windows import Windows
-from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
+from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.recommendation.ranker import find_candidates
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.validation import check_integer
@@ -318,12 +317,12 @@ def count_crossings(
 
 
 def align_walks(graph: Graph, walks: Any) -> Trajectories:
-    """Express walks as positions on `graph`; raise UnknownNodeError if it lacks a visited node."""
+    """Return the walks of Trajectories or a Dataset as positions on `graph`, sorted by user.
+
+    Raise UnknownNodeError if the graph lacks a visited node.
+    """
     require_edges(as_graph(graph))
-    if not isinstance(walks, Trajectories):
-        raise SettingError(
-            f"the walks are {quote_value(walks)}; give Trajectories, for example Trajectories.from_walks(lists)."
-        )
+    walks = as_trajectories(walks)
     if walks.names is graph.names:
         return walks
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,13 +14,14 @@ from curiograph.errors import SettingError, WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph
 from curiograph.graph.similarity import Similarity
-from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, find_choices
+from curiograph.human.choices.choice_sets import DEFAULT_MEMORY, ChoiceSet, align_walks, find_choices
 from curiograph.human.choices.metrics import ChoiceRanks
+from curiograph.human.data.dataset import Dataset
 from curiograph.human.motives.catalog import MOTIVES, Motive, as_motives
 from curiograph.human.motives.likelihood import fit_p_g, log_likelihood
 from curiograph.human.motives.logit import compute_features
 from curiograph.human.motives.results import MotiveFit, Motives, find_best_motives
-from curiograph.human.motives.weights import estimate_weights
+from curiograph.human.motives.weights import MIN_PEOPLE, estimate_weights
 from curiograph.human.returns.levy_choices import LevyChoices, LevyScores
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
@@ -36,7 +38,7 @@ _RANK_FIELDS = ("above", "tied", "count")
 
 def hypotheses(
     graph: Graph,
-    walks: Trajectories,
+    walks: Trajectories | Dataset,
     *,
     motives: Sequence[str] = tuple(MOTIVES),
     agents: Sequence[AgentLike] = (),
@@ -65,7 +67,7 @@ def hypotheses(
     ----------
     graph : Graph
         Graph on which people walked.
-    walks : Trajectories
+    walks : Trajectories or Dataset
         Walks on the graph. Only steps along a link to an unvisited node count as choices, unless `returns`.
     motives : sequence of str
         Names of motives: uniform, degree, pagerank, igt, cpt, cct, markov.
@@ -85,7 +87,8 @@ def hypotheses(
     min_choices : int
         Minimum number of choices of a user who has a best motive.
     weights : bool
-        Estimate also weights over all motives at once, in the population and for every user (`found.weights`).
+        Estimate also weights over all motives at once, in the population and for every user (`found.weights`). Needs
+        choices of 10 users or more.
     returns : bool
         Count steps to visited nodes as choices too: the candidates are all out-neighbors of the last node and the node
         before it. An edge-reinforced Levy walk is compared with the motives, under the name levy.
@@ -123,6 +126,7 @@ def hypotheses(
         similarity.check_graph(graph)
     if returns and any(motive.name == LEVY for motive in compared):
         raise SettingError(f"two motives are called {LEVY!r}; give the agent another name.")
+    walks = align_walks(graph, walks)
     choices, left_out = find_choices(graph, walks, burn_in, memory, returns)
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     if len(choices) == 0:
@@ -135,15 +139,22 @@ def hypotheses(
             "all choices are by 1 user; motives are fitted and tested on different users, so give walks of 2 users or "
             "more."
         )
+    if weights and len(users) < MIN_PEOPLE:
+        raise WalkError(
+            f"the choices are by {len(users)} users; weights vary between users, so give walks of {MIN_PEOPLE} users "
+            "or more, or leave weights out."
+        )
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
     fold_of = fold_of_user[user_of]
     names = [motive.name for motive in compared]
     scored = score_folds(compared, choices, fold_of, weights, used_engine, progress)
     p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of, scored)
+    remarks: list[str] = []
     if returns:
         progress("fitting Levy walks")
         levy = LevyChoices(choices).score_folds(fold_of)
         gains_of_levy, percentiles_of_levy = LevyScores.combine(levy, fold_of)
+        remarks = list(dict.fromkeys(remark for each in levy.values() for remark in each.fit.remarks))
         names.append(LEVY)
         p_g = np.vstack([p_g, np.full(p_g.shape[1], np.nan)])
         choice_gains = np.column_stack([choice_gains, gains_of_levy])
@@ -193,6 +204,8 @@ def hypotheses(
             seed=seed,
             progress=progress,
         )
+    for remark in [*remarks, *([] if found_weights is None else found_weights.remarks)]:
+        warnings.warn(remark, stacklevel=2)
     return Motives(
         fits=fits,
         choices=len(choices),
@@ -206,6 +219,7 @@ def hypotheses(
         user_columns=user_columns,
         skipped=walks.skipped,
         weights=found_weights,
+        remarks=remarks,
     )
 
 

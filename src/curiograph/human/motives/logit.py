@@ -101,6 +101,12 @@ class ChoiceLogit(PeopleLikelihood):
         return values
 
     def expand(self, parameters: Float64) -> tuple[Float64, Float64, Float64]:
+        """Return the log-likelihood of the choices of each person, its gradient and its information.
+
+        `parameters` are weights, people x features. The gradient (people x features) is the sum over choices of the
+        features of the chosen candidate minus their mean under the model; the information (people x features x
+        features) is the sum of their covariances under the model.
+        """
         value, gradient, information = kernels.choice_logit.expand_log_likelihoods(
             *self._arrays, np.ascontiguousarray(parameters)
         )

@@ -91,6 +91,8 @@ class MotiveWeights(Mapping[str, MotiveWeight]):
     """Users x motives: upper bounds of the 95 % intervals of `people`."""
     user_columns: Mapping[str, Sequence[Any]]
     """Values of further columns of the log by the name of the column, one value per user of `users`."""
+    remarks: list[str]
+    """A sentence if the means and spreads of the population have not converged."""
 
     def __getitem__(self, name: str) -> MotiveWeight:
         return self.motives[name]
@@ -110,15 +112,19 @@ class MotiveWeights(Mapping[str, MotiveWeight]):
     def answer(self) -> str:
         """The result in a few sentences."""
         most = max(self.values(), key=lambda weight: weight.adds.value)
-        sentences = [f"All motives together explain choices {self.gain} bits better than chance."]
+        sentences = [f"All motives together explain choices {_compare_bits(self.gain)} than chance."]
         if len(self) > 1:
             clearly = "" if most.adds.low > 0 else ", not clearly above 0"
             sentences.append(f"Given the others, {most.name} adds most, {most.adds} bits{clearly}.")
-        sentences.append(f"Weights of the person add {self.personal} bits.")
+        if self.personal.value < 0:
+            compared = _compare_bits(self.personal)
+            sentences.append(f"Weights of the person explain choices {compared} than weights that all people share.")
+        else:
+            sentences.append(f"Weights of the person add {self.personal} bits.")
         if self.collinear:
             named = " and ".join(self.collinear)
             sentences.append(f"Do not interpret the weights of {named} one by one: the motives are nearly collinear.")
-        return " ".join(sentences)
+        return " ".join([*sentences, *self.remarks])
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one entry per motive and quantity; bounds of intervals are called `mean_low`, `mean_high` etc."""
@@ -169,6 +175,7 @@ class MotiveWeights(Mapping[str, MotiveWeight]):
             "personal": asdict(self.personal),
             "left_out": self.left_out,
             "collinear": self.collinear,
+            "remarks": self.remarks,
             "motives": [{**asdict(weight), "collinear": weight.collinear} for weight in self.values()],
             "per_user": [dict(zip(by_user, row, strict=True)) for row in zip(*by_user.values(), strict=True)],
         }
@@ -188,6 +195,17 @@ class MotiveWeights(Mapping[str, MotiveWeight]):
     def plot(self) -> Figure:
         """Plot the weights of the population and of every person, and what each motive adds to the others."""
         return plot_weights(self.motives, self.people)
+
+
+def _compare_bits(bits: Estimate) -> str:
+    """Return a difference with its interval, as a positive number of bits that is better or worse.
+
+    >>> _compare_bits(Estimate(-0.1, -0.3, 0.2))
+    '0.1 (-0.2 to 0.3) bits worse'
+    """
+    if bits.value < 0:
+        return f"{Estimate(value=-bits.value, low=-bits.high, high=-bits.low)} bits worse"
+    return f"{bits} bits better"
 
 
 def plot_weights(motives: Mapping[str, MotiveWeight], people: Float64) -> Figure:

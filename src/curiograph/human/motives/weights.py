@@ -17,6 +17,9 @@ from curiograph.progress import Progress, no_progress
 from curiograph.statistics.bootstrap import estimate_means, sum_by_user
 from curiograph.statistics.random_effects import find_modes, fit_population, update_population
 
+MIN_PEOPLE = 10
+"""Minimum number of people whose weights are estimated."""
+_NO_BITS = 1e-9  # bits of a person that are zero up to rounding
 _NO_SCALE = 1e-9  # smallest standard deviation of a motive whose scores differ between the candidates
 _PAIRS_OF_DRAWS = 8  # of the weights of a person, over which the probability of a choice is averaged
 _MIN_EIGENVALUE = 1e-12  # of the correlations of motives; smaller ones are zero up to rounding
@@ -98,9 +101,8 @@ def estimate_weights(
     sums = sum_by_user(held_out, people)
     size = len(kept)
     personal, together, alone, without = sums[:, :1], sums[:, 1:2], sums[:, 2 : 2 + size], sums[:, 2 + size :]
-    estimates = estimate_means(
-        np.column_stack([together, personal - together, alone, together - without]), counts, seed
-    )
+    bits = np.column_stack([together, personal - together, alone, together - without])
+    estimates = estimate_means(np.where(np.abs(bits) < _NO_BITS, 0.0, bits), counts, seed)
     inflations = _compute_inflations(data.features)
     variances = population.people.var(axis=0)
     noise = np.mean(population.people_errors**2, axis=0)
@@ -129,6 +131,7 @@ def estimate_weights(
         people_low=population.people_low,
         people_high=population.people_high,
         user_columns=dict(user_columns),
+        remarks=population.remarks,
     )
 
 
@@ -137,7 +140,7 @@ def _test_weights(
 ) -> Float64:
     """Return the log-probability of each choice of the test people under several models.
 
-    Columns: weights of the person given the other half of its choices, averaged over their uncertainty; weights that
+    Columns: weights of the person given the other half of their choices, averaged over their uncertainty; weights that
     all training people share; the same with each motive alone; the same without each motive.
     """
     people, size = test.shape

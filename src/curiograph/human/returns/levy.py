@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -14,6 +15,7 @@ from curiograph.arrays import Float64, Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.human.choices.choice_sets import align_walks
+from curiograph.human.data.dataset import Dataset
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
@@ -27,8 +29,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DEFAULT_MAX_DISTANCE = 5
-"""Distance at which all nodes are that are farther away, or cannot be reached."""
-_START = np.log([1.0, 3.0])  # reinforcement and exponent
+"""Cap on distances; unreachable nodes count as this far."""
+START_LOGS = np.log([1.0, 3.0])
+"""Logarithms of a typical reinforcement and exponent, from which they are fitted."""
+_MAX_RATIO = 100.0  # of the bounds of an interval of an identified parameter
 _DIFFERENCE = 1e-3  # of the logarithms of the parameters, for derivatives
 
 
@@ -42,13 +46,13 @@ class LevySteps(PeopleLikelihood):
     """
 
     distances: Int64
-    """Distance of each step along links."""
+    """d(u, v) of each step from u to v."""
     crossings: Float64
-    """Number of times that the person crossed the edge of the step before."""
+    """n of each step from u to v: number of times that the person went from u to v or from v to u before."""
     nodes: Float64
-    """Steps x distances from 1: number of nodes at this distance."""
+    """Steps x distances: column d - 1 holds the number of nodes at distance d from u, the node the step starts from."""
     crossed: Float64
-    """Steps x distances from 1: earlier crossings of edges from the node of the step to nodes at this distance."""
+    """Steps x distances: column d - 1 holds the sum of n over the nodes at distance d from u."""
     bounds: Int64
     """Bounds of the people in the steps."""
 
@@ -58,30 +62,32 @@ class LevySteps(PeopleLikelihood):
 
     def evaluate(self, points: Float64) -> Float64:
         person = np.repeat(np.arange(len(self.bounds) - 1), np.diff(self.bounds))
-        logs = np.log(np.arange(1.0, self.nodes.shape[1] + 1))
-        near = logs[np.argmax(self.nodes > 0, axis=1)]  # of the nearest nodes; relative to it nothing underflows
-        own = logs[self.distances - 1] - near
-        away = logs - near[:, None]
+        log_distances = np.log(np.arange(1.0, self.nodes.shape[1] + 1))
+        log_nearest = log_distances[np.argmax(self.nodes > 0, axis=1)]  # relative to it nothing underflows
+        log_step_distance = log_distances[self.distances - 1] - log_nearest
+        log_node_distance = log_distances - log_nearest[:, None]
         values = np.empty(points.shape[:2])
         for number in range(points.shape[1]):
             reinforcement, exponent = np.exp(np.clip(points[:, number], -30.0, 10.0)).T
-            rho = reinforcement[person]
-            decays = np.exp(np.minimum(-exponent[person, None] * away, 0.0))
+            rho, mu = reinforcement[person], exponent[person]
+            decays = np.exp(np.minimum(-mu[:, None] * log_node_distance, 0.0))
             totals = np.einsum("sl,sl->s", self.nodes + rho[:, None] * self.crossed, decays)
-            heights = np.log1p(rho * self.crossings) - exponent[person] * own - np.log(totals)
-            values[:, number] = np.bincount(person, heights, len(values))
+            log_probabilities = np.log1p(rho * self.crossings) - mu * log_step_distance - np.log(totals)
+            values[:, number] = np.bincount(person, log_probabilities, len(values))
         return values
 
     def expand(self, parameters: Float64) -> tuple[Float64, Float64, Float64]:
-        steps = _DIFFERENCE * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]])
-        at, right, left, up, down, both, neither = self.evaluate(parameters[:, None, :] + steps).T
-        gradient = np.column_stack([right - left, up - down]) / (2 * _DIFFERENCE)
-        information = np.empty((len(at), 2, 2))
-        information[:, 0, 0] = 2 * at - right - left
-        information[:, 1, 1] = 2 * at - up - down
-        information[:, 0, 1] = information[:, 1, 0] = (right + left + up + down - both - neither - 2 * at) / 2
+        """Return log-likelihood, gradient and information of each person, by differences in log rho and log mu."""
+        moves = _DIFFERENCE * np.array([[0, 0], [1, 0], [-1, 0], [0, 1], [0, -1], [1, 1], [-1, -1]])
+        here, rho_up, rho_down, mu_up, mu_down, both_up, both_down = self.evaluate(parameters[:, None, :] + moves).T
+        gradient = np.column_stack([rho_up - rho_down, mu_up - mu_down]) / (2 * _DIFFERENCE)
+        information = np.empty((len(here), 2, 2))
+        information[:, 0, 0] = 2 * here - rho_up - rho_down
+        information[:, 1, 1] = 2 * here - mu_up - mu_down
+        mixed = (rho_up + rho_down + mu_up + mu_down - both_up - both_down - 2 * here) / 2
+        information[:, 0, 1] = information[:, 1, 0] = mixed
         values, vectors = np.linalg.eigh(information / _DIFFERENCE**2)
-        return at, gradient, np.einsum("imn,in,ikn->imk", vectors, np.maximum(values, 0.0), vectors)
+        return here, gradient, np.einsum("imn,in,ikn->imk", vectors, np.maximum(values, 0.0), vectors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +112,7 @@ class LevyWalks:
     exponent_spread: Estimate
     """Standard deviation of the logarithm of the exponent over the population."""
     max_distance: int
-    """Distance at which all nodes are that are farther away, or cannot be reached."""
+    """Cap on distances; unreachable nodes count as this far."""
     users: list[Hashable]
     """Users with a step."""
     user_steps: Int64
@@ -117,6 +123,8 @@ class LevyWalks:
     """Exponent of each user, shrunk toward the population, with its 95 % interval."""
     user_columns: Mapping[str, Sequence[Any]]
     """Values of further columns of the log by the name of the column, one value per user of `users`."""
+    remarks: list[str]
+    """Sentences about parameters that the steps do not identify, or whose estimation has not converged."""
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one entry per user and quantity; bounds of 95 % intervals are called `exponent_low` etc."""
@@ -145,6 +153,7 @@ class LevyWalks:
             "steps": int(self.user_steps.sum()),
             "max_distance": self.max_distance,
             **{name: asdict(getattr(self, name)) for name in names},
+            "remarks": self.remarks,
             "per_user": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         }
 
@@ -165,38 +174,40 @@ class LevyWalks:
         return figure
 
     def __repr__(self) -> str:
-        size = f"{len(self.users):,} users, {int(self.user_steps.sum()):,} steps"
-        return f"LevyWalks({size}; reinforcement {self.reinforcement}, exponent {self.exponent})"
+        users = f"{len(self.users):,} user{'' if len(self.users) == 1 else 's'}"
+        steps = f"{int(self.user_steps.sum()):,} steps"
+        shown = [f"{name} {getattr(self, name)}" for name in ("reinforcement", "exponent")]
+        return " ".join([f"LevyWalks({users}, {steps}; {', '.join(shown)})", *self.remarks])
 
     def _repr_html_(self) -> str:
         return render_result(repr(self), self.columns())
 
 
 def fit_levy_walks(
-    graph: Graph, walks: Trajectories, *, max_distance: int = DEFAULT_MAX_DISTANCE, seed: int = 0
+    graph: Graph, walks: Trajectories | Dataset, *, max_distance: int = DEFAULT_MAX_DISTANCE, seed: int = 0
 ) -> LevyWalks:
     """Fit an edge-reinforced Levy walk to the steps of every person.
 
     From node u, a person goes to node v with a probability proportional to d(u, v)^-exponent (1 + reinforcement n). d
     is the number of links of the shortest path, and n the number of times that this person went from u to v or from v
-    to u before, in any of its walks. The parameters of people are log-normally distributed over the population.
+    to u before, in any of their walks. The parameters of people are log-normally distributed over the population.
 
     Parameters
     ----------
     graph : Graph
         Graph on which people walked. Steps need not follow links.
-    walks : Trajectories
+    walks : Trajectories or Dataset
         Walks on the graph, with all returns.
     max_distance : int
-        Distance of all nodes that are that far away or farther, or cannot be reached. Distances are searched up to it
-        from every visited node.
+        Cap on distances; unreachable nodes count as this far. Distances are searched up to it from every visited node.
     seed : int
         Seed of the draws behind the intervals.
 
     Returns
     -------
     LevyWalks
-        Reinforcement and exponent of the population and of every person, with 95 % intervals.
+        Reinforcement and exponent of the population and of every person, with 95 % intervals. A warning, and an entry
+        of `remarks`, says if an interval of the population spans more than two orders of magnitude.
 
     Examples
     --------
@@ -211,7 +222,7 @@ def fit_levy_walks(
     users, steps = collect_steps(graph, walks, max_distance)
     if len(users) == 0:
         raise WalkError("the walks have no step; give walks of 2 nodes or more.")
-    fit = fit_population(steps, _START, check_seed(seed))
+    fit = fit_population(steps, START_LOGS, check_seed(seed))
 
     def list_people(column: int) -> list[Estimate]:
         bounds = np.exp(np.stack([fit.people, fit.people_low, fit.people_high])[:, :, column])
@@ -220,9 +231,19 @@ def fit_levy_walks(
     def transform(estimate: Estimate) -> Estimate:
         return Estimate(*np.exp([estimate.value, estimate.low, estimate.high]).tolist())
 
+    reinforcement, exponent = (transform(mean) for mean in fit.mean)
+    remarks = fit.remarks
+    for name, estimate in (("reinforcement", reinforcement), ("exponent", exponent)):
+        if estimate.high > _MAX_RATIO * estimate.low:
+            remarks.append(
+                f"The steps do not identify the {name}: its interval, {estimate.low:.2g} to {estimate.high:.2g}, spans "
+                "more than two orders of magnitude."
+            )
+    for remark in remarks:
+        warnings.warn(remark, stacklevel=2)
     return LevyWalks(
-        reinforcement=transform(fit.mean[0]),
-        exponent=transform(fit.mean[1]),
+        reinforcement=reinforcement,
+        exponent=exponent,
         reinforcement_spread=fit.spread[0],
         exponent_spread=fit.spread[1],
         max_distance=max_distance,
@@ -231,6 +252,7 @@ def fit_levy_walks(
         user_reinforcement=list_people(0),
         user_exponent=list_people(1),
         user_columns={name: [values[int(user)] for user in users] for name, values in walks.user_columns.items()},
+        remarks=remarks,
     )
 
 
@@ -299,7 +321,7 @@ def simulate_levy_walks(
     steps : int
         Number of nodes of each walk.
     max_distance : int
-        Distance of all nodes that are that far away or farther, or cannot be reached.
+        Cap on distances; unreachable nodes count as this far.
     seed : int
         Random seed.
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, WalkError
-from curiograph.human.trajectories import Trajectories
-from curiograph.messages import quote_value
+from curiograph.errors import WalkError
+from curiograph.human.data.dataset import Dataset
+from curiograph.human.trajectories import Trajectories, as_trajectories
 from curiograph.notebook import render_result
 from curiograph.optional import import_optional
 from curiograph.statistics.bootstrap import INTERVAL_PERCENTILES, Estimate, estimate_means, make_columns, resample_means
@@ -40,15 +40,16 @@ class Returns:
     """
 
     share: Estimate
-    """Share of steps that return to a node of the walk."""
+    """Share of all steps that are returns: steps to a node that the same walk visited before."""
     back: Estimate
-    """Share of steps that go back at once, from a to b to a."""
+    """Share of all steps that return to the node before the last one, as the second step of a, b, a."""
     return_times: Int64
     """Number of returns by the number of steps since the last visit of the node; index 2 holds those that go back."""
     distinct: list[Estimate]
-    """Mean number of distinct nodes after 1, 2, ... visits, over walks with that many visits."""
+    """Entry t - 1 is the mean number of distinct nodes after t visits, over walks with t visits or more."""
     returning: list[Estimate]
-    """Share of walks whose first, second, ... visit is a return, among walks with that many visits."""
+    """Recurrence curve: entry t - 1 is the share of walks whose visit number t is a return, among walks with t visits
+    or more."""
     walks: Int64
     """Number of walks with 1, 2, ... visits or more."""
     users: list[Hashable]
@@ -71,7 +72,7 @@ class Returns:
         """Median number of steps between a return and the last visit of the node; NaN without returns."""
         if self.return_times.sum() == 0:
             return float("nan")
-        return float(np.searchsorted(np.cumsum(self.return_times), self.return_times.sum() / 2))
+        return float(np.median(np.repeat(np.arange(len(self.return_times)), self.return_times)))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one entry per number of visits: number of walks, mean distinct nodes, and share of returns."""
@@ -148,7 +149,8 @@ class Returns:
 
     def __repr__(self) -> str:
         steps, returns = int(self.user_steps.sum()), int(self.user_returns.sum())
-        return f"Returns({returns:,} of {steps:,} steps by {len(self.users):,} users)"
+        users = f"{len(self.users):,} user{'' if len(self.users) == 1 else 's'}"
+        return f"Returns({returns:,} of {steps:,} steps by {users})"
 
     def _repr_html_(self) -> str:
         return render_result(
@@ -156,7 +158,7 @@ class Returns:
         )
 
 
-def measure_returns(walks: Trajectories, *, seed: int = 0) -> Returns:
+def measure_returns(walks: Trajectories | Dataset, *, seed: int = 0) -> Returns:
     """Measure how often walks return to nodes, after how many steps, and how many distinct nodes they visit.
 
     A return is a visit of a node that the same walk visited before; the return time is the number of steps since the
@@ -164,7 +166,7 @@ def measure_returns(walks: Trajectories, *, seed: int = 0) -> Returns:
 
     Parameters
     ----------
-    walks : Trajectories
+    walks : Trajectories or Dataset
         Walks with all visits; see `back_clicks` of `load_dataset` for Wikispeedia.
     seed : int
         Seed of the confidence intervals, which resample users.
@@ -180,12 +182,8 @@ def measure_returns(walks: Trajectories, *, seed: int = 0) -> Returns:
     >>> measure_returns(walks).per_user()["share"].tolist()
     [0.5, 0.0]
     """
-    if not isinstance(walks, Trajectories):
-        raise SettingError(
-            f"the walks are {quote_value(walks)}; give Trajectories, for example Trajectories.from_walks(lists)."
-        )
     check_seed(seed)
-    walks = walks.at_least(2)
+    walks = as_trajectories(walks).at_least(2)
     if len(walks) == 0:
         raise WalkError("no walk has a step; give walks of 2 visits or more.")
     users, user_of_walk = np.unique(walks.users, return_inverse=True)
