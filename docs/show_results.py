@@ -259,17 +259,18 @@ def format_table2(run: dict[str, Any]) -> list[str]:
     """Format Table 2: r of each theory with its interval, and the value of the paper in parentheses."""
     theories = ("igt", "cpt", "igt+cpt")
     lines = [
-        f"| dataset | PageRank | {' | '.join(theories)} | memory | best count-based baseline "
+        f"| dataset | graph | PageRank | {' | '.join(theories)} | memory | best count-based baseline "
         "| effect of adding curiosity to all other components |",
-        "|---|---:|---:|---:|---:|---:|---|---|",
+        "|---|---|---:|---:|---:|---:|---:|---|---|",
     ]
     for found in run["predictions"]:
         rows = {row["method"]: row for row in found["methods"] if row["candidates"] == "last"}
+        kind = "own links" if found["name"] == "wikispeedia" else found["recipe"]["keep"]
         cells = [f"{_format_r(rows[name])} ({run['paper'][found['name']][name][0]:+.1%})" for name in theories]
         counting = [rows[name] for name in ("popularity", "markov", "item-knn", "rp3beta")]
         best, added = max(counting, key=lambda row: row["percentile"]), found["curiosity_adds"]["last"]
         lines.append(
-            f"| {found['name']} | {rows['pagerank']['percentile']:.3f} | {' | '.join(cells)} "
+            f"| {found['name']} | {kind} | {rows['pagerank']['percentile']:.3f} | {' | '.join(cells)} "
             f"| {_format_r(rows['memory'])} | {best['method']} {best['percentile']:.3f} "
             f"| {added['value']:+.4f} ({added['low']:+.4f} to {added['high']:+.4f}) |"
         )
