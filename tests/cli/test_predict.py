@@ -47,6 +47,17 @@ def test_table_of_events(run, tmp_path):
     assert (tmp_path / "p.png").stat().st_size > 10_000
 
 
+def test_the_graph_of_a_dense_core_stays_available(run, movielens):
+    arguments = ("predict", "movielens", "--from", movielens, *FAST, "--json", "--item-graph", "highest")
+    document = json.loads(run(*arguments, "--item-users", "5", "--user-items", "10").out)
+    assert document["recipe"]["keep"] == "highest"
+    assert document["recipe"]["mean_degree"] == 16
+    ran = run(*arguments, "--item-users", "1000")
+    assert ran.code == 2
+    assert "no items are left that 1000 users visited who visited 20 of them; give a smaller item_users" in ran.err
+    assert "--item-users" in ran.err
+
+
 def test_walks_on_a_given_graph(run, tmp_path):
     data = people.walkers()
     rows = [(a, b) for a in range(60) for b in data.graph.neighbors(a) if a < b]
