@@ -83,7 +83,8 @@ scale: .venv/test-all.done
 
 # Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done
-	$(BIN)/curiograph reproduce table2 --run runs/table2 --out docs/results
+	$(BIN)/python scripts/graph_coverage.py docs/results/graph_coverage.json
+	$(BIN)/curiograph reproduce table2 --item-graph highest --item-graph knn --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce motives --out docs/results

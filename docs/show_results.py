@@ -267,17 +267,18 @@ def format_table2(run: dict[str, Any]) -> list[str]:
     """Format Table 2: r of each theory with its interval, and the value of the paper in parentheses."""
     theories = ("igt", "cpt", "igt+cpt")
     lines = [
-        f"| dataset | PageRank | {' | '.join(theories)} | memory | best count-based baseline "
+        f"| dataset | graph | PageRank | {' | '.join(theories)} | memory | best count-based baseline "
         "| effect of adding curiosity to all other components |",
-        "|---|---:|---:|---:|---:|---:|---|---|",
+        "|---|---|---:|---:|---:|---:|---:|---|---|",
     ]
     for found in run["predictions"]:
         rows = {row["method"]: row for row in found["methods"] if row["candidates"] == "last"}
+        kind = "own links" if found["name"] == "wikispeedia" else found["recipe"]["keep"]
         cells = [f"{_format_r(rows[name])} ({run['paper'][found['name']][name][0]:+.1%})" for name in theories]
         counting = [rows[name] for name in ("popularity", "markov", "item-knn", "rp3beta")]
         best, added = max(counting, key=lambda row: row["percentile"]), found["curiosity_adds"]["last"]
         lines.append(
-            f"| {found['name']} | {rows['pagerank']['percentile']:.3f} | {' | '.join(cells)} "
+            f"| {found['name']} | {kind} | {rows['pagerank']['percentile']:.3f} | {' | '.join(cells)} "
             f"| {_format_r(rows['memory'])} | {best['method']} {best['percentile']:.3f} "
             f"| {added['value']:+.4f} ({added['low']:+.4f} to {added['high']:+.4f}) |"
         )
@@ -355,11 +356,31 @@ def format_page(run: dict[str, Any]) -> list[str]:
     return lines
 
 
+def format_graph_coverage(run: dict[str, Any]) -> list[str]:
+    """Format which share of items and events each kind of item graph covers."""
+    lines = [
+        "| log | graph | items | items with 5 or more users | events | next visits along a link | mean degree "
+        "| maximum | CPU | memory |",
+        "|---|---" + "|---:" * 8 + "|",
+    ]
+    for row in run["graphs"]:
+        shares = [
+            f"{row[f'covered_{name}']:,} of {row[name]:,} ({row[f'covered_{name}'] / row[name]:.1%})"
+            for name in ("items", "supported_items", "events")
+        ]
+        cost = [f"{row['cpu_seconds']:.1f} s", f"{row['peak_bytes'] / 2**20:.0f} MiB"]
+        degrees = [f"{row['mean_degree']:.1f}", f"{row['max_degree']:,}"]
+        cells = [row["dataset"], row["kind"], *shares, f"{row['linked_share']:.1%}", *degrees, *cost]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
 TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("table1 summary", "table1", format_summary, README),
     ("table1", "table1", format_table1, DOCS / "reproduce.md"),
     ("shares", "table1", format_shares, DOCS / "reproduce.md"),
     ("table2", "table2", format_table2, DOCS / "prediction.md"),
+    ("graph coverage", "graph_coverage", format_graph_coverage, DOCS / "graphs-from-logs.md"),
     ("load", "load", format_load, DOCS / "serve.md"),
     ("page", "page", format_page, DOCS / "serve.md"),
     ("scale", "scale", format_scale, DOCS / "scale.md"),

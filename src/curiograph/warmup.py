@@ -20,6 +20,7 @@ from curiograph.graph.similarity import Similarity
 from curiograph.graph.toys import grid, library
 from curiograph.growth.measure import measure
 from curiograph.growth.persistence import measure_persistence
+from curiograph.human.data.cooccurrence import cooccurrence_graph
 from curiograph.human.motives.hypotheses import hypotheses
 from curiograph.human.null_models.compare import compare_growth
 from curiograph.human.null_models.models import NULL_MODELS
@@ -62,6 +63,7 @@ def warm_up() -> float:
         pagerank(graph, history=[labels] * 4)
         pagerank_top(graph, labels, k=2)
     recommend(library(), ["music", "physics"]).to_dict()
+    cooccurrence_graph(people, fewest=1)
     for env in (ExplorationEnv(grid(3, 3), observation="subgraph"), ExplorationVectorEnv(2, [grid(3, 3), library()])):
         env.reset(seed=0)
     with tempfile.TemporaryDirectory() as folder:

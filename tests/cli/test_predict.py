@@ -39,12 +39,23 @@ def test_folder_of_movielens_100k(run, movielens, tmp_path):
 def test_table_of_events(run, tmp_path):
     lines = [",".join(map(str, event)) for event in people.tastes()]
     (tmp_path / "log.csv").write_text("\n".join(["user,item,time", *lines]) + "\n")
-    settings = ("--mean-degree", "8", "--item-users", "3", "--burn-in", "2")
+    settings = ("--neighbors", "8", "--item-users", "3", "--burn-in", "2")
     ran = run("predict", tmp_path / "log.csv", *settings, *FAST, "--out", tmp_path / "p.png")
     assert ran.code == 0, ran.err
     assert "choices among the out-neighbors of the last node" in ran.out
     assert "igt+cpt changes percentile ranks" in ran.out
     assert (tmp_path / "p.png").stat().st_size > 10_000
+
+
+def test_the_graph_of_a_dense_core_stays_available(run, movielens):
+    arguments = ("predict", "movielens", "--from", movielens, *FAST, "--json", "--item-graph", "highest")
+    document = json.loads(run(*arguments, "--item-users", "5", "--user-items", "10").out)
+    assert document["recipe"]["keep"] == "highest"
+    assert document["recipe"]["mean_degree"] == 16
+    ran = run(*arguments, "--item-users", "1000")
+    assert ran.code == 2
+    assert "no items are left that 1000 users visited who visited 20 of them; give a smaller item_users" in ran.err
+    assert "--item-users" in ran.err
 
 
 def test_walks_on_a_given_graph(run, tmp_path):
@@ -83,7 +94,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(run, arguments, message):
 def test_bad_rows_are_reported_or_skipped(run, tmp_path):
     lines = [",".join(map(str, event)) for event in people.tastes()]
     (tmp_path / "log.csv").write_text("\n".join(["user,item,time", "u1,i1,noon", *lines]) + "\n")
-    settings = ("--mean-degree", "8", "--item-users", "3", *FAST)
+    settings = ("--neighbors", "8", "--item-users", "3", *FAST)
     ran = run("predict", tmp_path / "log.csv", *settings)
     assert ran.code == 2
     assert "line 2" in ran.err

@@ -37,7 +37,7 @@ small = Effort(splits=2, trials=3, train_steps=4, walkers=20, trained_walkers=10
 data = people.ratings(people.tastes(users=40, items=30, visits=12))
 run = Path(os.environ["CLUSTER_FOLDER"]) / "run"
 there = {"engine": "ray", "address": os.environ["CLUSTER_ADDRESS"], "run": run}
-recipe = Recipe(item_users=3, mean_degree=6)
+recipe = Recipe(item_users=3, neighbors=6)
 one, other = (predict(data, recipe=recipe, effort=small, **how) for how in ({"workers": 1}, there))
 assert one.to_dict() == other.to_dict()
 assert all(one["last"][method].tobytes() == other["last"][method].tobytes() for method in one["last"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,11 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
     engine = resolve_engine(workers=1, run=tmp_path)
     table = table2.run(settings, movielens, engine)
     text = table.to_markdown()
-    assert "| MovieLens |" in text
+    assert "| MovieLens | highest |" in text
+    both = table2.run(replace(settings, item_graphs=("highest", "knn")), movielens, engine)
+    assert both.predictions[0].to_dict() == table.predictions[0].to_dict()
+    assert "| MovieLens | knn |" in both.to_markdown()
+    both.save_plot(tmp_path / "both.png")
     assert "+7.9% ± 1.7%" in text  # the paper's
     assert "below the paper's +7.9%" in text or "at or above the paper's" in text
     table.save_plot(tmp_path / "table2.png")

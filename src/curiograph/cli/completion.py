@@ -52,6 +52,16 @@ def complete_families() -> list[str]:
     return list(FAMILIES)
 
 
+def complete_item_graphs() -> list[str]:
+    """Kinds of graphs of items."""
+    return ["knn", "highest", "nearest"]
+
+
+def complete_similarities() -> list[str]:
+    """Similarities of items."""
+    return ["cosine", "pmi", "sequence"]
+
+
 def complete_large_graphs() -> list[str]:
     """Kinds of large generated graphs."""
     from curiograph.graph.generators import LARGE_KINDS

@@ -21,6 +21,7 @@ from curiograph.cli import (
     evaluate,
     explore,
     generate,
+    graph,
     hypotheses,
     measure,
     predict,
@@ -79,6 +80,7 @@ app.add_typer(data.app, name="data")
 app.command("serve")(serve.serve)
 app.command("convert")(convert.convert)
 app.command("generate")(generate.generate)
+app.command("graph")(graph.graph)
 app.command("warmup")(warmup.warmup)
 app.command("doctor")(doctor.doctor)
 

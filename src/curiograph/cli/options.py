@@ -99,6 +99,20 @@ Keep = Annotated[
     list[str] | None,
     typer.Option("--keep", help="Column with a value per user to keep in the result, as a group; may be repeated."),
 ]
+ItemGraph = Annotated[
+    str,
+    typer.Option(
+        "--item-graph",
+        help="Links of items: knn (the nearest items of each), highest (the most similar pairs of all) or nearest.",
+        autocompletion=completion.complete_item_graphs,
+    ),
+]
+Neighbors = Annotated[
+    int | None, typer.Option(help="Number of nearest items of each item, for knn. Default: 10.", min=1)
+]
+MeanDegree = Annotated[
+    float | None, typer.Option(help="Mean degree of the item graph, for highest and nearest. Default: 16.")
+]
 SessionGap = Annotated[
     str | None,
     typer.Option(help="Start a new session after a longer gap between two events of a user: 30min, 2h, 45s, 1d."),
@@ -170,8 +184,8 @@ def _open_dataset_graph(name: str) -> Graph:
     graph = load_dataset(name).graph
     if graph is None:
         raise FileFormatError(
-            f"the dataset {name} has walks but no graph; create one with curiograph.human.cooccurrence_graph, "
-            "save it, and give its file."
+            f"the dataset {name} has walks but no graph; create one with `curiograph graph {name} --out "
+            "items.npz`, and give its file."
         )
     return graph
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -49,12 +49,22 @@ def predict(
         int | None, typer.Option(help="Number of splits into training users and test users.", min=1)
     ] = None,
     burn_in: Annotated[int | None, typer.Option(help="Number of visits before each predicted choice.", min=1)] = None,
+    keep: options.ItemGraph = "knn",
     similarity: Annotated[
-        str | None, typer.Option(help="Similarity of items, for data without a graph: cosine or pmi.")
+        str | None,
+        typer.Option(
+            help="Similarity of items, for data without a graph: cosine, pmi or sequence.",
+            autocompletion=completion.complete_similarities,
+        ),
     ] = None,
-    mean_degree: Annotated[float | None, typer.Option(help="Mean degree of the item graph.")] = None,
+    neighbors: options.Neighbors = None,
+    mean_degree: options.MeanDegree = None,
     item_users: Annotated[
-        int | None, typer.Option(help="Minimum number of users per item of the item graph.", min=1)
+        int | None,
+        typer.Option(help="Minimum number of users per item; knn attaches items with fewer by few links.", min=1),
+    ] = None,
+    user_items: Annotated[
+        int | None, typer.Option(help="Minimum number of items per user, for highest and nearest.", min=1)
     ] = None,
     igt: Annotated[
         str | None,
@@ -88,7 +98,7 @@ def predict(
     from curiograph.human.data.load import load_dataset
     from curiograph.human.prediction.predict import FULL, QUICK
     from curiograph.human.prediction.predict import predict as predict_choices
-    from curiograph.human.prediction.protocol import RECIPES, Recipe
+    from curiograph.human.prediction.protocol import get_recipe
     from curiograph.paper.table2 import tabulate_methods
     from curiograph.parallel import resolve_engine
 
@@ -106,13 +116,21 @@ def predict(
         options.check_nodes(dataset.walks, g, data, lenient)
         dataset = replace(dataset, graph=g, walks=dataset.walks.on(g))
     options.show_skipped(dataset.skipped, quiet)
-    if dataset.graph is not None and (similarity, mean_degree, item_users) != (None, None, None):
-        raise SettingError("--similarity, --mean-degree and --item-users are for data without a graph; leave them out.")
+    given = {
+        "similarity": similarity,
+        "neighbors": neighbors,
+        "mean_degree": mean_degree,
+        "item_users": item_users,
+        "user_items": user_items,
+    }
+    changes: Any = {name: value for name, value in given.items() if value is not None}
+    if dataset.graph is not None and changes:
+        names = ", ".join(f"--{name.replace('_', '-')}" for name in changes)
+        raise SettingError(f"{names}: the data have a graph, and this is for data without one; leave it out.")
     effort = QUICK if quick else FULL
     effort = effort if splits is None else replace(effort, splits=splits)
-    given = {"burn_in": burn_in, "similarity": similarity, "mean_degree": mean_degree, "item_users": item_users}
-    changes: Any = {name: value for name, value in given.items() if value is not None}
-    recipe = replace(RECIPES.get(dataset.name, Recipe()), **changes)
+    changes |= {} if burn_in is None else {"burn_in": burn_in}
+    recipe = replace(get_recipe(dataset.name, cast("Any", keep)), **changes)
     agents = None if igt is None or cpt is None else {"igt": igt, "cpt": cpt}
     with show_progress(quiet) as progress:
         prediction = predict_choices(

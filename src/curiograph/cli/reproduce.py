@@ -25,6 +25,7 @@ from curiograph.cli.output import (
     write_text,
 )
 from curiograph.errors import SettingError, UnknownNameError
+from curiograph.validation import check_choice
 
 if TYPE_CHECKING:
     from curiograph.agents.evaluate import Episodes
@@ -224,6 +225,13 @@ def table2(
     source: Source = None,
     only: Only = None,
     quick: Quick = False,
+    item_graph: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Links of items: highest, knn or nearest; may be repeated. Default: highest and knn.",
+            autocompletion=completion.complete_item_graphs,
+        ),
+    ] = None,
     splits: Annotated[
         int | None, typer.Option(help="Number of splits into training users and test users.", min=1)
     ] = None,
@@ -240,7 +248,9 @@ def table2(
     from curiograph.paper import table2 as experiment
     from curiograph.parallel import resolve_engine
 
+    kinds: Any = [check_choice("--item-graph", kind, completion.complete_item_graphs()) for kind in item_graph or ()]
     settings = _select_datasets(only, quick, seed, splits)
+    settings = replace(settings, item_graphs=tuple(kinds) or ("highest", "knn"))
     _check_output(out, run)
     backend = resolve_engine(engine, workers, address, run)
     _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from curiograph.human.choices.windows import Windows as Windows
     from curiograph.human.data.cooccurrence import cooccurrence_graph as cooccurrence_graph
     from curiograph.human.data.cooccurrence import core as core
+    from curiograph.human.data.coverage import GraphCoverage as GraphCoverage
+    from curiograph.human.data.coverage import measure_graph_coverage as measure_graph_coverage
     from curiograph.human.data.dataset import Dataset as Dataset
     from curiograph.human.data.load import load_dataset as load_dataset
     from curiograph.human.data.texts import read_texts as read_texts
@@ -46,6 +48,7 @@ _HOMES = {
     "choices.metrics": ["choice_ranks"],
     "choices.windows": ["Windows"],
     "data.cooccurrence": ["cooccurrence_graph", "core"],
+    "data.coverage": ["GraphCoverage", "measure_graph_coverage"],
     "data.dataset": ["Dataset"],
     "data.load": ["load_dataset"],
     "data.texts": ["read_texts"],

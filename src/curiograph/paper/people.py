@@ -6,8 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from curiograph.files import PathLike
+from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.data.load import load_dataset
 from curiograph.human.prediction.predict import FULL, Effort, PredictionRun, prepare_run
+from curiograph.human.prediction.protocol import get_recipe
 from curiograph.parallel import Engine
 from curiograph.progress import Progress
 
@@ -27,13 +29,24 @@ class Settings:
     """Number of splits, trials, training steps and walkers."""
     seed: int = 0
     """Seed of the splits, agents, walkers and fits."""
+    item_graphs: Sequence[Keep] = ("highest",)
+    """Kinds of item graphs, for datasets without their own links."""
 
 
 def prepare_predictions(
     settings: Settings, folder: PathLike | None, engine: Engine, progress: Progress
 ) -> Iterator[PredictionRun]:
-    """Prepare the prediction of each dataset, each in its own run folder; load all datasets first."""
+    """Prepare the prediction of each dataset and item graph, each in its own run folder; load all datasets first."""
     for dataset in [load_dataset(name, folder) for name in settings.datasets]:
-        own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / dataset.name)
-        with own_engine.connect():
-            yield prepare_run(dataset, effort=settings.effort, seed=settings.seed, engine=own_engine, progress=progress)
+        for keep in settings.item_graphs if dataset.graph is None else settings.item_graphs[:1]:
+            name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
+            own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / name)
+            with own_engine.connect():
+                yield prepare_run(
+                    dataset,
+                    recipe=get_recipe(dataset.name, keep),
+                    effort=settings.effort,
+                    seed=settings.seed,
+                    engine=own_engine,
+                    progress=progress,
+                )

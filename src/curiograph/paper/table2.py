@@ -19,6 +19,8 @@ from curiograph.statistics.bootstrap import Estimate
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+OWN_LINKS = "own links"
+"""Kind of the graph of a dataset that has links."""
 METHODS = ("igt", "cpt", "igt+cpt")
 """Methods of Table 2 of the paper."""
 NOTES = (
@@ -49,11 +51,15 @@ class Table2(Experiment):
     @property
     def table(self) -> Table:
         """Improvement r among the out-neighbors of the last node, ours and the paper's."""
-        columns = ["dataset", "PageRank", *(text for method in METHODS for text in (method, "paper")), MEMORY]
+        columns = ["dataset", "graph", "PageRank", *(text for method in METHODS for text in (method, "paper")), MEMORY]
         rows = []
         for prediction in self.predictions:
             outcome, paper = prediction["last"], TABLE2[prediction.name]
-            row = [TITLES[prediction.name], f"{outcome.mean('pagerank')['percentile']:.3f}"]
+            row = [
+                TITLES[prediction.name],
+                _get_graph_kind(prediction),
+                f"{outcome.mean('pagerank')['percentile']:.3f}",
+            ]
             for method in METHODS:
                 row += [str(outcome.improvement(method)), "{:+.1%} ± {:.1%}".format(*paper[method])]
             rows.append([*row, str(outcome.improvement(MEMORY))])
@@ -74,7 +80,8 @@ class Table2(Experiment):
             r, control = outcome.improvement("igt+cpt"), outcome.improvement(MEMORY)
             reached = "at or above" if r.value >= paper else f"{paper - r.value:.1%} below"
             sentences.append(
-                f"{TITLES[prediction.name]}: igt+cpt {r.value:+.1%}, {'clear' if r.clear else 'not clear'} of zero, "
+                f"{TITLES[prediction.name]} ({_get_graph_kind(prediction)}): igt+cpt {r.value:+.1%}, "
+                f"{'clear' if r.clear else 'not clear'} of zero, "
                 f"{reached} the paper's {paper:+.1%}; walkers without curiosity {control.value:+.1%}. In percentile "
                 f"ranks, curiosity is {_format_difference(outcome.by_curiosity)} above them, and adds "
                 f"{_format_difference(outcome.added)} to counts, PageRank and them together."
@@ -102,7 +109,12 @@ class Table2(Experiment):
         ]
         columns = ["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r"]
         for prediction in self.predictions:
-            lines += [f"## {TITLES[prediction.name]}", "", _describe_study(prediction), ""]
+            lines += [
+                f"## {TITLES[prediction.name]} ({_get_graph_kind(prediction)})",
+                "",
+                _describe_study(prediction),
+                "",
+            ]
             for outcome in prediction.outcomes.values():
                 rows = [
                     [
@@ -139,14 +151,15 @@ class Table2(Experiment):
                 marks = [TABLE2[prediction.name][method][0] for prediction in self.predictions]
                 bars.plot(x, marks, "D", color=COLORS["paper"], markersize=4, markeredgecolor="white", zorder=3)
         bars.plot([], [], "D", color=COLORS["paper"], markersize=4, label="paper")
-        bars.set_xticks(range(len(self.predictions)), [TITLES[prediction.name] for prediction in self.predictions])
+        titles = [f"{TITLES[prediction.name]}\n{_get_graph_kind(prediction)}" for prediction in self.predictions]
+        bars.set_xticks(range(len(self.predictions)), titles)
         bars.axhline(0, color="#555555", linewidth=0.8)
         bars.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
         bars.set_ylabel("r over PageRank")
         bars.legend(frameon=False, fontsize=8)
-        for ax, prediction in zip(panels, self.predictions, strict=True):
+        for ax, prediction, title in zip(panels, self.predictions, titles, strict=True):
             prediction["last"].plot_choices(ax=ax)
-            ax.set_title(TITLES[prediction.name], fontsize=10)
+            ax.set_title(title.replace("\n", ", "), fontsize=10)
         axes: Axes = bars
         return axes
 
@@ -172,10 +185,15 @@ def _format_difference(estimate: Estimate) -> str:
     return f"{estimate.value:+.4f} ({estimate.low:+.4f} to {estimate.high:+.4f}, {clear})"
 
 
+def _get_graph_kind(prediction: Prediction) -> str:
+    """Return which links the graph of a prediction has."""
+    return OWN_LINKS if prediction.name == "wikispeedia" else str(prediction.facts["recipe"]["keep"])
+
+
 def _describe_study(prediction: Prediction) -> str:
     study, recipe, effort = (prediction.facts[key] for key in ("study", "recipe", "effort"))
-    own_links = prediction.name == "wikispeedia"
-    links = "its own links" if own_links else f"{recipe['similarity']} co-occurrence among graph users"
+    kind = _get_graph_kind(prediction)
+    links = kind if kind == OWN_LINKS else f"{recipe['similarity']} co-occurrence among graph users ({kind})"
     return (
         f"{study['graph']} by {links}; {study['users']['makers']:,} graph users, {study['users']['others']:,} others; "
         f"n_burn-in {recipe['burn_in']}; {study['along_edges']:.1%} of choices follow an edge; {effort['splits']} "

@@ -123,8 +123,8 @@ def test_order_of_walks_and_user_numbers_are_irrelevant(pairs, settings, random)
 def test_only_the_given_walks_count():
     train, _ = make_clustered_walks().split(0.3, seed=1)
     alone = Trajectories.from_arrays(train.nodes, train.offsets, train.names, train.users, train.user_names)
-    assert cooccurrence_graph(train, mean_degree=4) == cooccurrence_graph(alone, mean_degree=4)
-    assert cooccurrence_graph(train, mean_degree=4) != cooccurrence_graph(make_clustered_walks(), mean_degree=4)
+    assert cooccurrence_graph(train, neighbors=4) == cooccurrence_graph(alone, neighbors=4)
+    assert cooccurrence_graph(train, neighbors=4) != cooccurrence_graph(make_clustered_walks(), neighbors=4)
 
 
 def test_block_size_does_not_change_the_graph(monkeypatch):
@@ -165,15 +165,32 @@ def test_nearest_keeps_items_outside_of_dense_groups():
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"similarity": "jaccard"}, UnknownNameError, "similarity is 'jaccard'; give cosine or pmi"),
-        ({"keep": "best"}, UnknownNameError, "keep is 'best'; give highest or nearest"),
-        ({"mean_degree": float("nan")}, SettingError, "mean_degree is nan"),
-        ({"mean_degree": 0}, SettingError, "mean_degree is 0"),
-        ({"mean_degree": "16"}, SettingError, "mean_degree is '16'"),
-        ({"mean_degree": 1e300}, SettingError, "make only .* pairs, a mean degree of .*; give a smaller mean_degree"),
+        ({"similarity": "jaccard"}, UnknownNameError, "similarity is 'jaccard'; the choices are cosine, pmi, sequence"),
+        ({"keep": "best"}, UnknownNameError, "keep is 'best'; the choices are knn, highest, nearest"),
+        ({"keep": "highest", "mean_degree": float("nan")}, SettingError, "mean_degree is nan"),
+        ({"keep": "highest", "mean_degree": 0}, SettingError, "mean_degree is 0"),
+        ({"keep": "highest", "mean_degree": "16"}, SettingError, "mean_degree is '16'"),
+        (
+            {"keep": "highest", "mean_degree": 1e300},
+            SettingError,
+            r"make only .* pairs, a mean degree of .*; give a smaller mean_degree \(--mean-degree\)",
+        ),
         ({"mean_degree": 1e9, "keep": "nearest"}, SettingError, "make only .* pairs"),
         ({"fewest": 0}, SettingError, "fewest is 0"),
-        ({"fewest": 1000}, SettingError, "the 0 items that 1000 users or more visited make only 0 pairs"),
+        ({"fewest": 1000}, SettingError, r"fewest is 1000, but the most visited of the .* items has .*\(--fewest"),
+        (
+            {"keep": "highest", "fewest": 1000},
+            SettingError,
+            "the 0 items that 1000 users or more visited make only 0 pairs",
+        ),
+        ({"mean_degree": 8}, SettingError, r"mean_degree is 8, which is for .*--neighbors.*--item-graph highest"),
+        ({"keep": "highest", "neighbors": 8}, SettingError, r"neighbors is 8, which is for .*--item-graph knn"),
+        ({"keep": "nearest", "similarity": "sequence"}, SettingError, "similarity is 'sequence', which is for"),
+        ({"neighbors": 0}, SettingError, "neighbors is 0"),
+        ({"neighbors": 2.5}, SettingError, "neighbors is 2.5"),
+        ({"shrinkage": -1}, SettingError, "shrinkage is -1"),
+        ({"half_life": 0}, SettingError, "half_life is 0"),
+        ({"max_items": 1}, SettingError, "max_items is 1"),
     ],
 )
 def test_bad_settings(settings, error, message):
@@ -210,7 +227,8 @@ def test_core_against_reference(pairs, item_users, user_items):
 @pytest.mark.parametrize("walks", [[], [["a", "b"]]])
 def test_empty_core_is_an_error(walks):
     with pytest.raises(
-        WalkError, match="the core is empty with item_users = 2 and user_items = 1; give smaller values"
+        WalkError,
+        match=r"no items are left that 2 users visited who visited 1 of them; .*--item-users.*--item-graph knn",
     ):
         core(Trajectories.from_walks(walks), item_users=2, user_items=1)
 

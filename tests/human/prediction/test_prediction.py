@@ -90,7 +90,7 @@ def test_two_workers_give_the_same_result():
 def test_trained_agents_are_kept_in_the_run_folder(tmp_path):
     data = people.ratings(people.tastes(users=40, items=30, visits=12))
     effort = replace(SMALL, splits=1, windows=40, all_windows=10)
-    recipe = make_study(data, item_users=3, mean_degree=6).recipe
+    recipe = make_study(data, item_users=3, neighbors=6).recipe
     first = prepare_run(data, recipe=recipe, effort=effort, engine=resolve_engine(workers=1, run=tmp_path))
     (folder,) = tmp_path.glob("agent-igt-*")
     shutil.rmtree(folder)  # as if it had been trained on another machine

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ def test_choices_are_unvisited_candidates(prediction_run):
 
 def test_graph_depends_on_graph_users_alone():
     data = people.ratings(people.tastes())
-    study = make_study(data, item_users=5, mean_degree=8)
+    study = make_study(data, item_users=5, neighbors=8)
     rng = np.random.default_rng(1)
     graph_users = set(study.graph_walks.users.tolist())
     walks = [
@@ -32,19 +33,22 @@ def test_graph_depends_on_graph_users_alone():
         for i, user in enumerate(data.walks.users)
     ]
     shuffled = replace(data, walks=Trajectories.from_walks(walks, users=list(data.walks.user_names)))
-    again = make_study(shuffled, item_users=5, mean_degree=8)
+    again = make_study(shuffled, item_users=5, neighbors=8)
     assert again.graph == study.graph
     assert np.array_equal(again.graph_walks.nodes, study.graph_walks.nodes)
 
 
-@given(st.integers(0, 50))
-def test_edges_join_items_that_graph_users_share(seed):
+@pytest.mark.parametrize(
+    ("settings", "fewest"), [({"neighbors": 4}, 1), ({"keep": "highest", "mean_degree": 4}, 3)], ids=["knn", "highest"]
+)
+@given(seed=st.integers(0, 50))
+def test_edges_join_items_that_graph_users_share(settings, fewest, seed):
     data = people.ratings(people.tastes(users=30, items=20, visits=10, seed=seed))
-    study = make_study(data, seed=seed, item_users=3, mean_degree=4)
+    study = make_study(data, seed=seed, item_users=3, **settings)
     sets = [set(study.graph_walks.walk(i).tolist()) for i in range(len(study.graph_walks))]
     rows = np.repeat(np.arange(study.graph.num_nodes), study.graph.degrees)
     for a, b in zip(rows.tolist(), study.graph.indices.tolist(), strict=True):
-        assert sum(a in seen and b in seen for seen in sets) >= 3
+        assert sum(a in seen and b in seen for seen in sets) >= fewest
 
 
 def test_groups_of_users_are_disjoint(prediction_run):

@@ -20,6 +20,8 @@ _WRITERS: dict[str, Callable[[Graph, PathLike], None]] = {
     ".gml": write_gml,
     **dict.fromkeys(DELIMITERS, write_edge_list),
 }
+FORMATS = tuple(_WRITERS)
+"""Extensions of the files that can be written."""
 
 
 def write_graph(graph: Graph, path: PathLike) -> None:

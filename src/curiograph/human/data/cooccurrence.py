@@ -9,74 +9,131 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from curiograph.arrays import Float64, Int64
-from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import as_labels
 from curiograph.human.data.incidence import build_incidence, keep_nearest, multiply_blocks
+from curiograph.human.data.item_neighbors import Similarity, build_knn_graph
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
-from curiograph.validation import check_integer, is_number
+from curiograph.progress import Progress, no_progress
+from curiograph.validation import check_choice, check_integer, is_number
 
-Similarity = Literal["cosine", "pmi"]
-"""Similarity of two items."""
-Keep = Literal["highest", "nearest"]
+Keep = Literal["knn", "highest", "nearest"]
 """Pairs of items that become edges."""
+DEFAULT_NEIGHBORS = 10
+DEFAULT_MEAN_DEGREE = 16.0
 
-_MIN_COMMON_USERS = 3  # of a pair of items: what one or two users share is mostly chance
+_MIN_COMMON_USERS = 3  # of a pair of items, for "highest" and "nearest": what one or two users share is mostly chance
 
 
 def cooccurrence_graph(
     walks: Trajectories,
     *,
     similarity: Similarity = "cosine",
-    mean_degree: float = 16,
+    keep: Keep = "knn",
+    neighbors: int | None = None,
+    mean_degree: float | None = None,
     fewest: int = 5,
-    keep: Keep = "highest",
+    shrinkage: float = 0.0,
+    half_life: float = 2.0,
+    max_items: int = 5000,
+    progress: Progress = no_progress,
 ) -> Graph:
     """Build an undirected, unweighted graph of items that are visited by the same users.
 
-    The most similar pairs become edges until the mean degree of all items is `mean_degree`; ties are broken by
-    position. The graph is the largest component. If the component is denser than `mean_degree`, the last pairs are
-    dropped; it is sparser if dropping pairs splits the component, or if most of the pairs are outside of it. The order
-    of visits does not matter.
+    By default every item is linked with its `neighbors` nearest items among those that `fewest` users or more visited;
+    two items are linked if one is among the nearest of the other. Items with fewer users are linked with their 3
+    nearest. An item to which none of those is similar is linked with the 3 nearest of all items, so that only items
+    are left out that no user visited together with another item. Nodes are in the order of their labels, and ties
+    go to the items that follow next in this cyclic order, so that the graph does not depend on the order of users or
+    rows, and no item gets all ties.
+
+    With `keep="highest"` or `"nearest"`, the most similar pairs become edges until the mean degree of all items is
+    `mean_degree`; ties are broken by position. The graph is the largest component. If the component is denser than
+    `mean_degree`, the last pairs are dropped; it is sparser if dropping pairs splits the component, or if most of the
+    pairs are outside of it.
 
     Parameters
     ----------
     walks : Trajectories
         The walks to count; give training walks alone.
-    similarity : {"cosine", "pmi"}
+    similarity : {"cosine", "pmi", "sequence"}
         "cosine" is n_ij / sqrt(n_i n_j), where n is the number of users who visited an item or both. "pmi" is log2(n_ij
-        U / (n_i n_j)) for U users, where only positive values count; it favors items with few visitors. There is no
-        shrinkage; instead 3 users must have visited both items of a pair.
-    mean_degree : float
-        Mean degree of the returned graph.
+        U / (n_i n_j)) for U users; it favors items with few visitors. "sequence" is the cosine with n_ij as a sum over
+        users of 2^(-(d - 1) / half_life), where d is the smallest number of visits from one item to the other in a
+        walk of the user. The order of visits does not matter for the others.
+    keep : {"knn", "highest", "nearest"}
+        "knn" is the symmetric k-nearest-neighbor graph, which covers the catalog. "highest" takes the most similar
+        pairs of all; a few dense groups may use them up and leave most items outside. "nearest" takes every item with
+        its nearest one, then with its second nearest, and so on; few items fall outside. For the last two, 3 users
+        must have visited both items of a pair, and only positive values of "pmi" count.
+    neighbors : int, optional
+        Number of nearest items of each item, for "knn". Default: 10.
+    mean_degree : float, optional
+        Mean degree of the returned graph, for "highest" and "nearest". Default: 16.
     fewest : int
-        Minimum number of users of an item. With 3 or fewer, pairs of rare items that the same users visited come first;
-        with many more, most of the catalog is left out.
-    keep : {"highest", "nearest"}
-        "highest" takes the most similar pairs of all; a few dense groups may use them up and leave most items outside.
-        "nearest" takes every item with its nearest one, then with its second nearest, and so on; few items fall
-        outside.
+        Minimum number of users of an item. With "highest" and "nearest", items with fewer users are left out.
+    shrinkage : float
+        A positive similarity of two items with n_ij common users is multiplied by n_ij / (n_ij + shrinkage), so that
+        pairs of few users come later; for "knn".
+    half_life : float
+        Number of visits after which the weight of a pair is halved, for "sequence".
+    max_items : int
+        Maximum number of items of a user; of a user with more, the ones visited last count. It bounds the work per
+        user; for "knn".
+    progress : callable
+        Progress callback.
 
     Returns
     -------
     Graph
-        The largest component, with the labels of the items.
+        The graph with the labels of the items. With "knn" it may have several components.
 
     Examples
     --------
     >>> walks = Trajectories.from_walks([["a", "b", "c"]] * 3 + [["d", "c", "rare"]] + [["c", "d"]] * 2)
-    >>> cooccurrence_graph(walks, mean_degree=2, fewest=3)
+    >>> cooccurrence_graph(walks, neighbors=2, fewest=3)
+    Graph(5 nodes, 6 edges, undirected)
+    >>> cooccurrence_graph(walks, keep="highest", mean_degree=2, fewest=3)
     Graph(4 nodes, 4 edges, undirected)
     """
-    for name, value, known in (("similarity", similarity, get_args(Similarity)), ("keep", keep, get_args(Keep))):
-        if value not in known:
-            raise UnknownNameError(f"{name} is {quote_value(value)}; give {' or '.join(known)}.")
+    check_choice("similarity", similarity, get_args(Similarity))
+    check_choice("keep", keep, get_args(Keep))
+    check_integer("fewest", fewest, 1, "give the minimum number of users of an item, 1 or more")
+    if keep == "knn":
+        if mean_degree is not None:
+            raise SettingError(
+                f"mean_degree is {quote_value(mean_degree)}, which is for the item graphs highest and nearest; give "
+                "neighbors (--neighbors) instead, or keep='highest' (--item-graph highest)."
+            )
+        neighbors = DEFAULT_NEIGHBORS if neighbors is None else neighbors
+        check_integer("neighbors", neighbors, 1, "give the number of nearest items, from 1 to 1,000", most=1000)
+        check_integer("max_items", max_items, 2, "give the maximum number of items of a user, 2 or more")
+        if not is_number(shrinkage) or not 0 <= shrinkage < np.inf:
+            raise SettingError(f"shrinkage is {quote_value(shrinkage)}; give a number of users, 0 or above.")
+        if not is_number(half_life) or not 0 < half_life <= 1000:
+            raise SettingError(
+                f"half_life is {quote_value(half_life)}; give a number of visits, above 0, at most 1,000."
+            )
+        return build_knn_graph(
+            walks, similarity, neighbors, fewest, float(shrinkage), float(half_life), max_items, progress
+        )
+    if neighbors is not None:
+        raise SettingError(
+            f"neighbors is {quote_value(neighbors)}, which is for the item graph knn; give mean_degree "
+            "(--mean-degree) instead, or keep='knn' (--item-graph knn)."
+        )
+    if similarity == "sequence":
+        raise SettingError(
+            "similarity is 'sequence', which is for the item graph knn; give cosine or pmi, or keep='knn' "
+            "(--item-graph knn)."
+        )
+    mean_degree = DEFAULT_MEAN_DEGREE if mean_degree is None else mean_degree
     if not is_number(mean_degree) or not 0 < mean_degree < np.inf:
         raise SettingError(
             f"mean_degree is {quote_value(mean_degree)}; give the wanted mean number of neighbors, above 0."
         )
-    check_integer("fewest", fewest, 1, "give the minimum number of users of an item, 1 or more")
     visits = build_incidence(walks, walks.users)
     items = np.flatnonzero(visits.sum(axis=0) >= fewest)
     num_pairs = round(mean_degree * len(items) / 2)
@@ -88,7 +145,7 @@ def cooccurrence_graph(
         raise SettingError(
             f"mean_degree is {mean_degree}, but the {len(items)} items that {fewest} users or more visited make only "
             f"{len(keys)} pairs, a mean degree of {2 * len(keys) / max(len(items), 1):.3g}; give a smaller "
-            "mean_degree, or more walks."
+            "mean_degree (--mean-degree), more walks, or keep='knn' (--item-graph knn)."
         )
     source, target = np.divmod(keys, len(items))
     while True:
@@ -140,7 +197,9 @@ def core(walks: Trajectories, item_users: int = 50, user_items: int = 10) -> Tra
         items, users = kept_items, kept_users
     if not items.any():
         raise WalkError(
-            f"the core is empty with item_users = {item_users} and user_items = {user_items}; give smaller values."
+            f"the core is empty: no items are left that {item_users} users visited who visited {user_items} of them; "
+            "give a smaller item_users (--item-users) or user_items (--user-items), or a knn graph (--item-graph knn), "
+            "which needs no core."
         )
     names = as_labels([walks.names[int(item)] for item in np.flatnonzero(items)])
     chosen = walks.rows(users[np.unique(walks.users, return_inverse=True)[1]])

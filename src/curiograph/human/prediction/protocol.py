@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,13 @@ from curiograph.arrays import Int64
 from curiograph.errors import SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
-from curiograph.human.data.cooccurrence import Keep, Similarity, cooccurrence_graph, core
+from curiograph.human.data.cooccurrence import Keep, cooccurrence_graph, core
 from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.item_neighbors import Similarity
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.skipped import Skipped
-from curiograph.validation import check_integer, is_number
+from curiograph.validation import check_choice, check_integer, is_number
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Recipe:
 
     Examples
     --------
-    >>> Recipe(burn_in=6).mean_degree
-    16
+    >>> Recipe(burn_in=6).item_users
+    5
     """
 
     burn_in: int = 3
@@ -37,15 +38,18 @@ class Recipe:
     makers: float = 0.5
     """Share of graph users, from whose walks the graph is built and the count-based baselines are fitted."""
     item_users: int = 5
-    """Minimum number of graph users of an item in a co-occurrence graph."""
+    """Minimum number of graph users of an item; an item with fewer is attached by few links to a "knn" graph, and left
+    out of the others."""
     user_items: int = 2
-    """Minimum number of items of a graph user in a co-occurrence graph."""
+    """Minimum number of items of a graph user; not used for a "knn" graph."""
     similarity: Similarity = "cosine"
-    """Similarity of two items: "cosine" or "pmi"."""
-    mean_degree: float = 16
-    """Mean degree of a co-occurrence graph."""
-    keep: Keep = "highest"
+    """Similarity of two items: "cosine", "pmi" or "sequence"."""
+    keep: Keep = "knn"
     """Which pairs of items become edges, as for `cooccurrence_graph`."""
+    neighbors: int | None = None
+    """Number of nearest items of each item in a "knn" graph; 10 if None."""
+    mean_degree: float | None = None
+    """Mean degree of a "highest" or "nearest" graph; 16 if None."""
 
     def __post_init__(self) -> None:
         check_integer("burn_in", self.burn_in, 1, "give the number of visits of a history, 1 or more")
@@ -55,12 +59,24 @@ class Recipe:
 
 MAX_CHOICES: dict[CandidateScope, int] = {"last": 2000, "all": 200}
 """Maximum number of choices to predict, by candidate set."""
-RECIPES = {
+RECIPES = {"wikispeedia": Recipe(burn_in=6), "movielens": Recipe(burn_in=6)}
+"""Recipes of datasets; others use the defaults."""
+CORE_RECIPES = {
     "wikispeedia": Recipe(burn_in=6),
-    "movielens": Recipe(burn_in=6, item_users=10, user_items=20),
-    "books": Recipe(item_users=25, user_items=10),
+    "movielens": Recipe(burn_in=6, item_users=10, user_items=20, keep="highest", mean_degree=16),
+    "books": Recipe(item_users=25, user_items=10, keep="highest", mean_degree=16),
 }
-"""Recipes of the three datasets of the paper; others use the defaults."""
+"""Recipes of the three datasets of the paper with graphs of a dense core of items and users."""
+
+
+def get_recipe(name: str, keep: Keep = "knn") -> Recipe:
+    """Return the recipe of a dataset with a graph of some kind, as for `cooccurrence_graph`.
+
+    >>> get_recipe("books").item_users, get_recipe("books", "highest").item_users
+    (5, 25)
+    """
+    recipes = RECIPES if keep == "knn" else CORE_RECIPES
+    return replace(recipes.get(name, Recipe()), keep=check_choice("keep", keep, get_args(Keep)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,20 +156,22 @@ def make_study(
 
     >>> from pathlib import Path
     >>> walks = Trajectories.from_walks([["a", "b", "c", "d"], ["b", "c", "a", "d"]] * 6)
-    >>> study = make_study(Dataset("mine", walks, Path("mine.csv")), mean_degree=3, item_users=3, burn_in=1)
+    >>> study = make_study(Dataset("mine", walks, Path("mine.csv")), neighbors=3, item_users=3, burn_in=1)
     >>> study.graph, study.graph_walks.num_users, study.choice_walks.num_users
     (Graph(4 nodes, 6 edges, undirected), 6, 6)
     """
-    recipe = replace(recipe or RECIPES.get(dataset.name, Recipe()), **changes)
+    recipe = replace(recipe or get_recipe(dataset.name), **changes)
     choice_walks, graph_walks = dataset.walks.split(recipe.makers, seed)
     graph = dataset.graph
     if graph is None:
+        visits = graph_walks.compact()
         graph = cooccurrence_graph(
-            core(graph_walks.compact(), recipe.item_users, recipe.user_items),
+            visits if recipe.keep == "knn" else core(visits, recipe.item_users, recipe.user_items),
             similarity=recipe.similarity,
+            keep=recipe.keep,
+            neighbors=recipe.neighbors,
             mean_degree=recipe.mean_degree,
             fewest=recipe.item_users,
-            keep=recipe.keep,
         )
     return Study(
         name=dataset.name,
