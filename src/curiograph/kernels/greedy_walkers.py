@@ -1,8 +1,8 @@
 """Greedy curious walkers that take few steps: their expected visits from a start node, in one call.
 
-Walkers follow the rank transition of the rewards of their candidates, as in `centrality.swarm`. Visited subgraphs of up
-to `MAX_NODES` nodes are numbers: bit t (t - 1) / 2 + s says whether nodes s < t, in ascending order, are linked. A table
-holds the reward of each number, computed when it is first needed, so that a candidate costs one look-up.
+Walkers follow the rank transition of the rewards of their candidates, as in `centrality.swarm`. Visited subgraphs of
+up to `MAX_NODES` nodes are numbers: bit t (t - 1) / 2 + s says whether nodes s < t, in ascending order, are linked. A
+table holds the reward of each number, computed when it is first needed, so that a candidate costs one look-up.
 """
 
 from __future__ import annotations
