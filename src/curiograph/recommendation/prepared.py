@@ -171,13 +171,15 @@ class CuriousRanker(Ranker):
         agent, reward, workers = as_agent(self.agent), as_reward(self.reward), resolve_workers(self.workers)
         is_greedy = type(agent) is GreedyAgent and type(reward) in _REWARD_CODES
         if is_greedy and self.steps is not None and self.steps < kernels.greedy_walkers.MAX_NODES:
-            threads = min(workers, len(nodes))
-            if threads == 1:
+            threads = min(workers, len(nodes) - 1)
+            if threads <= 1:
                 return self._simulate_few_steps(graph, nodes)
-            shares = [nodes[first::threads] for first in range(threads)]
+            # the first node in this thread: two threads that load kernels at once may wait for each other
+            first, rest = self._simulate_few_steps(graph, nodes[:1]), nodes[1:]
+            shares = [rest[number::threads] for number in range(threads)]
             with ThreadPoolExecutor(threads) as pool:
                 computed = list(pool.map(lambda share: self._simulate_few_steps(graph, share), shares))
-            return [computed[number % threads][number // threads] for number in range(len(nodes))]
+            return [*first, *(computed[number % threads][number // threads] for number in range(len(rest)))]
         policy = WalkerPolicy(
             stack=GraphBatch.of([graph]),
             agent=agent,
