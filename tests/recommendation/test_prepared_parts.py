@@ -350,16 +350,17 @@ def test_update_after_changed_links_equals_a_full_preparation(tmp_path, directed
         return cg.Recommender(graph, cg.MixtureRanker(rankers))
 
     kept = 0
-    for seed in range(4):
+    count = 302 if fallback == "frontier" else 300  # two new nodes
+    for seed in range(3):
         g = star_of_chords(300, 420, seed, directed=directed)
         old = make(g)
         old.prepare_curious()
         old.save(file, overwrite=True)
         edges = [tuple(edge) for edge in g.to_networkx().edges]
         removed = {edges[k] for k in rng.integers(0, len(edges), 2)}
-        added = [(int(a), int(b)) for a, b in rng.integers(0, 302, (3, 2)) if a != b]
+        added = [(int(a), int(b)) for a, b in rng.integers(0, count, (3, 2)) if a != b]
         changed = [*dict.fromkeys([*(e for e in edges if e not in removed), *added])]
-        new = cg.Graph.from_edges(changed, nodes=range(302), directed=directed)  # two new nodes
+        new = cg.Graph.from_edges(changed, nodes=range(count), directed=directed)
         updated, full = make(new), make(new)
         affected = updated.load_unaffected(file)
         assert 0 < affected < 600
@@ -373,7 +374,7 @@ def test_update_after_changed_links_equals_a_full_preparation(tmp_path, directed
         again = make(new)
         assert again.load_unaffected(file) == 0
         assert_same_parts(again, full)
-    assert kept > 4 * 200  # most parts are not affected
+    assert kept > 3 * 200  # most parts are not affected
 
 
 def test_update_from_unrelated_parts_is_refused(good, tmp_path):
@@ -409,3 +410,13 @@ def test_killed_preparation_resumes(tmp_path):
     assert messages[0] == "prepare: 48 of 100 nodes (48 found in the run folder)"
     full.prepare_curious()
     assert_same_parts(resumed, full)
+
+
+def test_stopped_preparation_says_what_is_kept(tmp_path):
+    def stop(message: str, share: float | None = None) -> None:
+        if share is not None and share > 0.4:
+            raise KeyboardInterrupt
+
+    made = cg.Recommender(cg.generate("ws", nodes=100, seed=0))
+    with pytest.raises(cg.JobStopped, match=r"stopped after 48 of 100 nodes of prepare; they are kept in .*run: rerun"):
+        made.prepare_curious(run=tmp_path / "run", progress=stop)
