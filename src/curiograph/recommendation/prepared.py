@@ -318,8 +318,8 @@ def find_unaffected(old: CSRArrays, graph: Graph, parts: Mapping[int, Part], fal
     """Return the parts of an earlier version of a graph that the changed links do not affect.
 
     Walkers move along the out-links of their sources, and a link between two other nodes counts if one is a source and
-    the other a source or a candidate, which is an out-neighbor of a source. Nodes may have been added at the end; with the
-    fallback "anywhere" they are candidates at dead ends, and all parts are affected.
+    the other a source or a candidate, which is an out-neighbor of a source. Nodes may have been added at the end; with
+    the fallback "anywhere" they are candidates at dead ends, and all parts are affected.
     """
     if fallback == "anywhere" and len(old[0]) != len(graph.indptr):
         return {}

@@ -386,7 +386,7 @@ def recommend(
     >>> import curiograph as cg
     >>> top = cg.recommend(cg.toys.library(), history=["music", "physics"], k=3)
     >>> [label for label, score in top]
-    ['mathematics', 'poetry', 'computing']
+    ['mathematics', 'computing', 'poetry']
     """
     recommender = Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed)
     return recommender.recommend(history, k, candidates=candidates)
