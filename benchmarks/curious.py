@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from functools import partial
 from typing import Any
@@ -84,6 +85,40 @@ def measure_recommendation(seed: int, quick: bool) -> list[Result]:
             (seconds,) = time_medians(partial(_recommend_all, recommender, histories, explain), repeats=5)
             results.append(compare_with_limit(f"{what}, prepared", name, seconds / len(histories), 20e-3))
     return results
+
+
+def measure_preparation(seed: int, quick: bool) -> list[Result]:
+    """Time the preparation of a node, a recommendation that is not prepared, and the update after 100 new links."""
+    name, graph = _create_graph(seed, quick)
+    labels = graph.labels
+    recommender = Recommender(graph)
+    recommender.prepare(labels[:1])  # compute features, load kernels
+    start = time.perf_counter()
+    recommender.prepare_curious()
+    each = (time.perf_counter() - start) / len(labels)
+    times = []
+    for history in _draw_histories(graph, 4 if quick else 20, seed):
+        fresh = Recommender(graph)
+        start = time.perf_counter()
+        fresh.recommend(history)
+        times.append(time.perf_counter() - start)
+    rng = np.random.default_rng(seed)
+    tails = np.concatenate([np.repeat(np.arange(graph.num_nodes), graph.degrees), rng.integers(0, len(labels), 100)])
+    heads = np.concatenate([graph.indices, rng.integers(0, len(labels), 100)])
+    proper = tails != heads
+    changed = Graph.from_arrays(tails[proper], heads[proper], directed=graph.directed, names=graph.names)
+    with tempfile.TemporaryDirectory() as folder:
+        recommender.save(f"{folder}/parts.safetensors")
+        start = time.perf_counter()
+        updated = Recommender(changed)
+        updated.load_unaffected(f"{folder}/parts.safetensors")
+        updated.prepare_curious()
+        update = time.perf_counter() - start
+    return [
+        compare_with_limit("prepare a node for the mixture, all cores", name, each, 240 / 4604),
+        compare_with_limit("ten recommendations, not prepared", name, float(np.median(times)), 0.1),
+        compare_with_limit("update of all prepared nodes after 100 new links", name, update, 10.0),
+    ]
 
 
 def _recommend_all(recommender: Recommender, histories: list[list[Any]], explain: bool) -> None:

@@ -13,6 +13,7 @@ import pytest
 from safetensors.numpy import save
 
 import curiograph as cg
+from curiograph.agents.heuristics import GreedyAgent
 from curiograph.recommendation.prepared import load_parts
 from curiograph.tensors import open_tensors
 
@@ -123,7 +124,7 @@ def test_parts_of_custom_agents_need_a_fingerprint(tmp_path):
 
 def test_exact_parts_and_standard_errors_of_sampled_ones():
     g = cg.toys.cycle(9)
-    top = cg.recommend(g, [0, 3], k=5, ranker="igt")
+    top = cg.recommend(g, [0, 3], k=5, ranker=cg.CuriousRanker("greedy", "igt", steps=None))
     exact = cg.curious_pagerank(g, "greedy", 0.85, [0, 3], reward="igt", exact=True)
     assert top.stderr == [0.0] * 5
     np.testing.assert_allclose([score for _, score in top], [exact.scores[label] for label, _ in top], rtol=1e-6)
@@ -131,7 +132,9 @@ def test_exact_parts_and_standard_errors_of_sampled_ones():
     exact = cg.curious_pagerank(large, "max-degree", 0.85, [0, 3], tolerance=0.003, max_walks=400_000)
     z = []
     for seed in range(12):
-        drawn = cg.recommend(large, [0, 3], k=8, ranker=cg.CuriousRanker("max-degree", walks=200, seed=seed))
+        drawn = cg.recommend(
+            large, [0, 3], k=8, ranker=cg.CuriousRanker("max-degree", walks=200, steps=None, seed=seed)
+        )
         assert min(drawn.stderr) > 0
         z += [(score - exact.scores[label]) / error for (label, score), error in zip(drawn, drawn.stderr, strict=True)]
     assert 0.6 < np.sqrt(np.mean(np.clip(z, -5, 5) ** 2)) < 2.2  # 3 degrees of freedom: 1.7 expected
@@ -168,6 +171,7 @@ def test_parts_of_other_graphs_and_settings_are_refused(good):
         (recommender(alpha=0.5), "are of alpha 0.85, not 0.5"),
         (recommender(p_g=0.1), "are of p_g"),
         (recommender(walks=7), "are of walks"),
+        (recommender(steps=2), "are of steps 3, not 2"),
         (recommender(seed=3), "are of seed 0, not 3"),
         (recommender(reward="cpt"), "are of reward 'igt', not 'cpt'"),
         (recommender(fallback="anywhere"), "are of fallback"),
@@ -279,3 +283,140 @@ def test_rankers_without_parts_have_nothing_to_save(tmp_path):
     with pytest.raises(cg.SettingError, match="give a list"):
         cg.Recommender(cg.toys.library()).prepare("music")
     assert not list(tmp_path.iterdir())
+
+
+# ---- few steps ------------------------------------------------------------------------------------------------------
+
+
+def star_of_chords(num_nodes: int, num_links: int, seed: int, *, directed: bool = True) -> cg.Graph:
+    """Return a sparse random graph with a few dead ends."""
+    ends = np.random.default_rng(seed).integers(0, num_nodes, (num_links, 2))
+    return cg.Graph.from_edges(
+        [tuple(pair) for pair in ends.tolist() if pair[0] != pair[1]], nodes=range(num_nodes), directed=directed
+    )
+
+
+class SlowGreedy(GreedyAgent):
+    """The greedy agent by another type, which is simulated step by step in Python."""
+
+
+@pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
+@pytest.mark.parametrize("reward", ["igt", "cpt"])
+def test_kernel_of_few_steps_agrees_with_the_general_simulation(reward, fallback):
+    graphs = [cg.generate("ba", nodes=80, seed=1), star_of_chords(40, 90, 2), cg.toys.library()]
+    for g in graphs:
+        for steps, walks in ((1, 256), (3, 64), (6, 16)):
+            settings = {"reward": reward, "steps": steps, "walks": walks, "fallback": fallback}
+            fast, slow = cg.CuriousRanker("greedy", **settings), cg.CuriousRanker(SlowGreedy(), **settings)
+            starts = [0, 7, g.num_nodes - 1]
+            for one, other in zip(fast.compute_parts(g, starts), slow.compute_parts(g, starts), strict=True):
+                np.testing.assert_array_equal(one.nodes, other.nodes)
+                np.testing.assert_allclose(one.visits, other.visits, rtol=1e-5)
+                np.testing.assert_allclose(one.errors, other.errors, rtol=1e-3, atol=1e-9)
+                assert one.total == pytest.approx(other.total, rel=1e-9)
+                assert set(one.sources.tolist()) <= set(range(g.num_nodes))
+
+
+def assert_same_parts(one: cg.Recommender, other: cg.Recommender) -> None:
+    assert one.num_prepared == other.num_prepared > 0
+    for name, ranker in one.curious_rankers.items():
+        theirs = other.curious_rankers[name].kept[other.graph]
+        for v, part in ranker.kept[one.graph].items():
+            for kind in ("nodes", "visits", "errors", "sources"):
+                assert getattr(part, kind).tobytes() == getattr(theirs[v], kind).tobytes()
+            assert part.total == theirs[v].total
+
+
+def test_parts_do_not_depend_on_workers():
+    g = star_of_chords(60, 240, 0)
+    one, threads, processes = (cg.Recommender(g) for _ in range(3))
+    for ranker in one.curious_rankers.values():
+        object.__setattr__(ranker, "workers", 1)
+    one.prepare()
+    threads.prepare()
+    processes.prepare_curious(workers=2)
+    assert_same_parts(one, threads)
+    assert_same_parts(one, processes)
+
+
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("fallback", ["frontier", "anywhere"])
+def test_update_after_changed_links_equals_a_full_preparation(tmp_path, directed, fallback):
+    file = tmp_path / "parts.safetensors"
+    rng = np.random.default_rng(5)
+
+    def make(graph):
+        rankers = {r: cg.CuriousRanker("greedy", r, walks=32, fallback=fallback) for r in ("igt", "cpt")}
+        return cg.Recommender(graph, cg.MixtureRanker(rankers))
+
+    kept = 0
+    count = 302 if fallback == "frontier" else 300  # two new nodes
+    for seed in range(3):
+        g = star_of_chords(300, 420, seed, directed=directed)
+        old = make(g)
+        old.prepare_curious()
+        old.save(file, overwrite=True)
+        edges = [tuple(edge) for edge in g.to_networkx().edges]
+        removed = {edges[k] for k in rng.integers(0, len(edges), 2)}
+        added = [(int(a), int(b)) for a, b in rng.integers(0, count, (3, 2)) if a != b]
+        changed = [*dict.fromkeys([*(e for e in edges if e not in removed), *added])]
+        new = cg.Graph.from_edges(changed, nodes=range(count), directed=directed)
+        updated, full = make(new), make(new)
+        affected = updated.load_unaffected(file)
+        assert 0 < affected < 600
+        kept += updated.num_prepared
+        updated.prepare_curious()
+        full.prepare_curious()
+        assert_same_parts(updated, full)
+        with pytest.raises(cg.FileFormatError, match="are of graph"):
+            updated.save(file)
+        updated.save(file, overwrite=True)
+        again = make(new)
+        assert again.load_unaffected(file) == 0
+        assert_same_parts(again, full)
+    assert kept > 3 * 200  # most parts are not affected
+
+
+def test_update_from_unrelated_parts_is_refused(good, tmp_path):
+    file = tmp_path / "parts.safetensors"
+    made = cg.Recommender(cg.toys.cycle(5))
+    made.prepare_curious()
+    made.save(file)
+    other = cg.Recommender(cg.toys.complete(6))
+    with pytest.raises(cg.FileFormatError, match="every one of them is affected"):
+        other.load_unaffected(file)
+    with pytest.raises(cg.FileFormatError, match="a graph of more nodes"):
+        cg.Recommender(cg.toys.complete(4)).load_unaffected(file)
+    with pytest.raises(cg.FileFormatError, match="are of alpha"):
+        cg.Recommender(cg.toys.complete(6), alpha=0.5).load_unaffected(file)
+    assert other.num_prepared == 0
+    with pytest.raises(cg.FileFormatError, match="every one of them"):  # agents of which the sources are unknown
+        recommender(cg.toys.complete(12)).load_unaffected(good)
+
+
+def test_killed_preparation_resumes(tmp_path):
+    code = (
+        "import os, signal, sys, curiograph as cg\n"
+        "def kill(message, share=None):\n"
+        "    if share and share > 0.4: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "cg.Recommender(cg.generate('ws', nodes=100, seed=0)).prepare_curious(run=sys.argv[1], progress=kill)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path / "run")], env=os.environ, check=False)
+    assert done.returncode == -signal.SIGKILL
+    g = cg.generate("ws", nodes=100, seed=0)
+    resumed, full = cg.Recommender(g), cg.Recommender(g)
+    messages: list[str] = []
+    resumed.prepare_curious(run=tmp_path / "run", progress=lambda message, share=None: messages.append(message))
+    assert messages[0] == "prepare: 48 of 100 nodes (48 found in the run folder)"
+    full.prepare_curious()
+    assert_same_parts(resumed, full)
+
+
+def test_stopped_preparation_says_what_is_kept(tmp_path):
+    def stop(message: str, share: float | None = None) -> None:
+        if share is not None and share > 0.4:
+            raise KeyboardInterrupt
+
+    made = cg.Recommender(cg.generate("ws", nodes=100, seed=0))
+    with pytest.raises(cg.JobStopped, match=r"stopped after 48 of 100 nodes of prepare; they are kept in .*run: rerun"):
+        made.prepare_curious(run=tmp_path / "run", progress=stop)

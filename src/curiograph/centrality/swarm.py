@@ -142,9 +142,13 @@ class SwarmLimits:
     """Number of independent swarms, whose spread gives the standard error."""
     max_paths: int | None = None
     """Maximum total number of paths; None for no limit."""
+    steps: int | None = None
+    """Maximum number of steps between two teleports; None for no limit."""
 
     def is_relevant(self, step: int, sampled: bool) -> bool:
         """Return whether a step still contributes to the scores."""
+        if self.steps is not None and step > self.steps:
+            return False
         return self.alpha**step > (self.tail if sampled else _NEGLIGIBLE)
 
     def count_walkers(self, step: int, sampled: bool) -> int:

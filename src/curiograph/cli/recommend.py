@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Hashable, Sequence
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 Who = Sequence[tuple[Hashable, Hashable]] | None
 """User and session of each history; None for one history without a user."""
-_BATCH = 64  # nodes prepared between two progress updates
-_SAVE_INTERVAL = 60  # seconds between two saves of prepared nodes
 
 
 def recommend(
@@ -64,7 +62,11 @@ def recommend(
         typer.Option(help="A .safetensors file of prepared nodes, which is read and extended."),
     ] = None,
     prepare: Annotated[
-        bool, typer.Option("--prepare", help="First prepare all nodes and store them in --parts (slow, needed once).")
+        bool,
+        typer.Option(
+            "--prepare",
+            help="First prepare all nodes and store them in --parts; after links have changed, only affected ones.",
+        ),
     ] = False,
     user: options.UserColumn = None,
     item: options.ItemColumn = None,
@@ -110,12 +112,18 @@ def recommend(
     recommender = Recommender(g, _create_ranker(by, weights, igt_agent, cpt_agent, alpha, p_g, walks, seed))
     if parts is not None and by == "pagerank":
         raise SettingError("--parts stores what curious walkers compute; --by pagerank has none.")
+    affected = 0
     if parts is not None and parts.exists():
-        recommender.load(parts)
-    known = recommender.num_prepared
+        if prepare:
+            affected = recommender.load_unaffected(parts)
+        else:
+            recommender.load(parts)
+    if affected:
+        print_remark(f"{parts}: links have changed; {affected:,} affected parts are computed again", quiet)
     with show_progress(quiet) as progress:
         if prepare and parts is not None:
-            _prepare_nodes(recommender, parts, progress)
+            _prepare_nodes(recommender, parts, progress, overwrite=affected > 0)
+        known = recommender.num_prepared
         progress(f"recommending to {len(users)} users")
         results = recommender.recommend(users, k, candidates=candidate_set) if users else []
     if parts is not None and recommender.num_prepared > known:
@@ -175,16 +183,12 @@ def _create_ranker(
     )
 
 
-def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress) -> None:
-    """Prepare all nodes; save the nodes prepared so far every minute."""
-    labels = recommender.graph.labels
-    saved = monotonic()
-    for first in range(0, len(labels), _BATCH):
-        progress(f"preparing node {first:,} of {len(labels):,}", first / len(labels))
-        recommender.prepare(labels[first : first + _BATCH])
-        if monotonic() - saved > _SAVE_INTERVAL:
-            recommender.save(parts)
-            saved = monotonic()
+def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress, *, overwrite: bool) -> None:
+    """Prepare all nodes and save them; until then, finished ones are kept in a folder next to the file."""
+    run = parts.with_name(f"{parts.name}.run")
+    recommender.prepare_curious(run=run, progress=progress)
+    recommender.save(parts, overwrite=overwrite)
+    shutil.rmtree(run, ignore_errors=True)
 
 
 def _list_recommendations(results: Sequence[Recommendations], who: Who) -> tuple[list[str], list[list[Any]]]:

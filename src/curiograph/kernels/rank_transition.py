@@ -32,7 +32,7 @@ def compute_probabilities(offsets, scores, p_g):
             end = c + 1
             while end < count and scores[order[end]] == scores[order[c]]:
                 end += 1
-            share = (_sum_tail(c, count, p_g) - _sum_tail(end, count, p_g)) / (end - c)
+            share = (sum_tail(c, count, p_g) - sum_tail(end, count, p_g)) / (end - c)
             for tied in range(c, end):
                 chances[order[tied]] = share
             c = end
@@ -40,7 +40,7 @@ def compute_probabilities(offsets, scores, p_g):
 
 
 @kernel
-def _sum_tail(rank, count, p_g):
+def sum_tail(rank, count, p_g):
     """Return the probability of a rank worse than `rank` of `count`."""
     if rank == 0:
         return 1.0

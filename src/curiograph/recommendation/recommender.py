@@ -18,7 +18,15 @@ from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph, require_edges
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
-from curiograph.recommendation.prepared import CuriousRanker, load_parts, save_parts
+from curiograph.parallel import Engine, resolve_engine
+from curiograph.progress import Progress, no_progress
+from curiograph.recommendation.prepared import (
+    CuriousRanker,
+    load_parts,
+    load_unaffected_parts,
+    prepare_parts,
+    save_parts,
+)
 from curiograph.recommendation.ranker import (
     CandidateSet,
     Ranker,
@@ -193,18 +201,54 @@ class Recommender:
         self.curious_rankers = _find_components(self.ranker, CuriousRanker)
         """Curious rankers among the components, by name."""
 
-    def prepare(self, labels: Sequence[Hashable] | None = None) -> None:
+    def prepare(
+        self,
+        labels: Sequence[Hashable] | None = None,
+        *,
+        engine: Any = "local",
+        workers: int | None = 1,
+        address: str | None = None,
+        run: PathLike | None = None,
+        progress: Progress = no_progress,
+    ) -> None:
         """Compute in advance what users who visited these nodes need; by default all nodes.
 
-        For a large graph, begin with the nodes that most users visit, and `save` repeatedly.
+        Parameters
+        ----------
+        labels : list, optional
+            Labels of nodes. For a large graph, begin with the nodes that most users visit.
+        engine, workers, address
+            Execution backend, "local" or "ray", its number of processes, and the address of a cluster. One local
+            process uses threads.
+        run : path, optional
+            Folder that keeps finished nodes, so that a stopped preparation resumes.
+        progress : callable
+            Called with a message and the share done.
         """
+        self.prepare_curious(labels, engine=engine, workers=workers, address=address, run=run, progress=progress)
         labels = self.graph.labels if labels is None else labels
-        for curious in self.curious_rankers.values():
-            curious.prepare(self.graph, labels)
         for plain in _find_components(self.ranker, PageRankRanker).values():
             plain.prepare(self.graph, labels)
         for label in list(labels)[:1]:
             _ = self.recommend([label], 1).reasons  # compiles kernels and computes cached properties of the graph
+
+    def prepare_curious(
+        self,
+        labels: Sequence[Hashable] | None = None,
+        *,
+        engine: Any = "local",
+        workers: int | None = 1,
+        address: str | None = None,
+        run: PathLike | None = None,
+        progress: Progress = no_progress,
+    ) -> None:
+        """Prepare only what `save` writes, the parts of curious walkers; the parameters are those of `prepare`."""
+        if isinstance(labels, (str, bytes)):
+            raise SettingError(f"the labels to prepare are {quote_value(labels)}; give a list of them.")
+        backend = resolve_engine(engine, None if isinstance(engine, Engine) else workers, address, run)
+        nodes = range(self.graph.num_nodes) if labels is None else np.unique(self.graph.positions(labels)).tolist()
+        if self.curious_rankers:
+            prepare_parts(self.graph, self.curious_rankers, nodes, backend, progress)
 
     def prepare_loaded(self) -> None:
         """Prepare what `load` does not restore, PageRank, for the nodes whose parts were loaded."""
@@ -223,13 +267,24 @@ class Recommender:
         prepared = (ranker.kept.get(self.graph, {}) for ranker in self.curious_rankers.values())
         return all(node in parts for parts in prepared for node in nodes)
 
-    def save(self, path: PathLike) -> None:
-        """Write prepared parts to a .safetensors file; other parts of this graph that it holds are kept."""
-        save_parts(path, self.graph, self._require_curious())
+    def save(self, path: PathLike, *, overwrite: bool = False) -> None:
+        """Write prepared parts to a .safetensors file; other parts of this graph that it holds are kept.
+
+        With `overwrite`, a file of another graph or of other settings is replaced, as after `load_unaffected`.
+        """
+        save_parts(path, self.graph, self._require_curious(), overwrite=overwrite)
 
     def load(self, path: PathLike) -> None:
         """Read parts that were prepared with the same graph, agents and settings."""
         load_parts(path, self.graph, self._require_curious())
+
+    def load_unaffected(self, path: PathLike) -> int:
+        """Read the parts of an earlier version of the graph that changed links do not affect; return how many they do.
+
+        Links may have been added or removed, and nodes added at the end. `prepare` then computes the affected parts,
+        and the result is that of a full preparation.
+        """
+        return load_unaffected_parts(path, self.graph, self._require_curious())
 
     def _require_curious(self) -> dict[str, CuriousRanker]:
         if not self.curious_rankers:
@@ -331,7 +386,7 @@ def recommend(
     >>> import curiograph as cg
     >>> top = cg.recommend(cg.toys.library(), history=["music", "physics"], k=3)
     >>> [label for label, score in top]
-    ['mathematics', 'poetry', 'computing']
+    ['mathematics', 'computing', 'poetry']
     """
     recommender = Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed)
     return recommender.recommend(history, k, candidates=candidates)

@@ -1,0 +1,348 @@
+"""Greedy curious walkers that take few steps: their expected visits from a start node, in one call.
+
+Walkers follow the rank transition of the rewards of their candidates, as in `centrality.swarm`. Visited subgraphs of
+up to `MAX_NODES` nodes are numbers: bit t (t - 1) / 2 + s says whether nodes s < t, in ascending order, are linked. A
+table holds the reward of each number, computed when it is first needed, so that a candidate costs one look-up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from curiograph.kernels.candidates import find_candidates
+from curiograph.kernels.compressibility import allocate_workspace, compute_curve
+from curiograph.kernels.csr import has_edge, sort_range
+from curiograph.kernels.jit import kernel
+from curiograph.kernels.random import draw_uniform
+from curiograph.kernels.rank_transition import sum_tail
+from curiograph.kernels.resampling import branch_walkers
+
+MAX_NODES = 7
+"""Largest subgraphs of a table: 2^21 entries, 16 MB."""
+GAPS = 0
+COMPRESSIBILITY = 1
+
+_NEGLIGIBLE = 1e-17  # probability below the precision of any sum
+
+
+def count_table_entries(nodes: int) -> int:
+    """Return the number of subgraphs of 1 to `nodes` nodes."""
+    return sum(1 << m * (m - 1) // 2 for m in range(1, nodes + 1))
+
+
+@kernel
+def simulate_walkers(
+    out_indptr, out_indices, indptr, indices, start, steps, alpha, p_g, size, groups, tail, fallback, streams, reward,
+    f, unit, table, sums, seen, least,
+):  # fmt: skip
+    """Simulate walkers from one start; follow all paths if they are few, and otherwise sample them in groups.
+
+    Parameters
+    ----------
+    out_indptr, out_indices : out-neighbors, along which walkers move.
+    indptr, indices : neighbors in either direction, which define subgraphs.
+    start : start node.
+    steps : maximum number of steps, less than `MAX_NODES`.
+    alpha, p_g : weight of a step relative to the one before, and parameter of the rank transition.
+    size, groups, tail : limits of the swarm, see `centrality.swarm.SwarmLimits`.
+    fallback : candidates at a dead end, see `kernels.candidates`.
+    streams : random stream of each group.
+    reward : `GAPS` or `COMPRESSIBILITY`.
+    f, unit : entropy table of the compressibility.
+    table : rewards of all subgraphs of up to `steps` + 1 nodes; NaN if not computed yet.
+    sums : workspace, (groups + 1) x nodes, zeros on entry and on return.
+    seen : workspace, a zero per node on entry and on return.
+    least : smallest expected number of visits that is returned.
+
+    Returns
+    -------
+    The nodes reached, ascending; their expected visits and standard errors; the expected visits of all nodes; and the
+    nodes that walkers moved on from, ascending.
+    """
+    work = allocate_workspace(MAX_NODES)
+    rates = np.empty(MAX_NODES, np.int64)
+    merges = np.empty((MAX_NODES, 2), np.int64)
+    touched = np.empty(1024, np.int32)
+    touched[0] = start
+    num_touched = 1
+    seen[start] = 3
+    sums[groups, start] = 1.0
+    paths = np.full((1, 1), start, np.int32)
+    bounds = np.array([0, 1])
+    states = np.zeros(1, np.int64)
+    weights = np.ones(1)
+    sampled = False
+    for step in range(1, steps + 1):
+        if not alpha**step > (tail if sampled else _NEGLIGIBLE):
+            break
+        count = paths.shape[0]
+        offsets, candidates = find_candidates(
+            out_indptr, out_indices, paths, np.full(count, step), np.zeros(count, np.int64),
+            np.full(count, indptr.shape[0] - 1), fallback,
+        )  # fmt: skip
+        chances = np.empty(candidates.shape[0], np.float64)
+        widest = 0
+        for i in range(count):
+            widest = max(widest, offsets[i + 1] - offsets[i])
+        distinct = np.empty(widest, np.float64)
+        tied = np.empty(widest, np.int64)
+        share = np.empty(widest, np.float64)
+        for i in range(count):
+            first, last = offsets[i], offsets[i + 1]
+            if first < last:
+                _compute_rewards(
+                    out_indptr, out_indices, indptr, indices, paths[i], candidates[first:last], reward, f, unit,
+                    table, work, rates, merges, chances[first:last],
+                )  # fmt: skip
+                _replace_by_probabilities(chances[first:last], p_g, distinct, tied, share)
+        touched, num_touched = _mark_reached(candidates, chances, seen, touched, num_touched)
+        for g in range(bounds.shape[0] - 1):
+            row = g if sampled else groups
+            for k in range(bounds[g], bounds[g + 1]):
+                weight = weights[k] * alpha**step
+                for c in range(offsets[states[k]], offsets[states[k] + 1]):
+                    sums[row, candidates[c]] += weight * chances[c]
+        if step == steps:
+            break
+        if not sampled and np.count_nonzero(chances) > size * groups:
+            sampled = True
+            single = states.shape[0]
+            states, weights = _repeat(states, groups), _repeat(weights, groups)
+            bounds = np.arange(groups + 1) * single
+        wanted = max(1, int(size * alpha ** (1.2 * step))) if sampled else size * groups
+        luck = np.empty(bounds.shape[0] - 1, np.float64)
+        for g in range(luck.shape[0]):
+            luck[g] = draw_uniform(streams[g], step, 0)
+        bounds, chosen, weights = branch_walkers(bounds, states, weights, offsets, chances, wanted, luck)
+        if chosen.shape[0] == 0:
+            break
+        paths, states = _extend_paths(paths, offsets, candidates, chosen)
+        for i in range(paths.shape[0]):
+            seen[paths[i, step]] |= 2
+    return _summarize(touched, num_touched, seen, sums, groups, sampled, least)
+
+
+@kernel
+def _repeat(values, times):
+    """Return an array repeated end to end."""
+    out = np.empty(times * values.shape[0], values.dtype)
+    for k in range(out.shape[0]):
+        out[k] = values[k % values.shape[0]]
+    return out
+
+
+@kernel
+def _compute_rewards(
+    out_indptr, out_indices, indptr, indices, path, candidates, reward, f, unit, table, work, rates, merges, out
+):  # fmt: skip
+    """Write the reward of the path with each candidate, ascending, rounded to nine digits of the largest, to `out`."""
+    length = path.shape[0]
+    walk = path.copy()
+    sort_range(walk, 0, length)
+    begin = 0  # of the subgraphs of length + 1 nodes in the table
+    for m in range(1, length + 1):
+        begin += 1 << (m * (m - 1) // 2)
+    inner = 0
+    for t in range(1, length):
+        for s in range(t):
+            if has_edge(indptr, indices, walk[s], walk[t]):
+                inner |= 1 << (t * (t - 1) // 2 + s)
+    at_end = path[length - 1]
+    is_neighbor = has_edge(out_indptr, out_indices, at_end, candidates[0])  # or all are candidates of the fallback
+    place = -1
+    base = 0
+    largest = 0.0
+    for c in range(candidates.shape[0]):
+        v = candidates[c]
+        while place < length and (place < 0 or walk[place] < v):
+            place += 1
+            if place == length or walk[place] > v:
+                base = _make_room(inner, length, place)
+        code = base
+        for s in range(length):
+            if (is_neighbor and walk[s] == at_end) or has_edge(indptr, indices, v, walk[s]):
+                low = s if s < place else place
+                high = place if s < place else s + 1
+                code |= 1 << (high * (high - 1) // 2 + low)
+        value = table[begin + code]
+        if value != value:
+            if reward == GAPS:
+                value = count_gaps(length + 1, code)
+            else:
+                value = compute_compressibility(length + 1, code, f, unit, work, rates, merges)
+            table[begin + code] = value
+        out[c] = value
+        largest = max(largest, abs(value))
+    if largest > 0.0:
+        for c in range(candidates.shape[0]):
+            out[c] = np.rint(out[c] / largest * 1e9) / 1e9 * largest
+
+
+@kernel
+def _make_room(code, length, place):
+    """Return the code of a subgraph after a node without links is inserted at `place`."""
+    out = 0
+    for t in range(1, length):
+        for s in range(t):
+            if code >> (t * (t - 1) // 2 + s) & 1:
+                high = t + (t >= place)
+                out |= 1 << (high * (high - 1) // 2 + s + (s >= place))
+    return out
+
+
+@kernel
+def count_gaps(nodes, code):
+    """Return beta_1 of the clique complex of a subgraph: links - nodes + components - rank of the triangles."""
+    links = 0
+    part = np.arange(nodes)
+    components = nodes
+    basis = np.zeros(64, np.int64)
+    rank = 0
+    for t in range(nodes):
+        for s in range(t):
+            st = t * (t - 1) // 2 + s
+            if not code >> st & 1:
+                continue
+            links += 1
+            if part[s] != part[t]:
+                components -= 1
+                old, new = part[t], part[s]
+                for u in range(nodes):
+                    if part[u] == old:
+                        part[u] = new
+            for r in range(s):
+                rs, rt = s * (s - 1) // 2 + r, t * (t - 1) // 2 + r
+                if code >> rs & 1 and code >> rt & 1:
+                    vector = (1 << st) | (1 << rs) | (1 << rt)
+                    bit = 0
+                    while vector != 0:
+                        while not vector >> bit & 1:
+                            bit += 1
+                        if basis[bit] == 0:
+                            basis[bit] = vector
+                            rank += 1
+                            break
+                        vector ^= basis[bit]
+    return float(links - nodes + components - rank)
+
+
+@kernel
+def compute_compressibility(nodes, code, f, unit, work, rates, merges):
+    """Return the compressibility of a subgraph, with a self-loop on every node."""
+    w = work[0]
+    for t in range(nodes):
+        w[t, t] = 1
+        for s in range(t):
+            w[s, t] = code >> (t * (t - 1) // 2 + s) & 1
+            w[t, s] = w[s, t]
+    total = compute_curve(nodes, f, work, rates, merges)
+    above = 0.0
+    for k in range(nodes):
+        above += rates[0] - rates[k]
+    return above * unit / (nodes * total)
+
+
+@kernel
+def _replace_by_probabilities(scores, p_g, distinct, tied, share):
+    """Replace the scores of the candidates of a walk by the probabilities of the rank transition.
+
+    Few scores are distinct, so they are counted instead of sorting all. The other arrays are workspaces.
+    """
+    count = scores.shape[0]
+    found = 0
+    for c in range(count):
+        k = 0
+        while k < found and distinct[k] != scores[c]:
+            k += 1
+        if k == found:
+            distinct[k] = scores[c]
+            tied[k] = 0
+            found += 1
+        tied[k] += 1
+    for k in range(found):
+        rank = 0
+        for other in range(found):
+            if distinct[other] > distinct[k]:
+                rank += tied[other]
+        share[k] = (sum_tail(rank, count, p_g) - sum_tail(rank + tied[k], count, p_g)) / tied[k]
+    for c in range(count):
+        k = 0
+        while distinct[k] != scores[c]:
+            k += 1
+        scores[c] = share[k]
+
+
+@kernel
+def _mark_reached(candidates, chances, seen, touched, count):
+    """Append the candidates of positive probability that are not seen yet to `touched`; return it and its length."""
+    for c in range(candidates.shape[0]):
+        v = candidates[c]
+        if chances[c] > 0.0 and not seen[v]:
+            seen[v] = 1
+            if count == touched.shape[0]:
+                bigger = np.empty(2 * count, np.int32)
+                bigger[:count] = touched
+                touched = bigger
+            touched[count] = v
+            count += 1
+    return touched, count
+
+
+@kernel
+def _extend_paths(paths, offsets, candidates, chosen):
+    """Return the distinct paths that lead to the chosen candidates, and the path of each of them."""
+    number = np.full(candidates.shape[0], -1, np.int64)
+    for k in range(chosen.shape[0]):
+        number[chosen[k]] = 0
+    count = 0
+    for c in range(candidates.shape[0]):
+        if number[c] == 0:
+            number[c] = count
+            count += 1
+    length = paths.shape[1]
+    extended = np.empty((count, length + 1), np.int32)
+    for i in range(paths.shape[0]):
+        for c in range(offsets[i], offsets[i + 1]):
+            if number[c] >= 0:
+                extended[number[c], :length] = paths[i]
+                extended[number[c], length] = candidates[c]
+    states = np.empty(chosen.shape[0], np.int64)
+    for k in range(chosen.shape[0]):
+        states[k] = number[chosen[k]]
+    return extended, states
+
+
+@kernel
+def _summarize(touched, count, seen, sums, groups, sampled, least):
+    """Return the results of `simulate_walkers`, and clear its workspaces."""
+    sort_range(touched, 0, count)
+    nodes = np.empty(count, np.int32)
+    visits = np.empty(count, np.float32)
+    errors = np.zeros(count, np.float32)
+    left = np.empty(count, np.int32)
+    total = 0.0
+    kept = 0
+    num_left = 0
+    for k in range(count):
+        v = touched[k]
+        if seen[v] & 2:
+            left[num_left] = v
+            num_left += 1
+        mean = 0.0
+        for g in range(groups):
+            mean += sums[g, v] / groups
+        variance = 0.0
+        for g in range(groups):
+            variance += (sums[g, v] - mean) ** 2
+        mean += sums[groups, v]
+        total += mean
+        if mean > least:
+            nodes[kept] = v
+            visits[kept] = mean
+            if sampled:
+                errors[kept] = np.sqrt(variance / (groups - 1) / groups)
+            kept += 1
+        seen[v] = 0
+        for g in range(groups + 1):
+            sums[g, v] = 0.0
+    return nodes[:kept].copy(), visits[:kept].copy(), errors[:kept].copy(), total, left[:num_left].copy()
