@@ -469,7 +469,7 @@ def recommend(
     ['mathematics', 'poetry', 'computing']
     >>> top = cg.recommend(cg.toys.library(), ["music", "moon"], k=2, unknown="skip", exclude=["mathematics"])
     >>> [label for label, score in top], top.skipped
-    (['physics', 'poetry'], ['moon'])
+    (['poetry', 'physics'], ['moon'])
     """
     return Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed).recommend(
         history,
@@ -524,7 +524,7 @@ def recommend_many(
     >>> import curiograph as cg
     >>> tops = cg.recommend_many(cg.toys.library(), [["music"], ["moon"], []], k=1, ranker="pagerank")
     >>> [(top[0][0], top.skipped) for top in tops]
-    [('physics', []), ('mathematics', ['moon']), ('mathematics', [])]
+    [('mathematics', []), ('philosophy', ['moon']), ('philosophy', [])]
     """
     return Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed).recommend_many(
         histories,

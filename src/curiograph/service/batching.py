@@ -67,7 +67,7 @@ class RecommendQuery:
         return answer
 
     def prepare_and_answer(
-        self, histories: Sequence[History], selection: Selection, max_numbers: int, check: StopCheck
+        self, histories: Sequence[History], max_numbers: int, check: StopCheck, selection: Selection = EVERYTHING
     ) -> Answers:
         """Prepare the nodes of the histories, then answer; keep what was prepared up to a limit."""
         nodes = (node for history in histories for node in history.nodes.tolist())
@@ -105,7 +105,7 @@ class Batcher:
         """Return one answer per history."""
         if not all(query.recommender.is_prepared(history) for history in histories):
             return await self._workers.run_with_deadline(
-                partial(query.prepare_and_answer, histories, selection, self._limits.parts)
+                partial(query.prepare_and_answer, histories, self._limits.parts, selection=selection)
             )
         if self._num_unanswered >= self._limits.running:
             raise BusyError(self._limits.running)
