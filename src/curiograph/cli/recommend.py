@@ -226,7 +226,8 @@ def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress) ->
 
 def _list_components(results: Sequence[Recommendations]) -> list[str]:
     """Names of all components; users without history have only PageRank."""
-    return list(dict.fromkeys(name for top in results for name in reversed(top.components)))[::-1]
+    warm_first = sorted(results, key=lambda top: top.cold_start)
+    return list(dict.fromkeys(name for top in warm_first for name in top.components))
 
 
 def _list_recommendations(results: Sequence[Recommendations], who: Who) -> tuple[list[str], list[list[Any]]]:
