@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -18,6 +19,7 @@ from sklearn.metrics import roc_auc_score
 
 import curiograph as cg
 from benchmarks.report import format_ratio, format_seconds
+from benchmarks.sizing import Sizing
 from curiograph.human.profile.styles import RELIABLE
 from curiograph.leaderboard.results import format_leaderboard
 from curiograph.paper.experiment import format_table as format_rows
@@ -347,6 +349,15 @@ def format_load(run: dict[str, Any]) -> list[str]:
     return [*lines, "", f"{first['graph']}, {first['connections']} connections, {first['seconds']:.0f} s."]
 
 
+def format_sizing(run: dict[str, Any]) -> list[str]:
+    """Format the memory of a service and its requests per core."""
+    names = {field.name for field in fields(Sizing)}
+    sizing = Sizing(**{name: value for name, value in run.items() if name in names})
+    lines = ["| | |", "|---|---:|", *(f"| {name} | {value} |" for name, value in sizing.list_rows())]
+    source = f"A random graph of {sizing.items:,} items and {sizing.links:,} links, {run['sample']} of them prepared."
+    return [*lines, "", source]
+
+
 def format_page(run: dict[str, Any]) -> list[str]:
     """Format the response times of the web page."""
     lines = ["| in headless Chromium | median | maximum | target |", "|---|---:|---:|---:|"]
@@ -382,6 +393,7 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("table2", "table2", format_table2, DOCS / "prediction.md"),
     ("graph coverage", "graph_coverage", format_graph_coverage, DOCS / "graphs-from-logs.md"),
     ("load", "load", format_load, DOCS / "serve.md"),
+    ("sizing", "sizing", format_sizing, DOCS / "production.md"),
     ("page", "page", format_page, DOCS / "serve.md"),
     ("scale", "scale", format_scale, DOCS / "scale.md"),
     ("scale sizes", "scale", format_sizes, DOCS / "scale.md"),

@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from curiograph.recommendation.recommender import Recommendations as Recommendations
     from curiograph.recommendation.recommender import Recommender as Recommender
     from curiograph.recommendation.recommender import recommend as recommend
+    from curiograph.recommendation.recommender import recommend_many as recommend_many
     from curiograph.rewards.base import Reward as Reward
     from curiograph.rewards.base import Tracker as Tracker
     from curiograph.rewards.combined import CombinedReward as CombinedReward
@@ -158,7 +159,7 @@ _HOMES = {
     "recommendation.ranker": ["Ranker", "check_ranker"],
     "recommendation.rankers": ["MixtureRanker", "PageRankRanker"],
     "recommendation.reasons": ["Reason"],
-    "recommendation.recommender": ["Recommendations", "Recommender", "recommend"],
+    "recommendation.recommender": ["Recommendations", "Recommender", "recommend", "recommend_many"],
     "rewards.base": ["Reward", "Tracker"],
     "rewards.combined": ["CombinedReward"],
     "rewards.custom": ["CallableReward"],

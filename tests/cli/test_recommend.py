@@ -60,6 +60,43 @@ def test_histories_from_a_file(run, tmp_path):
     assert [row["user"] for row in csv.DictReader(out.read_text().splitlines())] == ["0", "0", "1", "1"]
 
 
+def test_a_batch_with_unknown_labels_is_written_and_not_printed(run, tmp_path):
+    file, out = tmp_path / "readers.txt", tmp_path / "all.json"
+    file.write_text("music,moon\nlogic\nmoon,mars\n")
+    line = ("recommend", "toy:library", "--histories", file, "--by", "pagerank", "-k", "2")
+    done = run(*line, "--out", out)
+    assert (done.code, done.out) == (0, "")
+    assert "curiograph: 3 unknown labels skipped in 2 of 3 histories" in done.err
+    assert f"curiograph: {out}: recommendations for 3 histories" in done.err
+    users = json.loads(out.read_text())["users"]
+    assert [user["skipped"] for user in users] == [["moon"], [], ["moon", "mars"]]
+    popular = cg.recommend(cg.toys.library(), [], k=2, ranker="pagerank")
+    assert [(row["node"], row["score"]) for row in users[2]["recommendations"]] == popular
+    assert run(*line, "--quiet").out.count("mathematics") >= 1  # without --out, the table is shown
+
+
+def test_excluded_allowed_and_diverse_nodes(run):
+    line = (*LIBRARY, "--by", "pagerank", "-k", "3", "--json")
+    settings = {"exclude": ["mathematics"], "diversity": 0.5}
+    wanted = cg.recommend(cg.toys.library(), ["music", "physics"], 3, ranker="pagerank", **settings)
+    found = run(*line, "--exclude", "mathematics,moon", "--diversity", "0.5").document["recommendations"]
+    assert [(row["node"], row["score"]) for row in found] == wanted
+    found = run(*line, "--filter", "logic,poetry,moon").document["recommendations"]
+    assert {row["node"] for row in found} == {"logic", "poetry"}
+    assert all(row["sentence"].endswith(".") for row in found)
+
+
+def test_cold_start_and_skipped_labels_of_one_history(run, tmp_path):
+    line = ("recommend", "toy:library", "--by", "pagerank", "-k", "2")
+    popular = cg.recommend(cg.toys.library(), [], k=2, ranker="pagerank")
+    for history in (["--history", ""], ["--history", "moon", "--unknown", "skip"]):
+        found = run(*line, *history, "--json").document
+        assert [(row["node"], row["score"]) for row in found["recommendations"]] == popular
+    assert found["skipped"] == ["moon"]
+    assert run(*line, "--history", "", "--out", tmp_path / "x.png").code == 0
+    assert run("recommend", "toy:cycle", "--history", "1", "--exclude", "2", "--by", "pagerank").code == 0
+
+
 @pytest.mark.parametrize("ending", ["json", "csv", "png"])
 def test_recommend_writes(run, tmp_path, ending):
     out = tmp_path / f"next.{ending}"
@@ -133,7 +170,9 @@ def test_table_has_few_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
 BAD = [
     ([], "give --history a,b,c or --histories FILE"),
     (["--history", "a", "--histories", "unknown.txt"], "not both"),
-    (["--histories", "unknown.txt"], "unknown.txt, line 2: the graph has no node 'zz'"),
+    (["--histories", "unknown.txt", "--unknown", "error"], "unknown.txt, line 2: the graph has no node 'zz'"),
+    (["--history", "a", "--unknown", "ignore"], "unknown is 'ignore'; the choices are error, skip"),
+    (["--history", "a", "--diversity", "2"], "diversity is 2"),
     (["--histories", "empty.txt"], "empty.txt, line 2: contains no labels"),
     (["--histories", "nothing.txt"], "contains no walks"),
     (["--histories", "none.txt"], "there is no such file"),
@@ -158,7 +197,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "message"), BAD_HISTORIES + BAD)
+@pytest.mark.parametrize(("arguments", "message"), [bad for bad in BAD_HISTORIES if bad[0] != ["--history", ""]] + BAD)
 def test_bad_input_gets_one_sentence_and_exit_code_2(run, bad_files, arguments, message):
     write_agent_with_wrong_features(bad_files)
     check_rejected(run, bad_files, ["recommend", "links.tsv", *arguments, "--json"], message)

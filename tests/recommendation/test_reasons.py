@@ -71,6 +71,7 @@ def test_revisits_do_not_change_reasons():
     (reason,) = cg.recommend(ring, [0, 1, 2, 3, 0], ranker="pagerank").reasons
     assert reason.closes == (3,)
     assert reason.story == "closes the gap opened by 3"
+    assert reason.sentence == "Closes the loop 3 - 2 - 1 - 0."
     assert "of 1 candidates 1 by pagerank; closes the gap opened by 3; compressibility" in str(reason)
 
 
@@ -92,3 +93,35 @@ def test_to_dict_and_plot():
     assert [entry["score"] for entry in plain["recommendations"]] == [score for _, score in top]
     for drawn in (top, cg.recommend(cg.toys.library(), list(cg.toys.library().labels), ranker="pagerank")):
         assert {"music", "physics"} <= {text.get_text() for text in drawn.plot().texts}
+
+
+def test_sentences_for_users():
+    g = cg.Graph.from_edges([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("a", "x"), ("b", "y"), ("y", "z")])
+
+    def explain(history, node):
+        (reason,) = cg.recommend(g, history, filter=[node], ranker="pagerank").reasons
+        assert reason.to_dict()["sentence"] == reason.sentence
+        return reason.sentence
+
+    assert explain(["a", "b", "c"], "d") == "Opens a loop with c - b - a."
+    assert explain(["a", "b"], "y") == "Nearest to what you visited last, b."
+    assert explain(["a", "b"], "x") == "Linked to what you visited earlier, a."
+    assert explain(["a"], "z") == "Within reach of what you visited last, a."
+    assert explain([], "a") == "Popular: linked with 3 others."
+    long = cg.recommend(cg.toys.cycle(12), list(range(11)), ranker="pagerank").reasons
+    assert [reason.sentence for reason in long] == ["Opens a loop with 10 - 9 - 8 - ... - 0."]
+
+
+@given(st.data())
+def test_closed_loops_are_loops_of_visited_nodes(data):
+    g = data.draw(graphs())
+    history = data.draw(st.lists(st.integers(0, g.num_nodes - 1), min_size=1, max_size=12))
+    for reason in cg.recommend(g, history, k=20, ranker="pagerank").reasons:
+        if reason.closes:
+            loop = [
+                int(label) for label in reason.sentence[len("Closes the loop ") : -1].split(" - ") if label != "..."
+            ]
+            assert loop[0] == reason.closes[0]
+            assert set(loop) <= set(history)
+            assert len(loop) >= 4
+            assert all(v in g.skeleton.neighbors(u) for u, v in pairwise(loop)) or len(loop) == 4

@@ -39,9 +39,9 @@ def test_simultaneous_requests_form_one_batch(monkeypatch):
     alone = [recommender.recommend(history, 3) for history in HISTORIES]
     recommend = recommender.recommend_visited
 
-    def record_size(seen: Any, k: int, candidates: Any) -> Any:
+    def record_size(seen: Any, k: int, candidates: Any, selections: Any) -> Any:
         sizes.append(len(seen))
-        return recommend(seen, k, candidates)
+        return recommend(seen, k, candidates, selections)
 
     monkeypatch.setattr(recommender, "recommend_visited", record_size)
     query = RecommendQuery(recommender, 3, "all", False)
@@ -73,10 +73,10 @@ def test_failing_request_does_not_affect_others(monkeypatch):
     recommender = make_prepared_recommender()
     recommend = recommender.recommend_visited
 
-    def fail_for_dance(seen: Any, k: int, candidates: Any) -> Any:
+    def fail_for_dance(seen: Any, k: int, candidates: Any, selections: Any) -> Any:
         if any(each.last == recommender.graph.position("dance") for each in seen):
             raise cg.ConvergenceError("not this one.")
-        return recommend(seen, k, candidates)
+        return recommend(seen, k, candidates, selections)
 
     monkeypatch.setattr(recommender, "recommend_visited", fail_for_dance)
     query = RecommendQuery(recommender, 3, "all", False)

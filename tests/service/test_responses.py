@@ -115,6 +115,24 @@ def test_recommend_equals_library(api, candidates):
     assert set(alone["recommendations"][0]) == {"node", "score", "stderr"}
 
 
+def test_recommend_with_excluded_allowed_unknown_and_no_nodes(api):
+    graph, settings = cg.toys.library(), {"graph": LIBRARY, "k": 3}
+    expected = cg.recommend(graph, ["music"], 3, exclude=["physics"], diversity=0.5)
+    found = post(api, "recommend", history=["music"], exclude=["physics", "moon"], diversity=0.5, **settings)
+    assert [(each["node"], each["score"]) for each in found["recommendations"]] == expected
+    found = post(api, "recommend", history=["music"], filter=["logic", "moon"], **settings)
+    assert [each["node"] for each in found["recommendations"]] == ["logic"]
+    found = post(api, "recommend", histories=[["music"], ["moon", 7], []], reasons=True, **settings)
+    popular = cg.recommend(graph, [], 3)
+    assert [user.get("skipped") for user in found["users"]] == [None, ["moon", 7], None]
+    for user in found["users"][1:]:
+        assert [(each["node"], each["score"]) for each in user["recommendations"]] == popular
+        assert user["recommendations"][0]["sentence"] == popular.reasons[0].sentence
+    assert post(api, "recommend", history=["moon"], unknown="skip", **settings)["skipped"] == ["moon"]
+    with_text = post(api, "recommend", graph="toy:cycle", history=["3"], exclude=["4"], filter=["4", 2], k=3)
+    assert [each["node"] for each in with_text["recommendations"]] == [2]
+
+
 def test_prepared_only_lists_used_nodes(api):
     graph, settings = cg.generate("ws", nodes=50, seed=3), {"graph": "ws", "k": 50, "candidates": "history"}
     recommender = api.app.state.service.graphs.open("ws").recommender
@@ -218,6 +236,10 @@ def test_search_order():
             "body: give either history or histories.",
         ),
         ("recommend", {"graph": LIBRARY, "history": ["musik"]}, 422, "'music'"),
+        ("recommend", {"graph": LIBRARY, "histories": [["musik"]], "unknown": "error"}, 422, "'music'"),
+        ("recommend", {"graph": LIBRARY, "history": [], "diversity": 2}, 422, "diversity"),
+        ("recommend", {"graph": LIBRARY, "history": [], "filter": "music"}, 422, "filter"),
+        ("recommend", {"graph": LIBRARY, "history": [], "unknown": "ignore"}, 422, "unknown"),
         ("look", {"graph": LIBRARY, "walk": ["music", "music"]}, 422, "twice"),
     ],
 )

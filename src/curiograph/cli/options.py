@@ -190,17 +190,19 @@ def _open_dataset_graph(name: str) -> Graph:
     return graph
 
 
-def read_people(path: Path, graph: Graph, *, lenient: bool, no_header: bool = False, **table: Any) -> Trajectories:
+def read_people(
+    path: Path, graph: Graph, *, lenient: bool, no_header: bool = False, keep_unknown: bool = False, **table: Any
+) -> Trajectories:
     """Read the walks of people from a file, or from stdin if it is `-`; `table` is as for `read_trajectories`.
 
-    Raise FileFormatError for a node that is not in the graph, unless `lenient`.
+    Raise FileFormatError for a node that is not in the graph, unless `lenient` or `keep_unknown`.
     """
     from curiograph.human.data.trajectory_file import read_trajectories
 
     header = False if no_header else None
     keep = table.pop("keep", None) or ()
     walks = read_trajectories(path, graph=graph, lenient=lenient, header=header, keep=keep, **table).walks
-    check_nodes(walks, graph, path, lenient)
+    check_nodes(walks, graph, path, lenient or keep_unknown)
     return walks
 
 

@@ -41,6 +41,21 @@ def recommend(
             help="all unvisited nodes, or the neighbors of the last node or of the history: all, last, history."
         ),
     ] = "all",
+    exclude: Annotated[str | None, typer.Option(help="Labels that are never recommended, separated by commas.")] = None,
+    filter: Annotated[
+        str | None, typer.Option(help="Labels that may be recommended, separated by commas. Default: all.")
+    ] = None,
+    unknown: Annotated[
+        str | None,
+        typer.Option(
+            help="Labels of a history that the graph lacks: error, or skip. Default: error with --history, skip with "
+            "--histories.",
+            show_default=False,
+        ),
+    ] = None,
+    diversity: Annotated[
+        float, typer.Option(help="From 0, the best scores, to 1, nodes that share the fewest neighbors.")
+    ] = 0.0,
     by: Annotated[
         str, typer.Option(help="Ranker: mixture, pagerank, igt or cpt.", autocompletion=completion.complete_rankers)
     ] = "mixture",
@@ -85,8 +100,10 @@ def recommend(
 
     [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
     """
+    from curiograph.graph.label_reader import LabelReader
     from curiograph.recommendation.ranker import check_candidate_set
     from curiograph.recommendation.recommender import Recommender
+    from curiograph.recommendation.selection import Selection, check_unknown
     from curiograph.validation import check_integer
 
     if prepare and parts is None:
@@ -105,9 +122,21 @@ def recommend(
         raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
     g = options.open_graph(graph, directed)
     people: Trajectories | None = None
-    users = [] if history is None else [options.LabelReader(g).walk(history)]
-    if histories is not None:
+    unknown = check_unknown(unknown or ("error" if histories is None else "skip"))
+    settings: Any = {
+        "exclude": options.split_labels(exclude) if exclude else (),
+        "filter": None if filter is None else options.split_labels(filter) if filter else (),
+        "diversity": diversity,
+    }
+    Selection.create(LabelReader(g), **settings)  # report a bad setting before the nodes are prepared
+    users: list[list[Any]] = [] if history is None else [options.split_labels(history) if history.strip() else []]
+    if history is not None and unknown == "error":
+        users = [LabelReader(g).walk(users[0])]
+    if histories is not None and (unknown == "error" or lenient):
         people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
+    elif histories is not None:
+        people = options.read_people(histories, g, lenient=False, no_header=no_header, keep_unknown=True, **table)
+    if people is not None:
         users = [people.labels(number) for number in range(len(people))]
     recommender = Recommender(g, _create_ranker(by, weights, igt_agent, cpt_agent, alpha, p_g, walks, seed))
     if parts is not None and by == "pagerank":
@@ -124,8 +153,9 @@ def recommend(
         if prepare and parts is not None:
             _prepare_nodes(recommender, parts, progress, overwrite=affected > 0)
         known = recommender.num_prepared
-        progress(f"recommending to {len(users)} users")
-        results = recommender.recommend(users, k, candidates=candidate_set) if users else []
+        results = recommender.recommend_many(
+            users, k, candidates=candidate_set, unknown=unknown, progress=progress, **settings
+        )
     if parts is not None and recommender.num_prepared > known:
         recommender.save(parts)
     document: dict[str, Any]
@@ -145,8 +175,15 @@ def recommend(
         answers = [names | top.to_dict() for names, top in zip(named, results, strict=True)]
         document = {"users": answers, "skipped": people.skipped.to_dict()}
     write_result(out, document, lambda: _list_recommendations(results, who), results[0].plot)
+    affected = [top.skipped for top in results if top.skipped]
+    if affected:
+        count = sum(map(len, affected))
+        print_remark(f"{count:,} unknown labels skipped in {len(affected):,} of {len(results):,} histories", quiet)
     if json:
         show_json(document)
+        return
+    if people is not None and out is not None:
+        print_remark(f"{out}: recommendations for {len(results):,} histories", quiet)
         return
     _show_recommendations(results, who)
     for number, top in enumerate(results):
@@ -191,30 +228,38 @@ def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress, *,
     shutil.rmtree(run, ignore_errors=True)
 
 
+def _list_components(results: Sequence[Recommendations]) -> list[str]:
+    """Names of all components; users without history have only PageRank."""
+    warm_first = sorted(results, key=lambda top: top.cold_start)
+    return list(dict.fromkeys(name for top in warm_first for name in top.components))
+
+
 def _list_recommendations(results: Sequence[Recommendations], who: Who) -> tuple[list[str], list[list[Any]]]:
     """Columns and rows of the table of all recommendations to all users."""
-    components = list(results[0].components)
+    components = _list_components(results)
     ranks_by = [f"by {name}" for name in components]
-    columns = ["user", "session", "rank", "node", "score", "stderr", *ranks_by, "gaps", "bits", "why"]
+    columns = ["user", "session", "rank", "node", "score", "stderr", *ranks_by, "gaps", "bits", "why", "sentence"]
     rows = []
     for (user, session), top in zip(who or [(0, 1)], results, strict=True):
         entries = zip(top, top.stderr, top.reasons, strict=True)
         for place, ((label, score), stderr, reason) in enumerate(entries, start=1):
-            ranks = [reason.ranks[name] for name in components]
+            ranks = [reason.ranks.get(name) for name in components]
             gaps = len(reason.opens) - len(reason.closes)
-            measures = [gaps, reason.compressibility, reason.story]
+            measures = [gaps, reason.compressibility, reason.story, reason.sentence]
             rows.append([user, session, place, label, score, stderr, *ranks, *measures])
     return columns, rows
 
 
 def _show_recommendations(results: Sequence[Recommendations], who: Who) -> None:
     """Show a table with few columns: errors next to the scores, the ranks by all components in one column."""
-    components = list(results[0].components)
+    components = _list_components(results)
     columns = ["user", "session", "rank", "node", "score", f"by {', '.join(components)}", "gaps", "bits", "why"]
     rows = []
-    for user, session, place, label, score, stderr, *ranks, gaps, bits, why in _list_recommendations(results, who)[1]:
+    for row in _list_recommendations(results, who)[1]:
+        user, session, place, label, score, stderr, *ranks, gaps, bits, why, _ = row
         error = f" ± {stderr:.1g}" if stderr else ""
-        rows.append([user, session, place, label, f"{score:.4g}{error}", ", ".join(map(str, ranks)), gaps, bits, why])
+        shown = ", ".join("-" if rank is None else str(rank) for rank in ranks)
+        rows.append([user, session, place, label, f"{score:.4g}{error}", shown, gaps, bits, why])
     first = 2 if who is None else 0
     last = len(columns) if any(row[-1] for row in rows) else -1  # no reasons: leave out that column
     show_table("", columns[first:last], [row[first:last] for row in rows])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from curiograph.service.config import Limits
     from curiograph.service.graph_store import GraphStore
+    from curiograph.service.reload import Reloader
 
 
 def serve(
@@ -68,6 +69,7 @@ def serve(
     for package in ("fastapi", "uvicorn", "nicegui", "prometheus_client", "orjson", "python_multipart"):
         import_optional(package, "web", "The service and its page")
     from curiograph.service.graph_store import GraphStore, OpenGraph
+    from curiograph.service.reload import Reloader
     from curiograph.service.server import format_url, is_loopback, open_socket, run_server
 
     limits = _parse_limits(limit or [])
@@ -86,10 +88,12 @@ def serve(
     if prepare and not part_files:
         raise SettingError("--prepare needs --parts NAME=FILE to store the prepared nodes.")
     store = GraphStore(limits, files, data, directed)
+    # --prepare writes the files itself; created before they are read, so that no later change is missed
+    reloader = None if prepare else Reloader(store, files, part_files)
     for name in files:  # report a malformed file now, not at the first request
         entry = store.find(name)
         entry.opened = OpenGraph(entry.read())
-    app = _create_app(store, part_files, prepare, token, host)
+    app = _create_app(store, part_files, prepare, token, host, reloader)
     listener = open_socket(host, port)
     address = format_url(listener)
 
@@ -102,7 +106,14 @@ def serve(
     run_server(app, listener, report_address)
 
 
-def _create_app(store: GraphStore, part_files: dict[str, Path], prepare: bool, token: str | None, host: str) -> FastAPI:
+def _create_app(
+    store: GraphStore,
+    part_files: dict[str, Path],
+    prepare: bool,
+    token: str | None,
+    host: str,
+    reloader: Reloader | None,
+) -> FastAPI:
     """Create the application; it loads prepared nodes before it reports that it is ready."""
     from curiograph.service.app import create_app, warm_up
     from curiograph.service.page.view import add_page
@@ -123,7 +134,12 @@ def _create_app(store: GraphStore, part_files: dict[str, Path], prepare: bool, t
                 )
 
     app = create_app(
-        store, store.limits, token, hosts=(*LOOPBACK_HOSTS, host) if is_loopback(host) else None, warm=load_prepared
+        store,
+        store.limits,
+        token,
+        hosts=(*LOOPBACK_HOSTS, host) if is_loopback(host) else None,
+        warm=load_prepared,
+        reloader=reloader,
     )
     add_page(app)
     return app

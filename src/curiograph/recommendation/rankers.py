@@ -118,10 +118,26 @@ class PageRankRanker(Ranker):
         transition = graph.transition
         if not graph.directed:
             return transition.get_strength(nodes) / max(transition.total, 1e-300)
-        if self.alpha not in transition.pagerank_by_alpha:  # solved once per graph
-            uniform = make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))
-            transition.pagerank_by_alpha[self.alpha] = compute_pagerank_rows(graph, self.alpha, [uniform])[0]
-        return transition.pagerank_by_alpha[self.alpha][nodes]
+        return _solve_global_pagerank(graph, self.alpha)[nodes]
+
+
+def compute_popularity(graph: Graph, alpha: float) -> Float64:
+    """Return the PageRank of every node without a history: the scores of a user who has visited nothing yet.
+
+    >>> from curiograph.graph.toys import cycle
+    >>> compute_popularity(cycle(4), 0.85)
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+    return _round_scores(_solve_global_pagerank(graph, alpha))
+
+
+def _solve_global_pagerank(graph: Graph, alpha: float) -> Float64:
+    """Return PageRank without a history, solved once per graph."""
+    known = graph.transition.pagerank_by_alpha
+    if alpha not in known:
+        uniform = make_uniform_teleport(np.arange(graph.num_nodes, dtype=np.int32))
+        known[alpha] = compute_pagerank_rows(graph, alpha, [uniform])[0]
+    return known[alpha]
 
 
 def look_up_values(nodes: Int32, values: NDArray[Any], wanted: NDArray[Any]) -> Float64:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from curiograph.rewards.igt import GapTracker
 
 MAX_RECENT_NODES = 50
 """Number of last visited nodes that reasons consider: compressibility takes cubic time."""
+_MAX_NAMES = 6  # labels of a loop that a sentence lists; of a longer loop, only its ends
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class Reason:
     """Gaps that it closes, each given by the visited node that opened it."""
     compressibility: float
     """Change of the compressibility of the visited subgraph, in bits."""
+    sentence: str = ""
+    """The main reason as one sentence for users: the loop that it closes or opens, or what it is linked to."""
 
     @property
     def story(self) -> str:
@@ -72,55 +74,130 @@ class Reason:
 
 
 def explain_recommendations(
-    graph: Graph, history: History, nodes: Int32, ranks: Mapping[str, Any], candidates: int
+    graph: Graph,
+    history: History,
+    nodes: Int32,
+    ranks: Mapping[str, Any],
+    candidates: int,
+    stack: GraphBatch | None = None,
 ) -> list[Reason]:
-    """Return a reason for each of `nodes`, given the ranks of all nodes by component."""
+    """Return a reason for each of `nodes`, given the ranks of all nodes by component.
+
+    `stack` is the batch of the graph alone, to create it once for many calls.
+    """
     if len(nodes) == 0:
         return []
+    if len(history.nodes) == 0:
+        return [_explain_popular(graph, v, i, ranks, candidates) for i, v in enumerate(nodes.tolist())]
     recent = history.nodes
     if len(recent) > MAX_RECENT_NODES:
         recent = recent[np.isin(recent, history.nodes_last_at_end[-MAX_RECENT_NODES:])]
-    count, length = len(nodes), len(recent)
-    walks = np.full((count, length + 1), -1, np.int32)
-    walks[:, :length] = recent
-    stack, lengths = GraphBatch.of([graph]), np.full(count, length)
-    after = CompressibilityTracker(stack, walks, lengths).candidate_values(np.arange(count + 1), nodes)
-    before = CompressibilityTracker(stack, walks[:1], lengths[:1]).values()[0]
+    stack = GraphBatch.of([graph]) if stack is None else stack
+    length = len(recent)
+    walk, lengths = recent[None, :].astype(np.int32), np.asarray([length])
+    compressibility = CompressibilityTracker(stack, walk, lengths)
+    after = compressibility.candidate_values(np.asarray([0, len(nodes)]), nodes)
+    changes = (after - compressibility.values()[0]).tolist()
 
-    gaps = GapTracker(stack, walks, lengths)
-    gaps.closed.clear()  # gaps that the history itself closed
-    gaps.advance(nodes)
-    closed_by: list[list[int]] = [[] for _ in nodes]
-    for rows in gaps.closed:
-        for walk, opened_at, _ in rows.tolist():
-            closed_by[walk].append(int(recent[opened_at]))
+    skeleton = graph.skeleton
+    indptr, indices = skeleton.indptr, skeleton.indices
 
-    skeleton, positions = graph.skeleton, np.sort(recent)
-    induced = skeleton.induced(positions)
-    visited_neighbors = {
-        int(v): positions[induced.indices[a:b]].tolist()
-        for v, (a, b) in zip(positions, pairwise(induced.indptr.tolist()), strict=True)
-    }
+    def find_links(v: int) -> list[int]:
+        """Return the recent nodes linked to a node, in order of visit."""
+        neighbors = indices[indptr[v] : indptr[v + 1]]
+        if len(neighbors) == 0:
+            return []
+        found: list[int] = recent[neighbors.take(neighbors.searchsorted(recent), mode="clip") == recent].tolist()
+        return found
+
+    links = [find_links(v) for v in nodes.tolist()]
+    opened: dict[int, list[list[int]]] = {}  # loops by the place of the recommendation
+    closed: dict[int, list[int]] = {}  # openers of the gaps
+    closed_loops: dict[int, list[int]] = {}
+    # a node with a single link neither opens nor closes a gap
+    several = np.asarray([i for i, linked in enumerate(links) if len(linked) > 1])
+    if len(several):
+        walks = np.full((len(several), length + 1), -1, np.int32)
+        walks[:, :length] = recent
+        gaps = GapTracker(stack, walks, np.full(len(several), length))
+        gaps.closed.clear()  # gaps that the history itself closed
+        gaps.advance(nodes[several])
+        for rows in gaps.closed:
+            for place, opened_at, _ in rows.tolist():
+                closed.setdefault(int(several[place]), []).append(int(recent[opened_at]))
+        visited_neighbors = {v: find_links(v) for v in recent.tolist()}
+        for i in several.tolist():
+            opened[i] = list(find_opened_loops(visited_neighbors, links[i], int(nodes[i])))
+            if i in closed:
+                closed_loops[i] = _find_closed_loop(visited_neighbors, closed[i][0], links[i])
+
+    labels = {v: graph.label(v) for v in (*recent.tolist(), *nodes.tolist())}
 
     def label_all(some: Iterable[int]) -> tuple[Hashable, ...]:
-        return tuple(graph.label(v) for v in some)
+        return tuple(labels[v] for v in some)
 
     reasons = []
     for i, v in enumerate(nodes.tolist()):
-        neighbors = skeleton.indices[skeleton.indptr[v] : skeleton.indptr[v + 1]]
-        links: list[int] = []  # in order of visit
-        if len(neighbors):
-            place = np.searchsorted(neighbors, recent)
-            links = recent[neighbors.take(place, mode="clip") == recent].tolist()
+        opens = tuple(label_all(loop) for loop in opened.get(i, ()))
+        if i in closed:
+            sentence = f"Closes the loop {_join_labels(label_all(closed_loops[i]))}."
+        elif opens:
+            sentence = f"Opens a loop with {_join_labels(opens[0][1:])}."
+        elif history.last in links[i]:
+            sentence = f"Nearest to what you visited last, {labels[history.last]}."
+        elif links[i]:
+            sentence = f"Linked to what you visited earlier, {labels[links[i][-1]]}."
+        else:
+            sentence = f"Within reach of what you visited last, {labels[history.last]}."
         reasons.append(
             Reason(
-                node=graph.label(v),
+                node=labels[v],
                 ranks={name: int(by_component[i]) for name, by_component in ranks.items()},
                 candidates=candidates,
-                links=label_all(links),
-                opens=tuple(label_all(loop) for loop in find_opened_loops(visited_neighbors, links, v)),
-                closes=label_all(closed_by[i]),
-                compressibility=float(after[i] - before),
+                links=label_all(links[i]),
+                opens=opens,
+                closes=label_all(closed.get(i, ())),
+                compressibility=changes[i],
+                sentence=sentence,
             )
         )
     return reasons
+
+
+def _explain_popular(graph: Graph, node: int, place: int, ranks: Mapping[str, Any], candidates: int) -> Reason:
+    """Return the reason for a user who has visited nothing."""
+    count = int(graph.skeleton.indptr[node + 1] - graph.skeleton.indptr[node])
+    return Reason(
+        node=graph.label(node),
+        ranks={name: int(by_component[place]) for name, by_component in ranks.items()},
+        candidates=candidates,
+        links=(),
+        opens=(),
+        closes=(),
+        compressibility=0.0,
+        sentence=f"Popular: linked with {count:,} other{'' if count == 1 else 's'}.",
+    )
+
+
+def _find_closed_loop(visited_neighbors: Mapping[int, list[int]], opener: int, links: list[int]) -> list[int]:
+    """Return a loop around a gap that a node with these links closes, given the node that opened the gap.
+
+    If the opener opened several gaps, it is the loop of one of them with the most nodes among the links.
+    """
+    earlier = list(visited_neighbors)  # in order of visit
+    earlier = earlier[: earlier.index(opener)]
+    before = {v: [u for u in visited_neighbors[v] if u in set(earlier)] for v in earlier}
+    loops = find_opened_loops(before, [u for u in visited_neighbors[opener] if u in before], opener)
+    return max(loops, key=lambda loop: len(set(loop) & set(links)) / len(loop))
+
+
+def _join_labels(labels: Sequence[Hashable]) -> str:
+    """Return the labels around a loop as text; of a long loop, its ends.
+
+    >>> _join_labels(["a", "b", "c"]), _join_labels("abcdefgh")
+    ('a - b - c', 'a - b - c - ... - h')
+    """
+    names = [str(label) for label in labels]
+    if len(names) > _MAX_NAMES:
+        names = [*names[:3], "...", names[-1]]
+    return " - ".join(names)

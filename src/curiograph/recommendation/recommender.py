@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.centrality.history import History, is_history_batch, parse_histories, parse_history
-from curiograph.errors import SettingError, UnknownNameError
+from curiograph.centrality.history import History, is_history_batch
+from curiograph.errors import SettingError, UnknownNameError, UnknownNodeError, WalkError
 from curiograph.exploration.mdp import Candidates
 from curiograph.files import PathLike
+from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph, as_graph, require_edges
+from curiograph.graph.label_reader import LabelReader
 from curiograph.messages import quote_value
 from curiograph.notebook import render_result
 from curiograph.parallel import Engine, resolve_engine
@@ -37,8 +38,9 @@ from curiograph.recommendation.ranker import (
     find_candidates,
     score_candidates,
 )
-from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker
+from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker, compute_popularity
 from curiograph.recommendation.reasons import Reason, explain_recommendations
+from curiograph.recommendation.selection import EVERYTHING, Filter, Selection, Unknown, check_unknown, read_history
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
@@ -51,6 +53,8 @@ RANKERS = ("mixture", "pagerank", "igt", "cpt")
 _FEW_SCORES = 16  # number of scores up to which counting is faster than sorting
 _BATCH_ENTRIES = 2**22  # users times nodes of a batch; bounds the memory, does not change the result
 _BATCH_USERS = 1024  # users of a batch whose candidates are neighbors only
+_PROGRESS_USERS = 256  # users between two progress updates
+_DEFAULT_ALPHA = 0.85
 
 
 def as_ranker(
@@ -108,14 +112,22 @@ class Recommendations(list[tuple[Hashable, float]]):
         errors: Float64,
         ranks: Mapping[str, Any],
         candidates: int,
+        stack: GraphBatch | None = None,
     ) -> None:
         super().__init__((graph.label(int(v)), float(s)) for v, s in zip(nodes, scores, strict=True))
         self.graph = graph
         self.stderr: list[float] = errors.tolist()
         """Standard errors of the scores; zero if no walkers were sampled."""
         self.candidates = candidates
-        """Number of candidates."""
-        self._history, self._nodes, self._ranks = history, nodes, ranks
+        """Number of candidates, before any were excluded or filtered out."""
+        self.skipped: list[Hashable] = []
+        """Labels of the history that the graph does not have, which were skipped."""
+        self._history, self._nodes, self._ranks, self._stack = history, nodes, ranks, stack
+
+    @property
+    def cold_start(self) -> bool:
+        """Whether the history is empty, so that the scores are PageRank without a history."""
+        return len(self._history.nodes) == 0
 
     @property
     def components(self) -> list[str]:
@@ -130,7 +142,9 @@ class Recommendations(list[tuple[Hashable, float]]):
     @cached_property
     def reasons(self) -> list[Reason]:
         """A reason for each recommendation."""
-        return explain_recommendations(self.graph, self._history, self._nodes, self._ranks, self.candidates)
+        return explain_recommendations(
+            self.graph, self._history, self._nodes, self._ranks, self.candidates, self._stack
+        )
 
     def _repr_html_(self) -> str:
         columns: dict[str, list[Any]] = {
@@ -145,6 +159,7 @@ class Recommendations(list[tuple[Hashable, float]]):
         """Return plain values, including the reasons."""
         return {
             "history": self.history,
+            "skipped": self.skipped,
             "candidates": self.candidates,
             "recommendations": [
                 {"score": score, "stderr": stderr, **reason.to_dict()}
@@ -200,6 +215,13 @@ class Recommender:
         self.ranker = as_ranker(ranker, alpha=alpha, weights=weights, seed=seed)
         self.curious_rankers = _find_components(self.ranker, CuriousRanker)
         """Curious rankers among the components, by name."""
+        self.labels = LabelReader(graph)
+        """Finds the nodes of labels, as numbers or as text."""
+
+    @cached_property
+    def _stack(self) -> GraphBatch:
+        """The graph as the only one of a batch, for reasons."""
+        return GraphBatch.of([self.graph])
 
     def prepare(
         self,
@@ -291,26 +313,101 @@ class Recommender:
             raise SettingError(f"the ranker {self.ranker.name!r} has no parts to keep in a file; only curious ones do.")
         return self.curious_rankers
 
-    def recommend(self, history: Any, k: int = 10, *, candidates: CandidateSet = "all") -> Any:
-        """Return the `k` best candidates for a user, or a list of such lists for a list of histories."""
+    def recommend(
+        self,
+        history: Any,
+        k: int = 10,
+        *,
+        candidates: CandidateSet = "all",
+        exclude: Iterable[Hashable] = (),
+        filter: Filter = None,
+        unknown: Unknown = "error",
+        diversity: float = 0.0,
+    ) -> Any:
+        """Return the `k` best candidates for a user, or a list of such lists for a list of histories.
+
+        The arguments are those of the function `recommend`.
+        """
+        if is_history_batch(self.graph, history):
+            return self.recommend_many(
+                history,
+                k,
+                candidates=candidates,
+                exclude=exclude,
+                filter=filter,
+                unknown=unknown,
+                diversity=diversity,
+            )
+        k = check_integer("k", k, 1, "ask for 1 recommendation or more")
+        selection = Selection.create(self.labels, exclude, filter, diversity)
+        visited, skipped = read_history(self.labels, history, check_unknown(unknown))
+        (top,) = self.recommend_visited([visited], k, check_candidate_set(candidates), [selection])
+        top.skipped = skipped
+        return top
+
+    def recommend_many(
+        self,
+        histories: Iterable[Any],
+        k: int = 10,
+        *,
+        candidates: CandidateSet = "all",
+        exclude: Iterable[Hashable] = (),
+        filter: Filter = None,
+        unknown: Unknown = "skip",
+        diversity: float = 0.0,
+        progress: Progress = no_progress,
+    ) -> list[Recommendations]:
+        """Return the `k` best candidates for each of many users.
+
+        The arguments are those of the function `recommend_many`.
+        """
         k = check_integer("k", k, 1, "ask for 1 recommendation or more")
         check_candidate_set(candidates)
-        if is_history_batch(self.graph, history):
-            return self.recommend_visited(parse_histories(self.graph, history), k, candidates)
-        return self.recommend_visited([parse_history(self.graph, history)], k, candidates)[0]
-
-    def recommend_visited(
-        self, histories: Sequence[History], k: int, candidates: CandidateSet
-    ) -> list[Recommendations]:
-        """Return the `k` best candidates for each of several parsed histories."""
-        size = max(1, _BATCH_ENTRIES // self.graph.num_nodes) if candidates == "all" else _BATCH_USERS
+        check_unknown(unknown)
+        if isinstance(histories, (str, bytes)) or not isinstance(histories, Iterable):
+            raise WalkError(f"the histories are {quote_value(histories)}; give a list of lists of node labels.")
+        selection = Selection.create(self.labels, exclude, filter, diversity)
+        parsed: list[History] = []
+        skipped: list[list[Hashable]] = []
+        for number, history in enumerate(histories):
+            try:
+                visited, left_out = read_history(self.labels, history, unknown)
+            except (UnknownNodeError, WalkError) as error:
+                raise type(error)(f"history {number}: {error}") from None
+            parsed.append(visited)
+            skipped.append(left_out)
         results: list[Recommendations] = []
-        for first in range(0, len(histories), size):
-            results += self._recommend_batch(histories[first : first + size], k, candidates)
+        for first in range(0, len(parsed), _PROGRESS_USERS):
+            progress(f"recommending to user {first:,} of {len(parsed):,}", first / len(parsed))
+            batch = parsed[first : first + _PROGRESS_USERS]
+            results += self.recommend_visited(batch, k, candidates, [selection] * len(batch))
+        for top, left_out in zip(results, skipped, strict=True):
+            top.skipped = left_out
         return results
 
+    def recommend_visited(
+        self,
+        histories: Sequence[History],
+        k: int,
+        candidates: CandidateSet,
+        selections: Sequence[Selection] | None = None,
+    ) -> list[Recommendations]:
+        """Return the `k` best candidates for each of several parsed histories, each with its own selection."""
+        selections = [EVERYTHING] * len(histories) if selections is None else selections
+        size = max(1, _BATCH_ENTRIES // self.graph.num_nodes) if candidates == "all" else _BATCH_USERS
+        found: dict[int, Recommendations] = {}
+        warm = [user for user, history in enumerate(histories) if len(history.nodes)]
+        for first in range(0, len(warm), size):
+            users = warm[first : first + size]
+            batch = self._recommend_batch([histories[u] for u in users], k, candidates, [selections[u] for u in users])
+            found.update(zip(users, batch, strict=True))
+        return [
+            found[user] if user in found else self._recommend_popular(history, k, selections[user])
+            for user, history in enumerate(histories)
+        ]
+
     def _recommend_batch(
-        self, histories: Sequence[History], k: int, candidate_set: CandidateSet
+        self, histories: Sequence[History], k: int, candidate_set: CandidateSet, selections: Sequence[Selection]
     ) -> Iterator[Recommendations]:
         positions = [history.nodes_last_at_end for history in histories]
         candidates = find_candidates(self.graph, positions, candidate_set)
@@ -322,7 +419,10 @@ class Recommender:
         else:
             offered = np.ones(len(scores), bool)
         bounds = list(pairwise(candidates.offsets.tolist()))
-        best = [select_top(scores[a:b], offered[a:b], k) for a, b in bounds]
+        best = [
+            selection.select(self.graph, candidates.nodes[a:b], scores[a:b], offered[a:b], k)
+            for selection, (a, b) in zip(selections, bounds, strict=True)
+        ]
         chosen = Candidates(
             np.cumsum([0, *map(len, best)]),
             np.concatenate([candidates.nodes[a:b][top] for (a, b), top in zip(bounds, best, strict=True)]),
@@ -338,7 +438,24 @@ class Recommender:
                 errors=errors[c:d],
                 ranks={name: compute_ranks(each[a:b], top) for name, each in by_part.items()},
                 candidates=b - a,
+                stack=self._stack,
             )
+
+    def _recommend_popular(self, history: History, k: int, selection: Selection) -> Recommendations:
+        """Return the nodes of the highest PageRank without a history, for a user who has visited nothing."""
+        plain = list(_find_components(self.ranker, PageRankRanker).values())
+        scores = compute_popularity(self.graph, plain[0].alpha if plain else _DEFAULT_ALPHA)
+        nodes = np.arange(self.graph.num_nodes, dtype=np.int32)
+        best = selection.select(self.graph, nodes, scores, np.ones(len(nodes), bool), k)
+        return Recommendations(
+            graph=self.graph,
+            history=history,
+            nodes=nodes[best],
+            scores=scores[best],
+            errors=np.zeros(len(best)),
+            ranks={"pagerank": compute_ranks(scores, best)},
+            candidates=len(nodes),
+        )
 
 
 def recommend(
@@ -347,6 +464,10 @@ def recommend(
     k: int = 10,
     *,
     candidates: CandidateSet = "all",
+    exclude: Iterable[Hashable] = (),
+    filter: Filter = None,
+    unknown: Unknown = "error",
+    diversity: float = 0.0,
     ranker: RankerLike = "mixture",
     alpha: float = 0.85,
     weights: Mapping[str, float] | None = None,
@@ -361,12 +482,25 @@ def recommend(
     graph : Graph
         Graph with at least one edge.
     history : list
-        Labels of visited nodes, the last visit at the end; a list of lists for several users.
+        Labels of visited nodes, the last visit at the end; a list of lists for several users. A number denotes the node
+        that has it as label or, if there is none, as text, and the other way round. For an empty history, nodes are
+        ranked by PageRank without a history, whatever the ranker.
     k : int
         Number of recommendations.
     candidates : {"all", "last", "history"}
         Nodes that may be recommended: all unvisited nodes; the unvisited out-neighbors of the last node, or of the
         whole history if it has none; or the unvisited out-neighbors of the whole history.
+    exclude : list
+        Labels that are never recommended; those that the graph does not have make no difference.
+    filter : callable or list, optional
+        A function of a label that returns whether it may be recommended, or a collection of all labels that may be.
+        A function is called for the best candidates first, until enough of them are accepted.
+    unknown : {"error", "skip"}
+        What to do with labels of the history that the graph does not have: raise UnknownNodeError, or leave them out
+        and list them in `.skipped`.
+    diversity : float
+        From 0, the ranking by score, to 1, the nodes that share the fewest neighbors with each other: maximal marginal
+        relevance among the 10 k best candidates, with the Jaccard index of neighborhoods as similarity.
     ranker : {"mixture", "pagerank", "igt", "cpt"}, Ranker or object
         PageRank, curious PageRank for igt or cpt, a mixture of the three, or a custom ranker.
     alpha : float
@@ -379,7 +513,7 @@ def recommend(
     Returns
     -------
     Recommendations
-        A list of (label, score), best first, with `.reasons`; a list of them for several users.
+        A list of (label, score), best first, with `.reasons` and `.skipped`; a list of them for several users.
 
     Examples
     --------
@@ -387,9 +521,75 @@ def recommend(
     >>> top = cg.recommend(cg.toys.library(), history=["music", "physics"], k=3)
     >>> [label for label, score in top]
     ['mathematics', 'computing', 'poetry']
+    >>> top = cg.recommend(cg.toys.library(), ["music", "moon"], k=2, unknown="skip", exclude=["mathematics"])
+    >>> [label for label, score in top], top.skipped
+    (['poetry', 'physics'], ['moon'])
     """
-    recommender = Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed)
-    return recommender.recommend(history, k, candidates=candidates)
+    return Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed).recommend(
+        history,
+        k,
+        candidates=candidates,
+        exclude=exclude,
+        filter=filter,
+        unknown=unknown,
+        diversity=diversity,
+    )
+
+
+def recommend_many(
+    graph: Graph,
+    histories: Iterable[Any],
+    k: int = 10,
+    *,
+    candidates: CandidateSet = "all",
+    exclude: Iterable[Hashable] = (),
+    filter: Filter = None,
+    unknown: Unknown = "skip",
+    diversity: float = 0.0,
+    ranker: RankerLike = "mixture",
+    alpha: float = 0.85,
+    weights: Mapping[str, float] | None = None,
+    seed: int = 0,
+    progress: Progress = no_progress,
+) -> list[Recommendations]:
+    """Recommend nodes to many users; unknown labels in one history do not affect the others.
+
+    Parameters
+    ----------
+    graph : Graph
+        Graph with at least one edge.
+    histories : iterable of lists
+        Labels of the nodes that each user visited, the last visit at the end.
+    unknown : {"skip", "error"}
+        What to do with labels that the graph does not have, as for `recommend`; by default they are left out and listed
+        in `.skipped`. A user without any known label gets the nodes of the highest PageRank.
+    progress : callable
+        Function of a message and the completed share, called every few users.
+    k, candidates, exclude, filter, diversity, ranker, alpha, weights, seed
+        As for `recommend`.
+
+    Returns
+    -------
+    list of Recommendations
+        One per history.
+
+    Examples
+    --------
+    >>> import curiograph as cg
+    >>> tops = cg.recommend_many(cg.toys.library(), [["music"], ["moon"], []], k=1, ranker="pagerank")
+    >>> [(top[0][0], top.skipped) for top in tops]
+    [('mathematics', []), ('philosophy', ['moon']), ('philosophy', [])]
+    """
+    return Recommender(graph, ranker, alpha=alpha, weights=weights, seed=seed).recommend_many(
+        histories,
+        k,
+        candidates=candidates,
+        exclude=exclude,
+        filter=filter,
+        unknown=unknown,
+        diversity=diversity,
+        progress=progress,
+    )
 
 
 def _find_components(ranker: Ranker, kind: type[T], prefix: str = "") -> dict[str, T]:
@@ -401,19 +601,6 @@ def _find_components(ranker: Ranker, kind: type[T], prefix: str = "") -> dict[st
         elif part is not ranker:
             found |= _find_components(part, kind, f"{prefix}{name}.")
     return found
-
-
-def select_top(scores: Float64, offered: NDArray[np.bool_], k: int) -> Int64:
-    """Return the indices of the k highest offered scores, best first, ties in order.
-
-    >>> select_top(np.array([1.0, 3.0, 3.0, 9.0]), np.array([True, True, True, False]), 2).tolist()
-    [1, 2]
-    """
-    indices = np.flatnonzero(offered)
-    if len(indices) > k:
-        least = np.partition(scores[indices], len(indices) - k)[len(indices) - k]
-        indices = indices[scores[indices] >= least]
-    return indices[np.argsort(-scores[indices], kind="stable")][:k]
 
 
 def compute_ranks(scores: Float64, indices: Int64) -> Int64:

@@ -21,6 +21,7 @@ from curiograph.service.config import Limits
 from curiograph.service.errors import RESERVED_PATHS, NotFoundEndpoint, add_error_handlers
 from curiograph.service.graph_store import GraphStore
 from curiograph.service.metrics import MetricsMiddleware
+from curiograph.service.reload import Reloader
 from curiograph.service.routes import graphs, jobs, ranking, status, walks
 from curiograph.service.schemas import ErrorResponse
 from curiograph.service.security import LOOPBACK_HOSTS, BodyLimitMiddleware, SecurityMiddleware
@@ -50,6 +51,7 @@ def create_app(
     *,
     hosts: Sequence[str] | None = LOOPBACK_HOSTS,
     warm: Callable[[], object] | None = None,
+    reloader: Reloader | None = None,
 ) -> FastAPI:
     """Create the service.
 
@@ -61,6 +63,7 @@ def create_app(
     hosts : host names under which the service is available; None for any. The default, loopback names only, protects
         against pages of other sites.
     warm : function to call in a thread before the service is ready; `warm_up` by default.
+    reloader : reloads graphs whose files change, while the service runs; None to keep all graphs as they are.
 
     Returns
     -------
@@ -72,11 +75,13 @@ def create_app(
     >>> create_app(GraphStore(), Limits()).title
     'curiograph'
     """
-    service = Service(graph_store, limits)
+    service = Service(graph_store, limits, reloader)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         service.start_warmup(warm or partial(warm_up, graph_store))
+        if reloader is not None:
+            service.start_watching()
         yield
         await asyncio.to_thread(service.stop)
 
@@ -91,6 +96,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.service = service
+    app.state.has_token = token is not None
     add_error_handlers(app)
     own_routes = list(app.routes)  # only the OpenAPI document so far
     for module in (graphs, walks, ranking, jobs, status):

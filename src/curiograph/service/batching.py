@@ -15,6 +15,7 @@ from typing import Any
 from curiograph.centrality.history import History
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommender import Recommendations, Recommender
+from curiograph.recommendation.selection import EVERYTHING, Selection
 from curiograph.service.config import Limits
 from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.labels import encode_label, encode_labels
@@ -38,9 +39,9 @@ class RecommendQuery:
     candidates: CandidateSet
     reasons: bool
 
-    def answer(self, histories: Sequence[History]) -> Answers:
-        """Return one answer per history."""
-        recommended = self.recommender.recommend_visited(histories, self.k, self.candidates)
+    def answer(self, histories: Sequence[History], selections: Sequence[Selection]) -> Answers:
+        """Return one answer per history, each with its own selection."""
+        recommended = self.recommender.recommend_visited(histories, self.k, self.candidates, selections)
         return [self._encode(history, top) for history, top in zip(histories, recommended, strict=True)]
 
     def _encode(self, history: History, top: Recommendations) -> dict[str, Any]:
@@ -58,23 +59,27 @@ class RecommendQuery:
                     "opens": [encode_labels(loop) for loop in reason.opens],
                     "closes": encode_labels(reason.closes),
                     "compressibility": encode_number(reason.compressibility),
+                    "sentence": encode_label(reason.sentence),
                 }
         answer = {"history": encode_labels(top.history), "candidates": top.candidates, "recommendations": nodes}
         if isinstance(self.recommender, PreparedRecommender):
             answer["used"] = encode_labels([top.graph.label(v) for v in self.recommender.find_used_nodes(history)])
         return answer
 
-    def prepare_and_answer(self, histories: Sequence[History], max_numbers: int, check: StopCheck) -> Answers:
+    def prepare_and_answer(
+        self, histories: Sequence[History], max_numbers: int, check: StopCheck, selection: Selection = EVERYTHING
+    ) -> Answers:
         """Prepare the nodes of the histories, then answer; keep what was prepared up to a limit."""
         nodes = (node for history in histories for node in history.nodes.tolist())
         recommender = prepare_for_request(self.recommender, nodes, max_numbers, check)
-        return replace(self, recommender=recommender).answer(histories)
+        return replace(self, recommender=recommender).answer(histories, [selection] * len(histories))
 
 
 @dataclass(frozen=True, eq=False)
 class _Request:
     query: RecommendQuery
     histories: Sequence[History]
+    selection: Selection
     future: asyncio.Future[Answers] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
@@ -94,17 +99,19 @@ class Batcher:
         self._num_unanswered = 0
         self._running = False
 
-    async def answer(self, query: RecommendQuery, histories: Sequence[History]) -> Answers:
+    async def answer(
+        self, query: RecommendQuery, histories: Sequence[History], selection: Selection = EVERYTHING
+    ) -> Answers:
         """Return one answer per history."""
         if not all(query.recommender.is_prepared(history) for history in histories):
             return await self._workers.run_with_deadline(
-                partial(query.prepare_and_answer, histories, self._limits.parts)
+                partial(query.prepare_and_answer, histories, self._limits.parts, selection=selection)
             )
         if self._num_unanswered >= self._limits.running:
             raise BusyError(self._limits.running)
         self._num_unanswered += 1
         try:
-            request = _Request(query, histories)
+            request = _Request(query, histories, selection)
             self._waiting.append(request)
             self._start_batch()
             return await asyncio.wait_for(request.future, self._limits.seconds)
@@ -148,7 +155,8 @@ class Batcher:
 def _answer_batch(batch: list[_Request]) -> list[Answers | Exception]:
     """Answer a batch; if that fails, answer each request alone, so that only the bad one fails."""
     try:
-        answers = iter(batch[0].query.answer([history for request in batch for history in request.histories]))
+        pairs = [(history, request.selection) for request in batch for history in request.histories]
+        answers = iter(batch[0].query.answer([history for history, _ in pairs], [selection for _, selection in pairs]))
     except Exception as error:
         if len(batch) == 1:
             return [error]

@@ -44,6 +44,12 @@ class InvalidRequestError(ServiceError):
     status, error_type = 422, "InvalidRequest"
 
 
+class TokenRequiredError(ServiceError):
+    """A request that a service without a token refuses."""
+
+    status, error_type = 403, "TokenRequired"
+
+
 class NotFoundError(ServiceError, UnknownNameError):
     """A graph or job that does not exist."""
 

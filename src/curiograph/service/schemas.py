@@ -139,13 +139,27 @@ class RecommendRequest(_Model):
 
     model_config = _config(graph="toy:library", history=["music", "physics"], k=3, candidates="last", reasons=True)
     graph: GraphId
-    history: Walk | None = None
-    """One history; give this or `histories`."""
-    histories: Walks | None = None
-    """Several histories; give this or `history`."""
+    history: list[Label] | None = None
+    """One history; give this or `histories`. If it is empty, the nodes of the highest PageRank are recommended."""
+    histories: Annotated[list[list[Label]], Field(min_length=1)] | None = None
+    """Several histories, each possibly empty; give this or `history`."""
     k: Count = 10
     candidates: Literal["last", "history", "all"] = "all"
     """Nodes to choose from: the unvisited neighbors of the last node, those of the history, or all unvisited nodes."""
+    exclude: list[Label] = []
+    """Nodes that are never recommended; labels that the graph does not have make no difference."""
+    filter: list[Label] | None = None
+    """Nodes that may be recommended; all if null."""
+    unknown: Annotated[
+        Literal["error", "skip"] | None,
+        Field(
+            description="Labels of a history that the graph does not have are an `error`, or are left out (`skip`) and "
+            "listed in `skipped`. Null: `error` with `history`, `skip` with `histories`."
+        ),
+    ] = None
+    diversity: Annotated[
+        float, Field(ge=0, le=1, description="0: the best scores; 1: nodes that share the fewest neighbors.")
+    ] = 0.0
     reasons: bool = False
     """Also return the reasons of every recommendation."""
     prepared_only: Annotated[
@@ -166,6 +180,11 @@ class RecommendRequest(_Model):
     def batch(self) -> list[list[Any]]:
         """All histories of the request."""
         return self.histories or [self.history or []]
+
+    @property
+    def skips_unknown(self) -> bool:
+        """Whether unknown labels are left out."""
+        return self.unknown == "skip" or (self.unknown is None and self.histories is not None)
 
 
 class PredictRequest(_Model):
@@ -250,6 +269,17 @@ class GraphList(_Model):
 
     graphs: list[GraphInfo]
     """Id, title and size of every graph."""
+
+
+class ReloadResponse(_Model):
+    """Ids of the graphs of files, by what a reload did."""
+
+    reloaded: list[str]
+    """Graphs that were replaced because their files changed."""
+    failed: list[str]
+    """Graphs whose new files cannot be used; the old graphs stay, and the log of the server gives the reasons."""
+    unchanged: list[str]
+    """Graphs whose files did not change."""
 
 
 class NodeList(_Model):
@@ -435,6 +465,8 @@ class RecommendedNode(_Model):
     """Nodes that opened the gaps which a visit of the node would close."""
     compressibility: Number = None
     """Change of compressibility by a visit of the node, in bits."""
+    sentence: str | None = None
+    """The main reason as one sentence for users."""
 
 
 class RecommendResponse(_Model):
@@ -448,6 +480,8 @@ class RecommendResponse(_Model):
     """Recommended nodes, best first."""
     used: list[NodeLabel] | None = None
     """Prepared nodes of the history, with `prepared_only`; PageRank uses the whole history."""
+    skipped: list[NodeLabel] | None = None
+    """Labels of the history that the graph does not have, if some were left out."""
 
 
 class RecommendManyResponse(_Model):

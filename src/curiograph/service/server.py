@@ -6,6 +6,7 @@ import asyncio
 import gc
 import ipaddress
 import os
+import signal
 import socket
 import sys
 import warnings
@@ -92,10 +93,15 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._service, self._on_ready = service, on_ready
         self._announcement: asyncio.Task[None] | None = None
+        self._reload: asyncio.Task[dict[str, list[str]]] | None = None
         self.failure: Exception | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        if hasattr(signal, "SIGHUP"):
+            loop = asyncio.get_running_loop()
+            with suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
+                loop.add_signal_handler(signal.SIGHUP, self._start_reload)
         self._announcement = asyncio.create_task(self._announce())
 
     async def _announce(self) -> None:
@@ -109,6 +115,10 @@ class _Server(uvicorn.Server):
         gc.collect()
         gc.freeze()  # objects that stay need no further garbage collection
         self._on_ready()
+
+    def _start_reload(self) -> None:
+        """Reload graphs whose files changed, at the signal SIGHUP."""
+        self._reload = asyncio.create_task(self._service.reload())
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End gracefully at the first signal, at once at the second; neither is raised again."""

@@ -13,17 +13,23 @@ from curiograph.service.config import Limits
 from curiograph.service.graph_store import GraphStore, OpenGraph
 from curiograph.service.jobs import JobQueue
 from curiograph.service.metrics import Metrics
+from curiograph.service.reload import Reloader
 from curiograph.service.workers import WorkerPool
 
 _QUICK_THREADS = 2
 """Threads of the pools for quick work and for reading graphs: neither waits for long computations."""
 
+_WATCH_SECONDS = 1.0
+"""Seconds between two looks at the files of graphs."""
+
 
 class Service:
     """Everything that exists as long as the service does."""
 
-    def __init__(self, graphs: GraphStore, limits: Limits) -> None:
+    def __init__(self, graphs: GraphStore, limits: Limits, reloader: Reloader | None = None) -> None:
         self.graphs, self.limits = graphs, limits
+        self.reloader = reloader or Reloader(graphs, {}, {})
+        self._watch: asyncio.Task[None] | None = None
         self.workers = WorkerPool(limits)
         self.quick_workers = WorkerPool(limits, _QUICK_THREADS, "quick")
         self._readers = WorkerPool(limits, _QUICK_THREADS, "reading")
@@ -59,8 +65,24 @@ class Service:
         """Wait until the service is ready; raise the error of the warm-up if it failed."""
         await asyncio.shield(self._warmup)
 
+    async def reload(self) -> dict[str, list[str]]:
+        """Reload graphs whose files changed."""
+        return await asyncio.to_thread(self.reloader.reload)
+
+    def start_watching(self) -> None:
+        """Reload graphs in the background whenever their files change."""
+
+        async def watch() -> None:
+            while True:
+                await asyncio.sleep(_WATCH_SECONDS)
+                await asyncio.to_thread(self.reloader.poll)
+
+        self._watch = asyncio.create_task(watch())
+
     def begin_shutdown(self) -> None:
         """Report the service as stopping, and cancel all jobs."""
+        if self._watch is not None:
+            self._watch.cancel()
         self._stage = "stopping"
         self.jobs.cancel_all()
 

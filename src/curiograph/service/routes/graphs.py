@@ -8,9 +8,9 @@ from fastapi import APIRouter, Path, Query, Request, Response
 from starlette.datastructures import UploadFile
 
 from curiograph.service.catalog import REWARD_DESCRIPTIONS, describe_agents
-from curiograph.service.errors import InvalidRequestError
+from curiograph.service.errors import InvalidRequestError, TokenRequiredError
 from curiograph.service.graph_store import GraphInfo
-from curiograph.service.schemas import AgentList, GraphList, NodeList, RewardList
+from curiograph.service.schemas import AgentList, GraphList, NodeList, ReloadResponse, RewardList
 from curiograph.service.state import ServiceDependency
 
 router = APIRouter(prefix="/api/v1", tags=["graphs"])
@@ -70,6 +70,14 @@ async def upload_graph(
     else:
         raise InvalidRequestError("the file has no name; give one, as in ?name=links.csv.")
     return await service.workers.run(service.graphs.add_upload, name, content, directed)
+
+
+@router.post("/reload", response_model=ReloadResponse)
+async def reload_graphs(request: Request, service: ServiceDependency) -> Any:
+    """Reload all graphs whose files changed; needs a service with a token. Requests in progress keep the old graphs."""
+    if not request.app.state.has_token:
+        raise TokenRequiredError("reloading needs a service with a token; start it with CURIOGRAPH_TOKEN or --token.")
+    return await service.reload()
 
 
 @router.get("/graphs/{graph}", response_model=GraphInfo)

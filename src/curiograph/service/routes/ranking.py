@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from curiograph.centrality.history import History
 from curiograph.errors import WalkError
 from curiograph.messages import quote_value
 from curiograph.recommendation.ranker import find_candidates, score_candidates
-from curiograph.recommendation.recommender import Recommender, select_top
+from curiograph.recommendation.recommender import Recommender
+from curiograph.recommendation.selection import EVERYTHING, Selection, Unknown, read_history, select_top
 from curiograph.service.batching import RecommendQuery
+from curiograph.service.labels import encode_labels
 from curiograph.service.prepared import prepare_for_request
 from curiograph.service.schemas import (
     PredictRequest,
@@ -32,6 +35,9 @@ from curiograph.service.time_limits import StopCheck
 
 router = APIRouter(prefix="/api/v1", tags=["ranking"])
 
+_MANY_LABELS = 1_000
+"""Labels to exclude or to allow above which they are looked up in a thread."""
+
 
 @router.post("/rank", response_model=RankResponse)
 async def rank(request: RankRequest, service: ServiceDependency) -> Any:
@@ -48,17 +54,27 @@ async def rank(request: RankRequest, service: ServiceDependency) -> Any:
 @router.post("/recommend", response_model=RecommendResponse | RecommendManyResponse)
 async def recommend(request: RecommendRequest, service: ServiceDependency) -> Response:
     """Recommend nodes to visit next, for one history or for several, with reasons if requested."""
-    service.limits.check_walks(request.batch)
-    service.limits.check_count("k", request.k, service.limits.k)
+    limits = service.limits
+    limits.check_walks(request.batch)
+    limits.check_count("k", request.k, limits.k)
     opened = await service.open_graph(request.graph)
     labels = opened.labels
-    if any(labels.find(label) is None for history in request.batch for label in history):
+    unknown: Unknown = "skip" if request.skips_unknown else "error"
+    if unknown == "error" and any(labels.find(label) is None for history in request.batch for label in history):
         # raises; in a thread, because finding similar labels for the message may take seconds
         await service.quick_workers.run(lambda: [labels.walk(history) for history in request.batch])
-    histories = [History.from_visits([labels.position(label) for label in history]) for history in request.batch]
+    visits = [read_history(labels, history, unknown) for history in request.batch]
+    selection = EVERYTHING
+    if request.exclude or request.filter is not None or request.diversity:
+        create = partial(Selection.create, labels, request.exclude, request.filter, request.diversity)
+        is_long = len(request.exclude) + len(request.filter or ()) > _MANY_LABELS
+        selection = await service.quick_workers.run(create) if is_long else create()
     recommender = opened.prepared_recommender if request.prepared_only else opened.recommender
     query = RecommendQuery(recommender, request.k, request.candidates, request.reasons)
-    answers = await service.batcher.answer(query, histories)
+    answers = await service.batcher.answer(query, [history for history, _ in visits], selection)
+    for answer, (_, skipped) in zip(answers, visits, strict=True):
+        if skipped:
+            answer["skipped"] = encode_labels(skipped)
     content: Any = answers[0] if request.histories is None else {"users": answers}
     return Response(orjson.dumps(content), media_type="application/json")
 

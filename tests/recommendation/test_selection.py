@@ -1,0 +1,149 @@
+"""Which candidates are recommended: excluded and allowed labels, unknown labels, cold start, diversity."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import curiograph as cg
+from curiograph.kernels.diversity import compute_jaccard
+from oracles.selection import select_by_marginal_relevance
+from support.small_graphs import graphs, histories
+
+LIBRARY = cg.toys.library()
+
+
+def list_labels(top) -> list:
+    return [label for label, _ in top]
+
+
+@pytest.mark.parametrize("which", ["last", "history", "all"])
+def test_excluded_labels_are_left_out_and_nothing_else_changes(which):
+    g, history = cg.generate("ws", nodes=40, seed=1), [3, 7]
+    everything = cg.recommend(g, history, 50, candidates=which, ranker="pagerank")
+    excluded = set(list_labels(everything)[::2])
+    top = cg.recommend(g, history, 50, candidates=which, ranker="pagerank", exclude=excluded)
+    assert top == [pair for pair in everything if pair[0] not in excluded]
+    assert top.candidates == everything.candidates
+    assert top.reasons == [reason for reason in everything.reasons if reason.node not in excluded]
+
+
+@given(st.data())
+def test_a_filter_keeps_the_order(data):
+    g = data.draw(graphs())
+    history = data.draw(histories(g))
+    allowed = data.draw(st.sets(st.integers(0, g.num_nodes)))
+    everything = cg.recommend(g, history, 50, ranker="pagerank")
+    wanted = [pair for pair in everything if pair[0] in allowed]
+    assert cg.recommend(g, history, 50, ranker="pagerank", filter=allowed) == wanted
+    assert cg.recommend(g, history, 50, ranker="pagerank", filter=lambda label: label in allowed) == wanted
+    assert cg.recommend(g, history, 1, ranker="pagerank", filter=allowed) == wanted[:1]
+
+
+def test_a_filter_function_checks_the_best_candidates_only():
+    g = cg.generate("ba", nodes=2000, seed=0)
+    asked = []
+    everything = list_labels(cg.recommend(g, [0], 2000, ranker="pagerank"))
+    top = cg.recommend(g, [0], 5, ranker="pagerank", filter=lambda label: asked.append(label) or label % 2 == 0)
+    assert list_labels(top) == [label for label in everything if label % 2 == 0][:5]
+    assert asked == everything[: len(asked)]
+    assert len(asked) < 50
+    rare = cg.recommend(g, [0], 5, ranker="pagerank", filter=lambda label: label == everything[-1])
+    assert list_labels(rare) == everything[-1:]
+
+
+def test_numbers_and_text_denote_the_same_nodes():
+    numbers, text = cg.toys.cycle(8), cg.Graph.from_edges([(str(i), str((i + 1) % 8)) for i in range(8)])
+    wanted = cg.recommend(numbers, [3, 4], 4, exclude=[6], ranker="pagerank")
+    assert cg.recommend(numbers, ["3", "4"], 4, exclude=["6"], ranker="pagerank") == wanted
+    assert cg.recommend(numbers, np.array([3, 4]), 4, exclude=np.array([6]), ranker="pagerank") == wanted
+    as_text = [(str(label), score) for label, score in wanted]
+    assert sorted(cg.recommend(text, [3, 4], 4, filter=range(6), ranker="pagerank")) == sorted(
+        pair for pair in as_text if int(pair[0]) < 6
+    )
+    both = cg.Graph.from_edges([(7, "7"), ("7", "x"), (7, "y")])
+    assert list_labels(cg.recommend(both, ["7"], 1, exclude=[7], candidates="last", ranker="pagerank")) == ["x"]
+    assert list_labels(cg.recommend(both, [7], 1, exclude=["7"], candidates="last", ranker="pagerank")) == ["y"]
+
+
+def test_unknown_labels_are_skipped_and_reported():
+    top = cg.recommend(LIBRARY, ["moon", "music", 7], 3, unknown="skip", ranker="pagerank")
+    assert top == cg.recommend(LIBRARY, ["music"], 3, ranker="pagerank")
+    assert (top.skipped, top.history) == (["moon", 7], ["music"])
+    assert top.to_dict()["skipped"] == ["moon", 7]
+    with pytest.raises(cg.UnknownNodeError, match="no node 'moon'"):
+        cg.recommend(LIBRARY, ["moon", "music"])
+
+
+def test_one_unknown_label_does_not_fail_a_batch():
+    messages = []
+    many = [["music"], ["moon"], ["logic", "moon"], []]
+    tops = cg.recommend_many(
+        LIBRARY, iter(many), 3, ranker="pagerank", progress=lambda text, share=None: messages.append((text, share))
+    )
+    assert [top.skipped for top in tops] == [[], ["moon"], ["moon"], []]
+    assert [top.cold_start for top in tops] == [False, True, False, True]
+    assert tops[0] == cg.recommend(LIBRARY, ["music"], 3, ranker="pagerank")
+    assert tops[2] == cg.recommend(LIBRARY, ["logic"], 3, ranker="pagerank")
+    assert messages == [("recommending to user 0 of 4", 0.0)]
+    with pytest.raises(cg.UnknownNodeError, match="history 1: the graph has no node 'moon'"):
+        cg.recommend_many(LIBRARY, many, unknown="error", ranker="pagerank")
+    with pytest.raises(cg.WalkError, match="the histories are 'music'"):
+        cg.recommend_many(LIBRARY, "music")
+    assert cg.recommend_many(LIBRARY, []) == []
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("ranker", ["pagerank", "igt"])
+def test_an_empty_history_is_ranked_by_pagerank_without_history(directed, ranker):
+    g = cg.Graph.from_edges([(0, 1), (1, 2), (2, 0), (3, 0), (4, 0), (4, 3)], directed=directed)
+    top = cg.recommend(g, [], 3, ranker=ranker, exclude=[1])
+    ranking = nx.pagerank(g.to_networkx(), 0.85, tol=1e-12, max_iter=1000)
+    best = sorted((score for label, score in ranking.items() if label != 1), reverse=True)[:3]
+    assert 1 not in list_labels(top)
+    assert [score for _, score in top] == pytest.approx(best, abs=1e-9)
+    assert [ranking[label] for label in list_labels(top)] == pytest.approx(best, abs=1e-9)
+    assert top.cold_start
+    assert top.reasons[0].sentence == "Popular: linked with 4 others."
+    assert top.history == []
+    assert top.stderr == [0, 0, 0]
+
+
+@given(graphs())
+def test_similarity_is_the_jaccard_index_of_closed_neighborhoods(graph):
+    g = graph.skeleton
+    around = [set(g.indices[g.indptr[v] : g.indptr[v + 1]].tolist()) | {v} for v in range(g.num_nodes)]
+    for u, v in combinations(range(g.num_nodes), 2):
+        wanted = len(around[u] & around[v]) / len(around[u] | around[v])
+        assert compute_jaccard(g.indptr, g.indices, u, v) == compute_jaccard(g.indptr, g.indices, v, u) == wanted
+
+
+@pytest.mark.parametrize("diversity", [0.2, 0.5, 1.0])
+def test_diverse_lists_follow_the_definition(diversity):
+    g = cg.generate("rg", nodes=50, seed=4)
+    for start in range(0, 50, 10):
+        pool = cg.recommend(g, [start], 40, ranker="pagerank")
+        wanted = select_by_marginal_relevance(g, pool, diversity, 4)
+        assert cg.recommend(g, [start], 4, ranker="pagerank", diversity=diversity) == wanted
+
+
+def test_diversity_trades_score_for_dissimilarity():
+    g = cg.generate("rg", nodes=50, seed=4)
+    around = {v: set(g.neighbors(v)) | {v} for v in g.labels}
+
+    def measure_similarity(top):
+        pairs = list(combinations(list_labels(top), 2))
+        return sum(len(around[u] & around[v]) / len(around[u] | around[v]) for u, v in pairs) / len(pairs)
+
+    tops = [cg.recommend(g, [7], 6, ranker="pagerank", diversity=share) for share in (0, 0.5, 1)]
+    assert tops[0] == cg.recommend(g, [7], 6, ranker="pagerank")
+    similarity = [measure_similarity(top) for top in tops]
+    assert similarity[0] > similarity[1] > similarity[2]
+    scores = [sum(score for _, score in top) for top in tops]
+    assert scores[0] > scores[1] > scores[2]
+    assert tops[1][0] == tops[0][0]
