@@ -37,7 +37,7 @@ def found(walks) -> RecommenderEvaluation:
 def test_methods_that_know_tastes_are_better_than_popularity(found):
     for method in ("item-knn", "ease", "rp3beta"):
         assert found.difference(method, "popularity", "ndcg@10").low > 0, method
-    assert found["popularity"]["serendipity@10"].value == 0
+    assert found["popularity"]["serendipity@10"].value < 0.01
     assert found["popularity"]["coverage@10"].value < found["item-knn"]["coverage@10"].value
     for result in found.values():
         for estimate in result.values():

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from sklearn.metrics import ndcg_score
 
 from curiograph.human.recommenders.metrics import (
     USER_MEASURES,
@@ -35,20 +36,28 @@ def case():
     return split, catalog, scores, lists, popular
 
 
+@pytest.mark.long  # ranx compiles its measures for a minute
 @pytest.mark.parametrize("k", [1, 3, 8])
 def test_accuracy_equals_ranx(case, k):
     ranx = pytest.importorskip("ranx")
     split, catalog, scores, lists, popular = case
     qrels, run = {}, {}
     for row, (history, target) in enumerate(zip(split.histories, split.targets, strict=True)):
-        qrels[f"u{row}"] = {str(item): 1 for item in target}
-        run[f"u{row}"] = {str(i): float(scores[row, i]) for i in range(split.num_items) if i not in set(history)}
+        qrels[f"u{row:03}"] = {str(item): 1 for item in target}
+        run[f"u{row:03}"] = {str(i): float(scores[row, i]) for i in range(split.num_items) if i not in set(history)}
     names = [f"hit_rate@{k}", f"recall@{k}", f"ndcg@{k}", "mrr"]
     expected = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), names, return_mean=False)
     found = lists.measure_users(k, split.targets, popular, catalog)
     for column, name in enumerate(names[:3]):
         np.testing.assert_allclose(found[:, column], expected[name], atol=1e-12)
     np.testing.assert_allclose(lists.reciprocal, expected["mrr"], atol=1e-12)
+
+
+def rank_scores(top, size):
+    """Return scores by which the listed items come first, in order."""
+    scores = -np.arange(size, dtype=float) - 100
+    scores[top] = -np.arange(len(top), dtype=float)
+    return scores
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
@@ -62,6 +71,12 @@ def test_other_measures_equal_their_definitions(case, k):
     num_users = split.train.num_users
     for row, (history, target) in enumerate(zip(split.histories, split.targets, strict=True)):
         top = lists.top[row, :k].tolist()
+        found_items = [v in set(target) for v in top]
+        assert found["hit"][row] == any(found_items)
+        assert found["recall"][row] == pytest.approx(sum(found_items) / len(target))
+        assert found["ndcg"][row] == pytest.approx(
+            ndcg_score([[v in set(target) for v in range(split.num_items)]], [rank_scores(top, split.num_items)], k=k)
+        )
         novelty = np.mean([-np.log2(len(visitors[v]) / num_users) for v in top])
         assert found["novelty"][row] == pytest.approx(novelty)
         unseen = [v for v in catalog.popular.tolist() if v not in set(history)]

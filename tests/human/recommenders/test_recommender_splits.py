@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from curiograph.errors import SettingError, UnknownNameError, WalkError
@@ -34,6 +34,7 @@ def test_times_are_kept_when_walks_are_read_selected_and_saved(tmp_path):
     assert Trajectories.from_frame(pd.DataFrame({"user": [1, 1], "item": ["b", "a"], "step": [9, 2]})).times is None
 
 
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 1000), st.floats(0.1, 0.6))
 def test_time_split_trains_on_nothing_after_the_cut(seed, test):
     log = make_log(seed)
@@ -41,7 +42,7 @@ def test_time_split_trains_on_nothing_after_the_cut(seed, test):
     split = split_log(walks, "time", test=test, item_users=2)
     cut = split.facts["cut"]
     assert split.train.times.max() <= cut
-    assert abs((log.time > cut).mean() - test) < 0.02
+    assert abs((log.time > cut).mean() - test) < 0.1  # immediate repeats count once
     early = log[log.time <= cut]
     popular = early.groupby("item").user.nunique()
     assert set(split.train.names) == set(popular[popular >= 2].index)
@@ -57,19 +58,15 @@ def test_time_split_trains_on_nothing_after_the_cut(seed, test):
         assert names[-1] == last
 
 
-def test_test_events_do_not_change_the_training_events():
+def test_training_events_are_those_of_a_log_that_ends_at_the_cut():
     log = make_log(3)
-    first = split_log(Trajectories.from_frame(log), "time", item_users=2)
-    late = log.time > first.facts["cut"]
-    log.loc[late, "item"] = "i1"
-    second = split_log(Trajectories.from_frame(log), "time", item_users=2)
-    assert list(first.train.names) == list(second.train.names)
-    names = first.train.names
+    split = split_log(Trajectories.from_frame(log), "time", item_users=1)
+    early = Trajectories.from_frame(log[log.time <= split.facts["cut"]])
 
-    def list_walks(split):
-        return sorted((split.train.user(i), [names[v] for v in split.train.walk(i)]) for i in range(len(split.train)))
+    def list_walks(walks):
+        return {walks.user(i): walks.labels(i) for i in range(len(walks))}
 
-    assert list_walks(first) == list_walks(second)
+    assert list_walks(split.train) == list_walks(early)
 
 
 def test_user_split_holds_out_whole_users():
@@ -85,15 +82,17 @@ def test_user_split_holds_out_whole_users():
 
 
 def test_last_split_holds_out_the_last_new_item():
-    walks = Trajectories.from_walks([["a", "b", "c", "a"], ["b", "a"], ["c"]], users=[1, 2, 1])
+    walks = Trajectories.from_walks(
+        [["a", "b", "c", "a"], ["b", "a"], ["c", "b", "d"], ["d"], ["a", "b"]],
+        users=["ann", "bob", "cleo", "ann", "dan"],
+    )
     split = split_log(walks, "last", item_users=1)
     names = split.train.names
     found = {
-        walks.user_names[int(user)]: ([names[v] for v in h], [names[v] for v in t])
-        for user, h, t in zip(split.users, split.histories, split.targets, strict=True)
+        walks.user_names[int(user)]: ([names[v] for v in history], [names[v] for v in targets])
+        for user, history, targets in zip(split.users, split.histories, split.targets, strict=True)
     }
-    # item c of user 1 has no other training visit, so that it is not in the catalog; neither is a of user 2 lost
-    assert found == {2: (["b"], ["a"])}
+    assert found == {"bob": (["b"], ["a"]), "dan": (["a"], ["b"])}  # d, the last new item of ann and cleo, has no training visit
     assert split.facts["share_of_test_items_outside_catalog"] == 0.5
 
 

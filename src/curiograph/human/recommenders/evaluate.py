@@ -209,7 +209,7 @@ class _Measured:
         return Lists(top, reciprocal)
 
     def measure(self, name: str, ranker: Ranker, ks: Sequence[int]) -> MethodResult:
-        """Return the estimates of all measures, and the bootstrap samples of those at the first k and at 10."""
+        """Return the estimates and bootstrap samples of all measures."""
         lists = self.rank(ranker, max(ks))
         estimates: dict[str, Estimate] = {}
         samples: dict[str, Float64] = {}
@@ -226,6 +226,7 @@ class _Measured:
                 samples[column] = drawn
             for measure, value in zip(LIST_MEASURES, (measure_coverage(total), measure_gini(total)), strict=True):
                 column = f"{measure}@{k}"
+                # of users drawn with replacement fewer are distinct and cover fewer items, so only deviations count
                 samples[column] = listed[measure] - listed[measure].mean() + float(value)
                 estimates[column] = make_estimate(float(value), samples[column])
         return MethodResult(name=name, estimates=estimates, samples=samples)

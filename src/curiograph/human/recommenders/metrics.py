@@ -170,15 +170,9 @@ def resample_measures(
     return np.concatenate(means), {name: np.concatenate(each) for name, each in found.items()}
 
 
-def make_estimate(value: float, samples: Float64, *, centered: bool = False) -> Estimate:
-    """Return an estimate with its interval from bootstrap samples.
-
-    `centered` adds the deviations of the samples from their mean to the value. Coverage and the Gini coefficient need
-    it: drawn with replacement, fewer users are distinct, so that their lists cover fewer items.
-    """
-    if centered:
-        samples = samples - samples.mean() + value
+def make_estimate(value: float, samples: Float64) -> Estimate:
+    """Return an estimate with its interval from bootstrap samples."""
     if np.isnan(samples).any():
         return Estimate(value, float("nan"), float("nan"))
     low, high = np.percentile(samples, INTERVAL_PERCENTILES).tolist()
-    return Estimate(value, low, high)
+    return Estimate(value, min(low, value), max(high, value))

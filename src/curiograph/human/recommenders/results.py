@@ -263,3 +263,37 @@ def _read_estimates(name: str, document: Mapping[str, Any]) -> MethodResult:
             if measure != "name"
         },
     )
+
+
+# ---- tables ---------------------------------------------------------------------------------------------------------
+
+Rows = tuple[list[str], list[list[Any]]]
+"""Names of columns, and rows."""
+
+
+def tabulate_methods(document: Mapping[str, Any], k: int) -> Rows:
+    """Return a table of all methods of `RecommenderEvaluation.to_dict` at one length of lists."""
+    measures = ("ndcg", "recall", "hit", "novelty", "serendipity", "diversity", "coverage", "gini")
+    names = [*(f"{measure}@{k}" for measure in measures[:3]), "mrr", *(f"{measure}@{k}" for measure in measures[3:])]
+    rows = [
+        [method, *(_format_interval(estimates[name]) for name in names)]
+        for method, estimates in document["methods"].items()
+    ]
+    return ["method", *names], rows
+
+
+def tabulate_paths(document: Mapping[str, Any]) -> Rows:
+    """Return a table of what re-ranking adds at equal accuracy, from `RecommenderEvaluation.to_dict`."""
+    columns = ["base", "measure", "base value", *KINDS.values(), "curious - better trivial one"]
+    rows = []
+    for row in document["equal_accuracy"]:
+        values = [f"{row[name]:.3g}" for name in ("base_value", *KINDS)]
+        difference = row["difference"]
+        text = f"{difference['value']:+.2g} ({difference['low']:+.2g} to {difference['high']:+.2g})"
+        rows.append([row["base"], row["measure"], *values, text])
+    return columns, rows
+
+
+def _format_interval(numbers: Sequence[float | None]) -> str:
+    value, low, high = (math.nan if number is None else number for number in numbers)
+    return f"{value:.3f} ({low:.3f} to {high:.3f})"
