@@ -379,6 +379,8 @@ class Trajectories:
             name: np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), np.uint8)
             for name, value in texts.items()
         }
+        if self.times is not None:
+            encoded["times"] = self.times
         with open_atomic(path) as stream:
             np.savez_compressed(
                 stream,
@@ -387,7 +389,6 @@ class Trajectories:
                 offsets=self.offsets,
                 users=self.users,
                 sessions=self.sessions,
-                **({} if self.times is None else {"times": self.times}),
                 **encoded,
             )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -52,7 +53,9 @@ def test_measures_agree_with_each_other(found):
 
 
 def test_same_seed_same_result(walks, found):
-    again = cg.human.evaluate_recommenders(walks, "last", ks=[5, 10], walkers=8, item_users=2, methods=["als", "mixture"])
+    again = cg.human.evaluate_recommenders(
+        walks, "last", ks=[5, 10], walkers=8, item_users=2, methods=["als", "mixture"]
+    )
     for method in again:
         assert dict(again[method]) == dict(found[method])
 
@@ -177,7 +180,7 @@ def test_own_method_and_given_graph(walks):
             return -candidates.nodes.astype(float)
 
     items = list(walks.names)
-    ring = cg.Graph.from_edges([*zip(items, items[1:], strict=False), (items[0], "elsewhere")])
+    ring = cg.Graph.from_edges([*pairwise(items), (items[0], "elsewhere")])
     result = cg.human.evaluate_recommenders(walks, "last", methods=["pagerank", Alphabet], graph=ring, item_users=2)
     assert result["alphabet"]["mrr"].value > 0
     assert result.facts["items_with_links"] <= len(items)

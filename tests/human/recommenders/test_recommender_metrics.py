@@ -65,7 +65,11 @@ def test_other_measures_equal_their_definitions(case, k):
     split, catalog, _, lists, popular = case
     found = dict(zip(USER_MEASURES, lists.measure_users(k, split.targets, popular, catalog).T, strict=True))
     visitors = [
-        {user for user, walk in zip(split.train.users, range(len(split.train)), strict=True) if v in split.train.walk(walk)}
+        {
+            user
+            for user, walk in zip(split.train.users, range(len(split.train)), strict=True)
+            if v in split.train.walk(walk)
+        }
         for v in range(split.num_items)
     ]
     num_users = split.train.num_users

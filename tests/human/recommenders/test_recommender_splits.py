@@ -92,7 +92,10 @@ def test_last_split_holds_out_the_last_new_item():
         walks.user_names[int(user)]: ([names[v] for v in history], [names[v] for v in targets])
         for user, history, targets in zip(split.users, split.histories, split.targets, strict=True)
     }
-    assert found == {"bob": (["b"], ["a"]), "dan": (["a"], ["b"])}  # d, the last new item of ann and cleo, has no training visit
+    assert found == {
+        "bob": (["b"], ["a"]),
+        "dan": (["a"], ["b"]),
+    }  # d, the last new item of ann and cleo, has no training visit
     assert split.facts["share_of_test_items_outside_catalog"] == 0.5
 
 

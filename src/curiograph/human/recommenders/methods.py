@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -91,13 +91,17 @@ def check_methods(methods: Any) -> dict[str, Callable[[Training], Ranker]]:
         elif callable(getattr(method, "from_walks", None)):
             found[str(getattr(method, "name", method.__name__))] = _make_fit(method)
         elif not isinstance(method, str) and (ranker := adapt_ranker(method)) is not None:
-            found[ranker.name] = lambda training, ranker=ranker: ranker
+            found[ranker.name] = partial(_return_ranker, ranker)
         else:
             raise SettingError(
                 f"methods is {quote_value(method)}; the methods are {', '.join(METHODS)}, or a class with from_walks("
                 "graph, walks) that returns a ranker."
             )
     return found
+
+
+def _return_ranker(ranker: Ranker, training: Training) -> Ranker:
+    return ranker
 
 
 def _make_fit(method: Any) -> Callable[[Training], Ranker]:

@@ -47,7 +47,7 @@ class Catalog:
     @cached_property
     def information(self) -> Float64:
         """Self-information of each item in bits: -log2 of the share of training users who visited it."""
-        return -np.log2(np.maximum(self.counts, 1) / self.visitors.shape[0])
+        return np.asarray(-np.log2(np.maximum(self.counts, 1) / self.visitors.shape[0]))
 
     @cached_property
     def vectors(self) -> Any:

@@ -88,7 +88,9 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
 
     def _repr_html_(self) -> str:
         columns = self.columns()
-        return render_result(repr(self), {name: columns[name] for name in columns if not name.endswith(("low", "high"))})
+        return render_result(
+            repr(self), {name: columns[name] for name in columns if not name.endswith(("low", "high"))}
+        )
 
     def difference(self, method: str, other: str, measure: str) -> Estimate:
         """Return the difference of two methods in a measure, with the interval over the same resampled users."""
@@ -118,7 +120,9 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
             "methods": {name: _list_estimates(result) for name, result in self.results.items()},
             "path_k": self.path_k,
             "paths": {
-                base: {kind: [{"name": each.name, **_list_estimates(each)} for each in path] for kind, path in by.items()}
+                base: {
+                    kind: [{"name": each.name, **_list_estimates(each)} for each in path] for kind, path in by.items()
+                }
                 for base, by in self.paths.items()
             },
             "equal_accuracy": self.compare_paths() if self.paths else [],

@@ -107,7 +107,8 @@ def split_log(
     kept = num_users >= item_users
     if not kept.any():
         raise WalkError(
-            f"no item has {item_users} training users or more; give a smaller item_users (--item-users), or more events."
+            f"no item has {item_users} training users or more; give a smaller item_users (--item-users), or more "
+            "events."
         )
     position = np.where(kept, np.cumsum(kept) - 1, -1)
     names = as_labels([walks.names[int(item)] for item in np.flatnonzero(kept)])
@@ -140,8 +141,8 @@ def split_log(
         chosen = np.sort(np.random.default_rng([check_seed(seed), 1]).permutation(len(users))[:max_users])
     facts |= {
         "items": len(names),
-        "items_in_log": int(len(np.unique(walks.nodes))),
-        "training_events": int(len(train.nodes)),
+        "items_in_log": len(np.unique(walks.nodes)),
+        "training_events": len(train.nodes),
         "training_users": train.num_users,
         "eligible_users": len(users),
         "test_users": len(chosen),
