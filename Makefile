@@ -92,6 +92,7 @@ people: .venv/test.done
 	$(BIN)/curiograph reproduce returns --out docs/results
 	$(BIN)/curiograph reproduce meaning --run runs/meaning --out docs/results
 	$(BIN)/curiograph reproduce profile --out docs/results
+	$(BIN)/curiograph reproduce recommenders --out docs/results
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Fuzz each reader with coverage for FUZZ_SECONDS; failing inputs are stored in .cache/fuzz. Without atheris, nothing

@@ -103,6 +103,18 @@ def complete_rankers() -> list[str]:
     return list(RANKERS)
 
 
+def complete_recommenders() -> list[str]:
+    """Methods of `evaluate-recommender`."""
+    from curiograph.human.recommenders.methods import METHODS
+
+    return list(METHODS)
+
+
+def complete_recommender_splits() -> list[str]:
+    """Splits of `evaluate-recommender`."""
+    return ["time", "user", "last"]
+
+
 def complete_sources() -> list[str]:
     """Datasets that `data get` downloads."""
     from curiograph.human.data.registry import SOURCES

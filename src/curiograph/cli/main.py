@@ -19,6 +19,7 @@ from curiograph.cli import (
     data,
     doctor,
     evaluate,
+    evaluate_recommender,
     explore,
     generate,
     graph,
@@ -73,6 +74,7 @@ app.command("suite")(suite.suite)
 app.command("train")(train.train)
 app.command("rank")(rank.rank)
 app.command("recommend")(recommend.recommend)
+app.command("evaluate-recommender")(evaluate_recommender.evaluate_recommender)
 app.command("predict")(predict.predict)
 app.command("hypotheses")(hypotheses.hypotheses)
 app.add_typer(reproduce.app, name="reproduce")

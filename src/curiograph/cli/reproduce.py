@@ -366,6 +366,29 @@ returns = _add_command(
 )
 
 
+@app.command("recommenders")
+def recommenders(
+    source: Source = None,
+    only: Only = None,
+    users: Annotated[int, typer.Option(help="Maximum number of test users per dataset.", min=2)] = 200,
+    walkers: Annotated[int, typer.Option(help="Curious walkers from each visited item.", min=1)] = 16,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Recommenders on held-out events: accuracy against novelty, coverage and diversity."""
+    from curiograph.paper import recommenders as experiment
+
+    _check_output(out)
+    names = tuple(only or experiment.SPLITS)
+    unknown = [name for name in names if name not in experiment.SPLITS]
+    if unknown:
+        raise UnknownNameError(f"--only is {unknown[0]!r}; the datasets are {', '.join(experiment.SPLITS)}.")
+    settings = experiment.Settings(max_users=users, walkers=walkers, seed=seed)
+    _reproduce(lambda progress: experiment.run(settings, source, names, progress), out, json, quiet)
+
+
 @app.command("all")
 def reproduce_all(
     source: Source = None,
@@ -385,6 +408,7 @@ def reproduce_all(
     commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
     commands += [partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples)]
     commands += [partial(each, source=source, **parallel) for each in (motives, returns, profile)]
+    commands.append(partial(recommenders, source=source, users=50 if quick else 200, walkers=4 if quick else 16))
     commands.append(partial(meaning, source=source, games=3000 if quick else None, **parallel))
     with redirect_stdout(io.StringIO()) if json else nullcontext():  # print one document, not one per command
         for command in commands:
@@ -392,7 +416,7 @@ def reproduce_all(
     if json:
         names = (
             "table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples", "motives",
-            "returns", "profile", "meaning",
+            "returns", "profile", "recommenders", "meaning",
         )  # fmt: skip
         show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 

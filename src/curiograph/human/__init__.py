@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from curiograph.human.profile.styles import Styles as Styles
     from curiograph.human.profile.styles import curiosity_styles as curiosity_styles
     from curiograph.human.profile.styles import simulate_styles as simulate_styles
+    from curiograph.human.recommenders.evaluate import evaluate_recommenders as evaluate_recommenders
+    from curiograph.human.recommenders.results import RecommenderEvaluation as RecommenderEvaluation
+    from curiograph.human.recommenders.splits import split_log as split_log
     from curiograph.human.returns.levy import LevyWalks as LevyWalks
     from curiograph.human.returns.levy import fit_levy_walks as fit_levy_walks
     from curiograph.human.returns.levy import simulate_levy_walks as simulate_levy_walks
@@ -61,6 +64,9 @@ _HOMES = {
     "prediction.predict": ["Effort", "FULL", "QUICK", "predict"],
     "prediction.protocol": ["Recipe"],
     "prediction.results": ["Outcome", "Prediction"],
+    "recommenders.evaluate": ["evaluate_recommenders"],
+    "recommenders.results": ["RecommenderEvaluation"],
+    "recommenders.splits": ["split_log"],
     "returns.levy": ["LevyWalks", "fit_levy_walks", "simulate_levy_walks"],
     "returns.recurrence": ["Returns", "measure_returns"],
     "profile.results": ["Profile"],

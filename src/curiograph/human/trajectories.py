@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Int32, Int64
+from curiograph.arrays import Float64, Int32, Int64
 from curiograph.errors import FileFormatError, SettingError, WalkError
 from curiograph.files import PathLike, as_path, check_file, open_atomic, wrap_parse_errors
 from curiograph.graph.csr import concatenate_ranges, freeze_array
@@ -61,6 +61,8 @@ class Trajectories:
     """Values of further columns of a log by the name of the column, such as a group: one value per user number."""
     skipped: Skipped = field(default_factory=Skipped)
     """What was dropped when the walks were read and matched with a graph."""
+    times: Float64 | None = None
+    """Time of each visit, in the unit of the log; None if the source has no times."""
 
     @classmethod
     def from_walks(
@@ -176,6 +178,7 @@ class Trajectories:
         session_names: Labels | None = None,
         user_columns: Mapping[str, Sequence[Any]] | None = None,
         skipped: Skipped | None = None,
+        times: Float64 | None = None,
     ) -> Trajectories:
         """Create trajectories from flat arrays; immediate repeats of a node are merged and counted in `skipped`.
 
@@ -198,6 +201,7 @@ class Trajectories:
             session_names=session_names,
             user_columns=user_columns or {},
             skipped=(skipped or Skipped()) + Skipped(repeats=len(nodes) - int(num_kept[-1])),
+            times=None if times is None else freeze_array(times[kept].astype(np.float64)),
         )
 
     def add_skipped(self, skipped: Skipped) -> Trajectories:
@@ -244,9 +248,11 @@ class Trajectories:
     def rows(self, which: Any) -> Trajectories:
         """Return some of the walks, selected by numbers, a slice or a mask."""
         lengths = self.lengths[which]
+        visits = concatenate_ranges(self.offsets[:-1][which], lengths)
         return replace(
             self,
-            nodes=freeze_array(self.nodes[concatenate_ranges(self.offsets[:-1][which], lengths)]),
+            nodes=freeze_array(self.nodes[visits]),
+            times=None if self.times is None else freeze_array(self.times[visits]),
             offsets=freeze_array(np.concatenate([[0], np.cumsum(lengths)])),
             users=freeze_array(self.users[which]),
             sessions=freeze_array(self.sessions[which]),
@@ -334,13 +340,23 @@ class Trajectories:
 
     def renumber(self, positions: NDArray[Any], names: Labels) -> Trajectories:
         """Return the walks over other names, with node i at `positions[i]`; visits of nodes at -1 are left out."""
-        nodes = positions[self.nodes]
-        kept = nodes >= 0
+        return self._keep_visits(positions[self.nodes], positions[self.nodes] >= 0, names)
+
+    def select_visits(self, kept: NDArray[np.bool_]) -> Trajectories:
+        """Return the walks with some of their visits alone, given a mask of all visits.
+
+        >>> Trajectories.from_walks([["a", "b", "c"]]).select_visits(np.array([True, False, True])).labels(0)
+        ['a', 'c']
+        """
+        return self._keep_visits(self.nodes, kept, self.names)
+
+    def _keep_visits(self, nodes: NDArray[Any], kept: NDArray[np.bool_], names: Labels) -> Trajectories:
         num_kept = np.concatenate([[0], np.cumsum(kept)])
         return Trajectories.from_arrays(
             nodes=nodes[kept],
             offsets=num_kept[self.offsets],
             names=names,
+            times=None if self.times is None else self.times[kept],
             users=self.users,
             user_names=self.user_names,
             sessions=self.sessions,
@@ -386,6 +402,8 @@ class Trajectories:
             name: np.frombuffer(json.dumps(value, ensure_ascii=False).encode(), np.uint8)
             for name, value in texts.items()
         }
+        if self.times is not None:
+            encoded["times"] = self.times
         with open_atomic(path) as stream:
             np.savez_compressed(
                 stream,
@@ -416,6 +434,7 @@ class Trajectories:
                 name: json.loads(np.asarray(archive[name]).tobytes().decode())
                 for name in ("names", "user_names", *(["session_names", "user_columns"] if has_sessions else []))
             }
+            times = np.asarray(archive["times"]) if "times" in archive else None
             columns = texts.pop("user_columns", {})
             for loaded in texts.values():
                 if not isinstance(loaded, list) or len(set(loaded)) != len(loaded):
@@ -436,6 +455,7 @@ class Trajectories:
             and is_index(nodes, len(texts["names"]))
             and is_index(users, len(texts["user_names"]))
             and (sessions is None or (len(sessions) == len(users) and is_index(sessions, len(texts["session_names"]))))
+            and (times is None or (times.dtype.kind == "f" and times.shape == nodes.shape and np.isfinite(times).all()))
             and isinstance(columns, dict)
             and all(isinstance(value, list) and len(value) == len(texts["user_names"]) for value in columns.values())
         ):
@@ -449,6 +469,7 @@ class Trajectories:
             sessions=sessions,
             session_names=as_labels(texts["session_names"]) if has_sessions else None,
             user_columns=columns,
+            times=times,
         )
 
 

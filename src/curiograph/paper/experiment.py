@@ -83,6 +83,7 @@ def redraw_figures(folder: Path) -> Iterator[str]:
     from curiograph.paper.pareto import Pareto
     from curiograph.paper.profile import ProfileComparison
     from curiograph.paper.real_networks import RealNetworks
+    from curiograph.paper.recommenders import Recommenders
     from curiograph.paper.returns import GameReturns
     from curiograph.paper.sizes import Sizes
     from curiograph.paper.table1 import Table1
@@ -90,7 +91,7 @@ def redraw_figures(folder: Path) -> Iterator[str]:
 
     experiments: tuple[type[Experiment], ...] = (
         Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples, MotiveWeighting, GameReturns, Meaning,
-        ProfileComparison,
+        ProfileComparison, Recommenders,
     )  # fmt: skip
     for experiment in experiments:
         stored = folder / f"{experiment.name}.json"

@@ -52,6 +52,7 @@ def read_books(path: PathLike, *, lenient: bool = False) -> Dataset:
 def _read_reviews(path: Path, lines: Iterable[tuple[int, str]], bad_rows: BadRows) -> Events:
     """Read events from lines of JSON."""
     events = Events(path, bad_rows)
+    events.has_times = True
     numbered = iter(lines)
     while chunk := list(islice(numbered, CHUNK)):
         rows: list[tuple[int, str, str, Any]] = []

@@ -49,6 +49,8 @@ class Events:
         self._columns: dict[str, dict[int, Any]] = {name: {} for name in columns}
         self.time_parser = TimeParser()
         """Parser of the times, which fixes their kind."""
+        self.has_times = False
+        """Whether the times are times that can be compared between users, not only the order of events."""
 
     @property
     def items(self) -> Iterable[Any]:
@@ -198,6 +200,7 @@ class Events:
                 name: convert_values([values.get(user) for user in range(len(self._user_ids))])
                 for name, values in self._columns.items()
             },
+            times=times[order] if self.has_times else None,
         )
 
 
@@ -269,6 +272,7 @@ def read_events(path: Path, lines: Iterator[tuple[int, str]], columns: EventColu
     Lines are read in chunks, column by column; those of a chunk are split one by one if any of them is malformed.
     """
     events = Events(path, bad_rows, list(columns.keep))
+    events.has_times = columns.time is not None and not columns.is_order
     while chunk := list(islice(lines, CHUNK)):
         numbers, problems = [number for number, _ in chunk], {}
         fields = split_chunk([text for _, text in chunk], columns)

@@ -35,6 +35,7 @@ def read_frame(frame: Any, names: ColumnNames, session_gap: Any, lenient: bool) 
     columns = resolve_sessions(columns, gap, names)
     bad_rows = BadRows()
     events = Events(None, bad_rows, list(columns.keep))
+    events.has_times = columns.time is not None and not columns.is_order
 
     def get_labels(place: int | None) -> list[Any] | None:
         return None if place is None else _list_labels(table[titles[place]])

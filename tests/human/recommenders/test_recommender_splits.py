@@ -1,0 +1,113 @@
+"""Splits of a log: what is held out, and that nothing of it is used for training."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from curiograph.errors import SettingError, UnknownNameError, WalkError
+from curiograph.human.recommenders.splits import split_log
+from curiograph.human.trajectories import Trajectories
+
+
+def make_log(seed: int = 0, users: int = 30, items: int = 12, events: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "user": rng.integers(users, size=events),
+            "item": [f"i{item}" for item in rng.zipf(1.5, size=events) % items],
+            "time": rng.permutation(events).astype(float),
+        }
+    )
+
+
+def test_times_are_kept_when_walks_are_read_selected_and_saved(tmp_path):
+    walks = Trajectories.from_frame(pd.DataFrame({"user": [1, 1, 1], "item": ["b", "a", "a"], "time": [9, 2, 3]}))
+    assert walks.times.tolist() == [2, 9]  # a repeat keeps the time of the first visit
+    assert walks.rows([0]).times.tolist() == [2, 9]
+    assert walks.compact().times.tolist() == [2, 9]
+    walks.save(tmp_path / "walks.npz")
+    assert Trajectories.load(tmp_path / "walks.npz").times.tolist() == [2, 9]
+    assert Trajectories.from_frame(pd.DataFrame({"user": [1, 1], "item": ["b", "a"], "step": [9, 2]})).times is None
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 1000), st.floats(0.1, 0.6))
+def test_time_split_trains_on_nothing_after_the_cut(seed, test):
+    log = make_log(seed)
+    walks = Trajectories.from_frame(log)
+    split = split_log(walks, "time", test=test, item_users=2)
+    cut = split.facts["cut"]
+    assert split.train.times.max() <= cut
+    assert abs((log.time > cut).mean() - test) < 0.1  # immediate repeats count once
+    early = log[log.time <= cut]
+    popular = early.groupby("item").user.nunique()
+    assert set(split.train.names) == set(popular[popular >= 2].index)
+    for user, history, targets in zip(split.users, split.histories, split.targets, strict=True):
+        own = log[log.user == walks.user_names[int(user)]]
+        names = [split.train.names[int(v)] for v in history]
+        catalog = set(split.train.names)
+        assert set(names) == set(own[own.time <= cut].item) & catalog
+        assert {split.train.names[int(v)] for v in targets} == (set(own[own.time > cut].item) & catalog) - set(
+            own[own.time <= cut].item
+        )
+        last = own[(own.time <= cut) & own.item.isin(catalog)].sort_values("time").item.iloc[-1]
+        assert names[-1] == last
+
+
+def test_training_events_are_those_of_a_log_that_ends_at_the_cut():
+    log = make_log(3)
+    split = split_log(Trajectories.from_frame(log), "time", item_users=1)
+    early = Trajectories.from_frame(log[log.time <= split.facts["cut"]])
+
+    def list_walks(walks):
+        return {walks.user(i): walks.labels(i) for i in range(len(walks))}
+
+    assert list_walks(split.train) == list_walks(early)
+
+
+def test_user_split_holds_out_whole_users():
+    walks = Trajectories.from_frame(make_log(1))
+    split = split_log(walks, "user", test=0.3, item_users=2)
+    assert not set(split.users) & set(split.train.users)
+    assert len(split.users) == 9
+    for history, targets in zip(split.histories, split.targets, strict=True):
+        assert not set(history) & set(targets)
+    limited = split_log(walks, "user", test=0.3, item_users=2, max_users=4)
+    assert set(limited.users) < set(split.users)
+    assert np.array_equal(limited.train.nodes, split.train.nodes)
+
+
+def test_last_split_holds_out_the_last_new_item():
+    walks = Trajectories.from_walks(
+        [["a", "b", "c", "a"], ["b", "a"], ["c", "b", "d"], ["d"], ["a", "b"]],
+        users=["ann", "bob", "cleo", "ann", "dan"],
+    )
+    split = split_log(walks, "last", item_users=1)
+    names = split.train.names
+    found = {
+        walks.user_names[int(user)]: ([names[v] for v in history], [names[v] for v in targets])
+        for user, history, targets in zip(split.users, split.histories, split.targets, strict=True)
+    }
+    assert found == {
+        "bob": (["b"], ["a"]),
+        "dan": (["a"], ["b"]),
+    }  # d, the last new item of ann and cleo, has no training visit
+    assert split.facts["share_of_test_items_outside_catalog"] == 0.5
+
+
+def test_bad_input_is_named():
+    walks = Trajectories.from_walks([["a", "b", "c"], ["b", "c"]])
+    with pytest.raises(WalkError, match="a time split needs the time of every event"):
+        split_log(walks, "time")
+    with pytest.raises(UnknownNameError, match="split is 'random'"):
+        split_log(walks, "random")
+    with pytest.raises(SettingError, match="test is 2"):
+        split_log(walks, "user", test=2)
+    with pytest.raises(WalkError, match="no item has 9 training users"):
+        split_log(walks, "last", item_users=9)
+    with pytest.raises(WalkError, match="leaves 0 users"):
+        split_log(Trajectories.from_walks([["a", "x"], ["a", "y"], ["a", "z"]]), "last", item_users=2)
