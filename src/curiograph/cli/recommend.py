@@ -175,10 +175,10 @@ def recommend(
         answers = [names | top.to_dict() for names, top in zip(named, results, strict=True)]
         document = {"users": answers, "skipped": people.skipped.to_dict()}
     write_result(out, document, lambda: _list_recommendations(results, who), results[0].plot)
-    affected = [top.skipped for top in results if top.skipped]
-    if affected:
-        count = sum(map(len, affected))
-        print_remark(f"{count:,} unknown labels skipped in {len(affected):,} of {len(results):,} histories", quiet)
+    skipped = [top.skipped for top in results if top.skipped]
+    if skipped:
+        count = sum(map(len, skipped))
+        print_remark(f"{count:,} unknown labels skipped in {len(skipped):,} of {len(results):,} histories", quiet)
     if json:
         show_json(document)
         return
