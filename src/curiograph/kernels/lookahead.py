@@ -19,7 +19,7 @@ RECENT = 63
 AGES = 10
 """Number of last nodes of a walk that have features of their own."""
 HORIZON = 9
-"""Number of steps over which rewards are predicted to grow; in longer walks, errors would be multiplied by the steps."""
+"""Number of steps over which rewards are predicted to grow; beyond it, the number of steps multiplies errors."""
 
 # features of a walk, which its candidates share
 STEPS_LEFT = 0  # log of the steps left after the candidate, at most `HORIZON`
