@@ -322,10 +322,10 @@ def align_walks(graph: Graph, walks: Any) -> Trajectories:
     Raise UnknownNodeError if the graph lacks a visited node.
     """
     require_edges(as_graph(graph))
-    walks = as_trajectories(walks)
-    if walks.names is graph.names:
-        return walks
+    people = as_trajectories(walks)
+    if people.names is graph.names:
+        return people
     try:
-        return walks.on(graph, strict=True)
+        return people.on(graph, strict=True)
     except UnknownNodeError as error:
         raise UnknownNodeError(f"{error} Use walks.on(graph) to drop visits of nodes that are not in it.") from None
