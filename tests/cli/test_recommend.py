@@ -160,11 +160,11 @@ def test_table_has_few_columns(run: Run, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(
         "curiograph.cli.recommend.show_table", lambda title, columns, rows: shown.append((columns, rows))
     )
-    assert run("recommend", "toy:library", "--history", "music,physics", "-k", "2").code == 0
+    assert run("recommend", "toy:library", "--history", "music,physics", "-k", "2", "--walks", "4").code == 0
     ((columns, rows),) = shown
     assert columns == ["rank", "node", "score", "by pagerank, igt, cpt", "gaps", "bits"]  # no reasons: no column "why"
-    assert " ± " in rows[0][2]
-    assert rows[0][3] == "1, 1, 1"
+    assert " ± " in rows[0][2]  # so few walkers are sampled
+    assert len(rows[0][3].split(", ")) == 3
 
 
 BAD = [

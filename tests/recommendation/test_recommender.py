@@ -140,7 +140,9 @@ def test_batch_equals_single_users(which, ranker):
 @pytest.mark.parametrize("weights", [None, {"pagerank": 3, "igt": -4}, {"pagerank": -1, "igt": 0.5, "cpt": 2}])
 def test_mixture_is_the_weighted_sum_on_the_unit_sphere(weights):
     g, history = cg.toys.library(), ["music", "logic"]
-    top = cg.recommend(g, history, k=12, weights=weights)
+    rankers = {"pagerank": cg.PageRankRanker()}
+    rankers |= {name: cg.CuriousRanker("greedy", name, steps=None) for name in ("igt", "cpt")}
+    top = cg.recommend(g, history, k=12, ranker=cg.MixtureRanker(rankers, weights))
     given = weights or {"pagerank": 1, "igt": 1, "cpt": 1}
     length = sum(w * w for w in given.values()) ** 0.5
     parts = {
@@ -160,9 +162,8 @@ def test_curious_scores_agree_with_curious_pagerank():
     g = cg.generate("ws", nodes=40, seed=0)
     history = [0, 11, 23]
     eta = cg.curious_pagerank(g, "max-degree", history=history, tolerance=0.02, seed=7)
-    spread = [
-        dict(cg.recommend(g, history, k=40, ranker=cg.CuriousRanker("max-degree", seed=seed))) for seed in range(8)
-    ]
+    rankers = [cg.CuriousRanker("max-degree", steps=None, seed=seed) for seed in range(8)]
+    spread = [dict(cg.recommend(g, history, k=40, ranker=ranker)) for ranker in rankers]
     for v in np.argsort(-eta.scores)[:15].tolist():
         if v not in history:
             found = [each[v] for each in spread]
