@@ -61,7 +61,7 @@ def warm_up() -> float:
         pagerank(graph, history=labels)
         pagerank(graph, history=[labels] * 4)
         pagerank_top(graph, labels, k=2)
-    recommend(library(), ["music", "physics"]).to_dict()
+    recommend(library(), ["music", "physics"], diversity=0.5).to_dict()
     for env in (ExplorationEnv(grid(3, 3), observation="subgraph"), ExplorationVectorEnv(2, [grid(3, 3), library()])):
         env.reset(seed=0)
     with tempfile.TemporaryDirectory() as folder:
