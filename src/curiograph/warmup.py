@@ -62,7 +62,7 @@ def warm_up() -> float:
         pagerank(graph, history=labels)
         pagerank(graph, history=[labels] * 4)
         pagerank_top(graph, labels, k=2)
-    recommend(library(), ["music", "physics"]).to_dict()
+    recommend(library(), ["music", "physics"], diversity=0.5).to_dict()
     cooccurrence_graph(people, fewest=1)
     for env in (ExplorationEnv(grid(3, 3), observation="subgraph"), ExplorationVectorEnv(2, [grid(3, 3), library()])):
         env.reset(seed=0)

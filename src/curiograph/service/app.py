@@ -123,6 +123,6 @@ def warm_up(graphs: GraphStore) -> None:
     measure(graph, walk)
     gap_loops(graph, walk)
     pagerank(graph, history=walk)
-    recommend(graph, [walk, walk[:1]], 3)[0].to_dict()
+    recommend(graph, [walk, walk[:1], []], 3, diversity=0.5)[0].to_dict()
     graphs.remove_upload(graphs.add_upload("links.csv", b"a,b\nb,c\n").id)
     graphs.open(graphs.default_id)
