@@ -107,8 +107,8 @@ class Recommenders(Experiment):
         lines = [
             "[Recommenders](../recommenders.md) on held-out events: accuracy, novelty, serendipity, intra-list "
             "diversity, coverage and Gini coefficient of lists of ten. "
-            "In the figure, lines lead from a base "
-            "method to its lists re-ranked ever more strongly: by curious walkers, by a popularity discount, and at random.",
+            "In the figure, lines lead from a base method to its lists re-ranked ever more strongly: by curious "
+            "walkers, by a popularity discount, and at random.",
             *(line for remark in (*self.remarks, *_NOTES) for line in ("", remark)),
         ]
         for section in self.sections:
