@@ -28,8 +28,8 @@ BASES = ("pagerank", "item-knn")
 """Methods whose lists are re-ranked; fixed before the results were known."""
 _NOTES = (
     "MovieLens: all events after one point in time are test events; only few users are active both before and after "
-    "it, so that the last new film of every user is tested as well, with films that others rated later among the training "
-    "events. Books: the last new book of every reader; the file "
+    "it, so that the last new film of every user is tested as well, with films that others rated later among the "
+    "training events. Books: the last new book of every reader; the file "
     "has the order of reviews but no times. Wikispeedia: finished games, each counted as a user; the last fifth of the "
     "pages of held-out games, and the published links as the graph. All other graphs are `cooccurrence_graph` of the "
     "training events. Hyperparameters are the defaults of the methods and were not tuned on any of the datasets.",
@@ -106,8 +106,9 @@ class Recommenders(Experiment):
     def to_markdown(self) -> str:
         lines = [
             "[Recommenders](../recommenders.md) on held-out events: accuracy, novelty, serendipity, intra-list "
-            "diversity, coverage and Gini coefficient of lists of ten. In the figure, lines lead from a base "
-            "method to its lists re-ranked ever more strongly: by curious walkers, by a popularity discount, and at random.",
+            "diversity, coverage and Gini coefficient of lists of ten. "
+            "In the figure, lines lead from a base method to its lists re-ranked ever more strongly: by curious "
+            "walkers, by a popularity discount, and at random.",
             *(line for remark in (*self.remarks, *_NOTES) for line in ("", remark)),
         ]
         for section in self.sections:
