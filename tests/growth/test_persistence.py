@@ -82,6 +82,12 @@ def test_random_walks_equal_gudhi_and_ripser(levels, directed):
                 assert np.allclose(found, compute_ripser(graph, walk), rtol=1e-5, atol=1e-5)
 
 
+def test_totals_without_gaps_are_floats():
+    graph = cg.Graph.from_edges([(0, 1, 1.0), (1, 2, 0.5)])
+    columns = cg.measure_persistence(graph, [[0, 1], [1, 2]]).columns()
+    assert [type(value) for name in ("total_persistence", "max_persistence") for value in columns[name]] == [float] * 4
+
+
 def test_more_gaps_than_a_machine_word_has_bits():
     graph = draw_weighted(np.random.default_rng(1), 120, 0.06)
     found = cg.measure_persistence(graph, list(range(120)))

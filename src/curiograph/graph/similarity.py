@@ -122,7 +122,8 @@ class Similarity:
             The graph whose nodes are compared.
         matrix : array, scipy sparse matrix, pandas DataFrame, or mapping of labels to vectors
             One row per node, in node order; or one vector per label (of a DataFrame, by its index), where nodes
-            without an entry have no vector and entries without a node are ignored. Arrays of float32 and float64 are not copied.
+            without an entry have no vector and entries without a node are ignored. Arrays of float32 and
+            float64 are not copied.
 
         Returns
         -------

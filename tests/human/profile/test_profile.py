@@ -261,6 +261,23 @@ def test_similarities_are_numbers() -> None:
 # ---- inputs, tables and choices of measures ----------------------------------------------------------------------
 
 
+def test_similarities_are_at_most_one() -> None:
+    with pytest.raises(cg.SettingError, match="returned 5; similarities are at most 1"):
+        cg.profile(cg.toys.cycle(5), [0, 1], similarity=TableSimilarity(np.full((5, 5), 5.0)))
+
+
+def test_similarity_of_another_graph_is_refused() -> None:
+    graph, other = cg.Graph.from_edges([("a", "b"), ("b", "c")]), cg.Graph.from_edges([("c", "b"), ("b", "a")])
+    similarity = cg.Similarity.from_embeddings(graph, np.eye(3))
+    with pytest.raises(cg.GraphError, match="build it with this graph"):
+        cg.profile(other, ["a", "b"], similarity=similarity)
+
+
+def test_no_walks_are_named() -> None:
+    with pytest.raises(cg.WalkError, match="there are no walks"):
+        cg.profile(cg.toys.cycle(5), [])
+
+
 def test_users_sessions_columns_and_skipped() -> None:
     graph = cg.toys.library()
     walks = cg.human.Trajectories.from_walks(
