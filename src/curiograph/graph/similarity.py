@@ -98,7 +98,7 @@ class Similarity:
         [0.73, 0.0]
         """
         require_nodes(as_graph(graph))
-        if hasattr(texts, "index") and hasattr(texts, "items"):  # a pandas Series
+        if texts is not None and hasattr(texts, "index") and hasattr(texts, "items"):  # a pandas Series
             texts = _list_labeled(texts, list(texts))
         listed = _list_values(graph, texts, "text", "")
         for position, text in enumerate(listed):

@@ -161,7 +161,6 @@ def run(
             walks, graph = games.walks, games.graph
         elif name == "books":
             walks = core(walks, settings.book_users, settings.reader_books)
-        options: dict[str, Any] = {} if graph is not None else {"keep": "nearest"}
         found = evaluate_recommenders(
             walks,
             split,
@@ -173,7 +172,6 @@ def run(
             bases=BASES,
             seed=settings.seed,
             progress=partial(_report, progress, f"{name}, {split}", number / len(studies), 1 / len(studies)),
-            **options,
         )
         documents[f"{name}, {split}"] = found.to_dict() | {"equal_accuracy": found.compare_paths(settings.loss)}
     return Recommenders(settings, documents)

@@ -96,7 +96,7 @@ def profile(
         raise SettingError(
             f"similarity is {quote_value(similarity)}; give an object with a method compute_pairs(first, second)."
         )
-    if hasattr(similarity, "check_graph"):
+    if similarity is not None and hasattr(similarity, "check_graph"):
         similarity.check_graph(graph)  # a Similarity of another graph has other nodes at the same positions
     is_bounded = are_similarities(graph.weights)
     selected = select_measures(
