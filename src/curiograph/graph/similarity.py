@@ -98,8 +98,8 @@ class Similarity:
         [0.73, 0.0]
         """
         require_nodes(as_graph(graph))
-        if texts is not None and hasattr(texts, "index") and hasattr(texts, "items"):  # a pandas Series
-            texts = _list_labeled(texts, list(texts))
+        if texts is not None and hasattr(texts, "index") and hasattr(texts, "to_numpy"):  # a pandas Series
+            texts = _list_labeled(texts, texts.to_numpy())
         listed = _list_values(graph, texts, "text", "")
         for position, text in enumerate(listed):
             if not isinstance(text, str):

@@ -339,7 +339,7 @@ def test_measures_are_selected() -> None:
 @pytest.mark.parametrize(
     ("walks", "options", "error", "message"),
     [
-        ([], {}, cg.WalkError, "is empty"),
+        ([], {}, cg.WalkError, "no walks"),
         ([[0], []], {}, cg.WalkError, "walk 1 is empty"),
         ([0, 99], {}, cg.UnknownNodeError, "99"),
         ("text", {}, cg.WalkError, "list of node labels"),

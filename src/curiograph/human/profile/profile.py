@@ -12,6 +12,7 @@ from curiograph.errors import SettingError, UnknownNodeError, WalkError
 from curiograph.files import PathLike
 from curiograph.graph.graph import Graph, as_graph
 from curiograph.graph.labels import IntegerLabels, RangeLabels
+from curiograph.graph.similarity import Similarity
 from curiograph.growth.measure import is_walk
 from curiograph.growth.visits import check_walk, find_visits
 from curiograph.human.profile.compute import (
@@ -96,7 +97,7 @@ def profile(
         raise SettingError(
             f"similarity is {quote_value(similarity)}; give an object with a method compute_pairs(first, second)."
         )
-    if similarity is not None and hasattr(similarity, "check_graph"):
+    if isinstance(similarity, Similarity):
         similarity.check_graph(graph)  # a Similarity of another graph has other nodes at the same positions
     is_bounded = are_similarities(graph.weights)
     selected = select_measures(

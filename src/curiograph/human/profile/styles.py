@@ -56,7 +56,7 @@ class Styles:
     >>> found
     Styles(60 people, reliability 0.9... (0.9... to 0.9...))
     >>> found.shortest
-    10
+    23
     """
 
     profile: Profile
