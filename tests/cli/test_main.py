@@ -32,7 +32,7 @@ def test_module_runs_the_same_program() -> None:
     assert done.stdout == f"curiograph {cg.__version__}\n"
 
 
-WITHOUT_SEED = {"suite", "convert", "warmup", "doctor", "data list", "data get", "serve"}
+WITHOUT_SEED = {"graph", "suite", "convert", "warmup", "doctor", "data list", "data get", "serve"}
 WITHOUT_FILE = {"warmup", "serve"}  # neither has a result that is worth a file  # they have no result to write
 WITH_FILE_ARGUMENT = {"convert"}
 

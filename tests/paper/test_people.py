@@ -84,16 +84,16 @@ def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "links.tsv").write_text("".join(f"a{a}\ta{b}\n" for a, b in graph.to_networkx().to_directed().edges))
     walks = simulate_levy_walks(graph, [3.0] * 12, [20.0] * 12, 14)
     lines = []
-    for number in range(24):
+    for number in range(48):
         path = ";".join(f"a{node}" for node in walks.walk(number % 12))
-        lines.append(f"ip{number % 12}\t{number}\t9\t{path};<\ta0\ttimeout\n")
+        lines.append(f"ip{number % 24}\t{number}\t9\t{path};<\ta0\ttimeout\n")
     (folder / "paths_unfinished.tsv").write_text("".join(lines))
     return folder.parent
 
 
 @pytest.mark.parametrize("experiment", [motives, returns])
 def test_weights_and_returns_are_stored_and_redrawn(games, tmp_path, experiment):
-    settings = experiment.Settings(motives=("uniform", "degree", "markov"), max_games=20)
+    settings = experiment.Settings(motives=("uniform", "degree", "markov"), max_games=44)
     result = experiment.run(settings, games)
     document = json.loads(json.dumps(result.to_dict()))
     again = type(result).from_dict(document)

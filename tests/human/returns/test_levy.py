@@ -292,12 +292,14 @@ def test_results_do_not_depend_on_the_order_of_users(returning):
     assert json.dumps(one) == json.dumps(two)
 
 
-def test_datasets_are_walks_and_lenient_reading_drops_unknown_nodes(tmp_path):
+def test_datasets_are_walks(tmp_path):
     file = tmp_path / "log.csv"
     rows = [f"u{user},{user + step % 3},{step}" for user in range(4) for step in range(9)]
     file.write_text("\n".join(["user,item,time", *rows, "u3,nowhere,9"]) + "\n")
-    data = cg.human.read_trajectories(file, graph=GRAPH, lenient=True)
-    assert data.skipped.reasons == {"outside the graph": 1}
+    with pytest.raises(cg.UnknownNodeError, match=r"nowhere.*walks.on\(graph\)"):
+        fit_levy_walks(GRAPH, cg.human.read_trajectories(file, graph=GRAPH))
+    file.write_text("\n".join(["user,item,time", *rows]) + "\n")
+    data = cg.human.read_trajectories(file, graph=GRAPH)
     assert fit_levy_walks(GRAPH, data).user_steps.tolist() == [8] * 4
     assert cg.human.measure_returns(data).user_steps.tolist() == [8] * 4
     assert cg.human.hypotheses(GRAPH, data, motives=["degree"], burn_in=1, returns=True).users == [
@@ -306,4 +308,3 @@ def test_datasets_are_walks_and_lenient_reading_drops_unknown_nodes(tmp_path):
         "u2",
         "u3",
     ]
-    assert "nowhere" in list(cg.human.read_trajectories(file, graph=GRAPH).walks.names)

@@ -67,11 +67,10 @@ def read_trajectories(
         False if the first line is a walk although it looks like a header; by default it is found out.
     graph : Graph, optional
         Graph of the walks. A first line of labels of the graph is a walk, not a header, and a line that is a label of
-        the graph as a whole is not split. The walks are not changed, unless `lenient`; `Trajectories.on` matches them
-        with the graph.
+        the graph as a whole is not split. The walks are not changed: `Trajectories.on` drops visits of nodes that are
+        not in the graph, and counts them.
     lenient : bool
-        Skip bad rows, and with `graph` visits of nodes that are not in it, and report them in `skipped` instead of
-        raising FileFormatError.
+        Skip bad rows and report them in `skipped` instead of raising FileFormatError.
 
     Returns
     -------
@@ -93,7 +92,7 @@ def read_trajectories(
     file, bad_rows = as_path(path), BadRows()
     if file.suffix.lower() == ".npz":
         _check_no_columns(file, names, gap)
-        return _make_dataset(file, Trajectories.load(file), graph, lenient)
+        return Dataset(name=file.name, walks=Trajectories.load(file), source_path=file)
     reader = None if graph is None else LabelReader(graph)
     lines = read_lines(file if file == STDIN else check_file(file), bad_rows)
     shown = describe_path(file)
@@ -117,12 +116,7 @@ def read_trajectories(
         if not listed:
             raise FileFormatError(f"{shown}: contains no walks; write one list of labels per line.")
         walks = Trajectories.from_walks(listed)
-    return _make_dataset(file, walks.add_skipped(skipped), graph, lenient)
-
-
-def _make_dataset(file: Path, walks: Trajectories, graph: Graph | None, lenient: bool) -> Dataset:
-    """Return a dataset of the walks in a file; if `lenient`, without visits of nodes that are not in the graph."""
-    return Dataset(name=file.name, walks=walks.on(graph) if lenient and graph is not None else walks, source_path=file)
+    return Dataset(name=file.name, walks=walks.add_skipped(skipped), source_path=file)
 
 
 def _is_walk(line: str, reader: LabelReader) -> bool:
