@@ -69,7 +69,7 @@ def collapse(rows):
 
 @kernel
 def _drop_isolated(rows):
-    """Return the rows of the nodes that still have neighbors, numbered anew."""
+    """Return the rows of the nodes that still have neighbors, renumbered."""
     size = rows.shape[0]
     number = np.full(size, -1, np.int64)
     kept = 0

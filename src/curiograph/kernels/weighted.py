@@ -163,7 +163,7 @@ def _sort_edges(inner):
 def _pair_edges(n, ends):
     """Return, for every gap in order of opening, the edge that opens it and the edge that closes it, or -1.
 
-    Every edge has an annotation: a bit for each open gap, whose sum over a loop tells which gaps the loop surrounds.
+    Every edge has an annotation: a bit for each open gap, whose sum over a loop shows which gaps the loop surrounds.
     An edge that closes a loop, but no triangle, opens a gap. A triangle whose annotations do not sum to zero closes the
     youngest gap of the sum.
     """

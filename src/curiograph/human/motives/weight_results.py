@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAX_INFLATION = 10.0
-"""Variance inflation factor above which a motive is too similar to the others to be told apart."""
+"""Variance inflation factor above which a motive is too similar to the others to be distinguished."""
 _ESTIMATES = ("mean", "spread", "alone", "adds")
 
 
@@ -33,7 +33,7 @@ class MotiveWeight:
     spread: Estimate
     """Standard deviation of the weight over the population."""
     reliability: float
-    """Share of the variance of the estimated weights of people that is no error; 1 if people can be told apart."""
+    """Share of the variance of the estimated weights of people that is no error; 1 if people can be distinguished."""
     alone: Estimate
     """Bits per choice of held-out people above the uniform choice, with this motive alone."""
     adds: Estimate
@@ -45,7 +45,7 @@ class MotiveWeight:
 
     @property
     def collinear(self) -> bool:
-        """Whether the other motives nearly determine this one, so that its weight cannot be told from theirs."""
+        """Whether the other motives nearly determine this one, so that its weight cannot be separated from theirs."""
         return self.inflation > MAX_INFLATION
 
 
