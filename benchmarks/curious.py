@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -119,6 +121,32 @@ def measure_preparation(seed: int, quick: bool) -> list[Result]:
         compare_with_limit("ten recommendations, not prepared", name, float(np.median(times)), 0.1),
         compare_with_limit("update of all prepared nodes after 100 new links", name, update, 10.0),
     ]
+
+
+def measure_catalog_preparation(seed: int, quick: bool) -> list[Result]:
+    """Time the preparation of catalogs of mean degree 20, and through Ray if it is installed."""
+    allowed = 90 * 60 / 100_000
+    sizes, engines = (
+        (1_000, 2_000) if quick else (20_000, 100_000),
+        ("local", "ray") if find_spec("ray") else ("local",),
+    )
+    results, seconds = [], {}
+    for items in sizes:
+        graph = create_random_graph(items, 10 * items, seed)
+        for engine in engines if items == sizes[0] else ("local",):
+            recommender = Recommender(graph)
+            recommender.prepare(graph.labels[:1])  # compute features, load kernels
+            start = time.perf_counter()
+            recommender.prepare_curious(engine=engine, workers=1 if engine == "local" else os.cpu_count())
+            seconds[engine, items] = (time.perf_counter() - start) / items
+            name = f"uniform, {items:,} items of mean degree 20"
+            what = "prepare an item for the mixture, all cores" + (", through Ray" if engine == "ray" else "")
+            results.append(compare_with_limit(what, name, seconds[engine, items], allowed))
+    small, large = (seconds["local", items] for items in sizes)
+    growth = "time per item, allowed 2 times that of the smaller catalog"
+    ratio = 2 * small / large
+    results.append(Result(growth, f"{sizes[1]:,} items", large, f"{sizes[0]:,} items", small, ratio, 1.0))
+    return results
 
 
 def _recommend_all(recommender: Recommender, histories: list[list[Any]], explain: bool) -> None:

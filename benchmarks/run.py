@@ -23,7 +23,12 @@ from benchmarks.centrality import (
     read_wikispeedia,
 )
 from benchmarks.command import create_parser, exit_on_error, show_results
-from benchmarks.curious import measure_curious_pagerank, measure_preparation, measure_recommendation
+from benchmarks.curious import (
+    measure_catalog_preparation,
+    measure_curious_pagerank,
+    measure_preparation,
+    measure_recommendation,
+)
 from benchmarks.environments import measure_environments
 from benchmarks.learning import measure_acting, measure_training
 from benchmarks.report import COLUMNS, Report, Result, compare_with_limit, compare_with_peer, describe_machine
@@ -230,6 +235,7 @@ def measure_centrality(report: Report, quick: bool) -> None:
     report.results += measure_curious_pagerank(report.seed, quick)
     report.results += measure_recommendation(report.seed, quick)
     report.results += measure_preparation(report.seed, quick)
+    report.results += measure_catalog_preparation(report.seed, quick)
     if not quick:
         report.results += measure_push(report.seed)
 

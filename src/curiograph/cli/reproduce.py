@@ -370,8 +370,8 @@ returns = _add_command(
 def recommenders(
     source: Source = None,
     only: Only = None,
-    users: Annotated[int, typer.Option(help="Maximum number of test users per dataset.", min=2)] = 200,
-    walkers: Annotated[int, typer.Option(help="Curious walkers from each visited item.", min=1)] = 16,
+    users: Annotated[int, typer.Option(help="Maximum number of test users per dataset.", min=2)] = 1_000,
+    walkers: Annotated[int, typer.Option(help="Curious walkers from each visited item.", min=1)] = 256,
     seed: options.Seed = 0,
     out: Folder = _RESULTS,
     json: options.Json = False,
@@ -408,7 +408,7 @@ def reproduce_all(
     commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
     commands += [partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples)]
     commands += [partial(each, source=source, **parallel) for each in (motives, returns, profile)]
-    commands.append(partial(recommenders, source=source, users=50 if quick else 200, walkers=4 if quick else 16))
+    commands.append(partial(recommenders, source=source, users=50 if quick else 1_000, walkers=4 if quick else 256))
     commands.append(partial(meaning, source=source, games=3000 if quick else None, **parallel))
     with redirect_stdout(io.StringIO()) if json else nullcontext():  # print one document, not one per command
         for command in commands:

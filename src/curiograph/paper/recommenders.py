@@ -41,13 +41,13 @@ _NOTES = (
 class Settings:
     """Settings of the experiment."""
 
-    max_users: int = 200
+    max_users: int = 1_000
     """Maximum number of test users per dataset."""
-    walkers: int = 16
+    walkers: int = 256
     """Number of curious walkers from each visited item."""
     item_users: int = 10
     """Minimum number of training users of an item."""
-    book_users: int = 50
+    book_users: int = 20
     """Minimum number of readers of a book in the subsample of Books."""
     reader_books: int = 10
     """Minimum number of books of a reader in the subsample of Books."""
