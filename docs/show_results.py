@@ -386,11 +386,30 @@ def format_graph_coverage(run: dict[str, Any]) -> list[str]:
     return lines
 
 
+def format_recommenders(run: dict[str, Any]) -> list[str]:
+    """Format what curiosity adds to PageRank, and to re-ranking at equal accuracy, for each dataset."""
+    rows = []
+    for name, study in run["datasets"].items():
+        methods = study["methods"]
+        best = max(methods, key=lambda method: methods[method]["ndcg@10"][0])
+        measures = ("ndcg@10", "novelty@10", "coverage@10")
+        changes = [
+            " → ".join(f"{methods[each][measure][0]:.3f}" for each in ("pagerank", "mixture")) for measure in measures
+        ]
+        differences = [row["difference"] for row in study["equal_accuracy"]]
+        higher, lower = sum(each["low"] > 0 for each in differences), sum(each["high"] < 0 for each in differences)
+        counts = f"{higher} / {len(differences) - higher - lower} / {lower}"
+        rows.append([name, f"{best} {methods[best]['ndcg@10'][0]:.3f}", *changes, counts])
+    columns = ["data, split", "best NDCG@10", "NDCG@10", "novelty@10 (bits)", "coverage@10", "higher / level / lower"]
+    return format_rows(columns, rows)
+
+
 TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("table1 summary", "table1", format_summary, README),
     ("table1", "table1", format_table1, DOCS / "reproduce.md"),
     ("shares", "table1", format_shares, DOCS / "reproduce.md"),
     ("table2", "table2", format_table2, DOCS / "prediction.md"),
+    ("recommenders", "recommenders", format_recommenders, README),
     ("graph coverage", "graph_coverage", format_graph_coverage, DOCS / "graphs-from-logs.md"),
     ("load", "load", format_load, DOCS / "serve.md"),
     ("sizing", "sizing", format_sizing, DOCS / "production.md"),

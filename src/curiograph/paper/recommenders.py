@@ -16,6 +16,7 @@ from curiograph.human.recommenders.evaluate import evaluate_recommenders
 from curiograph.human.recommenders.results import RecommenderEvaluation, tabulate_methods, tabulate_paths
 from curiograph.human.recommenders.splits import SplitKind
 from curiograph.paper.experiment import Experiment, Table, format_table
+from curiograph.paper.people import TITLES
 from curiograph.plotting import create_figure
 from curiograph.progress import Progress, no_progress
 
@@ -173,7 +174,7 @@ def run(
             seed=settings.seed,
             progress=partial(_report, progress, f"{name}, {split}", number / len(studies), 1 / len(studies)),
         )
-        documents[f"{name}, {split}"] = found.to_dict() | {"equal_accuracy": found.compare_paths(settings.loss)}
+        documents[f"{TITLES[name]}, {split}"] = found.to_dict() | {"equal_accuracy": found.compare_paths(settings.loss)}
     return Recommenders(settings, documents)
 
 

@@ -206,7 +206,12 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
         from curiograph.plotting.palette import GROUP_COLORS
 
         colors = dict(zip(("popularity", "markov", "item-knn", "rp3beta", "ease", "als"), GROUP_COLORS, strict=False))
-        colors |= {"pagerank": COLORS["pagerank"], "igt+cpt": COLORS["igt"], "mixture": COLORS["mixture"]}
+        colors |= {
+            "item-knn": COLORS["planner"],
+            "pagerank": COLORS["pagerank"],
+            "igt+cpt": COLORS["igt"],
+            "mixture": COLORS["mixture"],
+        }
         styles = {"curious": ("-", "o"), "discounted": ("--", "s"), "sampled": (":", "^")}
         accuracy = f"ndcg@{self.path_k}"
         ax: Axes
