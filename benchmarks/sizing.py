@@ -60,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = create_parser(__doc__)
     parser.add_argument("--items", type=int, default=100_000, help="number of nodes (default: 100,000)")
     parser.add_argument("--degree", type=int, default=20, help="mean number of neighbors (default: 20)")
-    parser.add_argument("--sample", type=int, default=64, help="number of nodes to prepare (default: 64)")
+    parser.add_argument("--sample", type=int, default=1_000, help="number of nodes to prepare (default: 1,000)")
     args = parser.parse_args(arguments)
     with exit_on_error(args):
         with show_progress(args.quiet) as progress:
