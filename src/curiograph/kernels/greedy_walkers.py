@@ -87,14 +87,17 @@ def simulate_walkers(
         distinct = np.empty(widest, np.float64)
         tied = np.empty(widest, np.int64)
         share = np.empty(widest, np.float64)
+        marked = np.full(step, -1, np.int32)
         for i in range(count):
             first, last = offsets[i], offsets[i + 1]
             if first < last:
+                _mark_neighbors(indptr, indices, paths[i], marked, seen)
                 _compute_rewards(
-                    out_indptr, out_indices, indptr, indices, paths[i], candidates[first:last], reward, f, unit,
+                    out_indptr, out_indices, indptr, indices, paths[i], candidates[first:last], seen, reward, f, unit,
                     table, work, rates, merges, chances[first:last],
                 )  # fmt: skip
                 _replace_by_probabilities(chances[first:last], p_g, distinct, tied, share)
+        _mark_neighbors(indptr, indices, np.full(step, -1, np.int32), marked, seen)
         touched, num_touched = _mark_reached(candidates, chances, seen, touched, num_touched)
         for g in range(bounds.shape[0] - 1):
             row = g if sampled else groups
@@ -133,12 +136,20 @@ def _repeat(values, times):
 
 @kernel
 def _compute_rewards(
-    out_indptr, out_indices, indptr, indices, path, candidates, reward, f, unit, table, work, rates, merges, out
+    out_indptr, out_indices, indptr, indices, path, candidates, marks, reward, f, unit, table, work, rates, merges, out
 ):  # fmt: skip
-    """Write the reward of the path with each candidate, ascending, rounded to nine digits of the largest, to `out`."""
+    """Write the reward of the path with each candidate, ascending, rounded to nine digits of the largest, to `out`.
+
+    The neighbors of all nodes of the path but the last are marked by `_mark_neighbors`.
+    """
     length = path.shape[0]
     walk = path.copy()
     sort_range(walk, 0, length)
+    order = np.empty(length, np.int64)  # place in the path of each node of the sorted walk
+    for s in range(length):
+        for p in range(length):
+            if path[p] == walk[s]:
+                order[s] = p
     begin = 0  # of the subgraphs of length + 1 nodes in the table
     for m in range(1, length + 1):
         begin += 1 << (m * (m - 1) // 2)
@@ -160,7 +171,11 @@ def _compute_rewards(
                 base = _make_room(inner, length, place)
         code = base
         for s in range(length):
-            if (is_neighbor and walk[s] == at_end) or has_edge(indptr, indices, v, walk[s]):
+            if order[s] < length - 1:
+                linked = marks[v] >> (order[s] + 2) & 1
+            else:
+                linked = is_neighbor or has_edge(indptr, indices, v, at_end)
+            if linked:
                 low = s if s < place else place
                 high = place if s < place else s + 1
                 code |= 1 << (high * (high - 1) // 2 + low)
@@ -176,6 +191,21 @@ def _compute_rewards(
     if largest > 0.0:
         for c in range(candidates.shape[0]):
             out[c] = np.rint(out[c] / largest * 1e9) / 1e9 * largest
+
+
+@kernel
+def _mark_neighbors(indptr, indices, path, marked, marks):
+    """Set bit p + 2 of `marks` for the neighbors of node p of the path, for all but the last.
+
+    `marked` holds the nodes whose neighbors are marked, or -1: paths in sequence share their first nodes.
+    """
+    for p in range(path.shape[0] - 1):
+        if marked[p] != path[p]:
+            for v in (marked[p], path[p]):
+                if v >= 0:
+                    for k in range(indptr[v], indptr[v + 1]):
+                        marks[indices[k]] ^= 1 << (p + 2)
+            marked[p] = path[p]
 
 
 @kernel
