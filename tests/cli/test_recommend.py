@@ -142,6 +142,36 @@ def test_a_mixture_extends_a_file_of_one_component_and_keeps_it(run, tmp_path):
     assert parts.read_bytes() == whole
 
 
+CHANGED_LINKS = {
+    "a new component": "a b\nb c\nc a\nd e\n",
+    "a node that sorts first": "0 a\na b\nb c\nc a\n",
+    "a node removed": "a b\n",
+    "weights": "a b 2\nb c 1\nc a 1\n",
+}
+
+
+@pytest.mark.parametrize("links", CHANGED_LINKS.values(), ids=CHANGED_LINKS)
+def test_prepared_parts_follow_a_changed_graph(run, tmp_path, links):
+    graph, parts = tmp_path / "links.txt", tmp_path / "parts.safetensors"
+    graph.write_text("a b\nb c\nc a\n")
+    line = ("recommend", graph, "--prepare", "--parts")
+    run(*line, parts)
+    graph.write_text(links)
+    assert run(*line, parts).code == 0
+    fresh = tmp_path / "fresh.safetensors"
+    run(*line, fresh)
+    assert parts.read_bytes() == fresh.read_bytes()
+
+
+def test_preparing_one_component_keeps_the_other(run, tmp_path):
+    parts = tmp_path / "parts.safetensors"
+    line = ("recommend", "toy:library", "--parts", parts)
+    run(*line, "--prepare")
+    before = parts.read_bytes()
+    run(*line, "--prepare", "--by", "igt")
+    assert parts.read_bytes() == before
+
+
 def test_prepare_alone_and_before_an_answer(run, tmp_path):
     parts = tmp_path / "parts.safetensors"
     line = ("recommend", "toy:library", *FAST, "--parts", parts, "--prepare")

@@ -377,21 +377,20 @@ def test_update_after_changed_links_equals_a_full_preparation(tmp_path, directed
     assert kept > 3 * 200  # most parts are not affected
 
 
-def test_update_from_unrelated_parts_is_refused(good, tmp_path):
+def test_update_from_unrelated_parts_loads_nothing(good, tmp_path):
     file = tmp_path / "parts.safetensors"
     made = cg.Recommender(cg.toys.cycle(5))
     made.prepare_curious()
     made.save(file)
     other = cg.Recommender(cg.toys.complete(6))
-    with pytest.raises(cg.FileFormatError, match="every one of them is affected"):
-        other.load_unaffected(file)
-    with pytest.raises(cg.FileFormatError, match="a graph of more nodes"):
-        cg.Recommender(cg.toys.complete(4)).load_unaffected(file)
+    assert other.load_unaffected(file) == 10
+    assert cg.Recommender(cg.toys.complete(4)).load_unaffected(file) == 10
     with pytest.raises(cg.FileFormatError, match="are of alpha"):
         cg.Recommender(cg.toys.complete(6), alpha=0.5).load_unaffected(file)
     assert other.num_prepared == 0
-    with pytest.raises(cg.FileFormatError, match="every one of them"):  # agents of which the sources are unknown
-        recommender(cg.toys.complete(12)).load_unaffected(good)
+    agents = recommender(cg.toys.complete(12))
+    assert agents.load_unaffected(good) > 0  # sources of other agents are unknown
+    assert agents.num_prepared == 0
 
 
 def test_killed_preparation_resumes(tmp_path):

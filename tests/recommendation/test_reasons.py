@@ -104,9 +104,9 @@ def test_sentences_for_users():
         return reason.sentence
 
     assert explain(["a", "b", "c"], "d") == "Opens a loop with c - b - a."
-    assert explain(["a", "b"], "y") == "Nearest to what you visited last, b."
+    assert explain(["a", "b"], "y") == "Linked to what you visited last, b."
     assert explain(["a", "b"], "x") == "Linked to what you visited earlier, a."
-    assert explain(["a"], "z") == "Within reach of what you visited last, a."
+    assert explain(["a"], "z") == "Within reach of what you visited."
     assert explain([], "a") == "Popular: linked with 3 others."
     long = cg.recommend(cg.toys.cycle(12), list(range(11)), ranker="pagerank").reasons
     assert [reason.sentence for reason in long] == ["Opens a loop with 10 - 9 - 8 - ... - 0."]

@@ -98,6 +98,19 @@ def test_one_unknown_label_does_not_fail_a_batch():
     assert cg.recommend_many(LIBRARY, []) == []
 
 
+def test_ids_as_floats_and_text():
+    g = cg.toys.cycle(6)
+    assert not {0, 1} & set(list_labels(cg.recommend(g, [2.0], 6, exclude=[0.0, "1"], ranker="pagerank")))
+    recommender = cg.Recommender(g)
+    recommender.prepare(["3", 4.0])
+    assert recommender.num_prepared == 4
+
+
+def test_an_empty_history_uses_the_alpha_of_curious_walkers():
+    scores = [[score for _, score in cg.recommend(LIBRARY, [], 3, ranker="igt", alpha=alpha)] for alpha in (0.5, 0.85)]
+    assert scores[0] != scores[1]
+
+
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("ranker", ["pagerank", "igt"])
 def test_an_empty_history_is_ranked_by_pagerank_without_history(directed, ranker):

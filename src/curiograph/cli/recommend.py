@@ -151,7 +151,7 @@ def recommend(
         print_remark(f"{parts}: links have changed; {affected:,} affected parts are computed again", quiet)
     with show_progress(quiet) as progress:
         if prepare and parts is not None:
-            _prepare_nodes(recommender, parts, progress, overwrite=affected > 0)
+            _prepare_nodes(recommender, parts, progress)
         known = recommender.num_prepared
         results = recommender.recommend_many(
             users, k, candidates=candidate_set, unknown=unknown, progress=progress, **settings
@@ -189,7 +189,8 @@ def recommend(
     for number, top in enumerate(results):
         if len(top) < k:
             user = "" if who is None else f"user {who[number][0]}: "
-            print_remark(f"{user}{len(top)} of {k} recommendations: no other candidate can be reached", quiet)
+            why = "is allowed by --filter and --exclude" if filter is not None or exclude else "can be reached"
+            print_remark(f"{user}{len(top)} of {k} recommendations: no other candidate {why}", quiet)
 
 
 def _create_ranker(
@@ -220,11 +221,14 @@ def _create_ranker(
     )
 
 
-def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress, *, overwrite: bool) -> None:
-    """Prepare all nodes and save them; until then, finished ones are kept in a folder next to the file."""
+def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress) -> None:
+    """Prepare all nodes and save them; until then, finished ones are kept in a folder next to the file.
+
+    An existing file has been read, so it has the same settings; parts of an earlier version of the graph are replaced.
+    """
     run = parts.with_name(f"{parts.name}.run")
     recommender.prepare_curious(run=run, progress=progress)
-    recommender.save(parts, overwrite=overwrite)
+    recommender.save(parts, overwrite=True)
     shutil.rmtree(run, ignore_errors=True)
 
 

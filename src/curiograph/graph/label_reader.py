@@ -44,6 +44,8 @@ class LabelReader:
 
     def find(self, value: Hashable) -> int | None:
         """Return the position of the node that a value denotes, or None."""
+        if isinstance(value, float) and value.is_integer():  # pandas makes floats of a column of integers with gaps
+            value = int(value)
         found = self.find_exact(value)
         if found is None and isinstance(value, str) and re.fullmatch(r"-?\d{1,19}", value):
             found = self.find_exact(int(value))
@@ -70,8 +72,8 @@ class LabelReader:
     def match_names(self, names: Labels, used: NDArray[Any], *, strict: bool) -> Int32:
         """Return the position in the graph of every name that `used` contains by its number, and -1 for the others.
 
-        A name that is text is found by `find`, any other by `find_exact`. If `strict`, raise UnknownNodeError for the
-        first used name that is not in the graph; otherwise its position is -1.
+        A name that is text or a float is found by `find`, any other by `find_exact`. If `strict`, raise
+        UnknownNodeError for the first used name that is not in the graph; otherwise its position is -1.
 
         >>> from curiograph.graph.labels import ListLabels
         >>> from curiograph.graph.toys import cycle
@@ -84,7 +86,7 @@ class LabelReader:
         distinct, first = np.unique(used, return_index=True)
         for number in distinct[np.argsort(first)].tolist():
             label = names[number]
-            found = self.find(label) if isinstance(label, str) else self.find_exact(label)
+            found = self.find(label) if isinstance(label, str | float) else self.find_exact(label)
             if found is not None:
                 positions[number] = found
             elif strict:

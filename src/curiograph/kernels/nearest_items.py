@@ -12,12 +12,19 @@ from curiograph.kernels.jit import kernel
 
 COSINE = 0
 PMI = 1
+COUNT = 2
+
+
+@kernel
+def _scramble(difference):
+    """Return a number that is different for each difference of positions, by multiplication modulo 2^32."""
+    return (difference * 2654435761) & 0xFFFFFFFF
 
 
 @kernel
 def find_nearest_items(
     rows,
-    counts,
+    count,
     left_offsets,
     left_columns,
     left_values,
@@ -29,20 +36,17 @@ def find_nearest_items(
     measure,
     shrinkage,
 ):
-    """Return the nearest eligible items of some rows, best first; -1 where there are fewer.
+    """Return the `count` nearest eligible items of some rows, best first; -1 where there are fewer.
 
-    Ties go to the items that follow next in the cyclic order of positions, so that no item gets all of them.
+    `num_users` has the number of users of every item. A pair with
+    the entry c in the product has the cosine c / sqrt(n_i n_j), the pointwise mutual information log2(c U / (n_i n_j)),
+    or the count c; positive values are multiplied by c / (c + shrinkage). Pairs with c = 0 do not count.
 
-    `counts` has the number of nearest items of each row, and `num_users` the number of users of every item. A pair with
-    the entry c in the product has the cosine c / sqrt(n_i n_j) or the pointwise mutual information log2(c U / (n_i
-    n_j)); positive values are multiplied by c / (c + shrinkage). Pairs with c = 0 do not count.
+    Ties are broken by a pseudo-random order that differs between rows, so that no item wins all of them.
     """
     size = num_users.shape[0]
-    most = 0
-    for place in range(rows.shape[0]):
-        most = max(most, counts[place])
-    nearest = np.full((rows.shape[0], most), -1, np.int64)
-    scores = np.empty(most)
+    nearest = np.full((rows.shape[0], count), -1, np.int64)
+    scores = np.empty(count)
     common = np.zeros(size)
     touched = np.empty(size, np.int64)
     for place in range(rows.shape[0]):
@@ -66,18 +70,23 @@ def find_nearest_items(
             common[other] = 0
             # a division of integers first, so that equal similarities are equal to the last bit
             product = float(num_users[item]) * num_users[other]
-            score = np.sqrt(c * c / product) if measure == COSINE else np.log2(c * total_users / product)
+            if measure == COSINE:
+                score = np.sqrt(c * c / product)
+            elif measure == PMI:
+                score = np.log2(c * total_users / product)
+            else:
+                score = c
             if score > 0:
                 score *= c / (c + shrinkage)
             spot = found
             while spot > 0 and (
                 score > scores[spot - 1]
-                or (score == scores[spot - 1] and (other - item) % size < (nearest[place, spot - 1] - item) % size)
+                or (score == scores[spot - 1] and _scramble(other - item) < _scramble(nearest[place, spot - 1] - item))
             ):
                 spot -= 1
-            if spot >= counts[place]:
+            if spot >= count:
                 continue
-            found = min(found + 1, counts[place])
+            found = min(found + 1, count)
             for shifted in range(found - 1, spot, -1):
                 scores[shifted] = scores[shifted - 1]
                 nearest[place, shifted] = nearest[place, shifted - 1]

@@ -380,23 +380,28 @@ def save_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
     """Write the parts of a graph to a .safetensors file; parts of the same graph that it holds already are kept.
 
     Raise FileFormatError, and leave the file as it is, if it belongs to another graph or to other settings, unless
-    `overwrite` is True: then the file holds only the parts of these rankers.
+    `overwrite` is True: then those parts are replaced.
     """
     descriptions = {name: ranker.describe(graph) for name, ranker in rankers.items()}
     arrays = {name: _pack_parts(ranker.kept.get(graph, {})) for name, ranker in rankers.items()}
-    if as_path(path).exists() and not overwrite:
+    existing = {}
+    if as_path(path).exists():
         try:
             existing = _read_file(check_file(path))
         except FileFormatError as error:
-            raise FileFormatError(f"{error} It is left as it is; remove it, or give the name of a new file.") from None
-        for name, (description, group) in existing.items():
-            if description == descriptions.get(name):
-                with wrap_parse_errors(path, "parts"):
-                    arrays[name] = _pack_parts(_unpack_parts(graph, group) | rankers[name].kept.get(graph, {}))
-            else:
-                wanted = descriptions.get(name) or {"graph": next(iter(descriptions.values()))["graph"]}
-                _check_description(as_path(path), name, description, wanted)
-                descriptions[name], arrays[name] = description, group
+            if not overwrite:
+                fix = "It is left as it is; remove it, or give the name of a new file."
+                raise FileFormatError(f"{error} {fix}") from None
+    same_graph = {"graph": next(iter(descriptions.values()))["graph"]}
+    for name, (description, group) in existing.items():
+        if description == descriptions.get(name):
+            with wrap_parse_errors(path, "parts"):
+                arrays[name] = _pack_parts(_unpack_parts(graph, group) | rankers[name].kept.get(graph, {}))
+        elif not overwrite:
+            _check_description(as_path(path), name, description, descriptions.get(name) or same_graph)
+            descriptions[name], arrays[name] = description, group
+        elif name not in descriptions and description["graph"] == same_graph["graph"]:
+            descriptions[name], arrays[name] = description, group
     flat = {f"{name}.{kind}": array for name, group in arrays.items() for kind, array in group.items()}
     flat |= dict(zip(_GRAPH_ARRAYS, (graph.indptr, graph.indices), strict=True))
     write_tensors(path, flat, {_HEADER_KEY: json.dumps(descriptions, sort_keys=True)})
@@ -417,8 +422,8 @@ def load_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker
 def load_unaffected_parts(path: PathLike, graph: Graph, rankers: Mapping[str, CuriousRanker]) -> int:
     """Load the parts of an earlier version of a graph that its changed links do not affect.
 
-    Return the number of affected parts, which are left out; 0 if no links have changed. Raise FileFormatError, and load
-    nothing, if the settings differ, if the earlier version had more nodes, or if all parts are affected.
+    Return the number of affected parts, which are left out: 0 if no links have changed, all if the earlier version had
+    more nodes. Raise FileFormatError, and load nothing, if the settings differ.
     """
     path = check_file(path)
     groups = _read_groups(path, rankers)
@@ -426,21 +431,20 @@ def load_unaffected_parts(path: PathLike, graph: Graph, rankers: Mapping[str, Cu
     if all(groups[name][0] == description for name, description in wanted.items()):
         load_parts(path, graph, rankers)
         return 0
-    loaded, affected = {}, 0
+    loaded: dict[str, dict[int, Part]] = {}
+    affected = 0
     with open_tensors(path, "parts file", _FIX) as file:
         indptr, indices = (file.read(name) for name in _GRAPH_ARRAYS)
     for name, (description, arrays) in groups.items():
         _check_description(path, name, description | {"graph": wanted[name]["graph"]}, wanted[name])
         with wrap_parse_errors(path, "parts"):
-            if not 1 < len(indptr) <= len(graph.indptr) or indptr[-1] != len(indices):
-                raise ValueError("it belongs to a graph of more nodes")
-            parts = _unpack_parts(graph, arrays)
-            loaded[name] = find_unaffected((indptr, indices), graph, parts, rankers[name].fallback)
-        affected += len(parts) - len(loaded[name])
-    if not any(loaded.values()):
-        raise FileFormatError(
-            f"{path}: its parts are of another graph, and every one of them is affected by the difference; {_FIX}."
-        )
+            if len(indptr) < 2 or indptr[-1] != len(indices):
+                raise ValueError("its arrays do not fit together")
+            loaded[name] = {}
+            if len(indptr) <= len(graph.indptr):
+                parts = _unpack_parts(graph, arrays)
+                loaded[name] = find_unaffected((indptr, indices), graph, parts, rankers[name].fallback)
+        affected += len(arrays["starts"]) - len(loaded[name])
     for name, unaffected in loaded.items():
         rankers[name].kept.setdefault(graph, {}).update(unaffected)
     return affected

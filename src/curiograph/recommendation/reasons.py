@@ -144,11 +144,11 @@ def explain_recommendations(
         elif opens:
             sentence = f"Opens a loop with {_join_labels(opens[0][1:])}."
         elif history.last in links[i]:
-            sentence = f"Nearest to what you visited last, {labels[history.last]}."
+            sentence = f"Linked to what you visited last, {labels[history.last]}."
         elif links[i]:
             sentence = f"Linked to what you visited earlier, {labels[links[i][-1]]}."
         else:
-            sentence = f"Within reach of what you visited last, {labels[history.last]}."
+            sentence = "Within reach of what you visited."
         reasons.append(
             Reason(
                 node=labels[v],

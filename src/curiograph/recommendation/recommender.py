@@ -248,7 +248,7 @@ class Recommender:
             Called with a message and the share done.
         """
         self.prepare_curious(labels, engine=engine, workers=workers, address=address, run=run, progress=progress)
-        labels = self.graph.labels if labels is None else labels
+        labels = self.graph.labels if labels is None else self.labels.walk(labels)
         for plain in _find_components(self.ranker, PageRankRanker).values():
             plain.prepare(self.graph, labels)
         for label in list(labels)[:1]:
@@ -268,7 +268,9 @@ class Recommender:
         if isinstance(labels, (str, bytes)):
             raise SettingError(f"the labels to prepare are {quote_value(labels)}; give a list of them.")
         backend = resolve_engine(engine, None if isinstance(engine, Engine) else workers, address, run)
-        nodes = range(self.graph.num_nodes) if labels is None else np.unique(self.graph.positions(labels)).tolist()
+        nodes: Sequence[int] = range(self.graph.num_nodes)
+        if labels is not None:
+            nodes = sorted({self.labels.position(label) for label in labels})
         if self.curious_rankers:
             prepare_parts(self.graph, self.curious_rankers, nodes, backend, progress)
 
@@ -301,10 +303,15 @@ class Recommender:
         load_parts(path, self.graph, self._require_curious())
 
     def load_unaffected(self, path: PathLike) -> int:
-        """Read the parts of an earlier version of the graph that changed links do not affect; return how many they do.
+        """Read the parts of an earlier version of the graph, except those that changed links affect.
 
-        Links may have been added or removed, and nodes added at the end. `prepare` then computes the affected parts,
-        and the result is that of a full preparation.
+        `prepare` then computes the affected parts, and the result is that of a full preparation. Nodes that are added
+        at the end of the list of nodes affect few parts; if nodes were removed or inserted elsewhere, all are affected.
+
+        Returns
+        -------
+        int
+            Number of affected parts.
         """
         return load_unaffected_parts(path, self.graph, self._require_curious())
 
@@ -443,8 +450,9 @@ class Recommender:
 
     def _recommend_popular(self, history: History, k: int, selection: Selection) -> Recommendations:
         """Return the nodes of the highest PageRank without a history, for a user who has visited nothing."""
-        plain = list(_find_components(self.ranker, PageRankRanker).values())
-        scores = compute_popularity(self.graph, plain[0].alpha if plain else _DEFAULT_ALPHA)
+        alphas = [each.alpha for each in _find_components(self.ranker, PageRankRanker).values()]
+        alphas += [each.alpha for each in self.curious_rankers.values()]
+        scores = compute_popularity(self.graph, alphas[0] if alphas else _DEFAULT_ALPHA)
         nodes = np.arange(self.graph.num_nodes, dtype=np.int32)
         best = selection.select(self.graph, nodes, scores, np.ones(len(nodes), bool), k)
         return Recommendations(

@@ -82,7 +82,7 @@ class Reloader:
         with entry.lock:
             entry.opened = opened
         self._loaded[name] = stamp
-        _LOG.info("the graph %s was reloaded", name)
+        _LOG.warning("the graph %s was reloaded", name)  # the level that is shown by default
         return True
 
 

@@ -10,6 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.neighbors import NearestNeighbors
 
+import curiograph as cg
 from curiograph.errors import SettingError, WalkError
 from curiograph.human.data import item_neighbors
 from curiograph.human.data.cooccurrence import cooccurrence_graph
@@ -76,7 +77,7 @@ def test_properties(log, similarity, neighbors, fewest):
     assert graph.weights is None
     assert graph.degrees.min() >= 1
     assert graph.num_edges <= graph.num_nodes * max(neighbors, 3)
-    _, similar = nearest_items.list_similarities(list_histories(walks), similarity)
+    _, similar, _ = nearest_items.list_similarities(list_histories(walks), similarity)
     partners = {}
     for item, other in similar:
         partners.setdefault(item, set()).add(other)
@@ -160,6 +161,21 @@ def test_pmi_against_the_formula():
         others = [column for column, other in enumerate(supported) if int(other) in linked]
         best = np.sort(pmi[row])[::-1][:4]
         np.testing.assert_allclose(np.sort(pmi[row, others])[::-1][:4], best, atol=1e-9)
+
+
+def test_rare_items_make_popular_items_central():
+    rng = np.random.default_rng(0)
+    popular, medium = [f"popular {i}" for i in range(20)], [f"medium {i}" for i in range(100)]
+    walks = Trajectories.from_walks(
+        [
+            [*rng.choice(popular, 10, replace=False), *rng.choice(medium, 5, replace=False), f"rare {user}"]
+            for user in range(200)
+        ]
+    )
+    graph = cooccurrence_graph(walks)
+    attached = [label for rare in graph.labels if rare.startswith("rare") for label in graph.neighbors(rare)]
+    assert sum(label.startswith("popular") for label in attached) > len(attached) / 2
+    assert all(label.startswith("popular") for label, _ in cg.recommend(graph, [], 10))  # cold start
 
 
 def test_items_with_few_users_are_attached():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -84,13 +85,15 @@ def build_knn_graph(
             f"fewest is {fewest}, but the most visited of the {size:,} items has {most} users; give {most} or less "
             "(--fewest, or --item-users of predict)."
         )
-    settings = (similarity, total_users, shrinkage)
+    measure = kernels.nearest_items.PMI if similarity == "pmi" else kernels.nearest_items.COSINE
+    measure_rare = kernels.nearest_items.COUNT  # similarities to an item with few users favor others with few users
+    find_pairs = partial(_find_pairs, product, total_users, shrinkage)
+    pairs = list(find_pairs(np.flatnonzero(supported), neighbors, supported, measure, progress))
     # rare items link to supported ones alone; an item that no supported one is similar to links to any
-    counts = np.where(supported, neighbors, min(neighbors, ATTACHED))
-    pairs = list(_find_pairs(product, settings, np.arange(size), counts, supported, progress))
+    rare, few = np.flatnonzero(~supported), min(neighbors, ATTACHED)
+    pairs += find_pairs(rare, few, supported, measure_rare, progress)
     alone = np.setdiff1d(np.arange(size), np.concatenate([rows for rows, _ in pairs]) if pairs else [])
-    counts = np.full(len(alone), min(neighbors, ATTACHED))
-    pairs += _find_pairs(product, settings, alone, counts, np.ones(size, bool), no_progress)
+    pairs += find_pairs(alone, few, np.ones(size, bool), measure_rare, no_progress)
     source, target = (np.concatenate([np.empty(0, np.int64), *(pair[end] for pair in pairs)]) for end in (0, 1))
     if not len(source):
         raise WalkError(
@@ -130,7 +133,7 @@ def _count_followers(visits: _Visits, size: int, half_life: float, progress: Pro
     """
     import scipy.sparse
 
-    gaps = np.arange(1, 2 + round(_HALVINGS * half_life))
+    gaps = np.arange(1, 2 + int(_HALVINGS * half_life))
     weights = np.round(_UNIT * 0.5 ** ((gaps - 1) / half_life)).astype(np.int64)
     total: Any = scipy.sparse.csr_array((size, size), dtype=np.int64)
     bounds = np.flatnonzero(np.diff(visits.users, prepend=-1, append=-1))  # first visit of each user
@@ -160,21 +163,21 @@ def _count_followers(visits: _Visits, size: int, half_life: float, progress: Pro
 
 def _find_pairs(
     product: _Product,
-    settings: tuple[Similarity, int, float],
+    total_users: int,
+    shrinkage: float,
     rows: Int64,
-    counts: Int64,
+    count: int,
     eligible: NDArray[np.bool_],
+    measure: int,
     progress: Progress,
 ) -> Iterator[tuple[Int64, Int64]]:
-    """Yield items and their nearest eligible items, in blocks."""
-    similarity, total_users, shrinkage = settings
+    """Yield items and their `count` nearest eligible items, in blocks."""
     left, right = product.left, product.right
-    nearest_items = kernels.nearest_items
     for first in range(0, len(rows), _ROWS):
         block = slice(first, first + _ROWS)
-        nearest = nearest_items.find_nearest_items(
+        nearest = kernels.nearest_items.find_nearest_items(
             rows[block],
-            counts[block],
+            count,
             left.indptr.astype(np.int64),
             left.indices.astype(np.int64),
             left.data,
@@ -183,7 +186,7 @@ def _find_pairs(
             product.num_users,
             total_users,
             eligible,
-            nearest_items.PMI if similarity == "pmi" else nearest_items.COSINE,
+            measure,
             shrinkage,
         )
         places, ranks = np.nonzero(nearest >= 0)
