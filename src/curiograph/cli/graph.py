@@ -101,7 +101,7 @@ def graph(
         return
     print(f"covered: {coverage}")
     print(
-        f"mean degree {coverage.mean_degree}, maximum {coverage.max_degree:,}; {coverage.components:,} components, "
+        f"mean degree {coverage.mean_degree}, maximum {coverage.max_degree:,}; components: {coverage.components:,}, "
         f"{coverage.largest_component:,} nodes in the largest"
     )
     print_remark(f"wrote {g!r} to {out}", quiet)

@@ -281,6 +281,14 @@ def test_dropped_rows_are_counted_by_reason(tmp_path):
         read_trajectories(write_file(tmp_path, MESSY))
 
 
+@pytest.mark.parametrize("missing", ["NaN", "nan", "<NA>", "null"])
+def test_missing_values_of_other_tools_are_no_items(tmp_path, missing):
+    file = write_file(tmp_path, f"user,item\nann,a\nann,{missing}\nann,b\n")
+    with pytest.raises(FileFormatError, match=rf"line 3: has no item \({missing}\)"):
+        read_trajectories(file)
+    assert read_trajectories(file, lenient=True).walks.labels(0) == ["a", "b"]
+
+
 ROWS = st.lists(
     st.tuples(st.sampled_from(["ann", "bob", " ann", ""]), st.sampled_from(["a", "b", '"c, d"', " "]),
               st.sampled_from(["1", "2.5", "3", "never"])),

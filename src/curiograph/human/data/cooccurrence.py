@@ -43,11 +43,10 @@ def cooccurrence_graph(
     """Build an undirected, unweighted graph of items that are visited by the same users.
 
     By default every item is linked with its `neighbors` nearest items among those that `fewest` users or more visited;
-    two items are linked if one is among the nearest of the other. Items with fewer users are linked with their 3
-    nearest. An item to which none of those is similar is linked with the 3 nearest of all items, so that only items
-    are left out that no user visited together with another item. Nodes are in the order of their labels, and ties
-    go to the items that follow next in this cyclic order, so that the graph does not depend on the order of users or
-    rows, and no item gets all ties.
+    two items are linked if one is among the nearest of the other. An item with fewer users is linked with the 3 of
+    them with which it shares most users, or if there are none, with 3 items of any number of users. Nodes are in the
+    order of their labels, and ties are broken by a pseudo-random order of labels, so that the graph does not depend on
+    the order of users or rows.
 
     With `keep="highest"` or `"nearest"`, the most similar pairs become edges until the mean degree of all items is
     `mean_degree`; ties are broken by position. The graph is the largest component. If the component is denser than

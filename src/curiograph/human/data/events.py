@@ -26,6 +26,8 @@ from curiograph.skipped import Skipped
 
 CHUNK = 65_536
 """Number of rows that are read together."""
+MISSING = frozenset(["", "NaN", "nan", "<NA>", "null"])
+"""Texts that stand for a missing user, item or session; numpy, pandas and JSON write them."""
 Problem = tuple[str, str]
 """The reason why a row is bad, by which it is counted, and a description of its problem."""
 
@@ -78,7 +80,7 @@ class Events:
         Parameters
         ----------
         lines : numbers of the lines or rows, for messages.
-        users, items : names; an empty text is a missing name.
+        users, items : names; those in `MISSING` are missing.
         times : times as `TimeParser` reads them, or seconds with NaN for missing ones; None if events are in order.
         sessions : names of the sessions, if there are any.
         sources : items that the users came from, in tables with one row per click.
@@ -87,8 +89,12 @@ class Events:
         """
         seconds, found = self._parse_times(times, len(users))
         for role, names in (("session", sessions), ("item", items), ("user", users)):
-            if names is not None and "" in names:
-                found |= {place: (f"no {role}", f"has no {role}") for place, name in enumerate(names) if name == ""}
+            if names is not None and not MISSING.isdisjoint(names):
+                found |= {
+                    place: (f"no {role}", f"has no {role}" + (f" ({name})" if name else ""))
+                    for place, name in enumerate(names)
+                    if name in MISSING
+                }
         by_line = dict(problems or {}) | {lines[place]: problem for place, problem in found.items()}
         for line in sorted(by_line):
             self._bad_rows.add(self._path, line, *by_line[line])

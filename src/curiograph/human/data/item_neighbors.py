@@ -82,7 +82,7 @@ def build_knn_graph(
     if size and not supported.any():
         most = int(product.num_users.max())
         raise SettingError(
-            f"fewest is {fewest}, but the most visited of the {size:,} items has {most} users; give {most} or less "
+            f"fewest is {fewest}, but the most visited of the {size:,} items has only {most}; give {most} or less "
             "(--fewest, or --item-users of predict)."
         )
     measure = kernels.nearest_items.PMI if similarity == "pmi" else kernels.nearest_items.COSINE
