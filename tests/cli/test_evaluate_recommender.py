@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,13 +57,14 @@ def test_bad_input(run, log, options, message):
     assert message in ran.err
 
 
-def test_stdin_and_a_graph_whose_labels_are_numbers(run, log, tmp_path):
+def test_stdin_and_a_graph_whose_labels_are_numbers(run, log, tmp_path, monkeypatch):
     lines = [line.split(",") for line in log.read_text().splitlines()[1:]]
     number = {item: str(place) for place, item in enumerate(sorted({item for _, item, _ in lines}))}
     text = "user,item,time\n" + "".join(f"{user},{number[item]},{time}\n" for user, item, time in lines)
     (tmp_path / "ring.tsv").write_text("".join(f"{v}\t{v + 1}\n" for v in range(len(number) - 1)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     ran = run("evaluate-recommender", "-", "--split", "last", "--method", "pagerank", "-k", "3", "--item-users", "1",
-              "--graph", tmp_path / "ring.tsv", "--json", stdin=text)  # fmt: skip
+              "--graph", tmp_path / "ring.tsv", "--json")  # fmt: skip
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["items_with_links"] == len(number)
 

@@ -132,7 +132,7 @@ def test_bad_input_is_named():
         split_log(walks, "random")
     with pytest.raises(SettingError, match="test is 2"):
         split_log(walks, "user", test=2)
-    with pytest.raises(SettingError, match="test is 0.2, but the last split tests on the last new item"):
+    with pytest.raises(SettingError, match=r"test is 0\.2, but the last split tests on the last new item"):
         split_log(walks, "last", test=0.2)
     for bad in ("10", 1, 2.5):
         with pytest.raises(SettingError, match=f"max_users is {bad!r}"):
