@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,12 +47,33 @@ def test_paths_and_figure(run, log, tmp_path):
         (("--method", "svd"), "--method is 'svd'"),
         (("--item-users", "999"), "no item has 999 training users"),
         (("--test", "1.5"), "--test is 1.5"),
+        (("--split", "last", "--test", "0.1"), "--test is 0.1, but the last split"),
+        (("--base", "ease"), "--base is 'ease', whose scores may be negative"),
     ],
 )
 def test_bad_input(run, log, options, message):
     ran = run("evaluate-recommender", log, *options)
     assert ran.code == 2
     assert message in ran.err
+
+
+def test_stdin_and_a_graph_whose_labels_are_numbers(run, log, tmp_path, monkeypatch):
+    lines = [line.split(",") for line in log.read_text().splitlines()[1:]]
+    number = {item: str(place) for place, item in enumerate(sorted({item for _, item, _ in lines}))}
+    text = "user,item,time\n" + "".join(f"{user},{number[item]},{time}\n" for user, item, time in lines)
+    (tmp_path / "ring.tsv").write_text("".join(f"{v}\t{v + 1}\n" for v in range(len(number) - 1)))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    ran = run("evaluate-recommender", "-", "--split", "last", "--method", "pagerank", "-k", "3", "--item-users", "1",
+              "--graph", tmp_path / "ring.tsv", "--json")  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["items_with_links"] == len(number)
+
+
+def test_few_users(run, tmp_path):
+    (tmp_path / "four.txt").write_text("a;b;c\nb;a;c\nc;a;b\nc;b;a\n")
+    ran = run("evaluate-recommender", tmp_path / "four.txt", "--split", "last", "--item-users", "1", "--walkers", "4")
+    assert ran.code == 0, ran.err
+    assert "pagerank" in ran.out
 
 
 def test_log_without_times(run, tmp_path):

@@ -25,7 +25,8 @@ def evaluate_recommender(
         str,
         typer.Argument(
             metavar="EVENTS",
-            help="A table user,item,time; a file with one walk per line; or wikispeedia, movielens or books.",
+            help="A table user,item,time; a file with one walk per line; - for stdin; or wikispeedia, movielens or "
+            "books.",
             show_default=False,
             autocompletion=completion.complete_datasets,
         ),
@@ -58,7 +59,9 @@ def evaluate_recommender(
         ),
     ] = None,
     directed: options.Directed = False,
-    test: Annotated[float, typer.Option(help="Share of events (time) or users (user) to test on.")] = 0.2,
+    test: Annotated[
+        float | None, typer.Option(help="Share of events (time) or users (user) to test on. Default: 0.2.")
+    ] = None,
     item_users: Annotated[int, typer.Option(help="Minimum number of training users of an item.", min=1)] = 5,
     max_users: Annotated[int | None, typer.Option(help="Maximum number of test users.", min=2)] = None,
     walkers: Annotated[int, typer.Option(help="Curious walkers from each visited item.", min=1)] = 256,
@@ -67,7 +70,7 @@ def evaluate_recommender(
         typer.Option(
             "--base",
             help="Method whose lists are also re-ranked by curiosity, popularity and at random, such as pagerank and "
-            "item-knn; may be repeated.",
+            "item-knn, but not ease and als; may be repeated.",
             autocompletion=completion.complete_recommenders,
         ),
     ] = None,
@@ -88,6 +91,7 @@ def evaluate_recommender(
     [bold]curiograph evaluate-recommender events.csv --split time --out evaluation.json[/bold]
     """
     from curiograph.human.data.load import load_dataset
+    from curiograph.human.data.trajectory_file import read_trajectories
     from curiograph.human.recommenders.evaluate import evaluate_recommenders
     from curiograph.human.recommenders.results import tabulate_methods, tabulate_paths
 
@@ -95,7 +99,10 @@ def evaluate_recommender(
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     header = False if no_header else None
     given = {name: value for name, value in (table | {"header": header}).items() if value is not None}
-    dataset = load_dataset(data, source, lenient=lenient, **given)
+    if data == "-":
+        dataset = read_trajectories(data, lenient=lenient, **given)
+    else:
+        dataset = load_dataset(data, source, lenient=lenient, **given)
     options.show_skipped(dataset.skipped, quiet)
     kind: Any = split
     with show_progress(quiet) as progress:
@@ -115,8 +122,8 @@ def evaluate_recommender(
         )
     document = found.to_dict()
     write_result(out, document, lambda: list_rows(found.columns()), lambda: found.plot().axes[0])
-    for reason in found.skipped_methods.values():
-        print_remark(f"a method is left out: {reason}", quiet)
+    for name, reason in found.skipped_methods.items():
+        print_remark(f"{name} is left out: {reason}", quiet)
     if json:
         show_json(document)
         return

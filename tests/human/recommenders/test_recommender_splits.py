@@ -99,6 +99,31 @@ def test_last_split_holds_out_the_last_new_item():
     assert split.facts["share_of_test_items_outside_catalog"] == 0.5
 
 
+def test_overlapping_sessions_are_joined_in_order_of_time():
+    log = pd.DataFrame(
+        [(user, *event) for user in "uvw" for event in [("a", 100, 1), ("b", 110, 2), ("d", 120, 2), ("c", 200, 1)]]
+        + [(user, *event) for user in "xyz" for event in [("c", 1, 1), ("d", 2, 1), ("b", 3, 1), ("a", 4, 1)]],
+        columns=["user", "item", "time", "session"],
+    )
+    walks = Trajectories.from_frame(log)
+    for kind in ("last", "time"):
+        split = split_log(walks, kind, item_users=1)
+        names = split.train.names
+        assert [names[v] for v in split.histories[0]] == ["a", "b", "d"]
+        assert [names[v] for v in split.targets[0]] == ["c"]
+        assert split.train.times.max() == 120
+    assert split_log(walks, "last", item_users=1).train.labels(0) == ["a"]  # sessions stay apart
+
+
+@pytest.mark.parametrize("test", [0.2, 0.5])
+def test_user_split_tests_on_a_share_of_users_and_a_fifth_of_their_items(test):
+    walks = Trajectories.from_walks([[f"i{(user + step) % 12}" for step in range(10)] for user in range(20)])
+    split = split_log(walks, "user", test=test, item_users=1)
+    assert split.test == test
+    assert len(split.users) == 20 * test
+    assert {len(targets) for targets in split.targets} == {2}
+
+
 def test_bad_input_is_named():
     walks = Trajectories.from_walks([["a", "b", "c"], ["b", "c"]])
     with pytest.raises(WalkError, match="a time split needs the time of every event"):
@@ -107,6 +132,11 @@ def test_bad_input_is_named():
         split_log(walks, "random")
     with pytest.raises(SettingError, match="test is 2"):
         split_log(walks, "user", test=2)
+    with pytest.raises(SettingError, match=r"test is 0\.2, but the last split tests on the last new item"):
+        split_log(walks, "last", test=0.2)
+    for bad in ("10", 1, 2.5):
+        with pytest.raises(SettingError, match=f"max_users is {bad!r}"):
+            split_log(walks, "last", item_users=1, max_users=bad)
     with pytest.raises(WalkError, match="no item has 9 training users"):
         split_log(walks, "last", item_users=9)
     with pytest.raises(WalkError, match="leaves 0 users"):

@@ -69,7 +69,7 @@ class Popularity(Ranker):
     """
 
     visits: Int64
-    """Number of steps to each node, by position."""
+    """Number of steps to each node, by position; `evaluate_recommenders` counts training users instead."""
     name: str = "popularity"
     """Name of the ranker."""
 
@@ -204,7 +204,7 @@ class _ItemSimilarity(Ranker):
 
 @dataclass(frozen=True, eq=False)
 class ItemKnn(_ItemSimilarity):
-    """Item-based nearest neighbors with cosine similarity n_ij / sqrt(n_i n_j), n being numbers of walks.
+    """Item-based nearest neighbors with cosine similarity n_ij / sqrt(n_i n_j), n being numbers of walks or of users.
 
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
     >>> knn = ItemKnn.from_walks(line, Trajectories.from_walks([["a", "b"], ["b", "a"], ["b", "c"], ["c"]], graph=line))
@@ -216,10 +216,13 @@ class ItemKnn(_ItemSimilarity):
     """Name of the ranker."""
 
     @classmethod
-    def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100) -> ItemKnn:
-        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes."""
+    def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100, *, by_user: bool = False) -> ItemKnn:
+        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes.
+
+        If `by_user`, all walks of a user count as one.
+        """
         _check_walks(graph, walks)
-        visits = build_incidence(walks, np.arange(len(walks)))
+        visits = build_incidence(walks, walks.users if by_user else np.arange(len(walks)))
         norms = np.sqrt(np.maximum(visits.sum(axis=0), 1))
         # divided after the product: sums of integers are exact, so equal similarities stay equal
         rows = (
@@ -234,7 +237,7 @@ class RP3beta(_ItemSimilarity):
     """Three-step random walks from the user to an item, with a popularity penalty (Paudel et al. 2017).
 
     From a visited node to one of the walks that contain it, from there to one of its nodes v, both uniformly; divided
-    by n_v^beta, n_v being the number of walks that contain v.
+    by n_v^beta, n_v being the number of walks that contain v. Users may take the place of walks.
 
     >>> line = Graph.from_edges([("a", "b"), ("b", "c")])
     >>> walks = Trajectories.from_walks([["a", "b"], ["b", "c"]], graph=line)
@@ -246,12 +249,17 @@ class RP3beta(_ItemSimilarity):
     """Name of the ranker."""
 
     @classmethod
-    def from_walks(cls, graph: Graph, walks: Trajectories, neighbors: int = 100, beta: float = 0.6) -> RP3beta:
-        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes."""
+    def from_walks(
+        cls, graph: Graph, walks: Trajectories, neighbors: int = 100, beta: float = 0.6, *, by_user: bool = False
+    ) -> RP3beta:
+        """Count co-visits in walks that are `on` the graph; every node keeps its `neighbors` most similar nodes.
+
+        If `by_user`, all walks of a user count as one.
+        """
         if not is_number(beta) or not 0 <= beta < np.inf:
             raise SettingError(f"beta is {quote_value(beta)}; give the exponent of the popularity penalty, 0 or above.")
         _check_walks(graph, walks)
-        visits = build_incidence(walks, np.arange(len(walks)))
+        visits = build_incidence(walks, walks.users if by_user else np.arange(len(walks)))
         visitors = np.maximum(visits.sum(axis=0), 1)
         to_walks = visits.T.multiply(1 / visitors[:, None]).tocsr()
         to_nodes = visits.multiply(1 / np.maximum(visits.sum(axis=1), 1)[:, None]).tocsr()

@@ -8,10 +8,18 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int32
-from curiograph.errors import MissingExtraError, SettingError
+from curiograph.errors import MissingExtraError, SettingError, WalkError
 from curiograph.graph.graph import Graph
 from curiograph.human.data.dataset import Dataset
-from curiograph.human.recommenders.methods import GRAPH_METHODS, Training, check_methods, make_catalog_graph
+from curiograph.human.recommenders.methods import (
+    SIGNED_METHODS,
+    Training,
+    check_graph,
+    check_methods,
+    list_link_methods,
+    make_catalog_graph,
+    make_empty_graph,
+)
 from curiograph.human.recommenders.metrics import (
     LIST_MEASURES,
     MRR,
@@ -51,7 +59,7 @@ def evaluate_recommenders(
     methods: Sequence[Any] | None = None,
     ks: Sequence[int] = (5, 10, 20),
     graph: Graph | None = None,
-    test: float = 0.2,
+    test: float | None = None,
     item_users: int = 5,
     max_users: int | None = None,
     walkers: int = 256,
@@ -72,15 +80,15 @@ def evaluate_recommenders(
     split : {"time", "user", "last"}
         How training and test events are divided, as for `split_log`.
     methods : sequence, optional
-        Names of methods, or classes with `from_walks(graph, walks)` that return a ranker. Default: popularity, markov,
-        item-knn, rp3beta, ease, als, pagerank, igt+cpt and mixture.
+        Names of methods, rankers, or classes with `from_walks(graph, walks)` that return a ranker. Default: popularity,
+        markov, item-knn, rp3beta, ease, als, pagerank, igt+cpt and mixture.
     ks : sequence of int
         Lengths of the lists.
     graph : Graph, optional
-        Graph of the items for PageRank and curious walkers. Default: that of the dataset, or else
-        `cooccurrence_graph` of the training events.
-    test : float
-        Share of events (time), or of users and their items (user), to test on.
+        Graph of the items for PageRank, curious walkers and methods of your own. Default: that of the dataset, or else
+        `cooccurrence_graph` of the training events; if it would have no links, these methods are left out.
+    test : float, optional
+        Share of events (time) or users (user) to test on. Default: 0.2. Not for the last split.
     item_users : int
         Minimum number of training users of an item of the catalog.
     max_users : int, optional
@@ -88,14 +96,14 @@ def evaluate_recommenders(
     walkers : int
         Number of curious walkers from each node of a history.
     bases : sequence of str
-        Methods with scores of zero or above, such as pagerank and item-knn, whose lists are also re-ranked step by
-        step: blended with curious walkers, discounted by popularity, and sampled at random.
+        Methods whose lists are also re-ranked step by step: blended with curious walkers, discounted by popularity, and
+        sampled at random. Their scores must be zero or above, so that ease and als are not possible.
     seed : int
         Random seed of test users, ties, walkers and resampling.
     progress : callable
         Called with a message and the completed share.
     **graph_options
-        Options of `cooccurrence_graph`.
+        Options of `cooccurrence_graph`. Default of `fewest`: 5, or `item_users` if this is less.
 
     Returns
     -------
@@ -111,6 +119,7 @@ def evaluate_recommenders(
     >>> found["popularity"]["hit@2"].value
     1.0
     """
+    uses_graph = graph is not None or bool(graph_options)
     if isinstance(walks, Dataset):
         graph = walks.graph if graph is None else graph
         walks = walks.walks
@@ -119,23 +128,36 @@ def evaluate_recommenders(
     check_seed(seed)
     fits = check_methods(methods)
     lengths = _check_lengths(ks)
-    for base in bases:
-        if base not in fits:
-            raise SettingError(f"bases is {quote_value(base)}; give methods that are compared: {', '.join(fits)}.")
+    check_integer("walkers", walkers, 1, "give the number of walkers, 1 or more")
+    check_graph(graph, graph_options)
+    _check_bases(bases, list(fits))
     found = split_log(walks, split, test=test, item_users=item_users, max_users=max_users, seed=seed)
-    needs_links = bool(bases) or any(name in GRAPH_METHODS for name in fits)
+    skipped: dict[str, str] = {}
+    linked = list_link_methods(fits)
+    catalog_graph = make_empty_graph(found.train)
+    uses_graph = uses_graph or bool(bases or linked)
+    if uses_graph:
+        try:
+            catalog_graph = make_catalog_graph(found.train, graph, {"fewest": min(5, item_users)} | graph_options)
+        except WalkError as error:  # no links among the training events
+            if graph is not None or bases:
+                raise
+            uses_graph = False
+            skipped = dict.fromkeys(linked, str(error))
     training = Training(
         walks=found.train,
-        graph=make_catalog_graph(found.train, graph, graph_options) if needs_links else _make_empty_graph(found),
-        walks_per_node=check_integer("walkers", walkers, 1, "give the number of walkers, 1 or more"),
+        graph=catalog_graph,
+        catalog=Catalog.from_split(found, seed),
+        walks_per_node=walkers,
         seed=seed,
     )
-    measured = _Measured(found, Catalog.from_split(found, seed), training.graph, lengths, seed)
+    measured = _Measured(found, training.catalog, training.graph, lengths, seed)
     results: dict[str, MethodResult] = {}
-    skipped: dict[str, str] = {}
     rankers: dict[str, Ranker] = {}
     steps = len(fits) + sum(map(len, PATHS.values())) * len(bases)
     for name, fit in fits.items():
+        if name in skipped:
+            continue
         progress(f"fitting and ranking: {name}", len(results) / steps)
         try:
             rankers[name] = fit(training)
@@ -144,7 +166,7 @@ def evaluate_recommenders(
             continue
         results[name] = measured.measure(name, rankers[name], lengths)
     if not results:
-        raise SettingError(f"no method is left to compare: {' '.join(skipped.values())}")
+        raise SettingError(f"no method is left to compare: {' '.join(dict.fromkeys(skipped.values()))}")
     paths: dict[str, dict[str, list[MethodResult]]] = {}
     k = 10 if 10 in lengths else lengths[0]
     for base in bases:
@@ -166,10 +188,10 @@ def evaluate_recommenders(
                 paths[base][kind].append(measured.measure(f"{kind} {strength:g}", ranker, [k]))
     facts = {
         **found.facts,
-        "graph": repr(training.graph) if needs_links else None,
-        "items_with_links": int(np.count_nonzero(training.graph.degrees)) if needs_links else None,
+        "graph": repr(training.graph) if uses_graph else None,
+        "items_with_links": int(np.count_nonzero(training.graph.degrees)) if uses_graph else None,
         "settings": {
-            "test": test,
+            "test": found.test,
             "item_users": item_users,
             "max_users": max_users,
             "walkers": walkers,
@@ -228,7 +250,7 @@ class _Measured:
                 column = f"{measure}@{k}"
                 # of users drawn with replacement fewer are distinct and cover fewer items, so only deviations count
                 samples[column] = listed[measure] - listed[measure].mean() + float(value)
-                estimates[column] = make_estimate(float(value), samples[column])
+                estimates[column] = make_estimate(float(value), np.clip(samples[column], 0, 1))
         return MethodResult(name=name, estimates=estimates, samples=samples)
 
 
@@ -244,6 +266,15 @@ def _check_lengths(ks: Any) -> tuple[int, ...]:
     return tuple(sorted({check_integer("k", k, 1, "give lengths of lists of 1 or more") for k in ks}))
 
 
-def _make_empty_graph(split: Split) -> Graph:
-    nothing = np.empty(0, np.int64)
-    return Graph.from_arrays(nothing, nothing, names=split.train.names)
+def _check_bases(bases: Any, methods: Sequence[str]) -> None:
+    """Raise SettingError unless the bases are methods that are compared, with scores of zero or above."""
+    if isinstance(bases, (str, bytes)) or not isinstance(bases, Sequence):
+        raise SettingError(f"bases is {quote_value(bases)}; give a list of methods such as ['pagerank'].")
+    for base in bases:
+        if not isinstance(base, str) or base not in methods:
+            raise SettingError(f"bases is {quote_value(base)}; give methods that are compared: {', '.join(methods)}.")
+        if base in SIGNED_METHODS:
+            raise SettingError(
+                f"bases is {base!r}, whose scores may be negative, and those cannot be blended, discounted or sampled "
+                "in proportion; give a method with scores of zero or above, such as pagerank or item-knn."
+            )

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.errors import SettingError
+from curiograph.errors import RankerError, SettingError
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
 from curiograph.human.data.incidence import build_incidence
 from curiograph.human.trajectories import Trajectories
 from curiograph.messages import quote_value
 from curiograph.optional import import_optional
-from curiograph.recommendation.ranker import Ranker
+from curiograph.recommendation.ranker import Ranker, score_candidates
 from curiograph.validation import is_number
 
 MAX_EASE_ITEMS = 12_000
@@ -138,9 +138,11 @@ class Blend(Ranker):
     """Name of the ranker."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        return (1 - self.strength) * scale_scores(
-            self.base.scores(graph, histories, candidates), candidates
-        ) + self.strength * scale_scores(self.other.scores(graph, histories, candidates), candidates)
+        own, other = (
+            scale_scores(score_base(ranker, graph, histories, candidates), candidates)
+            for ranker in (self.base, self.other)
+        )
+        return (1 - self.strength) * own + self.strength * other
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +160,7 @@ class Discounted(Ranker):
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
         penalty = np.maximum(self.counts, 1).astype(np.float64) ** -self.strength
-        return self.base.scores(graph, histories, candidates) * penalty[candidates.nodes]
+        return score_base(self.base, graph, histories, candidates) * penalty[candidates.nodes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +181,7 @@ class Sampled(Ranker):
     """Name of the ranker."""
 
     def scores(self, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
-        scores = self.base.scores(graph, histories, candidates)
+        scores = score_base(self.base, graph, histories, candidates)
         drawn = np.zeros(len(scores))
         for history, (start, end) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
             nodes = candidates.nodes[start:end]
@@ -188,6 +190,18 @@ class Sampled(Ranker):
             keys = np.log(scores[start:end][reached]) + self.strength * noise[reached]
             drawn[start:end][reached] = 1 + 1 / (1 + np.exp(-keys / 64))  # ascending, above zero, and finite
         return drawn
+
+
+def score_base(ranker: Ranker, graph: Graph, histories: Sequence[Int32], candidates: Candidates) -> Float64:
+    """Return the scores of a ranker to re-rank; raise RankerError for negative ones, whose ratios have no meaning."""
+    scores = score_candidates(ranker, graph, histories, candidates)
+    lowest = scores.min(initial=0)
+    if lowest < 0:
+        raise RankerError(
+            f"ranker {ranker.name!r} gave the score {lowest:.3g}, and negative scores cannot be re-ranked; give a base "
+            "with scores of zero or above."
+        )
+    return scores
 
 
 def scale_scores(scores: Float64, candidates: Candidates) -> Float64:

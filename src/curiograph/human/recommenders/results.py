@@ -45,6 +45,15 @@ class MethodResult(Mapping[str, Estimate]):
             raise UnknownNameError(f"there is no measure {measure!r}; there are {', '.join(self.estimates)}.")
         return self.estimates[measure]
 
+    def get_samples(self, measure: str) -> Float64:
+        """Return the bootstrap samples of a measure; raise SettingError for a stored result, which has none."""
+        if measure not in self.samples:
+            raise SettingError(
+                f"{self.name!r} has no bootstrap samples of {measure}, as they are not stored; run "
+                "evaluate_recommenders again."
+            )
+        return self.samples[measure]
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.estimates)
 
@@ -70,6 +79,8 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
     """Re-ranked lists by base method and kind: curious, discounted or sampled; the strength increases."""
     path_k: int = 10
     """Length of the re-ranked lists."""
+    equal_accuracy: list[dict[str, Any]] | None = None
+    """Rows of `compare_paths` of a stored result; None for a new one, which computes them."""
 
     def __getitem__(self, method: str) -> MethodResult:
         if method not in self.results:
@@ -96,7 +107,7 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
         """Return the difference of two methods in a measure, with the interval over the same resampled users."""
         first, second = self[method], self[other]
         value = first[measure].value - second[measure].value
-        return make_estimate(value, first.samples[measure] - second.samples[measure])
+        return make_estimate(value, first.get_samples(measure) - second.get_samples(measure))
 
     def columns(self) -> dict[str, list[Any]]:
         """Return one entry per method: every measure with the bounds of its interval."""
@@ -125,12 +136,12 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
                 }
                 for base, by in self.paths.items()
             },
-            "equal_accuracy": self.compare_paths() if self.paths else [],
+            "equal_accuracy": self.compare_paths() if self.equal_accuracy is None else self.equal_accuracy,
         }
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> RecommenderEvaluation:
-        """Restore what the tables and figures need from `to_dict`; there are no bootstrap samples."""
+        """Restore everything but the bootstrap samples from `to_dict`."""
         known = ("split", "ks", "skipped_methods", "methods", "path_k", "paths", "equal_accuracy")
         return cls(
             split=document["split"],
@@ -143,6 +154,7 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
                 for base, by in document["paths"].items()
             },
             path_k=document["path_k"],
+            equal_accuracy=document["equal_accuracy"],
         )
 
     # ---- equal accuracy ---------------------------------------------------------------------------------------------
@@ -162,7 +174,7 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
         -------
         list of dicts
             For each base and measure: the value of the base and of each path, and the difference between the curious
-            path and the better of the two trivial ones with its interval; all bases, then all measures.
+            path and the better of the other two with its interval; all bases, then all measures.
         """
         if not is_number(loss) or not 0 <= loss < 1:
             raise SettingError(f"loss is {loss!r}; give the allowed relative loss of NDCG, from 0 to below 1.")
@@ -183,13 +195,15 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
                     )[0]
                     row[kind] = float(value)
                     drawn[kind] = find_best_value(
-                        np.column_stack([each.samples[accuracy] for each in points]),
-                        np.column_stack([each.samples[measure] for each in points]),
+                        np.column_stack([each.get_samples(accuracy) for each in points]),
+                        np.column_stack([each.get_samples(measure) for each in points]),
                         loss,
                     )
                 trivial = max(("discounted", "sampled"), key=lambda kind: row[kind])
                 difference = make_estimate(row["curious"] - row[trivial], drawn["curious"] - drawn[trivial])
-                gained = make_estimate(row["curious"] - start[measure].value, drawn["curious"] - start.samples[measure])
+                gained = make_estimate(
+                    row["curious"] - start[measure].value, drawn["curious"] - start.get_samples(measure)
+                )
                 rows.append(row | {"trivial": trivial, "difference": asdict(difference), "gain": asdict(gained)})
         return rows
 
@@ -293,7 +307,7 @@ def tabulate_methods(document: Mapping[str, Any], k: int) -> Rows:
 
 def tabulate_paths(document: Mapping[str, Any]) -> Rows:
     """Return a table of what re-ranking adds at equal accuracy, from `RecommenderEvaluation.to_dict`."""
-    columns = ["base", "measure", "base value", *KINDS.values(), "curious - better trivial one"]
+    columns = ["base", "measure", "base value", *KINDS.values(), "curious minus the better of the other two"]
     rows = []
     for row in document["equal_accuracy"]:
         values = [f"{row[name]:.3g}" for name in ("base_value", *KINDS)]

@@ -19,6 +19,10 @@ from curiograph.validation import check_choice, check_integer, check_seed, is_nu
 
 SplitKind = Literal["time", "user", "last"]
 """How a log is split into training and test events."""
+DEFAULT_TEST = 0.2
+"""Share of the events (time split) or users (user split) to test on."""
+HELD_OUT_ITEMS = 0.2
+"""Share of the distinct items of a test user that are test items, for the user split."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,8 @@ class Split:
     """Distinct items that each test user visited after the cut and not before, in order."""
     facts: dict[str, Any]
     """Sizes of the split, and what was left out."""
+    test: float | None
+    """Share of the events ("time") or users ("user") to test on; None for "last"."""
 
     @property
     def num_items(self) -> int:
@@ -48,7 +54,7 @@ def split_log(
     walks: Trajectories,
     kind: SplitKind = "time",
     *,
-    test: float = 0.2,
+    test: float | None = None,
     item_users: int = 5,
     max_users: int | None = None,
     seed: int = 0,
@@ -58,13 +64,15 @@ def split_log(
     Parameters
     ----------
     walks : Trajectories
-        Events of users in order; several walks of a user are joined in order.
+        Events of users. The walks of a user are joined, in order of the times if there are times, and else in the order
+        given.
     kind : {"time", "user", "last"}
         "time": all events after one point in time are test events, and nothing after it is used for training. "user":
-        all events of some users are held out; the last new items of each are the test items, the events before are the
-        history. "last": the last new item of every user is the test item, and all events before it are training events.
-    test : float
-        Share of the events ("time"), or of the users and of the distinct items of each test user ("user").
+        all events of some users are held out; the last fifth of the distinct items of each are the test items, the
+        events before are the history. "last": the last new item of every user is the test item, and all events before
+        it are training events.
+    test : float, optional
+        Share of the events ("time") or of the users ("user") to test on. Default: 0.2. Not for "last".
     item_users : int
         Minimum number of training users of an item of the catalog.
     max_users : int, optional
@@ -85,22 +93,33 @@ def split_log(
     (Trajectories(3 walks by 3 users, 6 visits of 3 nodes), [[2], [1], [2]])
     """
     check_choice("split", kind, get_args(SplitKind))
-    if not is_number(test) or not 0 < test < 1:
+    if kind == "last" and test is not None:
+        raise SettingError(
+            f"test is {quote_value(test)}, but the last split tests on the last new item of every user; leave it out, "
+            "or split by time or user."
+        )
+    share = DEFAULT_TEST if test is None else test
+    if not is_number(share) or not 0 < share < 1:
         raise SettingError(f"test is {quote_value(test)}; give the share to test on, between 0 and 1.")
     check_integer("item_users", item_users, 1, "give the minimum number of users of an item, 1 or more")
-    walks = _sort_by_user(walks)
+    if max_users is not None:
+        check_integer("max_users", max_users, 2, "give the maximum number of test users, 2 or more")
+    walks = walks.rows(np.argsort(walks.users, kind="stable"))
     owner = np.repeat(walks.users, walks.lengths)
+    # sessions of a user may overlap in time
+    order = np.arange(len(owner)) if walks.times is None else np.lexsort((walks.times, owner))
+    nodes, tested = walks.nodes[order], np.unique(owner)
     facts: dict[str, Any] = {}
     if kind == "time":
-        before = _split_time(walks, test, facts)
-        in_train, tested = before, np.unique(owner)
+        before = _split_time(walks, share, facts)[order]
     else:
-        before = _split_sequences(walks, owner, 1 if kind == "last" else test)
-        in_train, tested = before, np.unique(owner)
-        if kind == "user":
-            train_walks, test_walks = walks.split(test, seed)
-            tested = np.unique(test_walks.users)
-            in_train = np.isin(owner, np.unique(train_walks.users))
+        before = _split_sequences(nodes, owner, None if kind == "last" else HELD_OUT_ITEMS)
+    in_train = np.empty(len(owner), bool)
+    in_train[order] = before
+    if kind == "user":
+        train_walks, test_walks = walks.split(share, seed)
+        tested = np.unique(test_walks.users)
+        in_train = np.isin(owner, np.unique(train_walks.users))
     train = walks.select_visits(in_train)
     train = train.rows(train.lengths > 0)
     num_users = np.asarray(build_incidence(train, train.users).sum(axis=0)).ravel()
@@ -116,11 +135,10 @@ def split_log(
     bounds = np.searchsorted(owner, [tested, tested + 1])
     unknown = held_out = no_history = 0
     for user, start, end in zip(tested.tolist(), *bounds, strict=True):
-        items, early = position[walks.nodes[start:end]], before[start:end]
+        items, early = position[nodes[start:end]], before[start:end]
         history = _list_last_visits(items[early])
         new = np.setdiff1d(items[~early], history)
-        outside = np.unique(walks.nodes[start:end][~early & (items < 0)])
-        outside = np.setdiff1d(outside, walks.nodes[start:end][early])
+        outside = np.setdiff1d(nodes[start:end][~early & (items < 0)], nodes[start:end][early])
         held_out += len(outside) + int(np.count_nonzero(new >= 0))
         unknown += len(outside)
         target = items[~early][np.sort(np.unique(items[~early], return_index=True)[1])]
@@ -137,7 +155,6 @@ def split_log(
         )
     chosen = np.arange(len(users))
     if max_users is not None and max_users < len(users):
-        check_integer("max_users", max_users, 2, "give the maximum number of test users, 2 or more")
         chosen = np.sort(np.random.default_rng([check_seed(seed), 1]).permutation(len(users))[:max_users])
     facts |= {
         "items": len(names),
@@ -158,12 +175,8 @@ def split_log(
         histories=[histories[i] for i in chosen],
         targets=[targets[i] for i in chosen],
         facts=facts,
+        test=None if kind == "last" else share,
     )
-
-
-def _sort_by_user(walks: Trajectories) -> Trajectories:
-    """Return the walks ordered by user; those of a user stay in order."""
-    return walks.rows(np.argsort(walks.users, kind="stable"))
 
 
 def _split_time(walks: Trajectories, test: float, facts: dict[str, Any]) -> NDArray[np.bool_]:
@@ -180,15 +193,16 @@ def _split_time(walks: Trajectories, test: float, facts: dict[str, Any]) -> NDAr
     return before
 
 
-def _split_sequences(walks: Trajectories, owner: Int64, held_out: float) -> NDArray[np.bool_]:
+def _split_sequences(nodes: Int32, owner: Int64, held_out: float | None) -> NDArray[np.bool_]:
     """Return which visits come before the first of the last new items of their user.
 
-    `held_out` is the share of the distinct items of a user to hold out, or 1 for a single item.
+    Visits are in order of users and then of time. `held_out` is the share of the distinct items of a user to hold out;
+    None holds out a single item.
     """
     before = np.zeros(len(owner), bool)
     for start, end in zip(*np.searchsorted(owner, [np.unique(owner), np.unique(owner) + 1]), strict=True):
-        first_visits = np.sort(np.unique(walks.nodes[start:end], return_index=True)[1])
-        count = 1 if held_out == 1 else max(1, round(held_out * len(first_visits)))
+        first_visits = np.sort(np.unique(nodes[start:end], return_index=True)[1])
+        count = 1 if held_out is None else max(1, round(held_out * len(first_visits)))
         before[start : start + first_visits[-count]] = True
     return before
 
