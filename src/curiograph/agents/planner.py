@@ -103,13 +103,18 @@ class PlannerAgent(Agent):
         By default every walk is its own group, has gained nothing, and all its candidates are evaluated. `tracker` is
         that of another reward than the one of the exploration.
         """
-        count = len(current.lengths)
+        candidates, count = current.candidates, len(current.lengths)
+        groups = np.arange(count + 1) if groups is None else groups
+        gained = np.zeros(count) if gained is None else gained
+        inputs = list_inputs(current, self.shape.fan, tracker)
+        chosen = np.ones(len(candidates.nodes), np.bool_)
+        if budget is not None and np.diff(candidates.offsets[groups]).max(initial=0) > budget + budget // 2:
+            first, last = inputs[2:11], inputs[12:]  # without out-neighbors and the fan
+            chosen = kernels.lookahead.choose_extensions(
+                *first, *last, groups, budget, gained, *self._kernel_weights[:4]
+            )
         estimates: Float64 = kernels.lookahead.estimate_returns(
-            *list_inputs(current, self.shape.fan, tracker),
-            np.arange(count + 1) if groups is None else groups,
-            len(current.candidates.nodes) if budget is None else budget,
-            np.zeros(count) if gained is None else gained,
-            *self._kernel_weights,
+            *inputs, groups, chosen, gained, *self._kernel_weights[4:]
         )
         return estimates
 

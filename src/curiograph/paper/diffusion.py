@@ -133,10 +133,10 @@ def run(
     for prediction in prepare_predictions(settings, folder, engine, progress):
         name, graph = prediction.study.name, prediction.study.graph
         shared: dict[str, Any] = {**asdict(walking), "seed": settings.seed}
-        progress(f"{name}: unbiased walkers")
+        prediction.progress("unbiased walkers", 0.0)
         statistics = {UNBIASED: walk_statistics(graph, None, **shared)}
-        for reward in REWARDS:
-            progress(f"{name}: walkers for {reward}")
+        for number, reward in enumerate(REWARDS, start=1):
+            prediction.progress(f"walkers for {reward}", number / (len(REWARDS) + 1))
             statistics[reward] = walk_statistics(graph, prediction.agents[reward], reward=reward, **shared)
             statistics[f"greedy {reward}"] = walk_statistics(graph, "greedy", reward=reward, **shared)
         walkers[name] = WalkComparison(statistics)

@@ -15,7 +15,7 @@ from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import Labels, as_labels
 from curiograph.human.trajectories import Trajectories
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress, no_progress, split_progress
 
 Similarity = Literal["cosine", "pmi", "sequence"]
 """Similarity of two items."""
@@ -74,8 +74,9 @@ def build_knn_graph(
     total_users = int(users[-1]) + 1 if len(users) else 0
     right = scipy.sparse.csr_array((np.ones(len(keys)), (users, items)), shape=(total_users, size))
     product = _Product(left=right.T.tocsr(), right=right, num_users=np.bincount(items, minlength=size))
+    counting, finding = split_progress(progress, [1 if similarity == "sequence" else 0, 1])
     if similarity == "sequence":
-        left = _count_followers(visits, size, half_life, progress)
+        left = _count_followers(visits, size, half_life, counting)
         product = product._replace(left=left, right=scipy.sparse.eye_array(size, format="csr"))
     supported = product.num_users >= fewest
     if size and not supported.any():
@@ -87,7 +88,7 @@ def build_knn_graph(
     settings = (similarity, total_users, shrinkage)
     # rare items link to supported ones alone; an item that no supported one is similar to links to any
     counts = np.where(supported, neighbors, min(neighbors, ATTACHED))
-    pairs = list(_find_pairs(product, settings, np.arange(size), counts, supported, progress))
+    pairs = list(_find_pairs(product, settings, np.arange(size), counts, supported, finding))
     alone = np.setdiff1d(np.arange(size), np.concatenate([rows for rows, _ in pairs]) if pairs else [])
     counts = np.full(len(alone), min(neighbors, ATTACHED))
     pairs += _find_pairs(product, settings, alone, counts, np.ones(size, bool), no_progress)
