@@ -107,11 +107,12 @@ class PlannerAgent(Agent):
         groups = np.arange(count + 1) if groups is None else groups
         gained = np.zeros(count) if gained is None else gained
         inputs = list_inputs(current, self.shape.fan, tracker)
-        chosen = np.ones(len(candidates.nodes), np.bool_)
-        if budget is not None and np.diff(candidates.offsets[groups]).max(initial=0) > budget + budget // 2:
-            first, last = inputs[2:11], inputs[12:]  # without out-neighbors and the fan
+        if budget is None or len(candidates.nodes) <= budget + budget // 2:
+            chosen = np.ones(len(candidates.nodes), np.bool_)
+        else:
+            without_fan = (*inputs[2:11], *inputs[12:])  # nor out-neighbors
             chosen = kernels.lookahead.choose_extensions(
-                *first, *last, groups, budget, gained, *self._kernel_weights[:4]
+                *without_fan, groups, budget, gained, *self._kernel_weights[:4]
             )
         estimates: Float64 = kernels.lookahead.estimate_returns(
             *inputs, groups, chosen, gained, *self._kernel_weights[4:]
