@@ -270,7 +270,7 @@ _MORE_NAMES = {
 
 _PARAMETERS = re.compile(r"^Parameters\n-+\n(.*?)(?:\n\n|\Z)", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^\w+\n-{3,}$", re.MULTILINE)
-_DESCRIBED = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?!.{0,70}[^.,;:\n]\n +[A-Z`\x22])(?=\S)", re.MULTILINE)
+_DESCRIBED = re.compile(r"^(\*{0,2}\w+(?:, \w+)*) : (?!\{|.{0,70}[^.,;:\n]\n +[A-Z`\x22])(?=\S)", re.MULTILINE)
 """A parameter followed by its description, not by a short type with an indented sentence below."""
 
 
@@ -368,9 +368,8 @@ def format_docstring(shown: griffe.Object) -> str:
         else:
             lines += [f"**{kind.replace('_', ' ').capitalize()}**", ""]
             for item in section.value:
-                name = f"**{item.name}**" if getattr(item, "name", "") else ""
-                title = f"{name}{_format_type(item.annotation)}".strip()
-                lines.append(f"- {title}: {_join_lines(item.description)}")
+                named = f"**{item.name}**{_format_type(item.annotation)}" if getattr(item, "name", "") else None
+                lines.append(f"- {named or f'`{item.annotation}`'}: {_join_lines(item.description)}")
             lines.append("")
     return "\n".join(lines)
 

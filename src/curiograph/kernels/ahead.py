@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.resources import files
+from typing import Any
 
 from curiograph.kernels.jit import get_cache_folder
 from curiograph.validation import resolve_workers
@@ -35,7 +36,7 @@ def compile_ahead(*tasks: str) -> None:
     missing = [task for task in tasks if not (folder / f"{task}.compiled").exists()]
     if not missing:
         return
-    silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    silent: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     command = [sys.executable, "-P", "-m", __name__, str(processes)]
     helpers = [subprocess.Popen([*command, str(number), *missing], **silent) for number in range(1, processes)]
     compile_share(processes, 0, missing)

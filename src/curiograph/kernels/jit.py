@@ -37,7 +37,8 @@ def inner_kernel(function: Kernel) -> Any:
 
 
 def _compile(function: Kernel, **options: bool) -> Any:
-    dispatcher: Any = numba.njit(nogil=True, **options)(function)
+    decorate: Any = numba.njit
+    dispatcher = decorate(nogil=True, **options)(function)
     resolve = dispatcher.get_call_template
     # a variable that begins as a constant would compile the called kernel once for the constant and once for the type
     dispatcher.get_call_template = lambda args, kws: resolve(tuple(map(numba.types.unliteral, args)), kws)
