@@ -75,7 +75,7 @@ def animate_walk() -> None:
 
 def draw_recommendations(tops: dict[str, Any]) -> None:
     """Draw a history and its recommendations by the mixture, and list those of each ranker."""
-    _, (left, right) = create_figure(13, 6, columns=2)
+    _, (left, right) = create_figure(9, 10.4, rows=2, heights=(5.6, 4.8))
     tops["mixture"].plot(left)
     left.set_title("visited (squares) and recommended by the mixture (circles)", fontsize=10)
     right.set_axis_off()

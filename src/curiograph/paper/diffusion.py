@@ -104,9 +104,12 @@ class Diffusion(Experiment):
 
     def plot(self) -> Axes:
         """Plot distance against steps, one panel per dataset."""
-        _, cells = create_figure(4.4 * len(self.walkers), 3.8, columns=len(self.walkers))
-        panels = list(getattr(cells, "flat", [cells]))
-        for ax, (name, comparison) in zip(panels, self.walkers.items(), strict=True):
+        rows = -(-len(self.walkers) // 2)
+        _, cells = create_figure(9.0, 3.8 * rows, columns=2, rows=rows)
+        panels = list(cells.flat)
+        for spare in panels[len(self.walkers) :]:
+            spare.set_axis_off()
+        for ax, (name, comparison) in zip(panels, self.walkers.items(), strict=False):
             for kind, statistics in comparison.items():
                 color_name, style = _LINES[kind]
                 color = COLORS[color_name]

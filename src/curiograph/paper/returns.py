@@ -155,7 +155,7 @@ class GameReturns(Experiment):
 
     def plot(self) -> Axes:
         """Plot the share of returns, return times, parameters of players, and gains of motives."""
-        _, cells = create_figure(10.0, 7.0, columns=2, rows=2)
+        _, cells = create_figure(9.0, 7.0, columns=2, rows=2)
         returning, times, people, gains = cells.flat
         visits = self.curve["visits"]
         returning.plot(visits, self.curve["returning"], color=COLORS["human"], linewidth=2)
