@@ -40,6 +40,7 @@ bench: .venv/test.done
 
 # Build site/. Pages open from the file system; search needs a server, since browsers load no index from files.
 docs: .venv/docs.done
+	$(BIN)/python docs/build_pages.py
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 	@echo 'Open site/index.html; with search: python3 -m http.server --directory site'
 

@@ -46,22 +46,25 @@ RANKERS = ("pagerank", "igt", "cpt", "mixture")
 def draw_walks() -> None:
     """Draw walks of greedy and horizon from one start, and the number of gaps of four agents over the steps."""
     graph = cg.generate("rg", nodes=50, seed=3)
-    _, panels = create_figure(13, 4.2, columns=3)
-    for panel, agent in zip(panels, ("greedy", "igt-rg-horizon"), strict=False):
+    figure, panels = create_figure(9, 7.4, columns=2, rows=2, heights=(5, 3))
+    for panel, agent in zip(panels[0], ("greedy", "igt-rg-horizon"), strict=True):
         walk = cg.explore(graph, agent=agent, reward="igt", start=7, steps=12, seed=0)
         walk.plot(panel)
         gaps = int(walk.growth.beta1[-1])
         counted = f"{gaps} gap{'' if gaps == 1 else 's'} after 12 nodes"
         panel.set_title(f"{agent}: {counted}, return {walk.total:.0f}", fontsize=11)
+    curves = figure.add_subplot(panels[1, 0].get_gridspec()[1, :])
+    for panel in panels[1]:
+        panel.remove()
     styles = {"beam": ("beam", "-"), "igt-rg-horizon": ("horizon", "-."), "greedy": ("greedy", "--")}
     for agent, (color, dash) in (styles | {"random": ("random", ":")}).items():
         walk = cg.explore(graph, agent=agent, reward="igt", start=7, steps=25, seed=0)
         steps, gaps_by_step = build_step_curve(walk.growth.beta1)
-        panels[2].plot(steps, gaps_by_step, dash, drawstyle="steps-post", color=COLORS[color], lw=2, label=agent)
-    panels[2].set_xlabel("nodes visited")
-    panels[2].set_ylabel("information gaps")
-    panels[2].legend(frameon=False)
-    save_figure(panels[0], RESULTS / "walks.png")
+        curves.plot(steps, gaps_by_step, dash, drawstyle="steps-post", color=COLORS[color], lw=2, label=agent)
+    curves.set_xlabel("nodes visited")
+    curves.set_ylabel("information gaps")
+    curves.legend(frameon=False)
+    save_figure(curves, RESULTS / "walks.png")
 
 
 def animate_walk() -> None:
@@ -72,7 +75,7 @@ def animate_walk() -> None:
 
 def draw_recommendations(tops: dict[str, Any]) -> None:
     """Draw a history and its recommendations by the mixture, and list those of each ranker."""
-    _, (left, right) = create_figure(13, 6, columns=2)
+    _, (left, right) = create_figure(9, 10.4, rows=2, heights=(5.6, 4.8))
     tops["mixture"].plot(left)
     left.set_title("visited (squares) and recommended by the mixture (circles)", fontsize=10)
     right.set_axis_off()

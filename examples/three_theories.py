@@ -29,14 +29,16 @@ print(growth.to_frame()[["step", "node", "edges", "beta1", "compressibility", "d
 theories = {
     "igt": ("information gaps", growth.beta1),
     "cpt": ("compressibility (bits)", growth.compressibility),
-    "cct": ("conformable degrees of freedom", growth.conformable),
+    "cct": ("degrees of freedom", growth.conformable),
 }
-figure = Figure(figsize=(11, 3.4), layout="constrained")
-left, *panels = figure.subplots(1, 4, width_ratios=[1.5, 1, 1, 1])
-cg.plot_walk(graph, walk, left)
-for panel, (reward, (label, values)) in zip(panels, theories.items(), strict=True):
+figure = Figure(figsize=(9, 7), layout="constrained")
+panels = figure.subplot_mosaic([["walk", reward] for reward in theories], width_ratios=[1.2, 1])
+cg.plot_walk(graph, walk, panels["walk"])
+for reward, (label, values) in theories.items():
+    panel = panels[reward]
     panel.plot(growth.nodes, values, marker=cg.plotting.MARKERS[reward], color=cg.plotting.COLORS[reward])
-    panel.set(title=reward, xlabel="node visited", ylabel=label)
+    panel.set(title=reward, ylabel=label)
     panel.set_ylim(bottom=0)
     panel.spines[["top", "right"]].set_visible(False)
-figure.savefig(folder / "three_theories.png", dpi=120)
+panel.set_xlabel("node visited")
+figure.savefig(folder / "three_theories.png", dpi=150)

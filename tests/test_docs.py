@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+import griffe
 import pytest
 
 import curiograph as cg
@@ -22,10 +23,7 @@ from curiograph.plotting import COLORS
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-
-
-def load_hook(name: str) -> ModuleType:
-    return load_script(DOCS / "hooks" / f"{name}.py")
+BUILD = DOCS / "build_pages.py"
 
 
 def load_script(path: Path) -> ModuleType:
@@ -40,61 +38,65 @@ def load_script(path: Path) -> ModuleType:
     return module
 
 
-def test_formulas_are_converted_to_mathml() -> None:
-    made = load_hook("formulas").on_page_content(r'<p><span class="arithmatex">\(a &lt; b_1\)</span></p>')
-    assert 'class="formula"' in made
+def test_formulas_become_mathml_outside_of_code() -> None:
+    made = load_script(BUILD).convert_page("With $a < b_1$ and `$HOME`:\n\n$$x^2$$\n\n```\n$PATH is $5\n```\n")
     assert "<msub><mi>b</mi><mn>1</mn></msub>" in made
-    assert 'display="inline"' in made
-    assert "arithmatex" not in made
+    assert made.count("<math") == 2
+    assert '\n<div class="formula"><math ' in made
+    assert "`$HOME`" in made
+    assert made.endswith("\n```\n$PATH is $5\n```\n")
 
 
 def test_images_link_to_their_files() -> None:
-    made = load_hook("pictures").on_page_content('<p><img alt="walks" src="results/walks.png" /></p>')
-    assert made.startswith('<p><a class="picture" href="results/walks.png"><img alt="walks"')
+    made = load_script(BUILD).convert_page("![walks](results/walks.png)\n")
+    assert made == "[![walks](results/walks.png)](results/walks.png)\n"
 
 
 def test_docstrings_are_converted_to_numpy_style() -> None:
     text = "Add.\n\nParameters\n----------\na : a number,\n    or two.\n\nNever fails.\n\n>>> 1 + 1\n2"
     parameters = "Parameters\n----------\na\n    a number,\n    or two."
-    made = load_hook("docstrings").convert_docstring(text)
+    made = load_script(BUILD).convert_docstring(text)
     assert made == f"Add.\n\nNever fails.\n\n{parameters}\n\nExamples\n--------\n>>> 1 + 1\n2"
-    assert load_hook("docstrings").convert_docstring("Add.") == "Add."
+    assert load_script(BUILD).convert_docstring("Add.") == "Add."
     numpy_style = f"Add.\n\n{parameters}\nb : int\n    A number.\n\nReturns\n-------\nint\n    The sum."
-    assert load_hook("docstrings").convert_docstring(numpy_style) == numpy_style
+    assert load_script(BUILD).convert_docstring(numpy_style) == numpy_style
 
 
 def test_reference_has_every_public_name() -> None:
-    reference = load_hook("reference")
-    pages = "\n".join(reference.build_page(group) for group in reference.GROUPS)
-    index = reference.build_index()
-    for name in {*cg.__all__, *cg.human.__all__} - {"__version__", "human"}:
-        assert re.search(rf"^::: curiograph\.\S*\b{name}$", pages, re.MULTILINE), name
+    build = load_script(BUILD)
+    package = griffe.load("curiograph", search_paths=[ROOT / "src"])
+    pages = "\n".join(build.build_reference_page(group, package) for group in build.GROUPS)
+    index = build.build_reference_index()
+    for name in {*cg.__all__, *cg.human.__all__} - {"__version__", "human", "toys"}:
+        assert re.search(rf'^<a id="curiograph\.\S*\b{name}"></a>$', pages, re.MULTILINE), name
     for name in {*cg._HOME_OF, *cg.human.__all__}:
         assert re.search(rf"^\| \[`{name}`\]\(\w+\.md#curiograph\.\S+\.{name}\) \| \S", index, re.MULTILINE), name
+    assert not re.search(r"^(Parameters|Returns|Examples)\n-+$", pages, re.MULTILINE)  # all sections are converted
+    described = pages.partition('<a id="curiograph.growth.measure.measure"></a>')[2]
+    assert "\n    walk: Any,\n    *,\n    max_dim: int = 1,\n" in described
+    assert "- **max_dim** (`int`): Highest dimension of gaps" in described
+    assert "\n```python\n>>> from curiograph.graph.toys import library\n" in described
 
 
 def test_style_sheet_has_the_colors_of_figures() -> None:
-    sheet = load_hook("colors").build_style_sheet()
+    sheet = load_script(BUILD).build_style_sheet()
     assert all(f": {color};" in sheet for color in COLORS.values())
     used = set(re.findall(r"var\(--((?!md-)[\w-]+)\)", (DOCS / "stylesheets" / "site.css").read_text()))
     assert {"igt", "cpt", "human"} <= used <= set(re.findall(r"--([\w-]+):", sheet))
 
 
 def test_page_of_an_example(tmp_path: Path) -> None:
-    (tmp_path / "drawn.png").write_bytes(b"")
-    (tmp_path / "printed.txt").write_text("42\n")
-    gallery = load_hook("gallery")
-    example = gallery.Example("answer", '"""The answer.\n\nTo all.\n"""\nprint(42)\n', tmp_path)
-    page = gallery.build_page(example)
-    assert page.startswith("# The answer\n\nTo all.\n\n![The answer](answer.png)\n")
-    assert "```text\n42\n```" in page
-    assert "print(42)\n```" in page
-    assert '<a href="answer.html"><img src="answer.png" alt="">The answer</a>' in gallery.build_index([example])
+    build = load_script(BUILD)
+    code = '"""The answer.\n\nTo all.\n"""\nprint(42)\n'
+    example = build.read_script("answer", code, "42\n", [tmp_path / "drawn.png"])
+    assert example.text.startswith("# The answer\n\nTo all.\n\n![The answer](answer/drawn.png)\n")
+    assert "```text\n42\n```" in example.text
+    assert "print(42)\n```" in example.text
+    assert "- [![](answer/drawn.png) The answer](answer.md)" in build.build_gallery_index([example])
 
 
 def test_page_of_a_notebook(tmp_path: Path) -> None:
-    (tmp_path / "02.png").write_bytes(b"")
-    gallery = load_hook("gallery")
+    build = load_script(BUILD)
     cells = [
         {"cell_type": "markdown", "source": ["# The answer\n", "\n", "To all."]},
         {
@@ -104,12 +106,29 @@ def test_page_of_a_notebook(tmp_path: Path) -> None:
         },
         {"cell_type": "code", "source": "plot", "outputs": [{"data": {"figure": "02.png"}}, {"text": "drawn\n"}]},
     ]
-    notebook = gallery.Notebook("answer", cells, tmp_path)
-    page = gallery.build_page(notebook)
-    assert page.startswith('# The answer\n\nTo all.\n\n```python\nanswer\n```\n\n<div class="output"')
-    assert "<b>42</b>" in page
-    assert "![The answer](answer/02.png)\n\n```text\ndrawn\n```" in page
-    assert '<a href="answer.html"><img src="answer.png" alt="">The answer</a>' in gallery.build_index([notebook])
+    notebook = build.read_notebook("answer", cells, [tmp_path / "01.png", tmp_path / "02.png"])
+    assert notebook.text.startswith('# The answer\n\nTo all.\n\n```python\nanswer\n```\n\n<div class="output"')
+    assert "<b>42</b>" in notebook.text
+    assert "![The answer](answer/02.png)\n\n```text\ndrawn\n```" in notebook.text
+    assert "- [![](answer/02.png) The answer](answer.md)" in build.build_gallery_index([notebook])
+
+
+def test_navigation_has_every_page() -> None:
+    build = load_script(BUILD)
+    generated = {f"reference/{group}.md" for group in ("index", *build.GROUPS)}
+    generated |= {f"gallery/{name}.md" for name in ("index", *(path.stem for path in build.list_examples()))}
+    written = {str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md")}
+    config = (ROOT / "mkdocs.yml").read_text()
+    assert set(re.findall(r"^ *- (?:.+: )?(\S+\.md)$", config, re.MULTILINE)) == generated | written
+    assert "hooks:" not in config
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_page_begins_with_its_use_and_a_picture_or_table(page: Path) -> None:
+    title, text, *rest = page.read_text().partition("\n## ")[0].split("\n\n")
+    assert title.startswith("# ")
+    assert re.match(r"[`A-Z]", text), "the page begins with a sentence"
+    assert any(part.startswith(("![", "| ", "<!-- ")) for part in rest), "the page shows no picture or table"
 
 
 def test_bench_page_has_every_ratio() -> None:
@@ -139,26 +158,26 @@ def test_leaderboard_is_that_of_the_stored_runs() -> None:
 
 def test_results_get_a_heading_and_keep_their_text() -> None:
     text = "r: this line looks like a setting of the page\n\n| a table |"
-    page = load_hook("results").add_heading("table2", "Table 2", text)
+    page = load_script(BUILD).build_result_page("table2", "Table 2", text)
     assert page.startswith("---\nhide: [toc]\n---\n\n# Table 2\n\nComputed by `curiograph reproduce table2`")
     assert "[table2.json](table2.json)" in page
     assert page.endswith(f"![Table 2](table2.png)\n\n{text}")
-    assert "`make ablation`" in load_hook("results").add_heading("ablation", "Choices", "")
+    assert "`make ablation`" in load_script(BUILD).build_result_page("ablation", "Choices", "")
 
 
 def test_differences_are_collected_from_all_pages() -> None:
-    differences = load_hook("differences")
-    page = differences.expand_links((DOCS / "differences.md").read_text())
+    build = load_script(BUILD)
+    page = build.collect_differences((DOCS / "differences.md").read_text())
     names = {path.stem for path in DOCS.glob("*.md") if "\n## What differs from the paper" in path.read_text()}
     assert names == set(re.findall(r"^## \[.+\]\((\w+)\.md\)$", page, re.MULTILINE))
-    assert all(differences.read_section(name) in page for name in names)
+    assert all(build.read_differences(name) in page for name in names)
     for name in names:
         title = (DOCS / f"{name}.md").read_text().partition("\n")[0].removeprefix("# ")
         assert f"## [{title}]({name}.md)" in page
 
 
 def test_site_links_replace_links_to_the_repository() -> None:
-    rewrite_links = load_hook("site_links").rewrite_links
+    rewrite_links = load_script(BUILD).convert_page
     assert rewrite_links("[a](../examples) [b](../examples/click_log.py)") == (
         "[a](gallery/index.md) [b](gallery/click_log.md)"
     )
@@ -238,6 +257,7 @@ class Links(HTMLParser):
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
+    subprocess.run([sys.executable, BUILD], cwd=ROOT, check=True)
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", folder]
     environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
@@ -273,7 +293,7 @@ def test_reference_shows_every_public_name(site: Path) -> None:
     shown: set[str] = set()
     for page in (site / "reference").glob("*.html"):
         shown |= Links(page).ids
-    for names in load_hook("reference").list_public_names().values():
+    for names in load_script(BUILD).list_public_names().values():
         assert not set(names) - shown
 
 
@@ -290,5 +310,4 @@ def test_site_shows_formulas_and_figures(site: Path) -> None:
     for page in ("measure", "explore", "learning", "ranking", "prediction", "hypotheses", "reproduce"):
         text = (site / f"{page}.html").read_text()
         assert "<math" in text, page
-        assert "arithmatex" not in text, page
         assert re.search(r'<img [^>]*src="[^"]+\.png"', text), page

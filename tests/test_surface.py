@@ -85,7 +85,16 @@ def test_readme_examples_run(block: str, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize(
     "page",
     [
-        *("index.md", "measure.md", "explore.md", "extend.md", "ranking.md", "prediction.md", "hypotheses.md"),
+        *(
+            "index.md",
+            "cookbook.md",
+            "measure.md",
+            "explore.md",
+            "extend.md",
+            "ranking.md",
+            "prediction.md",
+            "hypotheses.md",
+        ),
         *("meaning.md", "serve.md", "pictures.md", "beat-our-table.md", "profile.md", "styles.md"),
         pytest.param("learning.md", marks=pytest.mark.long),
         pytest.param("scale.md", marks=pytest.mark.long),

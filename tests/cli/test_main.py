@@ -12,15 +12,15 @@ import pytest
 from typer.main import get_command
 
 import curiograph as cg
-from curiograph.cli.main import app, main
+from curiograph.cli.main import create_app, main
 from curiograph.errors import JobStopped
 from support.program import Run
 
 
 def test_help_imports_neither_numba_nor_torch() -> None:
     code = (
-        "import sys\nfrom curiograph.cli.main import app\n"
-        "try: app(['--help'])\nexcept SystemExit: pass\n"
+        "import sys\nfrom curiograph.cli.main import create_app\n"
+        "try: create_app()(['--help'])\nexcept SystemExit: pass\n"
         "print([m for m in ('numba', 'torch', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -38,7 +38,7 @@ WITH_FILE_ARGUMENT = {"convert"}
 
 
 def list_commands(group=None, before: str = "") -> Iterator[tuple[str, set[str]]]:
-    for name, command in (group or get_command(app)).commands.items():
+    for name, command in (group or get_command(create_app())).commands.items():
         if hasattr(command, "commands"):
             yield from list_commands(command, f"{before}{name} ")
         else:

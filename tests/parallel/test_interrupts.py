@@ -23,10 +23,11 @@ import sys
 from support import jobs as support_jobs
 from curiograph.cli import main as program
 
-@program.app.command("jobs")
 def jobs(run: str, tasks: int, workers: int) -> None:
     support_jobs.main(run, tasks, workers)
 
+sys.modules["curiograph.cli.jobs"] = sys.modules[__name__]
+program.COMMANDS = ("jobs",)
 program.main()
 """
 """curiograph's command line with one more command, which works for a while."""

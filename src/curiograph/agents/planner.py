@@ -103,13 +103,19 @@ class PlannerAgent(Agent):
         By default every walk is its own group, has gained nothing, and all its candidates are evaluated. `tracker` is
         that of another reward than the one of the exploration.
         """
-        count = len(current.lengths)
+        candidates, count = current.candidates, len(current.lengths)
+        groups = np.arange(count + 1) if groups is None else groups
+        gained = np.zeros(count) if gained is None else gained
+        inputs = list_inputs(current, self.shape.fan, tracker)
+        if budget is None or len(candidates.nodes) <= budget + budget // 2:
+            chosen = np.ones(len(candidates.nodes), np.bool_)
+        else:
+            without_fan = (*inputs[2:11], *inputs[12:])  # nor out-neighbors
+            chosen = kernels.lookahead.choose_extensions(
+                *without_fan, groups, budget, gained, *self._kernel_weights[:4]
+            )
         estimates: Float64 = kernels.lookahead.estimate_returns(
-            *list_inputs(current, self.shape.fan, tracker),
-            np.arange(count + 1) if groups is None else groups,
-            len(current.candidates.nodes) if budget is None else budget,
-            np.zeros(count) if gained is None else gained,
-            *self._kernel_weights,
+            *inputs, groups, chosen, gained, *self._kernel_weights[4:]
         )
         return estimates
 

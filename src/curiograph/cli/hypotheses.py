@@ -21,6 +21,7 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import WalkError
+from curiograph.progress import split_progress
 from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
@@ -119,7 +120,7 @@ def hypotheses(
     growth: GrowthComparison | None = None
     growth_error = ""
     with show_progress(quiet) as progress, backend.connect():
-        shared: Any = {"seed": seed, "engine": backend, "progress": progress}
+        comparing, growing = split_progress(progress, [1, 0 if no_growth else 1])
         motives = compare_motives(
             g,
             people,
@@ -129,11 +130,22 @@ def hypotheses(
             burn_in=burn_in,
             weights=weights,
             returns=returns,
-            **shared,
+            seed=seed,
+            engine=backend,
+            progress=comparing,
         )
         if not no_growth:
             try:
-                growth = compare_growth(g, people, nulls=null or DEFAULT_NULLS, steps=steps, most=most, **shared)
+                growth = compare_growth(
+                    g,
+                    people,
+                    nulls=null or DEFAULT_NULLS,
+                    steps=steps,
+                    most=most,
+                    seed=seed,
+                    engine=backend,
+                    progress=growing,
+                )
             except WalkError as error:  # the motives are worth showing alone
                 growth_error = str(error)
     document = {"motives": motives.to_dict(), "growth": None if growth is None else growth.to_dict()}

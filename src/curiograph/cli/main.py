@@ -7,37 +7,41 @@ import signal
 import sys
 import threading
 import warnings
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
 
 import curiograph
-from curiograph.cli import (
-    completion,
-    convert,
-    data,
-    doctor,
-    evaluate,
-    evaluate_recommender,
-    explore,
-    generate,
-    graph,
-    hypotheses,
-    measure,
-    predict,
-    profile,
-    rank,
-    recommend,
-    reproduce,
-    serve,
-    suite,
-    train,
-    warmup,
-)
+from curiograph.cli import completion
 from curiograph.cli.output import print_remark
 from curiograph.errors import CuriographError, JobStopped, SettingError, UnknownNameError
 
+COMMANDS = (
+    "measure",
+    "profile",
+    "explore",
+    "evaluate",
+    "suite",
+    "train",
+    "rank",
+    "recommend",
+    "evaluate-recommender",
+    "predict",
+    "hypotheses",
+    "reproduce",
+    "data",
+    "serve",
+    "convert",
+    "generate",
+    "graph",
+    "warmup",
+    "doctor",
+)
+"""All commands, in the order of the help."""
+_HELP = "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend."
 _EXIT_INTERRUPTED = 130
 
 
@@ -58,42 +62,12 @@ class _Group(TyperGroup):
             sys.exit(_EXIT_INTERRUPTED)
 
 
-app = typer.Typer(
-    name="curiograph",
-    cls=_Group,
-    help="Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend.",
-    invoke_without_command=True,
-    rich_markup_mode="rich",
-    pretty_exceptions_enable=False,
-)
-app.command("measure")(measure.measure)
-app.command("profile")(profile.profile)
-app.command("explore")(explore.explore)
-app.command("evaluate")(evaluate.evaluate)
-app.command("suite")(suite.suite)
-app.command("train")(train.train)
-app.command("rank")(rank.rank)
-app.command("recommend")(recommend.recommend)
-app.command("evaluate-recommender")(evaluate_recommender.evaluate_recommender)
-app.command("predict")(predict.predict)
-app.command("hypotheses")(hypotheses.hypotheses)
-app.add_typer(reproduce.app, name="reproduce")
-app.add_typer(data.app, name="data")
-app.command("serve")(serve.serve)
-app.command("convert")(convert.convert)
-app.command("generate")(generate.generate)
-app.command("graph")(graph.graph)
-app.command("warmup")(warmup.warmup)
-app.command("doctor")(doctor.doctor)
-
-
 def _print_version(wanted: bool) -> None:
     if wanted:
         print(f"curiograph {curiograph.__version__}")
         raise typer.Exit
 
 
-@app.callback()
 def _show_help(
     context: typer.Context,
     version: Annotated[
@@ -104,8 +78,31 @@ def _show_help(
         print(context.get_help())
 
 
+def create_app(commands: Iterable[str] = COMMANDS) -> typer.Typer:
+    """Create the program with some commands; each is the function of its name, or the app, of its module."""
+    app = typer.Typer(
+        name="curiograph",
+        cls=_Group,
+        help=_HELP,
+        invoke_without_command=True,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+    )
+    app.callback()(_show_help)
+    for command in commands:
+        name = command.replace("-", "_")
+        module = import_module(f"curiograph.cli.{name}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=command)
+        else:
+            app.command(command)(getattr(module, name))
+    return app
+
+
 def main() -> None:
     """Run the program; bad input ends with one sentence on stderr and exit code 2."""
+    # importing the other commands would take longer than many a command itself
+    app = create_app(sys.argv[1:2] if sys.argv[1:2] and sys.argv[1] in COMMANDS else COMMANDS)
     if os.environ.get("_CURIOGRAPH_COMPLETE") == "complete_bash":
         completion.complete_in_bash(lambda: app(prog_name="curiograph"))
         return

@@ -11,12 +11,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
-from curiograph.progress import Progress, format_seconds, no_progress
+from curiograph.progress import Progress, RemainingTime, format_seconds, no_progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +30,6 @@ ANIMATIONS = (".gif",)
 
 _MAX_MIN_WIDTH = 12  # a column is as wide as its longest word, up to this minimum width
 _FIRST_LINE_DELAY, _LINE_INTERVAL = 10.0, 60.0  # seconds until the first progress line of a log, and between lines
-_SPEED_PERIOD = 24 * 3600  # seconds; long enough to estimate the remaining time from the whole run
 
 
 def format_json(document: Any) -> str:
@@ -174,7 +174,7 @@ def write_result(
 
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[Progress]:
-    """Yield a progress callback that draws a bar on stderr, with the remaining time if the share done is known.
+    """Yield a progress callback that draws a bar on stderr, with the remaining time once it can be estimated.
 
     The bar is removed when the block ends. If stderr is not a terminal, as under nohup, a line is written after ten
     seconds and then once a minute.
@@ -189,59 +189,56 @@ def show_progress(quiet: bool) -> Iterator[Progress]:
     from rich.console import Console
     from rich.table import Column
 
+    cut = Column(ratio=1, no_wrap=True, overflow="ellipsis")  # all columns together are as wide as the terminal
     columns = (
-        bars.TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis")),
+        bars.TextColumn("{task.description}", markup=False, table_column=cut),
         bars.BarColumn(bar_width=20),
-        bars.TimeElapsedColumn(),
-        bars.TimeRemainingColumn(),
+        bars.TextColumn("{task.fields[clock]}", table_column=Column(no_wrap=True)),
     )
     with bars.Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-        speed_estimate_period=_SPEED_PERIOD,
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, expand=True
     ) as display:
         yield _ProgressBar(display)
 
 
 class _ProgressLog:
-    """Write a progress line to stderr once a minute, with an estimate of the remaining time.
-
-    A share that falls, or is known again after it was unknown, starts a new estimate.
-    """
+    """Write a progress line to stderr once a minute, with an estimate of the remaining time."""
 
     def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._next_line = self._start + _FIRST_LINE_DELAY
-        self._first_share = 0.0
-        self._last_share: float | None = None
+        self._remaining = RemainingTime()
+        self._next_line = time.monotonic() + _FIRST_LINE_DELAY
 
     def __call__(self, message: str, share: float | None = None) -> None:
         now = time.monotonic()
-        if share is not None and (self._last_share is None or share < self._last_share):
-            self._start, self._first_share = now, share
-        self._last_share = share
+        self._remaining.update(share, now)
         if now < self._next_line:
             return
         self._next_line = now + _LINE_INTERVAL
-        if share is not None and share > self._first_share:
-            seconds = (now - self._start) / (share - self._first_share) * (1 - share)
-            message += f", about {format_seconds(seconds)} left"
-        print_remark(message, quiet=False)
+        seconds = self._remaining.estimate(now)
+        print_remark(message if seconds is None else f"{message}, about {format_seconds(seconds)} left", quiet=False)
 
 
 class _ProgressBar:
-    """Draw a rich progress bar; a share that falls or becomes unknown starts a new one."""
+    """Draw a rich progress bar; an unknown share is drawn as a moving bar."""
 
     def __init__(self, display: RichProgress) -> None:
         self._display = display
-        self._share: float | None = None
-        self._task = display.add_task("starting", total=None)
+        self._remaining = RemainingTime()
+        self._start = time.monotonic()
+        self._is_known = False
+        self._task = display.add_task("starting", total=None, clock=self)
 
     def __call__(self, message: str, share: float | None = None) -> None:
-        if (share is None) != (self._share is None) or (share or 0) < (self._share or 0):
+        self._remaining.update(share, time.monotonic())
+        if self._is_known != (share is not None):  # rich cannot make the total of a task unknown
+            self._is_known = share is not None
             self._display.remove_task(self._task)
-            self._task = self._display.add_task(message, total=None if share is None else 1.0)
+            self._task = self._display.add_task(message, total=1.0 if self._is_known else None, clock=self)
         self._display.update(self._task, description=message, completed=share or 0)
-        self._share = share
+
+    def __str__(self) -> str:
+        """Return the time since the start and the remaining time, which rich formats again several times a second."""
+        now = time.monotonic()
+        seconds = self._remaining.estimate(now)
+        left = "" if seconds is None else f", about {format_seconds(seconds)} left"
+        return f"{timedelta(seconds=int(now - self._start))}{left}"

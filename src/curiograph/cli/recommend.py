@@ -20,10 +20,10 @@ from curiograph.cli.output import (
     write_result,
 )
 from curiograph.errors import SettingError, UnknownNameError
+from curiograph.progress import Progress, split_progress
 
 if TYPE_CHECKING:
     from curiograph.human.trajectories import Trajectories
-    from curiograph.progress import Progress
     from curiograph.recommendation.recommender import Recommendations, Recommender
 
 Who = Sequence[tuple[Hashable, Hashable]] | None
@@ -120,6 +120,8 @@ def recommend(
     table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
     if histories is None and (any(table.values()) or no_header or lenient):
         raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
+    if (by, igt_agent, cpt_agent) == ("mixture", "greedy", "greedy"):
+        options.compile_kernels(graph, "recommend")
     g = options.open_graph(graph, directed)
     people: Trajectories | None = None
     unknown = check_unknown(unknown or ("error" if histories is None else "skip"))
@@ -150,11 +152,12 @@ def recommend(
     if affected:
         print_remark(f"{parts}: links have changed; {affected:,} affected parts are computed again", quiet)
     with show_progress(quiet) as progress:
+        preparing, recommending = split_progress(progress, [1 if prepare else 0, 1])
         if prepare and parts is not None:
-            _prepare_nodes(recommender, parts, progress)
+            _prepare_nodes(recommender, parts, preparing)
         known = recommender.num_prepared
         results = recommender.recommend_many(
-            users, k, candidates=candidate_set, unknown=unknown, progress=progress, **settings
+            users, k, candidates=candidate_set, unknown=unknown, progress=recommending, **settings
         )
     if parts is not None and recommender.num_prepared > known:
         recommender.save(parts)

@@ -12,6 +12,8 @@ from curiograph.errors import GraphError
 
 Array = TypeVar("Array", bound=NDArray[Any])
 
+_FEW_EDGES = 2**16  # sorting up to so many takes less time than importing scipy.sparse
+
 
 def concatenate_ranges(begins: NDArray[Any], counts: NDArray[Any]) -> Int64:
     """Concatenate ranges of integers: `counts[i]` of them from `begins[i]` on.
@@ -75,9 +77,13 @@ def insert_loops(
 
 def symmetrize_csr(indptr: Int64, indices: Int32, weights: Float64 | None) -> tuple[Int64, Int32, Float64 | None]:
     """Add the transpose to an upper triangle; rows stay sorted, because transposing a CSR matrix sorts its rows."""
+    size = len(indptr) - 1
+    if len(indices) <= _FEW_EDGES:
+        rows = np.repeat(np.arange(size), np.diff(indptr))
+        both_weights = None if weights is None else np.concatenate([weights, weights])
+        return build_csr(np.concatenate([rows, indices]), np.concatenate([indices, rows]), both_weights, size)
     import scipy.sparse
 
-    size = len(indptr) - 1
     data = np.ones(len(indices), np.int8) if weights is None else weights
     upper = scipy.sparse.csr_array((data, indices, indptr), shape=(size, size))
     if weights is None:

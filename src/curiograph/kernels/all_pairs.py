@@ -14,10 +14,10 @@ from curiograph.kernels.clusters import (
     merge_clusters,
     xlogx,
 )
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel
 
 
-@kernel
+@inner_kernel
 def merge_all(only_linked, table, w, wt, p, rates, merges):
     """Merge clusters greedily; evaluate all pairs, or all linked pairs, at every merge, in O(n^3) altogether.
 
@@ -57,7 +57,7 @@ def merge_all(only_linked, table, w, wt, p, rates, merges):
         _compute_row_costs(table, a, size, alive, w, wt, p, cost, bounds)
 
 
-@kernel
+@inner_kernel
 def _compute_costs(table, w, p, cost):
     """Set the costs of all pairs to their terms without common neighbors."""
     n = p.shape[0]
@@ -66,14 +66,14 @@ def _compute_costs(table, w, p, cost):
             cost[i, j] = _compute_own_cost(table, i, j, w, p)
 
 
-@kernel
+@inner_kernel
 def _compute_own_cost(table, i, j, w, p):
     change = xlogx(table, p[i] + p[j]) - xlogx(table, p[i]) - xlogx(table, p[j])
     change -= xlogx(table, w[i, i] + w[i, j] + w[j, i] + w[j, j])
     return change + xlogx(table, w[i, i]) + xlogx(table, w[i, j]) + xlogx(table, w[j, i]) + xlogx(table, w[j, j])
 
 
-@kernel
+@inner_kernel
 def _add_common_gains(table, w, cost, times):
     """Subtract the gain of every common neighbor k of two clusters i and j, where row k holds their entries."""
     n = w.shape[0]
@@ -88,7 +88,7 @@ def _add_common_gains(table, w, cost, times):
                     cost[i, j] -= times * gain
 
 
-@kernel
+@inner_kernel
 def _compute_row_bounds(cost):
     """Return the lowest cost of every row above the diagonal."""
     out = cost[:, 0].copy()
@@ -97,7 +97,7 @@ def _compute_row_bounds(cost):
     return out
 
 
-@kernel
+@inner_kernel
 def _find_cheapest(only_linked, table, size, alive, w, wt, cost, bounds):
     """Return the pair of lowest cost, of equal ones the lowest; (-1, -1) if there is none.
 
@@ -122,7 +122,7 @@ def _find_cheapest(only_linked, table, size, alive, w, wt, cost, bounds):
     return a, b
 
 
-@kernel
+@inner_kernel
 def _update_costs(table, a, b, size, w, cost, bounds, times):
     """Update the costs of pairs of neighbors of a or b, which merge, where rows a and b hold their entries."""
     near = np.empty(size, np.int64)
@@ -147,7 +147,7 @@ def _update_costs(table, a, b, size, w, cost, bounds, times):
         bounds[near[s]] = lowest
 
 
-@kernel
+@inner_kernel
 def _compute_row_costs(table, a, size, alive, w, wt, p, cost, bounds):
     """Compute the costs of all pairs with cluster a."""
     total = np.zeros(size, cost.dtype)
@@ -161,7 +161,7 @@ def _compute_row_costs(table, a, size, alive, w, wt, p, cost, bounds):
             bounds[low] = min(bounds[low], cost[low, max(a, j)])
 
 
-@kernel
+@inner_kernel
 def _add_row_gains(table, a, size, w, total, times):
     """Add to total[j] the gain of every common entry k of the rows a and j."""
     near = np.empty(size, np.int64)

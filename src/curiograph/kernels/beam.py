@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform, mix_bits
 
 _TIE = 1e-9  # priorities closer than this, relative to the largest, are ordered at random
@@ -94,7 +94,7 @@ def select_few_extensions(groups, offsets, order, keys, width):
     return bounds, chosen[:kept].copy()
 
 
-@kernel
+@inner_kernel
 def _take_best(ranking, first, last, keys, width, chosen, kept):
     """Take extensions in the order of the ranking, skip states seen before, stop at `width`."""
     slots = 4

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import get_map_size, map_clear, map_get, map_put, reserve, sort_range
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_bits
 
 FRONTIER = 0
@@ -54,7 +54,7 @@ def find_candidates(indptr, indices, nodes, lengths, low, high, fallback):
     return offsets, out[:filled].copy()
 
 
-@kernel
+@inner_kernel
 def _append_row(indptr, indices, u, visited, out, end):
     for slot in range(indptr[u], indptr[u + 1]):
         v = indices[slot]
@@ -64,7 +64,7 @@ def _append_row(indptr, indices, u, visited, out, end):
     return end
 
 
-@kernel
+@inner_kernel
 def _sort_unique(out, start, end):
     sort_range(out, start, end)
     kept = start

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 
 @kernel
@@ -35,7 +35,7 @@ def compute_choice_log_likelihoods(features, offsets, chosen, bounds, weights):
     return out
 
 
-@kernel
+@inner_kernel
 def _compute_one(features, start, stop, chosen, weights, size):
     """Return the logarithm of the probability of the chosen candidate."""
     own = 0.0

@@ -15,7 +15,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 _EQUAL = 1e-13  # merges closer than this are equal: the order of summation changes them by as much
 
@@ -84,7 +84,7 @@ def sum_rows(table, size, w, out):
         out[i] = total
 
 
-@kernel
+@inner_kernel
 def sum_merged_row(table, a, b, size, w):
     """Return sum_k f(w_ak + w_bk) over all clusters k other than a and b."""
     total = xlogx(table, w[a, 0] + w[b, 0])
@@ -93,7 +93,7 @@ def sum_merged_row(table, a, b, size, w):
     return total - xlogx(table, w[a, a] + w[b, a]) - xlogx(table, w[a, b] + w[b, b])
 
 
-@kernel
+@inner_kernel
 def estimate_merge_cost(table, a, b, size, w, wt, p, rows, columns):
     """Return the change of the rate when clusters a and b merge, fast: one logarithm or look-up per cluster."""
     aa, ab = xlogx(table, w[a, a]), xlogx(table, w[a, b])
@@ -157,7 +157,7 @@ def merge_clusters(table, a, b, size, w, wt, p, rows, columns):
         columns[a] = _sum_row(table, size, wt, a)
 
 
-@kernel
+@inner_kernel
 def _fill_corner(w, a, b, own):
     w[a, a] = own
     w[a, b] = 0
@@ -165,7 +165,7 @@ def _fill_corner(w, a, b, own):
     w[b, b] = 0
 
 
-@kernel
+@inner_kernel
 def _sum_row(table, size, w, a):
     total = xlogx(table, w[a, 0])
     for k in range(1, size):
@@ -173,7 +173,7 @@ def _sum_row(table, size, w, a):
     return total
 
 
-@kernel
+@inner_kernel
 def compact_slots(table, size, alive, name, w, wt, p, rows, columns):
     """Remove the slots of merged clusters, keep the order of the others, and recompute all sums."""
     kept = np.flatnonzero(alive[:size])
@@ -189,14 +189,14 @@ def compact_slots(table, size, alive, name, w, wt, p, rows, columns):
     return kept.shape[0]
 
 
-@kernel
+@inner_kernel
 def compact_matrix(kept, w):
     for s in range(kept.shape[0]):
         for t in range(kept.shape[0]):
             w[s, t] = w[kept[s], kept[t]]  # never overwrites an entry that is still needed: both slots only move down
 
 
-@kernel
+@inner_kernel
 def find_next(alive, slot):
     """Return the first slot in use from `slot` on."""
     while not alive[slot]:

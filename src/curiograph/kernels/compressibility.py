@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import has_edge, sort_range
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 
 @kernel
@@ -32,14 +32,14 @@ def build_entropy_table(size, bits):
             for multiple in range(p, size, p):
                 if factor[multiple] == 0:
                     factor[multiple] = p
-            log[p] = np.int64(np.round(np.log2(p) * 2.0**bits))
+            log[p] = np.int64(np.rint(np.log2(p) * 2.0**bits))
         else:
             log[p] = log[factor[p]] + log[p // factor[p]]
         out[p] = p * log[p]
     return out
 
 
-@kernel
+@inner_kernel
 def allocate_workspace(n):
     """Allocate the workspace for graphs of up to n nodes; the caller fills the first array, the counts."""
     return (
@@ -51,7 +51,7 @@ def allocate_workspace(n):
     )
 
 
-@kernel
+@inner_kernel
 def compute_curve(n, f, work, rates, merges):
     """Merge the clusters of the counts in `work[0][:n, :n]` (overwritten) greedily.
 
@@ -84,7 +84,7 @@ def compute_curve(n, f, work, rates, merges):
     return total
 
 
-@kernel
+@inner_kernel
 def _compute_costs(n, f, w, p, cost, bits):
     words = (n + 63) // 64
     for i in range(n):
@@ -102,7 +102,7 @@ def _compute_costs(n, f, w, p, cost, bits):
             cost[j, i] = cost[i, j]
 
 
-@kernel
+@inner_kernel
 def _count_bits(x):
     x = x - ((x >> np.uint64(1)) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -110,7 +110,7 @@ def _count_bits(x):
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel
+@inner_kernel
 def _find_cheapest(m, name, cost):
     """Return the pair whose merge lowers the rate most, lower name first; of equal ones the pair of lowest names."""
     least = cost[0, 1]
@@ -127,14 +127,14 @@ def _find_cheapest(m, name, cost):
     return (a, b) if name[a] < name[b] else (b, a)
 
 
-@kernel
+@inner_kernel
 def _is_lower(name, i, j, a, b):
     """Return whether the names of the pair (i, j) are lower than those of (a, b)."""
     first = min(name[i], name[j]) - min(name[a], name[b])
     return first < 0 or (first == 0 and max(name[i], name[j]) < max(name[a], name[b]))
 
 
-@kernel
+@inner_kernel
 def _merge_clusters(m, a, b, f, w, p, cost, near, row):
     """Merge cluster b into a and update the costs of all pairs; `_move_last` then removes b."""
     who, x, y, term = near[0], near[1], near[2], near[3]
@@ -173,7 +173,7 @@ def _merge_clusters(m, a, b, f, w, p, cost, near, row):
             cost[j, a] = value
 
 
-@kernel
+@inner_kernel
 def _move_last(last, b, w, p, name, cost):
     """Move the last cluster to the index of b, so that the clusters stay contiguous."""
     if b == last:
@@ -189,7 +189,7 @@ def _move_last(last, b, w, p, name, cost):
             cost[i, b] = cost[last, i]
 
 
-@kernel
+@inner_kernel
 def _compute_area(n, rates, total, unit):
     """Return C = H - mean R, in bits."""
     above = 0.0
@@ -284,7 +284,7 @@ def compute_growth_compressibility(indptr, indices, nodes, offsets, least, most,
             out[begin + length - 1] = _compute_area(length, rates, total, unit)
 
 
-@kernel
+@inner_kernel
 def sort_walk(nodes, length):
     """Return the first `length` nodes of a walk, ascending."""
     out = np.empty(length, np.int32)
@@ -294,7 +294,7 @@ def sort_walk(nodes, length):
     return out
 
 
-@kernel
+@inner_kernel
 def build_adjacency(indptr, indices, walk, inner):
     """Write to `inner` which nodes of a sorted walk are linked, with a self-loop on each."""
     for s in range(walk.shape[0]):
@@ -308,7 +308,7 @@ def build_adjacency(indptr, indices, walk, inner):
             inner[t, s] = edge
 
 
-@kernel
+@inner_kernel
 def _insert_candidate(indptr, indices, walk, inner, v, w):
     """Write to w the counts of the walk with v inserted in ascending order."""
     length = walk.shape[0]

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def has_edge(indptr, indices, u, v):
     """Return whether row `u` contains `v`: bisection, then a linear scan, which has no branch to mispredict."""
     low = indptr[u]
@@ -36,7 +36,7 @@ def get_map_size(capacity):
     return size
 
 
-@kernel
+@inner_kernel
 def map_put(table, node, value):
     """Store `value` for `node`; rows of `table` are (node, value), with node -1 in empty slots."""
     mask = table.shape[0] - 1
@@ -47,7 +47,7 @@ def map_put(table, node, value):
     table[slot, 1] = value
 
 
-@kernel
+@inner_kernel
 def map_get(table, node):
     """Return the value stored for `node`, or -1."""
     mask = table.shape[0] - 1
@@ -59,14 +59,14 @@ def map_get(table, node):
     return -1
 
 
-@kernel
+@inner_kernel
 def map_clear(table):
     """Remove all entries of a map."""
     for slot in range(table.shape[0]):
         table[slot, 0] = -1
 
 
-@kernel
+@inner_kernel
 def find_link(indptr, indices, v, nodes, places, length, link):
     """Write the positions in a walk of the visited neighbors of v to `link`, and return their number.
 
@@ -87,7 +87,7 @@ def find_link(indptr, indices, v, nodes, places, length, link):
     return size
 
 
-@kernel
+@inner_kernel
 def reserve(out, filled, more):
     """Return `out`, or a larger copy of its filled part if `more` entries do not fit."""
     if filled + more <= out.shape[0]:
@@ -98,7 +98,7 @@ def reserve(out, filled, more):
     return bigger
 
 
-@kernel
+@inner_kernel
 def sort_range(array, start, end):
     """Sort `array[start:end]` in place (Shellsort)."""
     gap = 1

@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import find_link, get_map_size, has_edge, map_clear, map_get, map_put
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 NODES = 0
 LINKED = 1
@@ -34,7 +34,7 @@ _TABLE_ENTRIES = 8  # per entry of a map, which is at most half full
 _LONG_ROW = 16  # times the length of the walk: it is faster to search for every visited node in such a row
 
 
-@kernel
+@inner_kernel
 def raise_dimension(num_linked, num_edges, dimension):
     """Return the lowest dimension, at least `dimension`, whose conformable degrees of freedom are not negative.
 
@@ -47,7 +47,7 @@ def raise_dimension(num_linked, num_edges, dimension):
     return dimension
 
 
-@kernel
+@inner_kernel
 def count_conformable(num_linked, num_edges, dimension):
     """Return the degrees of freedom that are not rigid motions; 0 without any edge."""
     if num_linked == 0:
@@ -118,7 +118,7 @@ def measure_walks(indptr, indices, nodes, offsets):
     for i in range(offsets.shape[0] - 1):
         places = table[: get_map_size(offsets[i + 1] - offsets[i])]
         map_clear(places)
-        counts[:] = 0
+        counts[NODES] = counts[LINKED] = counts[EDGES] = 0
         counts[DIMENSION] = 1
         for step in range(offsets[i], offsets[i + 1]):
             _visit(indptr, indices, nodes[offsets[i] : offsets[i + 1]], places, linked, counts, link)
@@ -127,7 +127,7 @@ def measure_walks(indptr, indices, nodes, offsets):
     return dimension, freedom
 
 
-@kernel
+@inner_kernel
 def _visit(indptr, indices, nodes, places, linked, counts, link):
     """Add the next node of a walk to its state."""
     step = counts[NODES]

@@ -11,8 +11,8 @@ import numpy as np
 
 from curiograph.kernels.candidates import find_candidates
 from curiograph.kernels.compressibility import allocate_workspace, compute_curve
-from curiograph.kernels.csr import has_edge, sort_range
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.csr import has_edge, reserve, sort_range
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
 from curiograph.kernels.rank_transition import sum_tail
 from curiograph.kernels.resampling import branch_walkers
@@ -67,19 +67,23 @@ def simulate_walkers(
     num_touched = 1
     seen[start] = 3
     sums[groups, start] = 1.0
-    paths = np.full((1, 1), start, np.int32)
-    bounds = np.array([0, 1])
+    paths = np.empty((1, 1), np.int32)
+    paths[0, 0] = start
+    bounds = np.zeros(2, np.int64)
+    bounds[1] = 1
     states = np.zeros(1, np.int64)
-    weights = np.ones(1)
+    weights = np.empty(1, np.float64)
+    weights[0] = 1.0
     sampled = False
     for step in range(1, steps + 1):
         if not alpha**step > (tail if sampled else _NEGLIGIBLE):
             break
         count = paths.shape[0]
-        offsets, candidates = find_candidates(
-            out_indptr, out_indices, paths, np.full(count, step), np.zeros(count, np.int64),
-            np.full(count, indptr.shape[0] - 1), fallback,
-        )  # fmt: skip
+        lengths, low, high = np.empty(count, np.int64), np.zeros(count, np.int64), np.empty(count, np.int64)
+        for i in range(count):
+            lengths[i] = step
+            high[i] = indptr.shape[0] - 1
+        offsets, candidates = find_candidates(out_indptr, out_indices, paths, lengths, low, high, fallback)
         chances = np.empty(candidates.shape[0], np.float64)
         widest = 0
         for i in range(count):
@@ -107,11 +111,16 @@ def simulate_walkers(
                     sums[row, candidates[c]] += weight * chances[c]
         if step == steps:
             break
-        if not sampled and np.count_nonzero(chances) > size * groups:
-            sampled = True
-            single = states.shape[0]
-            states, weights = _repeat(states, groups), _repeat(weights, groups)
-            bounds = np.arange(groups + 1) * single
+        if not sampled:
+            possible = 0
+            for c in range(chances.shape[0]):
+                possible += chances[c] != 0.0
+            if possible > size * groups:
+                sampled = True
+                bounds = np.empty(groups + 1, np.int64)
+                for g in range(groups + 1):
+                    bounds[g] = g * states.shape[0]
+                states, weights = _repeat(states, groups), _repeat(weights, groups)
         wanted = max(1, int(size * alpha ** (1.2 * step))) if sampled else size * groups
         luck = np.empty(bounds.shape[0] - 1, np.float64)
         for g in range(luck.shape[0]):
@@ -125,7 +134,7 @@ def simulate_walkers(
     return _summarize(touched, num_touched, seen, sums, groups, sampled, least)
 
 
-@kernel
+@inner_kernel
 def _repeat(values, times):
     """Return an array repeated end to end."""
     out = np.empty(times * values.shape[0], values.dtype)
@@ -134,7 +143,7 @@ def _repeat(values, times):
     return out
 
 
-@kernel
+@inner_kernel
 def _compute_rewards(
     out_indptr, out_indices, indptr, indices, path, candidates, marks, reward, f, unit, table, work, rates, merges, out
 ):  # fmt: skip
@@ -193,7 +202,7 @@ def _compute_rewards(
             out[c] = np.rint(out[c] / largest * 1e9) / 1e9 * largest
 
 
-@kernel
+@inner_kernel
 def _mark_neighbors(indptr, indices, path, marked, marks):
     """Set bit p + 2 of `marks` for the neighbors of node p of the path, for all but the last.
 
@@ -208,7 +217,7 @@ def _mark_neighbors(indptr, indices, path, marked, marks):
             marked[p] = path[p]
 
 
-@kernel
+@inner_kernel
 def _make_room(code, length, place):
     """Return the code of a subgraph after a node without links is inserted at `place`."""
     out = 0
@@ -220,11 +229,13 @@ def _make_room(code, length, place):
     return out
 
 
-@kernel
+@inner_kernel
 def count_gaps(nodes, code):
     """Return beta_1 of the clique complex of a subgraph: links - nodes + components - rank of the triangles."""
     links = 0
-    part = np.arange(nodes)
+    part = np.empty(nodes, np.int64)
+    for s in range(nodes):
+        part[s] = s
     components = nodes
     basis = np.zeros(64, np.int64)
     rank = 0
@@ -256,7 +267,7 @@ def count_gaps(nodes, code):
     return float(links - nodes + components - rank)
 
 
-@kernel
+@inner_kernel
 def compute_compressibility(nodes, code, f, unit, work, rates, merges):
     """Return the compressibility of a subgraph, with a self-loop on every node."""
     w = work[0]
@@ -272,7 +283,7 @@ def compute_compressibility(nodes, code, f, unit, work, rates, merges):
     return above * unit / (nodes * total)
 
 
-@kernel
+@inner_kernel
 def _replace_by_probabilities(scores, p_g, distinct, tied, share):
     """Replace the scores of the candidates of a walk by the probabilities of the rank transition.
 
@@ -302,7 +313,7 @@ def _replace_by_probabilities(scores, p_g, distinct, tied, share):
         scores[c] = share[k]
 
 
-@kernel
+@inner_kernel
 def _mark_reached(candidates, chances, seen, touched, count):
     """Append the candidates of positive probability that are not seen yet to `touched`; return it and its length."""
     for c in range(candidates.shape[0]):
@@ -310,18 +321,18 @@ def _mark_reached(candidates, chances, seen, touched, count):
         if chances[c] > 0.0 and not seen[v]:
             seen[v] = 1
             if count == touched.shape[0]:
-                bigger = np.empty(2 * count, np.int32)
-                bigger[:count] = touched
-                touched = bigger
+                touched = reserve(touched, count, count)
             touched[count] = v
             count += 1
     return touched, count
 
 
-@kernel
+@inner_kernel
 def _extend_paths(paths, offsets, candidates, chosen):
     """Return the distinct paths that lead to the chosen candidates, and the path of each of them."""
-    number = np.full(candidates.shape[0], -1, np.int64)
+    number = np.empty(candidates.shape[0], np.int64)
+    for c in range(candidates.shape[0]):
+        number[c] = -1
     for k in range(chosen.shape[0]):
         number[chosen[k]] = 0
     count = 0
@@ -334,7 +345,8 @@ def _extend_paths(paths, offsets, candidates, chosen):
     for i in range(paths.shape[0]):
         for c in range(offsets[i], offsets[i + 1]):
             if number[c] >= 0:
-                extended[number[c], :length] = paths[i]
+                for t in range(length):
+                    extended[number[c], t] = paths[i, t]
                 extended[number[c], length] = candidates[c]
     states = np.empty(chosen.shape[0], np.int64)
     for k in range(chosen.shape[0]):
@@ -342,7 +354,7 @@ def _extend_paths(paths, offsets, candidates, chosen):
     return extended, states
 
 
-@kernel
+@inner_kernel
 def _summarize(touched, count, seen, sums, groups, sampled, least):
     """Return the results of `simulate_walkers`, and clear its workspaces."""
     sort_range(touched, 0, count)

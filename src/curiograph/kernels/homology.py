@@ -27,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import find_link, map_put
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 NODES = 0
 EDGES = 1
@@ -59,11 +59,13 @@ def count_candidate_gaps(indptr, indices, nodes, places, local, lists, marks, co
 def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, born, counts):
     """Update the state of every walk to its first `lengths[i]` nodes.
 
-    Return the closed gaps, as rows (walk, step opened, step closed), and the numbers of edges and of gap bits that the
-    state needs room for before the update can continue; both are 0 when all walks are up to date.
+    Return the closed gaps, as the first rows (walk, step opened, step closed) of an array and their number, and the
+    numbers of edges and of gap bits that the state needs room for before the update can continue; both are 0 when all
+    walks are up to date.
     """
     mark, queue, sums, basis, pivot, group, link = _allocate_scratch(local.shape[1], marks.shape[2])
-    pairs = [(0, np.int64(0), np.int64(0)) for _ in range(0)]
+    pairs = np.empty((16, 3), np.int64)
+    num_pairs = 0
     edges = 0
     gaps = 0
     for i in range(lengths.shape[0]):
@@ -82,30 +84,43 @@ def grow_walks(indptr, indices, nodes, lengths, places, local, lists, marks, bor
                 youngest = _find_youngest(basis, r, pivot, born[i])
                 _fold_into_edges(marks[i], counts[i, EDGES], basis[r], youngest)
                 _fold_into_sums(sums, link, size, basis[r], youngest)
-                pairs.append((i, born[i, youngest], step))
+                if num_pairs == pairs.shape[0]:
+                    pairs = _double_rows(pairs)
+                pairs[num_pairs, 0] = i
+                pairs[num_pairs, 1] = born[i, youngest]
+                pairs[num_pairs, 2] = step
+                num_pairs += 1
                 born[i, youngest] = -1
             _attach(v, step, link, size, places[i], local[i], lists[i], marks[i], born[i], counts[i], sums, group)
             counts[i, GAPS] += opened - closed
-    out = np.empty((len(pairs), 3), np.int64)
-    for k in range(len(pairs)):
-        out[k, 0], out[k, 1], out[k, 2] = pairs[k]
-    return out, edges, gaps
+    return pairs, num_pairs, edges, gaps
 
 
-@kernel
+@inner_kernel
+def _double_rows(pairs):
+    out = np.empty((2 * pairs.shape[0], 3), np.int64)
+    for k in range(pairs.shape[0]):
+        for j in range(3):
+            out[k, j] = pairs[k, j]
+    return out
+
+
+@inner_kernel
 def _allocate_scratch(nodes, words):
+    """Return the workspaces `mark`, `queue`, `sums`, `basis`, `pivot`, `group` and `link`."""
+    by_node = np.zeros((4, nodes), np.int32)
     return (
-        np.zeros(nodes, np.int8),
-        np.empty(nodes, np.int32),
+        by_node[0],
+        by_node[1],
         np.empty((nodes, words), np.uint64),
         np.empty((64 * words, words), np.uint64),  # a node may close more gaps than the walk has nodes
         np.empty(64 * words, np.int64),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
+        by_node[2],
+        by_node[3],
     )
 
 
-@kernel
+@inner_kernel
 def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, pivot, group):
     """Return the numbers of gaps that a node with this link opens and closes.
 
@@ -155,13 +170,13 @@ def _survey(link, size, local, lists, marks, counts, mark, queue, sums, basis, p
     return opened, rank
 
 
-@kernel
+@inner_kernel
 def _clear_row(table, row):
     for b in range(table.shape[1]):
         table[row, b] = 0
 
 
-@kernel
+@inner_kernel
 def _count_components(link, size, local, mark):
     """Count the components of S in the link; a component is named by a local node, whose mark 4 is set and cleared."""
     distinct = 0
@@ -175,7 +190,7 @@ def _count_components(link, size, local, mark):
     return distinct
 
 
-@kernel
+@inner_kernel
 def _reduce_cycle(sums, u, w, marks, edge, words, basis, pivot, rank):
     """Add the sum around the cycle through this edge to the basis if it is independent; return the rank."""
     for b in range(words):
@@ -188,7 +203,7 @@ def _reduce_cycle(sums, u, w, marks, edge, words, basis, pivot, rank):
     return rank
 
 
-@kernel
+@inner_kernel
 def _clear_pivots(basis, row, words, pivot):
     """Add earlier rows of the basis to this one until it contains none of their pivots."""
     for r in range(row):
@@ -198,7 +213,7 @@ def _clear_pivots(basis, row, words, pivot):
                 basis[row, b] ^= basis[r, b]
 
 
-@kernel
+@inner_kernel
 def _find_lowest_bit(x):
     bit = 0
     while (x >> np.uint64(bit)) & np.uint64(1) == 0:
@@ -206,7 +221,7 @@ def _find_lowest_bit(x):
     return bit
 
 
-@kernel
+@inner_kernel
 def _find_youngest(basis, row, pivot, born):
     """Clear the closed bits from this sum and return its youngest bit, the gap that is closed.
 
@@ -226,7 +241,7 @@ def _find_youngest(basis, row, pivot, born):
     return youngest
 
 
-@kernel
+@inner_kernel
 def _fold_into_edges(marks, edges, vector, bit):
     word = bit >> 6
     shift = np.uint64(bit & 63)
@@ -236,7 +251,7 @@ def _fold_into_edges(marks, edges, vector, bit):
                 marks[e, b] ^= vector[b]
 
 
-@kernel
+@inner_kernel
 def _fold_into_sums(sums, link, size, vector, bit):
     word = bit >> 6
     shift = np.uint64(bit & 63)
@@ -247,7 +262,7 @@ def _fold_into_sums(sums, link, size, vector, bit):
                 sums[u, b] ^= vector[b]
 
 
-@kernel
+@inner_kernel
 def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums, group):
     """Add v and its edges to the state; a root of the link beyond the first in its component of S opens a gap."""
     map_put(places, v, step)
@@ -268,7 +283,7 @@ def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums
             _merge_components(local, step, local[u, COMPONENT], local[step, COMPONENT])
             counts[COMPONENTS] -= 1
     for k in range(size):
-        u = link[k]
+        u = np.int64(link[k])
         edge = counts[EDGES]
         for b in range(marks.shape[1]):
             marks[edge, b] = sums[u, b]
@@ -280,7 +295,7 @@ def _attach(v, step, link, size, places, local, lists, marks, born, counts, sums
     counts[NODES] += 1
 
 
-@kernel
+@inner_kernel
 def _add_neighbor(local, lists, u, neighbor, slot):
     """Insert `neighbor` at the front of the list of u."""
     lists[slot, TO] = neighbor
@@ -288,7 +303,7 @@ def _add_neighbor(local, lists, u, neighbor, slot):
     local[u, HEAD] = slot
 
 
-@kernel
+@inner_kernel
 def _merge_components(local, length, old, new):
     for t in range(length):
         if local[t, COMPONENT] == old:

@@ -2,6 +2,10 @@
 
 Numba keys its cache by the file that defines a function and misses changes in the kernels it calls. The name of our
 cache folder contains a hash of all kernel sources instead. The folder is outside the package, which may be read-only.
+
+Compiling takes most of the time of the first use of a command, about 50 ms for the smallest function. Hence
+`inner_kernel` for functions that only kernels call, and plain loops instead of numpy functions whose code in numba is
+long: sorting, assignment to slices, lists, rounding. `ahead` compiles in several processes.
 """
 
 from __future__ import annotations
@@ -24,7 +28,20 @@ Kernel = Callable[..., Any]
 
 def kernel(function: Kernel) -> Any:
     """Compile `function` on its first call; later processes load the machine code from the cache."""
-    dispatcher: Any = numba.njit(nogil=True)(function)
+    return _compile(function, no_cfunc_wrapper=True)
+
+
+def inner_kernel(function: Kernel) -> Any:
+    """Compile a function that only kernels call, without the code that converts Python objects."""
+    return _compile(function, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+
+
+def _compile(function: Kernel, **options: bool) -> Any:
+    decorate: Any = numba.njit
+    dispatcher = decorate(nogil=True, **options)(function)
+    resolve = dispatcher.get_call_template
+    # a variable that begins as a constant would compile the called kernel once for the constant and once for the type
+    dispatcher.get_call_template = lambda args, kws: resolve(tuple(map(numba.types.unliteral, args)), kws)
     folder = get_cache_folder()
     if folder is None:
         return dispatcher

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from curiograph.kernels.csr import has_edge, sort_range
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 RECENT = 63
 """Number of last nodes of a walk that have a bit in a mask."""
@@ -119,45 +119,30 @@ def compute_features(
 @kernel
 def estimate_returns(
     out_indptr, out_indices, indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, fan, logs, masks,
-    groups, budget, gained, v1, c1, v2, c2, w1, b1, w2, b2, w3, b3,
+    groups, chosen, gained, w1, b1, w2, b2, w3, b3,
 ):  # fmt: skip
     """Estimate the return of every extension of partial walks: what the walk has gained, and what is still to come.
 
-    To come are the reward of the candidate, repeated to the end of the walk, and a learned residual. The walks
-    `groups[g]:groups[g + 1]` compete. A first network, with the weights v1 to c2, reads the features that need no
-    neighbors of the candidate. The `budget` best extensions of a group (all of them, if they are at most 1.5 times as
-    many) are then evaluated by a second network, with the weights w1 to b3; the others are ranked below them. `gained`
-    are the rewards of every walk so far; the other parameters are those of `compute_features`.
+    To come are the reward of the candidate, repeated to the end of the walk, and a learned residual, from a network
+    with the weights w1 to b3. The walks `groups[g]:groups[g + 1]` compete: the extensions of a group that are not
+    `chosen` are ranked below the others. `gained` are the rewards of every walk so far; the other parameters are those
+    of `compute_features`.
     """
     out = np.empty(candidates.shape[0], np.float64)
     adjacent = np.zeros(RECENT, np.uint64)
     hubs = np.empty(RECENT, np.int64)
     row = np.zeros(NUM_FEATURES, np.float32)
-    screen = np.empty((2, c1.shape[0]), np.float32)
     start = np.empty(b1.shape[0], np.float32)
     first_layer = np.empty(b1.shape[0], np.float32)
     second_layer = np.empty(b2.shape[0], np.float32)
     for g in range(groups.shape[0] - 1):
         begin, end = offsets[groups[g]], offsets[groups[g + 1]]
-        if begin == end:
-            continue
-        least = -np.inf
-        if end - begin > budget + budget // 2:  # to evaluate a few more costs less than to screen all
-            for i in range(groups[g], groups[g + 1]):
-                _screen_walk(
-                    indptr, indices, nodes[i], lengths[i], now[i], offsets[i], offsets[i + 1], candidates, values,
-                    steps, logs, masks, gained[i], v1, c1, v2, c2, row, screen, adjacent, hubs, out,
-                )  # fmt: skip
-            least = _find_threshold(out, begin, end, budget)
-        else:
-            for c in range(begin, end):
-                out[c] = np.inf
         lowest = np.inf
         for i in range(groups[g], groups[g + 1]):
             first, last = offsets[i], offsets[i + 1]
             wanted = False
             for c in range(first, last):
-                wanted |= out[c] >= least
+                wanted |= chosen[c]
             if not wanted:
                 for c in range(first, last):
                     out[c] = np.nan
@@ -172,7 +157,7 @@ def estimate_returns(
             scale = _describe_walk(row, length, steps, now[i], values, first, last, adjacent, logs)
             _start_layer(row, w1, b1, start)
             for c in range(first, last):
-                if out[c] < least:
+                if not chosen[c]:
                     out[c] = np.nan
                     continue
                 for k in range(GAIN, NUM_FEATURES):
@@ -196,6 +181,39 @@ def estimate_returns(
 
 
 @kernel
+def choose_extensions(
+    indptr, indices, nodes, lengths, now, offsets, candidates, values, steps, logs, masks, groups, budget, gained,
+    v1, c1, v2, c2,
+):  # fmt: skip
+    """Choose the `budget` best extensions of every group (all of them, if they are at most 1.5 times as many).
+
+    They are estimated by a first network, with the weights v1 to c2, from the features that need no neighbors of the
+    candidate. The other parameters are those of `estimate_returns`.
+    """
+    chosen = np.empty(candidates.shape[0], np.bool_)
+    estimates = np.empty(candidates.shape[0], np.float64)
+    adjacent = np.zeros(RECENT, np.uint64)
+    hubs = np.empty(RECENT, np.int64)
+    row = np.zeros(NUM_FEATURES, np.float32)
+    screen = np.empty((2, c1.shape[0]), np.float32)
+    for g in range(groups.shape[0] - 1):
+        begin, end = offsets[groups[g]], offsets[groups[g + 1]]
+        if end - begin <= budget + budget // 2:  # to evaluate a few more costs less than to screen all
+            for c in range(begin, end):
+                chosen[c] = True
+            continue
+        for i in range(groups[g], groups[g + 1]):
+            _screen_walk(
+                indptr, indices, nodes[i], lengths[i], now[i], offsets[i], offsets[i + 1], candidates, values,
+                steps, logs, masks, gained[i], v1, c1, v2, c2, row, screen, adjacent, hubs, estimates,
+            )  # fmt: skip
+        least = _find_threshold(estimates, begin, end, budget)
+        for c in range(begin, end):
+            chosen[c] = estimates[c] >= least
+    return chosen
+
+
+@inner_kernel
 def _screen_walk(
     indptr, indices, walk, length, now, first, last, candidates, values, steps, logs, masks, gained, v1, c1, v2, c2,
     row, screen, adjacent, hubs, out,
@@ -225,7 +243,7 @@ def _screen_walk(
     _unmark_walk(indptr, indices, walk, length, masks)
 
 
-@kernel
+@inner_kernel
 def _find_threshold(scores, first, last, rank):
     """Return the score of this rank, counted from 1 for the largest."""
     copy = np.empty(last - first, np.float64)
@@ -235,7 +253,7 @@ def _find_threshold(scores, first, last, rank):
     return -copy[rank - 1]
 
 
-@kernel
+@inner_kernel
 def _start_layer(row, w1, b1, start):
     """Write to `start` the part of the first layer that the candidates of a walk share."""
     for h in range(start.shape[0]):
@@ -246,7 +264,7 @@ def _start_layer(row, w1, b1, start):
             start[h] += x * w1[k, h]
 
 
-@kernel
+@inner_kernel
 def _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3):
     """Return the output of the second network; `start` is the part of the first layer that is known."""
     for h in range(first_layer.shape[0]):
@@ -269,7 +287,7 @@ def _apply_network(row, start, first_layer, second_layer, w1, w2, b2, w3, b3):
     return total
 
 
-@kernel
+@inner_kernel
 def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs):
     """Set the features that the candidates of a walk share; return the unit of their values."""
     recent = min(length, RECENT)
@@ -295,7 +313,7 @@ def _describe_walk(row, length, steps, now, values, first, last, adjacent, logs)
     return max(1.0, best - now)
 
 
-@kernel
+@inner_kernel
 def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
     """Set the features of a candidate that need no neighbors of it but the visited ones, in `mask`."""
     row[GAIN] = value - now
@@ -318,7 +336,7 @@ def _describe_links(row, indptr, now, v, value, mask, adjacent, logs):
         row[LINKED + age] = np.int64((mask >> np.uint64(age)) & _ONE)
 
 
-@kernel
+@inner_kernel
 def _describe_ahead(
     row, out_indptr, out_indices, indptr, indices, walk, length, v, mask, adjacent, fan, masks, hubs, num_hubs, logs
 ):
@@ -395,12 +413,12 @@ def _describe_ahead(
             row[k] = _log1p(np.int64(row[k] * scale), logs)
 
 
-@kernel
+@inner_kernel
 def _log1p(k, logs):
     return logs[k] if k < logs.shape[0] else np.float32(math.log1p(k))
 
 
-@kernel
+@inner_kernel
 def _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent):
     """Set the masks of the neighbors of the last nodes, and their links among each other; return the number of hubs.
 
@@ -427,7 +445,7 @@ def _mark_walk(indptr, indices, walk, length, masks, hubs, adjacent):
     return num_hubs
 
 
-@kernel
+@inner_kernel
 def _unmark_walk(indptr, indices, walk, length, masks):
     for age in range(min(length, RECENT)):
         u = walk[length - 1 - age]
@@ -438,7 +456,7 @@ def _unmark_walk(indptr, indices, walk, length, masks):
         masks[walk[t]] = _ZERO
 
 
-@kernel
+@inner_kernel
 def _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs):
     """Return the hubs among the last visited nodes that x is linked to, as bits."""
     mask = _ZERO
@@ -453,7 +471,7 @@ def _look_up_hubs(indptr, indices, x, walk, length, hubs, num_hubs):
     return mask
 
 
-@kernel
+@inner_kernel
 def _count_bits(x):
     x = x - ((x >> _ONE) & np.uint64(0x5555555555555555))
     x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
@@ -461,12 +479,12 @@ def _count_bits(x):
     return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
 
 
-@kernel
+@inner_kernel
 def _find_lowest(x):
     return _count_bits((x & (~x + _ONE)) - _ONE)
 
 
-@kernel
+@inner_kernel
 def _fill(seed, rest, adjacent):
     """Return `seed` and the nodes of `rest` that are connected to it within both."""
     reached = seed
@@ -480,7 +498,7 @@ def _fill(seed, rest, adjacent):
     return reached
 
 
-@kernel
+@inner_kernel
 def _count_pieces(mask, adjacent):
     """Return the number of components of the visited nodes in `mask`."""
     pieces = 0
@@ -491,7 +509,7 @@ def _count_pieces(mask, adjacent):
     return pieces
 
 
-@kernel
+@inner_kernel
 def _measure_link(near, mask, adjacent):
     """Return the edges and components of the link of a node with neighbors `near` and v; v has the links `mask`."""
     inner = 0

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 COSINE = 0
 PMI = 1
 COUNT = 2
 
 
-@kernel
+@inner_kernel
 def _scramble(difference):
     """Return a number that is different for each difference of positions, by multiplication modulo 2^32."""
     return (difference * 2654435761) & 0xFFFFFFFF

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from curiograph.kernels.csr import get_map_size, has_edge, map_clear, map_get, map_put, reserve
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 VISITED = 0
 LAST = 1
@@ -80,7 +80,7 @@ def read_neighborhood(indptr, indices, nodes, lengths, offsets, candidates, ahea
     return bounds, places[:filled].copy(), starts[: filled + 1].copy(), links[:edges].copy(), loose, flags
 
 
-@kernel
+@inner_kernel
 def _find_loose_links(bounds, starts, links, lengths, edges):
     out = np.zeros(edges, np.bool_)
     tied = np.zeros(starts.shape[0], np.uint64)  # per node, a bit for each of the last 64 visited nodes it is linked to
@@ -97,7 +97,7 @@ def _find_loose_links(bounds, starts, links, lengths, edges):
     return out
 
 
-@kernel
+@inner_kernel
 def _add_walk(walk, length, candidates, first, last, table, places, start):
     """Add the walk and its candidates to the list of nodes."""
     end = start
@@ -112,7 +112,7 @@ def _add_walk(walk, length, candidates, first, last, table, places, start):
     return end
 
 
-@kernel
+@inner_kernel
 def _expand(indptr, indices, table, places, start, end, hops, most, fan, length):
     """Add the nodes around the candidates, then those around the walk, hop by hop."""
     limit = end + most
@@ -131,7 +131,7 @@ def _expand(indptr, indices, table, places, start, end, hops, most, fan, length)
     return end
 
 
-@kernel
+@inner_kernel
 def _add_neighbors(indptr, indices, u, table, places, start, end, limit, fan):
     for slot in range(indptr[u], min(indptr[u + 1], indptr[u] + fan)):
         if end == limit:
@@ -144,7 +144,7 @@ def _add_neighbors(indptr, indices, u, table, places, start, end, limit, fan):
     return end
 
 
-@kernel
+@inner_kernel
 def _connect_nodes(indptr, indices, table, places, start, end, starts, links, edges):
     """Write the edges among the nodes read; scan the shorter of a node's row and the list."""
     size = end - start
@@ -167,7 +167,7 @@ def _connect_nodes(indptr, indices, table, places, start, end, starts, links, ed
     return links, edges
 
 
-@kernel
+@inner_kernel
 def _set_flags(starts, links, first, last, length, candidates, ahead, flags):
     """Set the flags of each node read: its relation to the walk."""
     joined = np.zeros((length, length), np.bool_)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import get_map_size, map_clear, map_get, map_put, sort_range
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_bits
 
 
@@ -56,7 +56,7 @@ def build_views(
     return places, links, choices, edges, num_edges
 
 
-@kernel
+@inner_kernel
 def _find_limit(candidates, first, last, room, low, stream, step):
     """Return the largest random number of a candidate that belongs to the subset of `room` candidates."""
     if last - first <= room:
@@ -68,7 +68,7 @@ def _find_limit(candidates, first, last, room, low, stream, step):
     return draws[room - 1] if room > 0 else np.uint64(0)
 
 
-@kernel
+@inner_kernel
 def _add_edges(indptr, indices, places, table, first, last, low, high, edges, end):
     """Append the edges from the rows `first:last` to the rows `low:high`; return the number of edges."""
     for row in range(first, last):

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 WINDOW = 4  # number of sweeps that are combined: fewer need more sweeps, more cost more per sweep
 RIDGE = 1e-14  # regularizes the combination of nearly parallel changes
 
 
-@kernel
+@inner_kernel
 def sum_inflow(indices, weights, first, last, z):
     """Sum the flow over the slots from `first` to `last`; short, so that the compiler inlines it."""
     total = 0.0
@@ -29,7 +29,7 @@ def sum_inflow(indices, weights, first, last, z):
     return total
 
 
-@kernel
+@inner_kernel
 def sum_row_inflow(indices, weights, first, last, z):
     """Sum the flow over a whole row, with four accumulators."""
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -154,7 +154,7 @@ def solve_conjugate_gradient(indptr, indices, weights, middle, share, strength, 
     return x, steps
 
 
-@kernel
+@inner_kernel
 def solve_mixture(gram, count, ridge, out):
     """Write to `out` the weights, with sum 1, that minimize the norm of a combination of `count` vectors.
 
@@ -235,7 +235,7 @@ def solve_gauss_seidel(indptr, indices, weights, share, alpha, q, enough, known,
     return swept[:, place].copy(), steps
 
 
-@kernel
+@inner_kernel
 def combine_sweeps(swept, share, parts, count, x, z):
     """Set x to the weighted sum of the last sweeps, and z to x * share."""
     for v in range(x.shape[0]):
@@ -246,7 +246,7 @@ def combine_sweeps(swept, share, parts, count, x, z):
         z[v] = value * share[v]
 
 
-@kernel
+@inner_kernel
 def select_latest(parts, place):
     """Set all weights to zero except that of `place`, which is 1."""
     for i in range(parts.shape[0]):
@@ -254,7 +254,7 @@ def select_latest(parts, place):
     return parts
 
 
-@kernel
+@inner_kernel
 def restart_window(change, swept, place):
     """Discard all sweeps except the one at `place`, move it to the front and return the square of its change."""
     square = 0.0

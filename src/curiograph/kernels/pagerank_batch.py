@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.pagerank import WINDOW, select_latest, solve_mixture
 
 RIDGE = 1e-6
 
 
-@kernel
+@inner_kernel
 def run_sweep(indptr, indices, weights, share, alpha, q, z, out, feed):
     """Set `out` to q + alpha times the inflow from z; with `feed`, update z row by row (Gauss-Seidel).
 
@@ -52,7 +52,7 @@ def run_sweep(indptr, indices, weights, share, alpha, q, z, out, feed):
                 z[v, j] = out[v, j] * part
 
 
-@kernel
+@inner_kernel
 def record_change(x, swept, change, place, moved, total, products):
     """Record the change from x to the latest sweep, its norm, and its inner products with earlier changes."""
     n, columns = x.shape
@@ -74,7 +74,7 @@ def record_change(x, swept, change, place, moved, total, products):
                 products[i, j] += f[j] * change[i, v, j]
 
 
-@kernel
+@inner_kernel
 def mix_sweeps(swept, share, parts, z):
     """Set z to share times the weighted sum of the recorded sweeps, with the weights of each column."""
     n, columns = z.shape

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 HELD, WAITING, STRENGTH = 0, 1, 2
 SHRINK = 0.25  # nodes below this fraction of the largest waiting / strength are not pushed in a round
 INITIAL_CAPACITY = 256
 
 
-@kernel
+@inner_kernel
 def find_slot(table, node):
     """Return the index of a node in the map, or of the empty entry where it belongs (linear probing)."""
     mask = table.shape[0] - 1
@@ -26,7 +26,7 @@ def find_slot(table, node):
     return place
 
 
-@kernel
+@inner_kernel
 def double_capacity(nodes, state):
     """Return nodes and state with twice the capacity, and a map of them that is a quarter full."""
     count = nodes.shape[0]
@@ -42,7 +42,7 @@ def double_capacity(nodes, state):
     return more_nodes, more_state, table
 
 
-@kernel
+@inner_kernel
 def get_strength(indptr, strengths, v):
     """Return the strength of a node: its degree if the graph is unweighted."""
     if strengths is None:
@@ -50,7 +50,7 @@ def get_strength(indptr, strengths, v):
     return strengths[v]
 
 
-@kernel
+@inner_kernel
 def find_best_slots(state, count, k, alpha, lows, best):
     """Find the k slots of largest lower bound, largest first, into `best` and `lows`; return their number."""
     found = 0
@@ -69,7 +69,7 @@ def find_best_slots(state, count, k, alpha, lows, best):
     return found
 
 
-@kernel
+@inner_kernel
 def settle_dangling(indptr, strengths, nodes, state, known, count, alpha):
     """Read the strengths of new nodes and settle the waiting mass of dangling nodes.
 
@@ -93,7 +93,7 @@ def settle_dangling(indptr, strengths, nodes, state, known, count, alpha):
     return waiting, peak, closed
 
 
-@kernel
+@inner_kernel
 def bound_untouched(table, hubs, reach, strengths, indptr):
     """Return the largest `reach` (without it, strength) of an untouched node; hubs are in descending order of it."""
     for i in range(hubs.shape[0]):

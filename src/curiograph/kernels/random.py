@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 
-@kernel
+@inner_kernel
 def mix_bits(x):
     """Mix 64 bits (the finalizer of splitmix64)."""
     x = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
@@ -25,7 +25,7 @@ def draw_bits(stream, step, item):
     )
 
 
-@kernel
+@inner_kernel
 def draw_uniform(stream, step, item):
     """Return a uniform number in [0, 1) for `item` at `step` of a stream."""
     return (draw_bits(stream, step, item) >> np.uint64(11)) * 2.0**-53

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 
 @kernel
@@ -39,7 +39,7 @@ def compute_probabilities(offsets, scores, p_g):
     return chances
 
 
-@kernel
+@inner_kernel
 def sum_tail(rank, count, p_g):
     """Return the probability of a rank worse than `rank` of `count`."""
     if rank == 0:
@@ -52,7 +52,7 @@ def sum_tail(rank, count, p_g):
     return math.exp(rank * slope) * math.expm1((count - rank) * slope) / math.expm1(count * slope)
 
 
-@kernel
+@inner_kernel
 def _sort_by_score(scores, order, count):
     """Sort `order[:count]` by score, highest first (Shellsort)."""
     gap = 1

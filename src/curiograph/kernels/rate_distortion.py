@@ -19,7 +19,7 @@ from curiograph.kernels.clusters import (
     xlogx,
 )
 from curiograph.kernels.compressibility import build_adjacency, sort_walk
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 ALL, EDGES, JOINT, JOINT_SELF, STATIONARY, SINGLE = 0, 1, 2, 3, 4, 5
 """Heuristics, which determine the pairs of clusters evaluated at every merge."""
@@ -67,7 +67,7 @@ def compute_growth_compressibility(
                     out[begin + length - 1] = area
 
 
-@kernel
+@inner_kernel
 def _compute_area(heuristic, num_pairs, kept, inner, cap, f, unit):
     """Return C = H - mean R of the subgraph on some nodes, in bits."""
     n = kept.shape[0]
@@ -87,7 +87,7 @@ def _compute_area(heuristic, num_pairs, kept, inner, cap, f, unit):
     return above * unit / (n * total)
 
 
-@kernel
+@inner_kernel
 def _merge_selected(heuristic, num_pairs, table, w, wt, p, rates, merges):
     """Merge clusters by a heuristic that evaluates a limited number of pairs."""
     n = p.shape[0]
@@ -152,7 +152,7 @@ def compute_lower_rates(joint, p, merges, lower):
 # ---- selection of pairs ---------------------------------------------------------------------------------------------
 
 
-@kernel
+@inner_kernel
 def _select_pairs(heuristic, limit, size, left, alive, w, wt, p, bounds, first, second):
     """Write the pairs of largest value to `first` and `second`, at most `limit`, ascending; return their number.
 
@@ -191,7 +191,7 @@ def _select_pairs(heuristic, limit, size, left, alive, w, wt, p, bounds, first, 
     return count
 
 
-@kernel
+@inner_kernel
 def _select_slots(limit, size, alive, p):
     """Return the slots of largest stationary probability, ascending."""
     values = np.empty(limit, p.dtype)
@@ -203,7 +203,7 @@ def _select_slots(limit, size, alive, p):
     return np.sort(keys[:count])
 
 
-@kernel
+@inner_kernel
 def push_largest(values, keys, count, value, key):
     """Add an entry to a heap of the largest values, smallest first; of equal values the lower key counts as larger.
 
@@ -237,7 +237,7 @@ def push_largest(values, keys, count, value, key):
     return count
 
 
-@kernel
+@inner_kernel
 def _is_smaller(value, key, other_value, other_key):
     return value < other_value or (value == other_value and key > other_key)
 

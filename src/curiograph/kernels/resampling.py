@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 
 @kernel
@@ -49,7 +49,7 @@ def branch_walkers(bounds, states, weights, offsets, chances, wanted, luck):
     return new_bounds, chosen[:filled].copy(), kept[:filled].copy()
 
 
-@kernel
+@inner_kernel
 def _count_branches(first, last, states, offsets, chances):
     """Count the candidates of positive probability of walkers `first:last`."""
     count = 0
@@ -59,7 +59,7 @@ def _count_branches(first, last, states, offsets, chances):
     return count
 
 
-@kernel
+@inner_kernel
 def _find_threshold(first, last, states, weights, offsets, chances, wanted):
     """Return the weight from which walkers are kept unchanged; 0 if all are kept."""
     if _count_branches(first, last, states, offsets, chances) <= wanted:

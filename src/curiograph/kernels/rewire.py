@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import sort_range
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
 
 _MAX_REDRAWS = 20  # draws for each pair of edges without a common node
@@ -87,28 +87,28 @@ def shuffle_ring(place, first, last, stream):
         place[first + i], place[first + j] = place[first + j], place[first + i]
 
 
-@kernel
+@inner_kernel
 def _measure_ring(x, y, length):
     """Return the distance between two places on a ring."""
     distance = abs(x - y)
     return min(distance, length - distance)
 
 
-@kernel
+@inner_kernel
 def _are_disjoint(rows, owner, s, r):
     """Return whether the edges of two slots have four distinct nodes."""
     a, b, c, d = owner[s], rows[s], owner[r], rows[r]
     return not (a in (c, d) or b in (c, d))
 
 
-@kernel
+@inner_kernel
 def _can_swap(indptr, rows, owner, s, r):
     """Return whether a swap of the disjoint edges of two slots creates no parallel edge."""
     a, b, c, d = owner[s], rows[s], owner[r], rows[r]
     return not (_are_neighbors(indptr, rows, a, d) or _are_neighbors(indptr, rows, c, b))
 
 
-@kernel
+@inner_kernel
 def _swap(rows, reverse, owner, s, r):
     """Replace the edges a-b and c-d of two slots by a-d and c-b."""
     a, b, c, d = owner[s], rows[s], owner[r], rows[r]
@@ -119,7 +119,7 @@ def _swap(rows, reverse, owner, s, r):
     reverse[r], reverse[back_s] = back_s, r
 
 
-@kernel
+@inner_kernel
 def _find_owners(indptr):
     """Return the row of every slot."""
     owner = np.empty(indptr[-1], np.int32)
@@ -128,13 +128,13 @@ def _find_owners(indptr):
     return owner
 
 
-@kernel
+@inner_kernel
 def _sort_rows(indptr, rows):
     for u in range(indptr.shape[0] - 1):
         sort_range(rows, indptr[u], indptr[u + 1])
 
 
-@kernel
+@inner_kernel
 def _find_reverse_slots(indptr, indices):
     """Return the slot of the reverse of every edge; rows are sorted, so each row fills in order."""
     filled = indptr[:-1].copy()
@@ -146,7 +146,7 @@ def _find_reverse_slots(indptr, indices):
     return reverse
 
 
-@kernel
+@inner_kernel
 def _are_neighbors(indptr, rows, u, v):
     """Return whether u and v are neighbors, by a search in the shorter of their unsorted rows."""
     if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:

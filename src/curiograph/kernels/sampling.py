@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_bits, draw_uniform
 
 _MOVE = np.uint64(2**64 - 1)  # item of the draw that moves a walker; the draws that break ties use nodes as items
@@ -49,7 +49,7 @@ def sample_geometric(luck, p_g, count):
     return min(int(np.log1p(luck * np.expm1(count * decay)) / decay), count - 1)
 
 
-@kernel
+@inner_kernel
 def _select_rank(scores, first, luck, order, size, place):
     """Return the entry of `order` with rank `place`, best first (quickselect)."""
     low = 0
@@ -76,7 +76,7 @@ def _select_rank(scores, first, luck, order, size, place):
     return order[place]
 
 
-@kernel
+@inner_kernel
 def _ranks_before(scores, first, luck, a, b):
     """Return whether candidate `a` of a walk ranks before `b`."""
     if scores[first + a] != scores[first + b]:
@@ -101,7 +101,7 @@ def sample_markov_walks(indptr, indices, weights, starts, streams, steps):
     return nodes
 
 
-@kernel
+@inner_kernel
 def _sample_edge(indptr, weights, u, luck):
     """Sample the slot of an out-edge of `u`; return -1 if there is none."""
     first = indptr[u]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import get_map_size, map_get, map_put, sort_range
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.random import draw_uniform
 
 REVISITS = 0
@@ -44,7 +44,7 @@ def measure_sequences(visits, offsets):
     return out
 
 
-@kernel
+@inner_kernel
 def _count_visits(walk):
     """Return the numbers of visits of the distinct nodes, descending, and the number of distinct nodes after each."""
     places = np.full((get_map_size(walk.shape[0]), 2), -1, np.int32)
@@ -63,7 +63,7 @@ def _count_visits(walk):
     return counts[:size][::-1].copy(), distinct
 
 
-@kernel
+@inner_kernel
 def _compute_slope(distinct):
     """Return the least-squares slope of log distinct(t) on log t, t = 1, 2, ..."""
     length = distinct.shape[0]
@@ -81,7 +81,7 @@ def _compute_slope(distinct):
     return above / below
 
 
-@kernel
+@inner_kernel
 def _fit_zipf(counts):
     """Return the exponent s of the likeliest distribution of visits over ranks, P(r) ~ r^-s for r = 1, ..., n."""
     size = counts.shape[0]
@@ -110,7 +110,7 @@ def _fit_zipf(counts):
     return (low + high) / 2
 
 
-@kernel
+@inner_kernel
 def _estimate_entropy_rate(walk):
     """Return the Lempel-Ziv estimate of the entropy rate in bits per visit: T log2 T / sum of match lengths.
 
@@ -151,7 +151,7 @@ def compute_step_lengths(indptr, indices, visits, offsets):
     return out
 
 
-@kernel
+@inner_kernel
 def _search(indptr, indices, source, target, mark, seen, forward, backward):
     """Return the distance of two nodes, or -1; `mark` and `mark + 1` are new values for `seen`."""
     if source == target:
@@ -205,7 +205,7 @@ def summarize_steps(lengths, offsets):
     return out
 
 
-@kernel
+@inner_kernel
 def _fit_power_law(mean):
     """Return the exponent above 1 at which the expected logarithm is `mean`; it decreases with the exponent."""
     low, high = 1.0, _MAX_EXPONENT
@@ -219,7 +219,7 @@ def _fit_power_law(mean):
     return (low + high) / 2
 
 
-@kernel
+@inner_kernel
 def _sum_powers(a):
     """Return the sums of k^-a and of log(k) k^-a over k = 1, 2, ... (Euler-Maclaurin)."""
     total = 0.0
@@ -285,7 +285,7 @@ def measure_weights(indptr, indices, weights, visits, offsets, nodes, node_offse
     return out
 
 
-@kernel
+@inner_kernel
 def _find_weight(indptr, indices, weights, u, v):
     """Return the larger weight of the edges between two nodes, minus infinity if there is none."""
     weight = -np.inf
@@ -354,7 +354,7 @@ def draw_styles(indptr, indices, tightness, visits, memory, streams):
     return out
 
 
-@kernel
+@inner_kernel
 def _draw_neighbor(indptr, indices, v, stream, step, item):
     """Return a random neighbor of v, or -1 if it has none."""
     degree = indptr[v + 1] - indptr[v]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 
 @kernel
@@ -38,7 +38,7 @@ def compute_distances(indptr, indices, walks, order):
     return out
 
 
-@kernel
+@inner_kernel
 def _mark_targets(walks, order, low, high, wanted):
     """Mark the nodes of walks `order[low:high]` as targets of search number `low`; return their number."""
     targets = 0
@@ -51,7 +51,7 @@ def _mark_targets(walks, order, low, high, wanted):
     return targets
 
 
-@kernel
+@inner_kernel
 def _search(indptr, indices, start, number, targets, wanted, found, depth, queue):
     """Search breadth-first from `start` until all targets are found or the queue is empty."""
     found[start] = number

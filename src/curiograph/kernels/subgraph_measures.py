@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import find_link, get_map_size, map_put, reserve
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 EDGES = 0
 CLUSTERING = 1
@@ -82,7 +82,7 @@ def list_edges(indptr, indices, nodes, offsets):
     return out
 
 
-@kernel
+@inner_kernel
 def _compute_clustering(starts, links):
     """Return the mean over nodes of the share of pairs of neighbors that are linked; 0 for fewer than 2 neighbors."""
     size = starts.shape[0] - 1
@@ -105,7 +105,7 @@ def _compute_clustering(starts, links):
     return total / size
 
 
-@kernel
+@inner_kernel
 def _compute_distances(starts, links):
     """Return the mean distance of connected pairs, NaN if there are none, and the mean inverse distance of all."""
     size = starts.shape[0] - 1
@@ -184,7 +184,7 @@ def find_communities(starts, links):
                     best[u] = _find_partner(u, total, between, weight, alive)
 
 
-@kernel
+@inner_kernel
 def _find_partner(u, total, between, weight, alive):
     """Return the linked community above u whose merge raises modularity most, the lowest of equal ones; -1 for none."""
     partner = -1
@@ -198,7 +198,7 @@ def _find_partner(u, total, between, weight, alive):
     return partner
 
 
-@kernel
+@inner_kernel
 def compute_modularity(starts, links, member):
     """Return the modularity of a division of the nodes into communities."""
     total = links.shape[0]

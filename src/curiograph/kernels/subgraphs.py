@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.csr import has_edge, reserve
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 
 @kernel
@@ -55,7 +55,7 @@ def build_subgraphs(indptr, indices, nodes, lengths, offsets, candidates):
     return bounds, places, starts, links[:edges].copy()
 
 
-@kernel
+@inner_kernel
 def _write_subgraph(indptr, indices, walk, length, v, joined, linked, first, places, starts, links, edges):
     for a in range(length):
         linked[a] = has_edge(indptr, indices, v, walk[a])

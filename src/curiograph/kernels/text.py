@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph.arrays import Float64, Int32, Int64
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 
 Bytes = NDArray[np.uint8]
 Hashes = NDArray[np.uint64]
@@ -27,7 +27,7 @@ _EXACT_POWERS = 10.0 ** np.arange(23)  # these powers of ten are exact in double
 _MAX_EXACT = 2**53
 
 
-@kernel
+@inner_kernel
 def is_blank(byte: int) -> bool:
     """Return whether a byte is ASCII whitespace, as `bytes.strip` defines it."""
     return byte == 32 or 9 <= byte <= 13
@@ -119,7 +119,7 @@ def hash_names(blob: Bytes, offsets: Int64) -> Hashes:
     return out
 
 
-@kernel
+@inner_kernel
 def find_slot(
     data: Bytes, begin: int, end: int, key: np.uint64, table: Hashes, blob: Bytes, offsets: Int64
 ) -> np.uint64:
@@ -144,7 +144,7 @@ def find_slot(
     return slot
 
 
-@kernel
+@inner_kernel
 def prefetch_names(keys: Hashes, count: int, table: Hashes, blob: Bytes, offsets: Int64, scratch: Int64) -> None:
     """Load the memory that `find_slot` needs for `count` names into the cache.
 
@@ -161,7 +161,7 @@ def prefetch_names(keys: Hashes, count: int, table: Hashes, blob: Bytes, offsets
         scratch[k] = blob[scratch[k]]
 
 
-@kernel
+@inner_kernel
 def extend(array: NDArray[Any], more: int) -> NDArray[Any]:
     """Return a copy of `array` with room for `more` entries."""
     out = np.empty(array.shape[0] + more, array.dtype)
@@ -170,7 +170,7 @@ def extend(array: NDArray[Any], more: int) -> NDArray[Any]:
     return out
 
 
-@kernel
+@inner_kernel
 def build_table(blob: Bytes, offsets: Int64, count: int, size: int) -> Hashes:
     """Return a hash table of `size` slots with the first `count` names of a blob."""
     table = np.zeros(size, np.uint64)

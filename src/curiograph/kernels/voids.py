@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.subgraph_measures import link_nodes
 
 _ONE = np.uint64(1)
@@ -67,7 +67,7 @@ def collapse(rows):
     return removed
 
 
-@kernel
+@inner_kernel
 def _drop_isolated(rows):
     """Return the rows of the nodes that still have neighbors, renumbered."""
     size = rows.shape[0]
@@ -87,12 +87,12 @@ def _drop_isolated(rows):
     return out
 
 
-@kernel
+@inner_kernel
 def _has_bit(rows, u, v):
     return (rows[u, v >> 6] >> np.uint64(v & 63)) & _ONE != _ZERO
 
 
-@kernel
+@inner_kernel
 def _is_cone(rows, common):
     """Return whether one of the nodes in `common` is linked to all the others."""
     words = common.shape[0]
@@ -115,7 +115,7 @@ def _is_cone(rows, common):
     return False
 
 
-@kernel
+@inner_kernel
 def _find_bit(x):
     """Return the position of the only bit of x."""
     place = 0
@@ -126,7 +126,7 @@ def _find_bit(x):
     return place
 
 
-@kernel
+@inner_kernel
 def _count_cycles(rows, rank1, beta1):
     """Return beta_2 of the clique complex, given the rank of d_1 and beta_1."""
     size = rows.shape[0]
@@ -180,12 +180,12 @@ def _count_cycles(rows, rank1, beta1):
     return cycles - rank
 
 
-@kernel
+@inner_kernel
 def _flip(work, place):
     work[place >> 6] ^= _ONE << np.uint64(place & 63)
 
 
-@kernel
+@inner_kernel
 def _reduce(work, last, column_of, bounds, entries):
     """Reduce the column in `work`, whose last entry is `last`, and clear it; store it if anything is left of it."""
     while True:

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.compressibility import sort_walk
-from curiograph.kernels.jit import kernel
+from curiograph.kernels.jit import inner_kernel, kernel
 from curiograph.kernels.rate_distortion import compute_curve
 
 
-@kernel
+@inner_kernel
 def find_weight(indptr, indices, weights, u, v):
     """Return the weight of the edge from u to v, 0 if there is none."""
     if indptr[u + 1] - indptr[u] > indptr[v + 1] - indptr[v]:
@@ -73,7 +73,7 @@ def compute_growth_compressibility(
                     out[begin + length - 1] = area
 
 
-@kernel
+@inner_kernel
 def _compute_area(heuristic, num_pairs, kept, inner, cap):
     """Return C = H - mean R of the subgraph on some nodes, in bits."""
     n = kept.shape[0]
@@ -138,7 +138,7 @@ def compute_persistence(indptr, indices, weights, nodes, offsets):
     return found[:filled], values[:filled], edge_counts
 
 
-@kernel
+@inner_kernel
 def _sort_edges(inner):
     """Return both ends of every edge of positive weight, by decreasing weight; equal weights in order of their ends."""
     n = inner.shape[0]
@@ -159,7 +159,7 @@ def _sort_edges(inner):
     return ends[np.argsort(keys, kind="mergesort")]
 
 
-@kernel
+@inner_kernel
 def _pair_edges(n, ends):
     """Return, for every gap in order of opening, the edge that opens it and the edge that closes it, or -1.
 
@@ -209,7 +209,7 @@ def _pair_edges(n, ends):
     return openers[:gaps], closers[:gaps]
 
 
-@kernel
+@inner_kernel
 def _find_last_bit(words):
     """Return the index of the last bit that is set, -1 if there is none."""
     for word in range(words.shape[0] - 1, -1, -1):

@@ -176,9 +176,9 @@ class Curves(Experiment):
         self, compute: Callable[[Point, str], tuple[float, float]], title: str, *, log: bool = False
     ) -> Axes:
         """Plot a value of all agents with error bands, one panel for each reward and family."""
-        figure, panels = create_figure(13.0, 6.0, columns=len(FAMILIES), rows=len(REWARDS))
-        for row, reward in zip(panels, REWARDS, strict=True):
-            for panel, (family, model) in zip(row, FAMILIES.items(), strict=True):
+        figure, panels = create_figure(9.0, 11.0, columns=len(REWARDS), rows=len(FAMILIES))
+        for column_panels, reward in zip(panels.T, REWARDS, strict=True):
+            for panel, (family, model) in zip(column_panels, FAMILIES.items(), strict=True):
                 selected = [point for point in self.points if (point.reward, point.family) == (reward, family)]
                 series = {}
                 for column in replace(self, points=selected).columns:
@@ -187,11 +187,11 @@ class Curves(Experiment):
                 plot_lines([point.at for point in selected], series, panel)
                 panel.set_title(f"{reward}, {model.title}", fontsize=10)
                 panel.set_xscale("log" if log else "linear")
-            row[0].set_ylabel(f"{TITLES[reward]}\n{title}", fontsize=9)
+                panel.set_ylabel(f"{TITLES[reward]}\n{title}", fontsize=9)
         for panel in panels[-1]:
             panel.set_xlabel(self.axis)
         handles, names = panels[0][0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+        figure.legend(handles, names, loc="outside lower center", ncols=-(-len(names) // 2), frameon=False)
         axes: Axes = panels[0][0]
         return axes
 

@@ -104,9 +104,12 @@ class Diffusion(Experiment):
 
     def plot(self) -> Axes:
         """Plot distance against steps, one panel per dataset."""
-        _, cells = create_figure(4.4 * len(self.walkers), 3.8, columns=len(self.walkers))
-        panels = list(getattr(cells, "flat", [cells]))
-        for ax, (name, comparison) in zip(panels, self.walkers.items(), strict=True):
+        rows = -(-len(self.walkers) // 2)
+        _, cells = create_figure(9.0, 3.8 * rows, columns=2, rows=rows)
+        panels = list(cells.flat)
+        for spare in panels[len(self.walkers) :]:
+            spare.set_axis_off()
+        for ax, (name, comparison) in zip(panels, self.walkers.items(), strict=False):
             for kind, statistics in comparison.items():
                 color_name, style = _LINES[kind]
                 color = COLORS[color_name]
@@ -133,10 +136,10 @@ def run(
     for prediction in prepare_predictions(settings, folder, engine, progress):
         name, graph = prediction.study.name, prediction.study.graph
         shared: dict[str, Any] = {**asdict(walking), "seed": settings.seed}
-        progress(f"{name}: unbiased walkers")
+        prediction.progress("unbiased walkers", 0.0)
         statistics = {UNBIASED: walk_statistics(graph, None, **shared)}
-        for reward in REWARDS:
-            progress(f"{name}: walkers for {reward}")
+        for number, reward in enumerate(REWARDS, start=1):
+            prediction.progress(f"walkers for {reward}", number / (len(REWARDS) + 1))
             statistics[reward] = walk_statistics(graph, prediction.agents[reward], reward=reward, **shared)
             statistics[f"greedy {reward}"] = walk_statistics(graph, "greedy", reward=reward, **shared)
         walkers[name] = WalkComparison(statistics)

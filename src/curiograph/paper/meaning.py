@@ -20,7 +20,7 @@ from curiograph.human.motives.logit import ChoiceLogit, center_features
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import COLORS, create_figure, get_color
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 
 if TYPE_CHECKING:
@@ -211,7 +211,8 @@ def run(
     users, user_of = np.unique(choices.windows.users, return_inverse=True)
     fold_of_user = np.random.default_rng(settings.seed).permutation(len(users)) % settings.folds
     motives = as_motives(names, [], "igt", similarity)
-    scored = score_folds(motives, choices, fold_of_user[user_of], True, engine, progress)
+    scoring, testing = split_progress(progress, [1, 1])
+    scored = score_folds(motives, choices, fold_of_user[user_of], True, engine, scoring)
     features = np.empty((len(choices.candidates.nodes), len(names)))
     for number in range(len(names)):
         centered, scale = center_features(scored[number, None].features, choices.candidates)
@@ -225,7 +226,7 @@ def run(
         for added in (*((theory,) for theory in THEORIES), THEORIES):
             models[(*given, *added)] = None
             additions.append((title, TOGETHER if added == THEORIES else added[0], (*given, *added)))
-    bits = dict(zip(models, _test_models(data, list(models), names, fold_of_user, progress).T, strict=True))
+    bits = dict(zip(models, _test_models(data, list(models), names, fold_of_user, testing).T, strict=True))
     counts = np.bincount(user_of)
     columns = [bits[given] for given in GIVEN.values()]
     columns += [bits[model] - bits[GIVEN[title]] for title, _, model in additions]

@@ -11,7 +11,7 @@ from curiograph.human.data.load import load_dataset
 from curiograph.human.prediction.predict import FULL, Effort, PredictionRun, prepare_run
 from curiograph.human.prediction.protocol import get_recipe
 from curiograph.parallel import Engine
-from curiograph.progress import Progress
+from curiograph.progress import Progress, split_progress
 
 DATASETS = ("movielens", "books", "wikispeedia")
 """Datasets of the paper."""
@@ -37,16 +37,21 @@ def prepare_predictions(
     settings: Settings, folder: PathLike | None, engine: Engine, progress: Progress
 ) -> Iterator[PredictionRun]:
     """Prepare the prediction of each dataset and item graph, each in its own run folder; load all datasets first."""
-    for dataset in [load_dataset(name, folder) for name in settings.datasets]:
-        for keep in settings.item_graphs if dataset.graph is None else settings.item_graphs[:1]:
-            name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
-            own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / name)
-            with own_engine.connect():
-                yield prepare_run(
-                    dataset,
-                    recipe=get_recipe(dataset.name, keep),
-                    effort=settings.effort,
-                    seed=settings.seed,
-                    engine=own_engine,
-                    progress=progress,
-                )
+    predictions = [
+        (dataset, keep)
+        for dataset in [load_dataset(name, folder) for name in settings.datasets]
+        for keep in (settings.item_graphs if dataset.graph is None else settings.item_graphs[:1])
+    ]
+    stages = split_progress(progress, [1] * len(predictions))
+    for (dataset, keep), stage in zip(predictions, stages, strict=True):
+        name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
+        own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / name)
+        with own_engine.connect():
+            yield prepare_run(
+                dataset,
+                recipe=get_recipe(dataset.name, keep),
+                effort=settings.effort,
+                seed=settings.seed,
+                engine=own_engine,
+                progress=stage,
+            )

@@ -142,7 +142,7 @@ class ProfileComparison(Experiment):
     def plot(self) -> Axes:
         """Plot the effect sizes of all measures, and the reliability of the style score by number of visits."""
         names = [row["measure"] for row in self.select("whole") if math.isfinite(row["effect"])]
-        _, (left, right) = create_figure(12.0, 1.2 + 0.26 * len(names), columns=2, widths=[1.6, 1])
+        _, (left, right) = create_figure(9.0, 1.2 + 0.26 * len(names), columns=2, widths=[1.6, 1])
         series = (
             ("whole", "whole games", "igt", -0.15),
             ("first", f"first {self.settings.visits} visits", "cpt", 0.15),

@@ -18,7 +18,7 @@ from curiograph.human.recommenders.splits import SplitKind
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import TITLES
 from curiograph.plotting import create_figure
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress, no_progress, split_progress
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -154,7 +154,7 @@ def run(
     """
     documents = {}
     studies = [(name, split) for name in only for split in SPLITS[name]]
-    for number, (name, split) in enumerate(studies):
+    for (name, split), stage in zip(studies, split_progress(progress, [1] * len(studies)), strict=True):
         dataset = load_dataset(name, folder)
         walks, graph = dataset.walks, dataset.graph
         if name == "wikispeedia":
@@ -172,13 +172,11 @@ def run(
             walkers=settings.walkers,
             bases=BASES,
             seed=settings.seed,
-            progress=partial(_report, progress, f"{name}, {split}", number / len(studies), 1 / len(studies)),
+            progress=partial(_report, stage, f"{name}, {split}"),
         )
         documents[f"{TITLES[name]}, {split}"] = found.to_dict() | {"equal_accuracy": found.compare_paths(settings.loss)}
     return Recommenders(settings, documents)
 
 
-def _report(
-    progress: Progress, title: str, start: float, width: float, message: str, share: float | None = None
-) -> None:
-    progress(f"{title}: {message}", start + width * (share or 0))
+def _report(progress: Progress, title: str, message: str, share: float | None = None) -> None:
+    progress(f"{title}: {message}", share)

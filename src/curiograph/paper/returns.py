@@ -17,7 +17,7 @@ from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.games import UNFINISHED, load_games
 from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import COLORS, create_figure, get_color
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.statistics.bootstrap import Estimate
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class GameReturns(Experiment):
 
     def plot(self) -> Axes:
         """Plot the share of returns, return times, parameters of players, and gains of motives."""
-        _, cells = create_figure(10.0, 7.0, columns=2, rows=2)
+        _, cells = create_figure(9.0, 7.0, columns=2, rows=2)
         returning, times, people, gains = cells.flat
         visits = self.curve["visits"]
         returning.plot(visits, self.curve["returning"], color=COLORS["human"], linewidth=2)
@@ -186,9 +186,10 @@ def run(
 ) -> GameReturns:
     """Measure and model returns on Wikispeedia, and compare the model with motives."""
     dataset, graph = load_games(settings.games, settings.max_games, folder, "keep")
-    progress("measuring returns")
+    measuring, fitting, comparing = split_progress(progress, [1, 1, 4])
+    measuring("measuring returns")
     returns = measure_returns(dataset.walks, seed=settings.seed)
-    progress("fitting Levy walks to every player")
+    fitting("fitting Levy walks to every player")
     levy = fit_levy_walks(graph, dataset.walks, seed=settings.seed)
     with engine.connect():
         found = hypotheses(
@@ -199,7 +200,7 @@ def run(
             returns=True,
             seed=settings.seed,
             engine=engine,
-            progress=progress,
+            progress=comparing,
         )
     pairs = zip(levy.user_reinforcement, levy.user_exponent, strict=True)
     people = [[rho.value, mu.value] for rho, mu in pairs]

@@ -305,7 +305,7 @@ class Table1(Experiment):
 
     def plot(self) -> Axes:
         """Plot bars for all agents in one panel per reward, with the paper's results as diamonds."""
-        figure, panels = create_figure(13.0, 4.2, columns=2)
+        figure, panels = create_figure(9.0, 7.6, rows=2)
         published = {column: column for column in BASELINES} | {"gnn-paper": "gnn"}
         for panel, reward in zip(panels, REWARDS, strict=True):
             cells = [cell for cell in self.cells if cell.reward == reward]
@@ -322,7 +322,7 @@ class Table1(Experiment):
             panel.set_title(TITLES[reward])
             panel.set_ylabel(f"mean return of a {self.settings.steps}-node walk")
         handles, names = panels[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
+        figure.legend(handles, names, loc="outside lower center", ncols=-(-len(names) // 2), frameon=False)
         axes: Axes = panels[0]
         return axes
 

@@ -130,8 +130,11 @@ class Table2(Experiment):
 
     def plot(self) -> Axes:
         """Plot r with intervals and the paper's results, and each choice by PageRank and by igt+cpt."""
-        _, cells = create_figure(4.2 * (1 + len(self.predictions)), 4.0, columns=1 + len(self.predictions))
+        rows = len(self.predictions) // 2 + 1
+        _, cells = create_figure(9.0, 4.0 * rows, columns=2, rows=rows)
         bars, *panels = cells.flat
+        for spare in panels[len(self.predictions) :]:
+            spare.set_axis_off()
         width = 0.8 / (len(METHODS) + 1)
         for place, method in enumerate((*METHODS, MEMORY)):
             values = [prediction["last"].improvement(method) for prediction in self.predictions]
@@ -157,7 +160,7 @@ class Table2(Experiment):
         bars.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
         bars.set_ylabel("r over PageRank")
         bars.legend(frameon=False, fontsize=8)
-        for ax, prediction, title in zip(panels, self.predictions, titles, strict=True):
+        for ax, prediction, title in zip(panels, self.predictions, titles, strict=False):
             prediction["last"].plot_choices(ax=ax)
             ax.set_title(title.replace("\n", ", "), fontsize=10)
         axes: Axes = bars

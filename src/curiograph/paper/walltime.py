@@ -169,10 +169,10 @@ class Walltime(Experiment):
 
     def plot(self) -> Axes:
         """Plot times against visited nodes, one panel for each reward and kind of work."""
-        figure, panels = create_figure(13.0, 6.5, columns=len(TASKS), rows=len(REWARDS))
+        figure, panels = create_figure(9.0, 3.2 * len(TASKS), columns=len(REWARDS), rows=len(TASKS))
         handles: dict[str, Any] = {}
-        for row, reward in zip(panels, REWARDS, strict=True):
-            for panel, way in zip(row, TASKS, strict=True):
+        for column, reward in zip(panels.T, REWARDS, strict=True):
+            for panel, way in zip(column, TASKS, strict=True):
                 timings = self.select(reward, way)
                 series = {}
                 for method in (*TRAINED, "greedy", PEERS[reward]):
@@ -182,10 +182,13 @@ class Walltime(Experiment):
                 plot_lines([timing.size for timing in timings], series, panel)
                 panel.set(xscale="log", yscale="log", title=f"{reward}, {way}")
                 handles |= dict(zip(series, panel.get_lines(), strict=True))
-            row[0].set_ylabel("milliseconds per decision or call")
+        for panel in panels[:, 0]:
+            panel.set_ylabel("milliseconds per decision or call")
         for panel in panels[-1]:
             panel.set_xlabel("nodes visited")
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles), frameon=False)
+        figure.legend(
+            handles.values(), handles.keys(), loc="outside lower center", ncols=-(-len(handles) // 2), frameon=False
+        )
         axes: Axes = panels[0][0]
         return axes
 

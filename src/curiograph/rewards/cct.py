@@ -82,10 +82,8 @@ def compute_step_flexibility(stack: GraphBatch, nodes: Int32, offsets: Int64) ->
     (array([1, 1, 2, 3]), array([0, 1, 3, 6]))
     """
     csr = stack.skeleton
-    # read-only arrays only: a single compilation of the kernel
-    dimension, freedom = kernels.flexibility.measure_walks(
-        csr.indptr, csr.indices, freeze_array(nodes), freeze_array(offsets)
-    )
+    # always of the same types: a single compilation of the kernel
+    dimension, freedom = kernels.flexibility.measure_walks(csr.indptr, csr.indices, nodes.copy(), freeze_array(offsets))
     return dimension, freedom
 
 

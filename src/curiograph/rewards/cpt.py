@@ -65,7 +65,7 @@ def compute_step_compressibility(
     """
     bits = np.empty(len(nodes))
     longest = int(np.diff(offsets).max(initial=0))
-    walks = freeze_array(nodes), freeze_array(offsets)  # read-only arrays only: a single compilation of the kernel
+    walks = nodes.copy(), freeze_array(offsets)  # always of the same types: a single compilation of the kernel
     csr = stack.skeleton
     # the table depends on the length alone, so that results are bit-identical in every batch
     for (_, used), group in groupby(
@@ -98,7 +98,7 @@ def compute_weighted_compressibility(graph: Graph, nodes: Int32, offsets: Int64,
     """
     bits = np.empty(len(nodes))
     csr, weights = graph.skeleton, freeze_array(graph.skeleton_weights)
-    walks = freeze_array(nodes), freeze_array(offsets)
+    walks = nodes.copy(), freeze_array(offsets)
     longest = int(np.diff(offsets).max(initial=0))
     for used, group in groupby(range(1, longest + 1), key=lambda length: choose_pairs(pairs, length)):
         lengths = list(group)
@@ -142,7 +142,7 @@ def compute_final_compressibility(stack: GraphBatch, nodes: Int32, offsets: Int6
     for length in np.unique(lengths).tolist():
         walks = np.flatnonzero(lengths == length)
         places = offsets[walks][:, None] + np.arange(length)
-        equal = freeze_array(nodes[places].ravel()), freeze_array(np.arange(len(walks) + 1) * length)
+        equal = nodes[places].ravel(), freeze_array(np.arange(len(walks) + 1) * length)
         table = build_entropy_table(_bound_total_count(stack, length))
         found = np.empty(places.size)
         if choose_pairs("auto", length) == "all":

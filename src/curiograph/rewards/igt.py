@@ -92,7 +92,7 @@ class GapTracker(Tracker):
     def _update(self) -> None:
         csr = self.stack.skeleton
         while True:
-            closed, edges, gaps = kernels.homology.grow_walks(
+            closed, num_closed, edges, gaps = kernels.homology.grow_walks(
                 csr.indptr,
                 csr.indices,
                 self.nodes,
@@ -104,8 +104,8 @@ class GapTracker(Tracker):
                 self._born,
                 self._counts,
             )
-            if len(closed):
-                self.closed.append(closed)
+            if num_closed:
+                self.closed.append(closed[:num_closed])
             if edges == 0:
                 return
             # the kernel stopped before an overflow: enlarge the arrays of edges, or of bits for gaps, and continue

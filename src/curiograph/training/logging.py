@@ -100,7 +100,7 @@ def read_log(path: Path) -> list[Report]:
 
 def save_curves(reports: Sequence[Report], path: Path, title: str) -> None:
     """Plot loss and return against training steps."""
-    figure, (left, right) = create_figure(10, 3.6, columns=2)
+    figure, (left, right) = create_figure(9, 3.6, columns=2)
     steps = [report["step"] for report in reports]
     losses, returns = (
         [float("nan") if report[name] is None else report[name] for report in reports] for name in ("loss", "return")

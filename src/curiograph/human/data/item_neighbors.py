@@ -16,7 +16,7 @@ from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.graph.labels import Labels, as_labels
 from curiograph.human.trajectories import Trajectories
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress, no_progress, split_progress
 
 Similarity = Literal["cosine", "pmi", "sequence"]
 """Similarity of two items."""
@@ -75,8 +75,9 @@ def build_knn_graph(
     total_users = int(users[-1]) + 1 if len(users) else 0
     right = scipy.sparse.csr_array((np.ones(len(keys)), (users, items)), shape=(total_users, size))
     product = _Product(left=right.T.tocsr(), right=right, num_users=np.bincount(items, minlength=size))
+    counting, finding = split_progress(progress, [1 if similarity == "sequence" else 0, 1])
     if similarity == "sequence":
-        left = _count_followers(visits, size, half_life, progress)
+        left = _count_followers(visits, size, half_life, counting)
         product = product._replace(left=left, right=scipy.sparse.eye_array(size, format="csr"))
     supported = product.num_users >= fewest
     if size and not supported.any():
@@ -88,10 +89,11 @@ def build_knn_graph(
     measure = kernels.nearest_items.PMI if similarity == "pmi" else kernels.nearest_items.COSINE
     measure_rare = kernels.nearest_items.COUNT  # similarities to an item with few users favor others with few users
     find_pairs = partial(_find_pairs, product, total_users, shrinkage)
-    pairs = list(find_pairs(np.flatnonzero(supported), neighbors, supported, measure, progress))
-    # rare items link to supported ones alone; an item that no supported one is similar to links to any
     rare, few = np.flatnonzero(~supported), min(neighbors, ATTACHED)
-    pairs += find_pairs(rare, few, supported, measure_rare, progress)
+    linking, attaching = split_progress(finding, [size - len(rare), len(rare)])
+    pairs = list(find_pairs(np.flatnonzero(supported), neighbors, supported, measure, linking))
+    # rare items link to supported ones alone; an item that no supported one is similar to links to any
+    pairs += find_pairs(rare, few, supported, measure_rare, attaching)
     alone = np.setdiff1d(np.arange(size), np.concatenate([rows for rows, _ in pairs]) if pairs else [])
     pairs += find_pairs(alone, few, np.ones(size, bool), measure_rare, no_progress)
     source, target = (np.concatenate([np.empty(0, np.int64), *(pair[end] for pair in pairs)]) for end in (0, 1))

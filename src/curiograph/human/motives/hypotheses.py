@@ -26,7 +26,7 @@ from curiograph.human.returns.levy_choices import LevyChoices, LevyScores
 from curiograph.human.trajectories import Trajectories
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.rewards.registry import RewardLike
 from curiograph.statistics.bootstrap import Estimate, estimate_means, sum_by_user
 from curiograph.validation import check_integer, check_seed
@@ -147,11 +147,12 @@ def hypotheses(
     fold_of_user = np.random.default_rng(check_seed(seed)).permutation(len(users)) % min(folds, len(users))
     fold_of = fold_of_user[user_of]
     names = [motive.name for motive in compared]
-    scored = score_folds(compared, choices, fold_of, weights, used_engine, progress)
+    scoring, fitting, weighing = split_progress(progress, [3, 1 if returns else 0, 2 if weights else 0])
+    scored = score_folds(compared, choices, fold_of, weights, used_engine, scoring)
     p_g, choice_gains, choice_percentiles = cross_validate(compared, choices, fold_of, scored)
     remarks: list[str] = []
     if returns:
-        progress("fitting Levy walks")
+        fitting("fitting Levy walks")
         levy = LevyChoices(choices).score_folds(fold_of)
         gains_of_levy, percentiles_of_levy = LevyScores.combine(levy, fold_of)
         remarks = list(dict.fromkeys(remark for each in levy.values() for remark in each.fit.remarks))
@@ -202,7 +203,7 @@ def hypotheses(
             users=user_names,
             user_columns=user_columns,
             seed=seed,
-            progress=progress,
+            progress=weighing,
         )
     for remark in [*remarks, *([] if found_weights is None else found_weights.remarks)]:
         warnings.warn(remark, stacklevel=2)

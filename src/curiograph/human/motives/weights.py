@@ -72,15 +72,16 @@ def estimate_weights(
         choices.chosen,
         people,
     )
-    progress("weights of the population and of every person")
+    progress("weights of the population and of every person", 0.0)
     common = data.fit_common()
     population = fit_population(data, common, seed)
     mean = np.array([estimate.value for estimate in population.mean])
     spread = np.array([estimate.value for estimate in population.spread])
     order = np.argsort(people, kind="stable")
     held_out = np.empty((len(choices), 2 + 2 * len(kept)))  # personal, all, each alone, all without each
-    for fold in range(int(fold_of_person.max()) + 1):
-        progress("weights tested on held-out people", fold / (int(fold_of_person.max()) + 1))
+    folds = int(fold_of_person.max()) + 1
+    for fold in range(folds):
+        progress("weights tested on held-out people", (fold + 1) / (folds + 1))
         fold_data = data
         changed = {number: features[number, fold] for number in kept if (number, fold) in features}
         if changed:

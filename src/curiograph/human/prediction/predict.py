@@ -34,7 +34,7 @@ from curiograph.optional import import_optional
 from curiograph.parallel import IN_PROCESS, Engine, EngineName, Job, Result, resolve_engine, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_graph, hash_values
 from curiograph.parallel.memory import check_memory
-from curiograph.progress import Progress, no_progress
+from curiograph.progress import Progress, no_progress, split_progress
 from curiograph.training.trainer import train
 from curiograph.validation import check_integer, check_seed, resolve_workers
 
@@ -205,8 +205,9 @@ def prepare_run(
     def report(message: str, share: float | None = None) -> None:
         progress(f"{study.name}: {message}", share)
 
-    used_agents = given or _train_agents(study.graph, effort.train_steps, seed, engine, report)
-    return PredictionRun(study=study, effort=effort, agents=used_agents, seed=seed, engine=engine, progress=report)
+    training, predicting = split_progress(report, [0 if given else 1, 2])
+    used_agents = given or _train_agents(study.graph, effort.train_steps, seed, engine, training)
+    return PredictionRun(study=study, effort=effort, agents=used_agents, seed=seed, engine=engine, progress=predicting)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +229,10 @@ class PredictionRun:
 
     def complete(self) -> Prediction:
         """Fit and test all methods."""
-        outcomes: dict[str, Outcome] = {among: self._fit_splits(among) for among in self.scored}
+        fitting = split_progress(self._stages[1], [1] * len(self.scored))
+        outcomes: dict[str, Outcome] = {
+            among: self._fit_splits(among, progress) for among, progress in zip(self.scored, fitting, strict=True)
+        }
         facts = {
             "study": self.study.summarize(),
             "recipe": asdict(self.study.recipe),
@@ -244,18 +248,25 @@ class PredictionRun:
         skipped = self.study.skipped
         return Prediction(name=self.study.name, facts=facts, outcomes=outcomes, agents=agents, skipped=skipped)
 
+    @property
+    def _stages(self) -> list[Progress]:
+        """Progress callbacks of scoring and of fitting."""
+        return split_progress(self.progress, [1, 1])
+
     @cached_property
     def scored(self) -> dict[CandidateScope, Components]:
         """Scores of the candidates by all components, for each candidate set."""
         graph, choices = self.study.graph, self.study.choices
         walked: dict[CandidateScope, dict[str, Float32]] = {among: {} for among in choices}
-        for name, walkers in self._walkers.items():  # one at a time: the visits may take hundreds of megabytes
+        *walking, ranking = split_progress(self._stages[0], [1] * (len(self._walkers) + 1))
+        # one at a time: the visits may take hundreds of megabytes
+        for (name, walkers), progress in zip(self._walkers.items(), walking, strict=True):
             job_name = f"walkers-{name.replace(' ', '-')}"
-            visits = simulate_walkers(graph, walkers, self.study.starts, job_name, self.engine, self.progress)
+            visits = simulate_walkers(graph, walkers, self.study.starts, job_name, self.engine, progress)
             for among, each in choices.items():
                 walked[among][name] = score_visits(visits, each.windows.histories, each.candidates)
-        pagerank = score_pagerank(choices, self.engine, self.progress)
-        self.progress("count-based baselines")
+        pagerank = score_pagerank(choices, self.engine, ranking)
+        ranking("count-based baselines", 1.0)
         rankers = [baseline.from_walks(graph, self.study.graph_walks) for baseline in BASELINES]
         return {
             among: Components(
@@ -282,7 +293,7 @@ class PredictionRun:
         }
         return {**greedy, **trained, MEMORY: random}
 
-    def _fit_splits(self, among: CandidateScope) -> Outcome:
+    def _fit_splits(self, among: CandidateScope, progress: Progress) -> Outcome:
         """Fit all methods to the training users of every split, and collect the ranks of test users, as a job."""
         components, graph_walks = self.scored[among], self.study.graph_walks
         windows = components.choices.windows
@@ -305,7 +316,7 @@ class PredictionRun:
             unit="splits",
             fix=_FIX,
         )
-        results = run_job(job, self.engine, self.progress)
+        results = run_job(job, self.engine, progress)
         fits = {method: [result["fits"][method] for result in results] for method in results[0]["fits"]}
         ranks = {}
         for method in fits:
