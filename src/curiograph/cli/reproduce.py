@@ -256,6 +256,31 @@ def table2(
     _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
 
 
+@app.command("multiverse")
+def multiverse(
+    source: Source = None,
+    only: Only = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Two seeds, few choices and short training.")] = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Table 2 under all combinations of what the paper leaves open: which results hold, and why they differ."""
+    from curiograph.paper import multiverse as experiment
+    from curiograph.parallel import resolve_engine
+
+    datasets = _select_datasets(only, quick, seed=0).datasets
+    settings = experiment.QUICK if quick else experiment.Settings()
+    _check_output(out, run)
+    backend = resolve_engine(engine, workers, address, run)
+    settings = replace(settings, datasets=datasets)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+
+
 @app.command("diffusion")
 def diffusion(
     source: Source = None,
