@@ -67,9 +67,9 @@ _WALKERS = (MEMORY, *(f"{kind} {reward}" for kind in KINDS for reward in REWARDS
 class Effort:
     """How much to compute for each graph."""
 
-    training: int = 750
+    training: int = 500
     """Maximum number of choices of training users in a fit."""
-    test: int = 1500
+    test: int = 1000
     """Maximum number of choices of test users."""
     candidates: int = 64
     """Maximum number of other candidates, drawn at random, among which a choice is ranked: the percentile rank among
