@@ -12,7 +12,9 @@ import numpy as np
 from curiograph.agents.registry import as_agent
 from curiograph.arrays import Float64
 from curiograph.files import PathLike
+from curiograph.human.data.cooccurrence import Keep
 from curiograph.human.data.dataset import Dataset
+from curiograph.human.data.item_neighbors import Similarity
 from curiograph.human.data.load import load_dataset
 from curiograph.human.prediction.components import PAGERANK, REWARDS
 from curiograph.human.prediction.fitting import KINDS
@@ -86,6 +88,8 @@ class Settings:
     """Number of seeds of users, graphs, choices, walkers and agents."""
     effort: Effort = field(default_factory=Effort)
     """How much to compute for each graph."""
+    seed: int = 0
+    """First of the seeds."""
 
 
 QUICK = Settings(
@@ -158,18 +162,18 @@ class Multiverse(Experiment):
     @property
     def control_table(self) -> Table:
         """Share of universes in which igt+cpt is above each control."""
-        rows = [
-            [
-                TITLES[each.name],
-                "all" if test == "all" else f"{test} choices",
-                f"{each.get_improvement('igt+cpt')[..., TESTS.index(test)].size:,}",
-                *(_format_share(each.count_above(control, test)) for control in CONTROLS),
-            ]
-            for each in self.universes
-            for test in reversed(TESTS)
-        ]
+        rows = []
+        for each in self.universes:
+            for test in reversed(TESTS):
+                cells = []
+                for control in CONTROLS:
+                    above, equal, difference = each.compare(control, test)
+                    cells.append(f"{_format_share(above)} (equal {_format_share(equal)}), {difference:+.1%}")
+                number = f"{each.chances[..., 0].size:,}"
+                rows.append([TITLES[each.name], "all" if test == "all" else f"{test} choices", number, *cells])
         columns = ["dataset", "test set", "universes", *(f"above {_TITLES.get(name, name)}" for name in CONTROLS)]
-        return Table("share of universes in which igt+cpt ranks choices higher than a control", columns, rows)
+        title = "share of universes in which igt+cpt ranks choices higher than a control, and mean difference of r"
+        return Table(title, columns, rows)
 
     @property
     def base_table(self) -> Table:
@@ -207,15 +211,13 @@ class Multiverse(Experiment):
         best = np.unravel_index(np.argmax(by_protocol), by_protocol.shape)
         ordered = sorted(each.shares.items(), key=lambda share: -share[1].main)
         (first, most), (second, next_most) = ordered[:2]
-        above = {control: _format_share(each.count_above(control)) for control in CONTROLS}
+        above = {control: _format_share(each.compare(control).above) for control in CONTROLS}
+        equal = _format_share(each.compare(PAGERANK).equal)
         excess, beyond = each.excess, each.excess_beyond_seeds
         published = paper["igt+cpt"][0] - paper["igt"][0] - paper["cpt"][0]
         place = np.unravel_index(np.argmax(beyond), beyond.shape)
         where = f", at most {beyond[place]:+.1%} ({each.describe(place, ('seed', 'test set'))})" if beyond.any() else ""
-        spreads = each.select(each.get_improvement("igt+cpt"), **{"test set": "all"})
-        axis = list(each.factors).index("seed")
-        spread = float(np.sqrt(spreads.var(axis=axis, ddof=min(1, len(each.factors["seed"]) - 1)).mean()))
-        sampling = float(np.sqrt(np.mean(each.chances[..., CHANCES.index("deviation")] ** 2)))
+        deviation = float(np.sqrt(np.mean(each.chances[..., CHANCES.index("deviation")] ** 2)))
         base = ", ".join(f"{_format_spread(each.get_base('igt+cpt', kind))} ({kind})" for kind in KINDS)
         return {
             "draws": f"{title}: of the draws of {SMALL_TEST} test choices, {_format_share(chances[0])} give igt+cpt "
@@ -225,16 +227,17 @@ class Multiverse(Experiment):
             "variance": f"{title}: the choice that matters most is {first}, with {_format_share(most.main)} of the "
             f"variance of r ({_format_share(most.total)} with interactions), then {second} with "
             f"{_format_share(next_most.main)} ({_format_share(next_most.total)}).",
-            "controls": f"{title}: with all test choices, igt+cpt is above PageRank in "
-            f"{above[PAGERANK]} of universes, above memory in {above[MEMORY]}, above two PageRanks in "
+            "controls": f"{title}: with all test choices, igt+cpt is above PageRank in {above[PAGERANK]} of "
+            f"universes (equal in {equal}), above memory in {above[MEMORY]}, above two PageRanks in "
             f"{above[TWO_PAGERANKS]}, and above Markov in {above['markov']}.",
             "super-additivity": f"{title}: igt+cpt gains more than igt and cpt together (in the paper "
             f"{published:+.1%}) in {_format_share(np.mean(excess > 0))} of universes, by {excess.mean():+.1%} on "
             f"average, and in {_format_share(chances[3])} of draws of {SMALL_TEST}; beyond the spread over seeds in "
             f"{np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %{where}.",
-            "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 and deviates by "
-            f"{spread:.1%} in a typical protocol; {SMALL_TEST} test choices add {sampling:.1%}; the paper reports "
-            f"± {paper['igt+cpt'][1]:.1%}.",
+            "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 (paper: "
+            f"± {paper['igt+cpt'][1]:.1%}); in a typical protocol it deviates by {each.spread:.1%} over seeds, of which "
+            f"the sample of test choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws of "
+            f"{SMALL_TEST} test choices.",
         }
 
     @property
@@ -268,8 +271,6 @@ class Multiverse(Experiment):
             "",
             *(f"- {_describe_sizes(each)}" for each in self.universes),
             "",
-            "![Answers for each dataset](multiverse.png)",
-            "",
         ]
         tables = {
             "draws": self.draw_table,
@@ -298,19 +299,16 @@ class Multiverse(Experiment):
         return "\n".join(lines) + "\n"
 
     def plot(self) -> Axes:
-        """Plot the five answers, one row of panels per dataset."""
+        """Plot the five answers, one column of panels per dataset."""
         count = len(self.universes)
-        _, cells = create_figure(22, 3.8 * count, columns=5, rows=count)
-        for panels, each in zip(np.atleast_2d(cells), self.universes, strict=True):
-            _plot_draws(panels[0], each)
-            _plot_shares(panels[1], each)
-            _plot_controls(panels[2], each)
-            _plot_excess(panels[3], each)
-            _plot_seeds(panels[4], each)
-            panels[0].set_title(TITLES[each.name], loc="left", fontweight="bold")
-            for ax in panels:
+        _, cells = create_figure(5 * count, 17, columns=count, rows=len(_PLOTS))
+        cells = cells.reshape(len(_PLOTS), count)
+        for panels, each in zip(cells.T, self.universes, strict=True):
+            for ax, plot in zip(panels, _PLOTS, strict=True):
+                plot(ax, each)
                 ax.spines[["top", "right"]].set_visible(False)
-        axes: Axes = np.atleast_2d(cells)[0, 0]
+            panels[0].set_title(TITLES[each.name])
+        axes: Axes = cells[0, 0]
         return axes
 
 
@@ -323,7 +321,8 @@ def _plot_draws(ax: Axes, each: Universes) -> None:
             ax.plot(np.linspace(0, 1, len(values)), values, style, color=get_color(method), label=label)
     value, error = TABLE2[each.name]["igt+cpt"]
     ax.axhspan(value - error, value + error, color=COLORS["paper"], alpha=0.15, linewidth=0)
-    ax.axhline(value, color=COLORS["paper"], label="igt+cpt of the paper")
+    reached = _format_share(each.chances[..., 0].mean())
+    ax.axhline(value, color=COLORS["paper"], label=f"igt+cpt of the paper: {reached} of draws of {SMALL_TEST} above")
     ax.axhline(0, color=COLORS["muted"], linewidth=0.8)
     ax.yaxis.set_major_formatter(_format_tick)
     ax.set(xlabel="universes, sorted", ylabel="r over PageRank")
@@ -345,7 +344,7 @@ def _plot_controls(ax: Axes, each: Universes) -> None:
     """Plot the share of universes in which igt+cpt is above each control."""
     places = np.arange(len(CONTROLS))
     for test, shift, color in (("all", -0.2, "mixture"), (TESTS[0], 0.2, "random")):
-        values = [each.count_above(control, test) for control in CONTROLS]
+        values = [each.compare(control, test).above for control in CONTROLS]
         label = "all test choices" if test == "all" else f"{test} test choices"
         ax.bar(places + shift, values, 0.4, color=COLORS[color], label=label)
     ax.axhline(0.5, color=COLORS["text"], linewidth=0.8, linestyle=":")
@@ -385,6 +384,9 @@ def _plot_seeds(ax: Axes, each: Universes) -> None:
     ax.legend(frameon=False, fontsize=7)
 
 
+_PLOTS = (_plot_draws, _plot_shares, _plot_controls, _plot_excess, _plot_seeds)
+
+
 def _format_tick(value: float, _: Any) -> str:
     return f"{value:+.0%}"
 
@@ -406,24 +408,26 @@ def _list_events(paper: Mapping[str, tuple[float, float]]) -> list[tuple[str, st
 
 
 def _describe_sizes(each: Universes) -> str:
-    low_high = {name: "{:,} to {:,}".format(*bounds) for name, bounds in each.sizes.items()}
+    bounds = {**each.sizes, "test": [int(each.tested.min()), int(each.tested.max())]}
+    texts = {name: "{:,} to {:,}".format(*low_high) for name, low_high in bounds.items()}
     return (
-        f"{TITLES[each.name]}: {each.ranks[..., 0].size:,} universes; graphs of {low_high['nodes']} nodes and "
-        f"{low_high['links']} links; {low_high['training']} training choices and {low_high['test']} test choices."
+        f"{TITLES[each.name]}: {each.ranks[..., 0].size:,} universes; graphs of {texts['nodes']} nodes and "
+        f"{texts['links']} links; {texts['training']} training choices and {texts['test']} test choices."
     )
 
 
 # ---- computation ----------------------------------------------------------------------------------------------------
 
 
-def list_worlds(dataset: Dataset, seeds: int) -> tuple[dict[str, list[str]], list[World]]:
+def list_worlds(dataset: Dataset, seeds: Sequence[int]) -> tuple[dict[str, list[str]], list[World]]:
     """Return the factors of the graph and the seed, and all their combinations."""
     recipe = get_recipe(dataset.name, "highest")
-    numbers = [str(seed) for seed in range(seeds)]
+    numbers = [str(seed) for seed in seeds]
     if dataset.graph is not None:
         factors = {"links": ["directed", "undirected"], "seed": numbers}
-        return factors, [World(recipe, directed, seed) for directed, seed in product((True, False), range(seeds))]
-    pairs, similarities = ("highest", "nearest"), ("cosine", "pmi")
+        return factors, [World(recipe, directed, seed) for directed, seed in product((True, False), seeds)]
+    pairs: tuple[Keep, ...] = ("highest", "nearest")
+    similarities: tuple[Similarity, ...] = ("cosine", "pmi")
     factors = {
         "pairs": list(pairs),
         "similarity": list(similarities),
@@ -432,7 +436,7 @@ def list_worlds(dataset: Dataset, seeds: int) -> tuple[dict[str, list[str]], lis
     }
     worlds = [
         World(replace(recipe, keep=keep, similarity=similarity, mean_degree=degree), True, seed)
-        for keep, similarity, degree, seed in product(pairs, similarities, DEGREES, range(seeds))
+        for keep, similarity, degree, seed in product(pairs, similarities, DEGREES, seeds)
     ]
     return factors, worlds
 
@@ -454,7 +458,7 @@ def run_dataset(
 ) -> Universes:
     """Compute all universes of a dataset as a job, one task per graph and seed."""
     walks, effort = dataset.walks, settings.effort
-    factors, worlds = list_worlds(dataset, settings.seeds)
+    factors, worlds = list_worlds(dataset, range(settings.seed, settings.seed + settings.seeds))
     job = Job(
         name=f"universes-{dataset.name}",
         function=compute_universes,
@@ -479,15 +483,14 @@ def run_dataset(
         "walkers": list(KINDS), "test set": list(TESTS),
     }  # fmt: skip
     shape = [len(levels) for levels in factors.values()]
-    sizes = {name: np.array([result[name] for result in results]) for name in ("nodes", "links")}
-    sizes |= {
-        name: np.array([result["sizes"][:, place] for result in results])
-        for place, name in enumerate(("training", "test"))
-    }
+    sizes = np.stack([result["sizes"] for result in results])
+    bounds = {name: [result[name] for result in results] for name in ("nodes", "links")}
+    bounds["training"] = sizes[..., 0].ravel().tolist()
     return Universes(
         name=dataset.name,
         factors=factors,
         ranks=np.rint(np.stack([result["ranks"] for result in results]) / UNIT).reshape(*shape, -1) * UNIT,
         chances=np.rint(np.stack([result["chances"] for result in results]) / UNIT).reshape(*shape[:-1], -1) * UNIT,
-        sizes={name: [int(values.min()), int(values.max())] for name, values in sizes.items()},
+        tested=sizes[..., 1].reshape(shape[:-3]).astype(np.float64),
+        sizes={name: [min(values), max(values)] for name, values in bounds.items()},
     )

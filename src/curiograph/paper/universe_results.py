@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import stdtrit
@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 from curiograph.arrays import Float64
 from curiograph.human.prediction.components import PAGERANK
 from curiograph.human.prediction.protocol import get_recipe
-from curiograph.paper.universes import CHANCES, METHODS
+from curiograph.paper.universes import CHANCES, METHODS, SMALL_TEST
 from curiograph.statistics.factorial import Share, decompose_variance
 
 THEORIES = ("igt", "cpt", "igt+cpt")
@@ -24,6 +24,17 @@ BASE = {
 """Levels of the protocol of our Table 2; its burn-in is that of the recipe of a dataset."""
 UNIT = 1e-4
 """Unit of stored numbers."""
+
+
+class Comparison(NamedTuple):
+    """igt+cpt compared with a control over universes."""
+
+    above: float
+    """Share of universes in which igt+cpt ranks choices higher."""
+    equal: float
+    """Share of universes in which both rank choices equally high: the fit takes the same component of both."""
+    difference: float
+    """Mean difference of their r."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +49,10 @@ class Universes:
     """Mean percentile rank of test choices, factors x `METHODS`."""
     chances: Float64
     """What is kept of draws of test choices, factors without the test set x `CHANCES`."""
+    tested: Float64
+    """Number of test choices, factors of the graph, the seed, the burn-in, the candidates and the runs."""
     sizes: Mapping[str, Sequence[int]]
-    """Smallest and largest number of nodes, links, training choices and test choices."""
+    """Smallest and largest number of nodes, links and training choices."""
 
     def get_improvement(self, method: str) -> Float64:
         """Return r, the improvement over PageRank, of all universes."""
@@ -58,10 +71,15 @@ class Universes:
         """Shares of the variance of r of igt+cpt that each factor explains."""
         return decompose_variance(self.get_improvement("igt+cpt"), self.factors)
 
-    def count_above(self, control: str, test: str = "all") -> float:
-        """Return the share of universes in which igt+cpt ranks choices higher than a control."""
+    def compare(self, control: str, test: str = "all") -> Comparison:
+        """Compare igt+cpt with a control in all universes with a test set."""
         ranks = self.select(self.ranks, **{"test set": test})
-        return float(np.mean(ranks[..., METHODS.index("igt+cpt")] > ranks[..., METHODS.index(control)]))
+        base, ours, theirs = (ranks[..., METHODS.index(method)] for method in (PAGERANK, "igt+cpt", control))
+        return Comparison(
+            above=float(np.mean(ours > theirs)),
+            equal=float(np.mean(ours == theirs)),
+            difference=float(np.mean((ours - theirs) / base)),
+        )
 
     @property
     def excess(self) -> Float64:
@@ -82,6 +100,19 @@ class Universes:
         return np.where(mean > stdtrit(count - 1, 0.975) * error, mean, 0.0)
 
     @property
+    def spread(self) -> float:
+        """Standard deviation of r of igt+cpt over seeds in a typical protocol, with all test choices."""
+        r = self.select(self.get_improvement("igt+cpt"), **{"test set": "all"})
+        freedom = min(1, len(self.factors["seed"]) - 1)
+        return float(np.sqrt(r.var(axis=list(self.factors).index("seed"), ddof=freedom).mean()))
+
+    @property
+    def sampling_error(self) -> float:
+        """Part of `spread` that is due to the sample of test choices, from the deviation over draws."""
+        deviations = self.chances[..., CHANCES.index("deviation")]
+        return float(np.sqrt(np.mean(deviations**2 * SMALL_TEST / self.tested[..., None, None])))
+
+    @property
     def base(self) -> dict[str, str]:
         """Levels of the protocol of our Table 2, except seed and walkers."""
         levels = BASE | {"burn-in": str(get_recipe(self.name, "highest").burn_in)}
@@ -91,7 +122,7 @@ class Universes:
         """Return r of a method with greedy or trained walkers by seed, in the protocol of our Table 2."""
         return self.select(self.get_improvement(method), **self.base, walkers=kind)
 
-    def describe(self, place: Sequence[int], without: Sequence[str] = ()) -> str:
+    def describe(self, place: Sequence[Any], without: Sequence[str] = ()) -> str:
         """Return the levels at a place of all factors but some."""
         names = [name for name in self.factors if name not in without]
         return ", ".join(f"{name} {self.factors[name][level]}" for name, level in zip(names, place, strict=True))
@@ -106,6 +137,7 @@ class Universes:
             "factors": {name: list(levels) for name, levels in self.factors.items()},
             "ranks": {method: encode(self.ranks[..., place]) for place, method in enumerate(METHODS)},
             "chances": {name: encode(self.chances[..., place]) for place, name in enumerate(CHANCES)},
+            "tested": " ".join(map(str, self.tested.astype(int).ravel().tolist())),
             "sizes": dict(self.sizes),
         }
 
@@ -122,5 +154,6 @@ class Universes:
             factors=document["factors"],
             ranks=decode(document["ranks"], shape),
             chances=decode(document["chances"], shape[:-1]),
+            tested=np.array(document["tested"].split(), np.float64).reshape(shape[:-3]),
             sizes=document["sizes"],
         )

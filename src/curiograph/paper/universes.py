@@ -332,7 +332,7 @@ def rank_tests(
     rows, offsets = combine_steps(scores, steps), test.candidates.offsets
     counted = markov.scores(graph, test.windows.list_histories(), test.candidates)[None].astype(np.float32)
     alone = Fit(np.zeros(3, np.int64), list_weights(1)[0])
-    known = {"markov": kernels.mixtures.rank_choices(offsets, counted, *alone)}
+    known: dict[str, Float64] = {"markov": kernels.mixtures.rank_choices(offsets, counted, *alone)}
 
     def rank(method: str, sign: str, kind: str) -> Float64:
         if method in known:
