@@ -235,9 +235,9 @@ class Multiverse(Experiment):
             f"average, and in {_format_share(chances[3])} of draws of {SMALL_TEST}; beyond the spread over seeds in "
             f"{np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %{where}.",
             "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 (paper: "
-            f"± {paper['igt+cpt'][1]:.1%}); in a typical protocol it deviates by {each.spread:.1%} over seeds, of which "
-            f"the sample of test choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws of "
-            f"{SMALL_TEST} test choices.",
+            f"± {paper['igt+cpt'][1]:.1%}); in a typical protocol it deviates by {each.spread:.1%} over seeds, of "
+            f"which the sample of test choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws "
+            f"of {SMALL_TEST} test choices.",
         }
 
     @property

@@ -15,9 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from curiograph import kernels
+from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.centrality.curious_pagerank import make_start_states
+from curiograph.centrality.swarm import WalkerPolicy
 from curiograph.exploration.mdp import Candidates
+from curiograph.graph.batch import GraphBatch
+from curiograph.graph.csr import concatenate_ranges
 from curiograph.graph.graph import Graph
 from curiograph.human.choices.baselines import Markov
 from curiograph.human.choices.metrics import find_chosen
@@ -27,10 +31,10 @@ from curiograph.human.prediction.components import PAGERANK, REWARDS, solve_from
 from curiograph.human.prediction.fitting import KINDS
 from curiograph.human.prediction.protocol import Recipe, Study, make_study
 from curiograph.human.prediction.results import MEMORY
-from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 from curiograph.parallel import Result
 from curiograph.recommendation.ranker import CandidateSet, find_candidates
 from curiograph.rewards.cpt import build_entropy_table
+from curiograph.rewards.registry import as_reward
 
 BURN_INS = (3, 6, 10)
 """Numbers of visits before a choice."""
@@ -59,6 +63,7 @@ LEVELS = (0, 1, 2, 4)
 FAMILIES = ("ba", "er", "rg", "ws")
 """Graphs on which the shipped agents of the trained walkers were trained, by seed, in turn."""
 
+_BATCH_STARTS = 256  # starts from which walkers are simulated at a time; fixed, since rounding may depend on it
 _GROUPS = 2  # independent swarms of greedy walkers; the kernel needs two
 _WALKERS = (MEMORY, *(f"{kind} {reward}" for kind in KINDS for reward in REWARDS))
 
@@ -211,16 +216,49 @@ def _compute_tables(graph: Graph, starts: Int32, effort: Effort, seed: int) -> I
             yield after - before, equal
             before = after
     for reward_name in REWARDS:
-        walkers = Walkers(
-            agent=f"{reward_name}-{FAMILIES[seed % len(FAMILIES)]}",
-            reward=reward_name,
-            p_g=effort.p_g,
-            steps=effort.steps,
-            count=effort.trained_walkers,
-            seed=seed,
-        )
-        for visits in simulate_walkers(graph, walkers, starts.astype(np.int64)):
-            yield visits[starts].toarray(), equal
+        agent = f"{reward_name}-{FAMILIES[seed % len(FAMILIES)]}"
+        for visits in simulate_agents(graph, starts, agent, effort, seed):
+            yield visits, equal
+
+
+def simulate_agents(graph: Graph, starts: Int32, agent: AgentLike, effort: Effort, seed: int) -> list[Float32]:
+    """Return the visits of walkers that follow an agent, by step: starts x nodes.
+
+    The same as `human.prediction.walkers.simulate_walkers`, with many starts at a time, which is several times faster.
+    """
+    policy = WalkerPolicy(
+        stack=GraphBatch.of([graph]),
+        agent=as_agent(agent),
+        reward=as_reward("igt"),
+        p_g=effort.p_g,
+        fallback="frontier",
+        workers=1,
+    )
+    tables = [np.zeros((len(starts), graph.num_nodes), np.float32) for _ in range(effort.steps)]
+    for first in range(0, len(starts), _BATCH_STARTS):
+        states = make_start_states(starts[first : first + _BATCH_STARTS], seed)
+        streams = np.concatenate([kernels.random.make_streams(stream, 0, 1) for stream in states.streams])
+        count = len(streams)
+        bounds, places, weights = np.arange(count + 1), np.arange(count), np.ones(count)
+        for step, table in enumerate(tables, start=1):
+            transitions = policy.compute_transitions(states)
+            offsets, counts = transitions.candidates.offsets, transitions.candidates.counts[places]
+            entries = concatenate_ranges(offsets[:-1][places], counts)
+            rows = np.repeat(np.repeat(np.arange(first, first + count), np.diff(bounds)), counts)
+            moved = np.repeat(weights, counts) * transitions.probabilities[entries]
+            np.add.at(table, (rows, transitions.candidates.nodes[entries]), moved)
+            if step < len(tables):
+                luck = kernels.random.draw_uniforms(
+                    streams, np.full(count, step, np.uint64), np.zeros(count, np.uint64)
+                )
+                bounds, chosen, weights = kernels.resampling.branch_walkers(
+                    bounds, places, weights, offsets, transitions.probabilities, effort.trained_walkers, luck
+                )
+                reached, places = np.unique(chosen, return_inverse=True)
+                if len(reached) == 0:  # all walkers are at dead ends
+                    break
+                states = states.extend(transitions.candidates.walks[reached], transitions.candidates.nodes[reached])
+    return tables
 
 
 def simulate_greedy_walkers(
