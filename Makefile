@@ -5,7 +5,7 @@ BIN := .venv/bin
 ROOT := $(shell [ "$$(id -u)" = 0 ] || echo sudo -n)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people train-all ablation paper-gap fuzz clean
+.PHONY: run test test-all browser wrk lint format bench docs results screenshots load scale people replication train-all ablation paper-gap fuzz clean
 
 run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
@@ -87,6 +87,7 @@ scale: .venv/test-all.done
 people: .venv/test.done
 	$(BIN)/python scripts/graph_coverage.py docs/results/graph_coverage.json
 	$(BIN)/curiograph reproduce table2 --item-graph highest --item-graph knn --run runs/table2 --out docs/results
+	$(BIN)/curiograph reproduce multiverse --run runs/multiverse --out docs/results
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce motives --out docs/results
@@ -94,6 +95,12 @@ people: .venv/test.done
 	$(BIN)/curiograph reproduce meaning --run runs/meaning --out docs/results
 	$(BIN)/curiograph reproduce profile --out docs/results
 	$(BIN)/curiograph reproduce recommenders --out docs/results
+	PYTHONPATH=. $(BIN)/python docs/show_results.py
+
+# Generate the results of docs/replication.md alone; rerun to resume.
+replication: .venv/test.done
+	$(BIN)/curiograph reproduce multiverse --run runs/multiverse --out docs/results
+	$(BIN)/curiograph reproduce conditions --run runs/conditions --out docs/results
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
 # Fuzz each reader with coverage for FUZZ_SECONDS; failing inputs are stored in .cache/fuzz. Without atheris, nothing

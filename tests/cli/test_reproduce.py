@@ -10,6 +10,7 @@ import pytest
 
 from curiograph.agents import pretrained
 from curiograph.human.prediction.predict import Effort
+from curiograph.paper import multiverse, universes
 from support import people
 from support.program import Run
 from support.small_agents import save_random_agents
@@ -149,3 +150,16 @@ def test_examples_and_table2_share_a_run_folder(run, movielens, tmp_path, monkey
     assert ran.code == 0, ran.err
     assert json.loads(ran.out)["settings"]["effort"]["trials"] == 3
     assert {"table2.md", "table2.json", "table2.png", "examples.md"} <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_multiverse(run, movielens, tmp_path, monkeypatch):
+    effort = universes.Effort(training=20, test=20, candidates=4, walkers=4, trained_walkers=1, steps=1, draws=5)
+    monkeypatch.setattr("curiograph.paper.multiverse.QUICK", multiverse.Settings(seeds=1, effort=effort))
+    common = ("--only", "movielens", "--from", movielens, "--quick", "--workers", "1", "--out", tmp_path)
+    ran = run("reproduce", "multiverse", *common, "--run", tmp_path / "runs", "--seed", "3")
+    assert ran.code == 0, ran.err
+    assert "share of the variance" in ran.out
+    assert "the choice that matters most is" in ran.err
+    again = run("reproduce", "multiverse", *common, "--run", tmp_path / "runs", "--seed", "3", "--json")
+    assert json.loads(again.out)["universes"]["movielens"]["factors"]["seed"] == ["3"]
+    assert {"multiverse.md", "multiverse.json", "multiverse.png"} <= {path.name for path in tmp_path.iterdir()}

@@ -256,6 +256,31 @@ def table2(
     _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
 
 
+@app.command("multiverse")
+def multiverse(
+    source: Source = None,
+    only: Only = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Two seeds and few choices.")] = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Table 2 under all combinations of what the paper leaves open: which results hold, and why they differ."""
+    from curiograph.paper import multiverse as experiment
+    from curiograph.parallel import resolve_engine
+
+    settings = experiment.QUICK if quick else experiment.Settings()
+    settings = replace(settings, datasets=_select_datasets(only, quick, seed).datasets, seed=seed)
+    _check_output(out, run)
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+
+
 @app.command("diffusion")
 def diffusion(
     source: Source = None,
@@ -406,7 +431,9 @@ def reproduce_all(
     parallel: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "run": run}
     commands: list[Callable[..., None]] = [partial(each, **parallel) for each in (table1, lengths, sizes)]
     commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
-    commands += [partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples)]
+    commands += [
+        partial(each, source=source, quick=quick, **parallel) for each in (table2, multiverse, diffusion, examples)
+    ]
     commands += [partial(each, source=source, **parallel) for each in (motives, returns, profile)]
     commands.append(partial(recommenders, source=source, users=50 if quick else 1_000, walkers=4 if quick else 256))
     commands.append(partial(meaning, source=source, games=3000 if quick else None, **parallel))
@@ -415,8 +442,8 @@ def reproduce_all(
             command(seed=seed, out=out, quiet=quiet)
     if json:
         names = (
-            "table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "diffusion", "examples", "motives",
-            "returns", "profile", "recommenders", "meaning",
+            "table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "multiverse", "diffusion", "examples",
+            "motives", "returns", "profile", "recommenders", "meaning",
         )  # fmt: skip
         show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 

@@ -80,6 +80,7 @@ def redraw_figures(folder: Path) -> Iterator[str]:
     from curiograph.paper.lengths import Lengths
     from curiograph.paper.meaning import Meaning
     from curiograph.paper.motives import MotiveWeighting
+    from curiograph.paper.multiverse import Multiverse
     from curiograph.paper.pareto import Pareto
     from curiograph.paper.profile import ProfileComparison
     from curiograph.paper.real_networks import RealNetworks
@@ -91,7 +92,7 @@ def redraw_figures(folder: Path) -> Iterator[str]:
 
     experiments: tuple[type[Experiment], ...] = (
         Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples, MotiveWeighting, GameReturns, Meaning,
-        ProfileComparison, Recommenders,
+        ProfileComparison, Recommenders, Multiverse,
     )  # fmt: skip
     for experiment in experiments:
         stored = folder / f"{experiment.name}.json"

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Float32, Float64
+from curiograph.arrays import Float32, Float64, Int32
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
+from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
@@ -149,13 +150,7 @@ def _score_pagerank_task(choices: Mapping[CandidateScope, ChoiceSet], task: tupl
     among, alpha = task
     graph, candidates, histories = choices[among].graph, choices[among].candidates, choices[among].windows.histories
     starts, inverse = np.unique(histories, return_inverse=True)
-    table = np.empty((len(starts), graph.num_nodes), np.float32)
-    for first in range(0, len(starts), _PAGERANK_BATCH):
-        teleports = [
-            make_uniform_teleport(np.asarray([node], np.int32)) for node in starts[first : first + _PAGERANK_BATCH]
-        ]
-        table[first : first + len(teleports)] = compute_pagerank_rows(graph, alpha, teleports)
-    flows = compute_flow_scales(graph, alpha, table)
+    table, flows = solve_from_nodes(graph, alpha, starts)
     columns = np.asarray(inverse).reshape(histories.shape).T
     total = flows[columns].sum(axis=0)[candidates.walks]
     scores = np.zeros(len(candidates.nodes), np.float32)
@@ -163,3 +158,14 @@ def _score_pagerank_task(choices: Mapping[CandidateScope, ChoiceSet], task: tupl
         rows = column[candidates.walks]
         scores += table[rows, candidates.nodes] * (flows[rows] / total)
     return {"scores": scores}
+
+
+def solve_from_nodes(graph: Graph, alpha: float, starts: Int32) -> tuple[Float32, Float64]:
+    """Return the PageRank from each of some nodes (starts x nodes), and the weight of each in that of a history."""
+    table = np.empty((len(starts), graph.num_nodes), np.float32)
+    for first in range(0, len(starts), _PAGERANK_BATCH):
+        teleports = [
+            make_uniform_teleport(np.asarray([node], np.int32)) for node in starts[first : first + _PAGERANK_BATCH]
+        ]
+        table[first : first + len(teleports)] = compute_pagerank_rows(graph, alpha, teleports)
+    return table, compute_flow_scales(graph, alpha, table)
