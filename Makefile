@@ -88,6 +88,7 @@ people: .venv/test.done
 	$(BIN)/curiograph reproduce table2 --item-graph highest --item-graph knn --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
+	$(BIN)/curiograph reproduce conditions --run runs/conditions --out docs/results
 	$(BIN)/curiograph reproduce motives --out docs/results
 	$(BIN)/curiograph reproduce returns --out docs/results
 	$(BIN)/curiograph reproduce meaning --run runs/meaning --out docs/results

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from curiograph.arrays import Float32, Float64
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
-from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
+from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
@@ -25,6 +25,7 @@ PAGERANK = "pagerank"
 """Name of the PageRank component, and of the method that uses it alone."""
 ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 """Values of alpha among which one is fitted."""
+Name = TypeVar("Name", bound=str)
 _PAGERANK_BATCH = 256  # nodes from which PageRank is solved at a time: bounds the memory
 
 
@@ -113,11 +114,11 @@ class Components:
 
 
 def score_pagerank(
-    choices: Mapping[CandidateScope, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
-) -> dict[CandidateScope, Float32]:
-    """Compute the PageRank of all candidates for every alpha; return an array alphas x candidates by candidate set.
+    choices: Mapping[Name, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
+) -> dict[Name, Float32]:
+    """Compute the PageRank of all candidates for every alpha; return an array alphas x candidates by choice set.
 
-    The histories must have equal lengths, as those of `Trajectories.windows`.
+    The histories of a choice set must have equal lengths, as those of `Trajectories.windows`.
     """
     tasks = [(among, alpha) for among in choices for alpha in ALPHAS]
     job = Job(
@@ -140,8 +141,8 @@ def score_pagerank(
     return {among: np.stack([results[among, alpha]["scores"] for alpha in ALPHAS]) for among in choices}
 
 
-def _score_pagerank_task(choices: Mapping[CandidateScope, ChoiceSet], task: tuple[CandidateScope, float]) -> Result:
-    """Task function: compute the PageRank of the candidates in one candidate set for one alpha.
+def _score_pagerank_task(choices: Mapping[Name, ChoiceSet], task: tuple[Name, float]) -> Result:
+    """Task function: compute the PageRank of the candidates in one choice set for one alpha.
 
     The PageRank of a history is a weighted mean of the PageRanks of its nodes. The weight of a node is the expected
     number of visits before the first teleport, which is smaller if walks reach dead ends.
