@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,42 +17,55 @@ from curiograph.human.data.dataset import Dataset
 from curiograph.human.data.load import load_dataset
 from curiograph.human.prediction.predict import Effort
 from curiograph.human.prediction.protocol import make_study
+from curiograph.human.prediction.walkers import Walkers, simulate_walkers
 from curiograph.human.trajectories import Trajectories
 from curiograph.paper import conditions
 from curiograph.paper.conditions import Contrast, Groups, contrast_groups
 from curiograph.parallel import resolve_engine
-from support import people
 
 SMALL = conditions.Settings(
     datasets=("wikispeedia",),
-    effort=Effort(splits=3, trials=6, walkers=30, steps=2, windows=1500),
+    effort=Effort(splits=2, trials=12, walkers=20, steps=4, p_g=0.1, windows=3000),
     long_windows=300,
 )
 
 
-def write_games(folder: Path, unfinished_p_g: float, finished_p_g: float, games: int = 400) -> Path:
-    """Write games in the layout of Wikispeedia; players follow igt, with p_g = 1 as random walkers."""
-    graph = generate("ws", nodes=60, seed=0)
+def write_games(folder: Path, curious_share: Mapping[str, float], players: int = 100) -> Path:
+    """Write six games of every player in the layout of Wikispeedia.
+
+    With a probability that depends on the kind of the game, players take the page that greedy cpt walkers prefer most
+    compared with PageRank; otherwise they take any page.
+    """
+    graph = generate("er", nodes=60, seed=0)
+    links = graph.to_scipy().toarray() > 0
+    visits = simulate_walkers(graph, Walkers("greedy", "cpt", p_g=0.1, steps=4, count=20), range(60))
+    curious = sum(0.95**step * table.toarray() for step, table in enumerate(visits, start=1))
+    pagerank = np.linalg.inv(np.eye(60) - 0.95 * links / links.sum(axis=1, keepdims=True))
+    table = curious / curious[links].std() - pagerank / pagerank[links].std()
+    rng = np.random.default_rng(0)
     folder.mkdir()
     (folder / "articles.tsv").write_text("".join(f"a{node}\n" for node in range(60)))
     (folder / "links.tsv").write_text("".join(f"a{a}\ta{b}\n" for a, b in graph.to_networkx().to_directed().edges))
-    for seed, (name, p_g, end) in enumerate(
-        (("paths_finished", finished_p_g, ""), ("paths_unfinished", unfinished_p_g, "\ttimeout"))
-    ):
-        walks = people.follow_agent(graph, "greedy", "igt", p_g, walks=games, steps=14, seed=seed)
+    for kind, share in curious_share.items():
         lines = []
-        for number in range(games):
-            path = ";".join(f"a{node}" for node in walks.labels(number))
-            player = "NULL" if name == "paths_finished" else f"ip{number % (games // 8)}"
-            lines.append(f"{player}\t{number}\t9\t{path}\t{'NULL' if end == '' else 'a0'}{end}\n")
-        (folder / f"{name}.tsv").write_text("".join(lines))
+        for number in range(6 * players):
+            walk = [int(rng.integers(60))]
+            while len(walk) < 13:
+                choices = [node for node in graph.neighbors(walk[-1]) if node not in walk[-3:]]
+                best = max(choices, key=lambda node: table[walk[-3:], node].sum())
+                walk.append(best if rng.random() < share else int(rng.choice(choices)))
+            path = ";".join(f"a{node}" for node in walk)
+            finished = kind == "finished"
+            player, end = ("NULL", "NULL") if finished else (f"ip{number % players}", "a0\ttimeout")
+            lines.append(f"{player}\t{number}\t9\t{path}\t{end}\n")
+        (folder / f"paths_{kind}.tsv").write_text("".join(lines))
     return folder.parent
 
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Curious players do not finish their games, the others walk at random."""
-    return write_games(tmp_path_factory.mktemp("data") / "wikispeedia", 0.3, 1.0)
+    """Games that curious players do not finish; the others walk at random."""
+    return write_games(tmp_path_factory.mktemp("data") / "wikispeedia", {"finished": 0.0, "unfinished": 0.9})
 
 
 def find_contrast(found: conditions.Conditions, condition: str, base: str) -> Contrast:
@@ -63,9 +77,9 @@ def test_planted_condition_is_found_and_the_same_for_all_workers(games, tmp_path
     assert list(dict.fromkeys(each.condition for each in found.contrasts)) == list(conditions.CONDITIONS)
     planted = find_contrast(found, "goal", "memory")
     assert planted.is_clear
-    assert planted.difference.low > 0.05
+    assert planted.difference.low > 0.01
     assert planted.gains[0] > planted.gains[1]
-    for other in ("position", "experience", "history"):
+    for other in ("experience", "compression"):
         assert abs(find_contrast(found, other, "memory").difference.value) < planted.difference.value / 2
     text = found.to_markdown()
     assert "| Wikispeedia | goal | unfinished against finished games | memory |" in text
@@ -78,7 +92,7 @@ def test_planted_condition_is_found_and_the_same_for_all_workers(games, tmp_path
 
 
 def test_no_condition_is_found_among_equal_players(tmp_path):
-    folder = write_games(tmp_path / "wikispeedia", 0.6, 0.6)
+    folder = write_games(tmp_path / "wikispeedia", {"finished": 0.5, "unfinished": 0.5})
     found = conditions.run(SMALL, folder)
     assert not find_contrast(found, "goal", "memory").is_clear
     assert not find_contrast(found, "experience", "memory").is_clear
@@ -138,7 +152,7 @@ def test_contrasts_agree_with_their_definition():
 
 
 def test_too_few_choices_get_one_sentence(tmp_path):
-    folder = write_games(tmp_path / "wikispeedia", 1.0, 1.0, games=8)
+    folder = write_games(tmp_path / "wikispeedia", {"finished": 0.0, "unfinished": 0.0}, players=2)
     with pytest.raises(WalkError, match="give walks with 100 choices of 30 users or more"):
         conditions.run(SMALL, folder)
 
@@ -146,8 +160,8 @@ def test_too_few_choices_get_one_sentence(tmp_path):
 def test_both_kinds_of_games_are_loaded(games):
     dataset = conditions.load_labeled_games(games)
     whole = load_dataset("wikispeedia", games)
-    assert len(dataset.walks) == len(whole.walks) == 800
-    kinds = [str(dataset.walks.session(number)).split()[0] for number in range(800)]
-    assert kinds.count("finished") == 400
-    last = [dataset.walks.session(number) for number in range(800) if dataset.walks.user(number) == "ip0"]
-    assert last == [f"unfinished {count}" for count in range(8)]
+    assert len(dataset.walks) == len(whole.walks) == 1200
+    kinds = [str(dataset.walks.session(number)).split()[0] for number in range(1200)]
+    assert kinds.count("finished") == 600
+    last = [dataset.walks.session(number) for number in range(1200) if dataset.walks.user(number) == "ip0"]
+    assert last == [f"unfinished {count}" for count in range(6)]
