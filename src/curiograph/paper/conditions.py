@@ -50,7 +50,7 @@ METHOD = "igt+cpt"
 """Method whose gain is measured."""
 SHORT, LONG = 3, 10
 """Numbers of visits of short and long histories; walks so far are measured on at most LONG nodes."""
-EFFORT = replace(FULL, windows=6000)
+EFFORT = replace(FULL, walkers=100, windows=6000)
 """Number of choices, splits, trials and walkers."""
 _FEWEST_NODES = 6  # of a walk so far whose gaps and compressibility are compared
 _EXPERIENCED = 5  # earlier games of an experienced player
