@@ -52,6 +52,18 @@ def format_agreement(run: dict[str, Any]) -> list[str]:
     return lines
 
 
+def format_sums(run: dict[str, Any]) -> list[str]:
+    """Format whether r of both theories together is the sum of those of each, in the paper and in our run."""
+    rows = []
+    for found in run["predictions"]:
+        ours = {method: _get_methods(found, "last")[method]["r"] for method in METHODS}
+        paper = {method: TABLE2[found["name"]][method][0] for method in METHODS}
+        cells = [f"{values['igt'] + values['cpt']:+.1%} | {values['igt+cpt']:+.1%}" for values in (paper, ours)]
+        rows.append([_get_title(found), *cells])
+    columns = ["dataset", "paper: sum of igt and cpt", "paper: igt+cpt", "ours: sum of igt and cpt", "ours: igt+cpt"]
+    return format_table(columns, rows)
+
+
 def format_controls(run: dict[str, Any]) -> list[str]:
     """List what curiosity adds to controls on each dataset, as sentences."""
     lines = []

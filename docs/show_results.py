@@ -21,6 +21,7 @@ from show_replication import (
     format_conditions,
     format_controls,
     format_seeds,
+    format_sums,
     format_table1_answer,
 )
 from show_scale import format_plan, format_scale, format_sizes, format_walks
@@ -416,6 +417,7 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("replication table1", "table1", format_table1_answer, DOCS / "replication.md"),
     ("replication claims", "table2", format_claims, DOCS / "replication.md"),
     ("replication agreement", "table2", format_agreement, DOCS / "replication.md"),
+    ("replication sums", "table2", format_sums, DOCS / "replication.md"),
     ("replication controls", "table2", format_controls, DOCS / "replication.md"),
     ("replication conditions", "conditions", format_conditions, DOCS / "replication.md"),
     ("replication seeds", "table1", format_seeds, DOCS / "replication.md"),

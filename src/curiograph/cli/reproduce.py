@@ -441,8 +441,9 @@ def reproduce_all(
     parallel: dict[str, Any] = {"engine": engine, "workers": workers, "address": address, "run": run}
     commands: list[Callable[..., None]] = [partial(each, **parallel) for each in (table1, lengths, sizes)]
     commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
-    commands += [partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples)]
-    commands.append(partial(conditions, source=source, quick=quick, **(parallel | {"run": run / "conditions"})))
+    commands += [
+        partial(each, source=source, quick=quick, **parallel) for each in (table2, diffusion, examples, conditions)
+    ]
     commands += [partial(each, source=source, **parallel) for each in (motives, returns, profile)]
     commands.append(partial(recommenders, source=source, users=50 if quick else 200, walkers=4 if quick else 16))
     commands.append(partial(meaning, source=source, games=3000 if quick else None, **parallel))

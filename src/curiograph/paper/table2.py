@@ -284,10 +284,8 @@ def run(
 ) -> Table2:
     """Predict the choices of each dataset, again with `graph_seeds` - 1 further seeds of everything that is random."""
     check_integer("graph_seeds", graph_seeds, 1, "give the number of seeds of graphs and agents, 1 or more")
-    runs = []
-    for number in range(graph_seeds):
-        own = replace(settings, seed=settings.seed + number)
-        run_folder = engine.run_folder and (engine.run_folder / f"seed{own.seed}" if number else engine.run_folder)
-        jobs = prepare_predictions(own, folder, replace(engine, run_folder=run_folder), progress)
-        runs.append([job.complete() for job in jobs])
-    return Table2(settings, runs[0], runs[1:])
+    first, *others = (
+        [job.complete() for job in prepare_predictions(replace(settings, seed=seed), folder, engine, progress)]
+        for seed in range(settings.seed, settings.seed + graph_seeds)
+    )
+    return Table2(settings, first, others)

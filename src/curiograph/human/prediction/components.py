@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from curiograph.arrays import Float32, Float64
+from curiograph.arrays import Float32, Float64, Int32
 from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
+from curiograph.graph.graph import Graph
 from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
@@ -120,12 +121,11 @@ def score_pagerank(
 
     The histories of a choice set must have equal lengths, as those of `Trajectories.windows`.
     """
-    tasks = [(among, alpha) for among in choices for alpha in ALPHAS]
     job = Job(
         name="pagerank",
         function=_score_pagerank_task,
         shared=choices,
-        tasks=tasks,
+        tasks=list(ALPHAS),
         key=lambda: {
             "graph": hash_graph(next(iter(choices.values())).graph),
             "alphas": ALPHAS,
@@ -134,33 +134,39 @@ def score_pagerank(
                 for among, each in choices.items()
             },
         },
-        describe_task=lambda task: f"alpha {task[1]} ({task[0]})",
+        describe_task=lambda alpha: f"alpha {alpha}",
         fix="predict fewer choices (windows, all_windows)",
     )
-    results = dict(zip(tasks, run_job(job, engine, progress), strict=True))
-    return {among: np.stack([results[among, alpha]["scores"] for alpha in ALPHAS]) for among in choices}
+    results = run_job(job, engine, progress)
+    return {name: np.stack([result[name] for result in results]) for name in choices}
 
 
-def _score_pagerank_task(choices: Mapping[Name, ChoiceSet], task: tuple[Name, float]) -> Result:
-    """Task function: compute the PageRank of the candidates in one choice set for one alpha.
+def _score_pagerank_task(choices: Mapping[str, ChoiceSet], alpha: float) -> Result:
+    """Task function: compute the PageRank of the candidates of all choice sets for one alpha.
 
     The PageRank of a history is a weighted mean of the PageRanks of its nodes. The weight of a node is the expected
     number of visits before the first teleport, which is smaller if walks reach dead ends.
     """
-    among, alpha = task
-    graph, candidates, histories = choices[among].graph, choices[among].candidates, choices[among].windows.histories
-    starts, inverse = np.unique(histories, return_inverse=True)
+    starts = np.unique(np.concatenate([each.windows.histories.ravel() for each in choices.values()]))
+    table, flows = solve_from_nodes(next(iter(choices.values())).graph, alpha, starts)
+    scored = {}
+    for name, each in choices.items():
+        candidates, columns = each.candidates, np.searchsorted(starts, each.windows.histories).T
+        total = flows[columns].sum(axis=0)[candidates.walks]
+        scores = np.zeros(len(candidates.nodes), np.float32)
+        for column in columns:
+            rows = column[candidates.walks]
+            scores += table[rows, candidates.nodes] * (flows[rows] / total)
+        scored[name] = scores
+    return scored
+
+
+def solve_from_nodes(graph: Graph, alpha: float, starts: Int32) -> tuple[Float32, Float64]:
+    """Return the PageRank from each of some nodes (starts x nodes), and the weight of each in that of a history."""
     table = np.empty((len(starts), graph.num_nodes), np.float32)
     for first in range(0, len(starts), _PAGERANK_BATCH):
         teleports = [
             make_uniform_teleport(np.asarray([node], np.int32)) for node in starts[first : first + _PAGERANK_BATCH]
         ]
         table[first : first + len(teleports)] = compute_pagerank_rows(graph, alpha, teleports)
-    flows = compute_flow_scales(graph, alpha, table)
-    columns = np.asarray(inverse).reshape(histories.shape).T
-    total = flows[columns].sum(axis=0)[candidates.walks]
-    scores = np.zeros(len(candidates.nodes), np.float32)
-    for column in columns:
-        rows = column[candidates.walks]
-        scores += table[rows, candidates.nodes] * (flows[rows] / total)
-    return {"scores": scores}
+    return table, compute_flow_scales(graph, alpha, table)
