@@ -194,12 +194,15 @@ class Conditions(Experiment):
         )
 
     def to_markdown(self) -> str:
-        first, second = self.tables
+        (first, second), effort = self.tables, self.settings.effort
         lines = [
             "Gain: percentile rank of a choice by igt+cpt minus that by another method, among the out-neighbors of the "
             "last node, for test users. [The conditions](../replication.md#conditions-stated-before-the-run) were "
             "stated before the run; all of them are listed. Intervals: 95 %, over users; p-values are corrected for "
-            "all differences by the method of Holm.",
+            "all differences by the method of Holm. At most "
+            f"{effort.windows:,} choices with short histories and {self.settings.long_windows:,} with long ones; "
+            f"{effort.splits} splits, {effort.trials} trials per fit, {effort.walkers} walkers per node of up to "
+            f"{effort.steps} steps, p_g {effort.p_g}; seed {self.settings.seed}.",
             "",
             *format_table(first.columns, first.rows),
             "",
@@ -251,8 +254,11 @@ def run(
     overall: dict[str, dict[str, Estimate]] = {}
     num_choices = {}
     contrasts: list[Contrast] = []
-    for name in settings.datasets:
-        dataset = load_labeled_games(folder) if name == "wikispeedia" else load_dataset(name, folder)
+    datasets = {  # all are loaded first, so that a missing one is reported at once
+        name: load_labeled_games(folder) if name == "wikispeedia" else load_dataset(name, folder)
+        for name in settings.datasets
+    }
+    for name, dataset in datasets.items():
         own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / name)
         with own_engine.connect():
             groups = rank_groups(dataset, settings, own_engine, progress)
