@@ -206,7 +206,7 @@ def test_prose_of_the_replication_follows_from_the_stored_run() -> None:
         assert rows["memory"]["r"] > rows["igt+cpt"]["r"] / 2, "most of the gain is not due to curiosity"
         assert rows["igt+cpt"]["r"] < rows["igt"]["r"] + rows["cpt"]["r"], name
     assert show.compute_z(found["movielens"], "igt+cpt") > show.Z_LIMIT
-    assert show.compute_z(found["wikispeedia"], "igt") == pytest.approx(-4.5, abs=0.1)
+    assert show.compute_z(found["wikispeedia"], "igt") < -4
     assert show.compute_z(found["wikispeedia"], "cpt") < -show.Z_LIMIT
     assert show.compute_z(found["wikispeedia"], "igt+cpt") > 0
     table1 = json.loads((DOCS / "results" / "table1.json").read_text())
