@@ -162,6 +162,8 @@ class Conditions(Experiment):
             f"{len(clear)} of {len(tested)} differences are clear of zero after correction"
             + (f": {'; '.join(named)}." if named else ".")
         ]
+        if self.settings.effort != EFFORT:
+            sentences.append("Preliminary: computed with less effort than stated before the run (see the settings).")
         if small:
             sentences.append(f"Too small to compare: {', '.join(dict.fromkeys(small))}.")
         return sentences
