@@ -86,10 +86,12 @@ scale: .venv/test-all.done
 # Generate the results on human choices from the datasets in CURIOGRAPH_DATA: about an hour; rerun to resume.
 people: .venv/test.done
 	$(BIN)/python scripts/graph_coverage.py docs/results/graph_coverage.json
+	$(BIN)/python scripts/preparation_quality.py docs/results/preparation_quality.json
 	$(BIN)/curiograph reproduce table2 --item-graph highest --item-graph knn --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce multiverse --run runs/multiverse --out docs/results
 	$(BIN)/curiograph reproduce diffusion --run runs/table2 --out docs/results
 	$(BIN)/curiograph reproduce examples --run runs/table2 --out docs/results
+	$(BIN)/curiograph reproduce conditions --run runs/conditions --out docs/results
 	$(BIN)/curiograph reproduce motives --out docs/results
 	$(BIN)/curiograph reproduce returns --out docs/results
 	$(BIN)/curiograph reproduce meaning --run runs/meaning --out docs/results

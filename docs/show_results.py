@@ -14,6 +14,16 @@ from typing import Any
 
 import networkx
 import numpy as np
+from show_replication import (
+    format_agreement,
+    format_bounds,
+    format_claims,
+    format_conditions,
+    format_controls,
+    format_seeds,
+    format_sums,
+    format_table1_answer,
+)
 from show_scale import format_plan, format_scale, format_sizes, format_walks
 from sklearn.metrics import roc_auc_score
 
@@ -425,6 +435,14 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("pairs", "pairs", format_pairs, DOCS / "measure.md"),
     ("motives", "motives", format_motives, DOCS / "weights.md"),
     ("returns", "returns", format_returns, DOCS / "returns.md"),
+    ("replication bounds", "table2", format_bounds, DOCS / "replication.md"),
+    ("replication table1", "table1", format_table1_answer, DOCS / "replication.md"),
+    ("replication claims", "table2", format_claims, DOCS / "replication.md"),
+    ("replication agreement", "table2", format_agreement, DOCS / "replication.md"),
+    ("replication sums", "table2", format_sums, DOCS / "replication.md"),
+    ("replication controls", "table2", format_controls, DOCS / "replication.md"),
+    ("replication conditions", "conditions", format_conditions, DOCS / "replication.md"),
+    ("replication seeds", "table1", format_seeds, DOCS / "replication.md"),
 ]
 """The marker of each table, the stored run, the function that formats it, and the page."""
 
@@ -453,26 +471,10 @@ def fill_tables() -> None:
         if run is not None:
             replace_table(marker, format_lines(run), page)
     replace_table("ablation", (RESULTS / "ablation.md").read_text().splitlines(), DOCS / "learning.md")
-    replace_table("seeds", format_seeds(), DOCS / "learning.md")
     write_leaderboard()
     bench = load_run("bench")
     if bench is not None:
         (RESULTS / "bench.md").write_text("\n".join([*format_bench(bench), ""]))
-
-
-def format_seeds() -> list[str]:
-    """Format the returns of the planners by training seed, from the cards of the shipped agents."""
-    rows = []
-    for name in cg.shipped_agents():
-        card = cg.load_agent(name).card
-        by_seed = {"0": card.get("returns", {})} | card.get("seeds", {})
-        for family in card.get("returns", {}) if len(by_seed) > 1 else ():
-            means = [by_seed[seed][family]["mean"] for seed in sorted(by_seed)]
-            listed = [f"{mean:.3f}" for mean in means]
-            deviation, error = f"{np.std(means, ddof=1):.3f}", f"{card['returns'][family]['sem_by_graph']:.3f}"
-            rows.append([name, family.upper(), *listed, deviation, error])
-    columns = ["agent", "graphs", "seed 0 (shipped)", "seed 1", "seed 2", "deviation over seeds", "error over graphs"]
-    return format_rows(columns, rows)
 
 
 def build_leaderboard(results: list[cg.SuiteResult]) -> str:

@@ -30,40 +30,50 @@ STEPS = {
 }  # fmt: skip
 """Training steps of the horizon agents: information gaps, above all with long loops, are harder to predict."""
 TEST_SEEDS, TEST_GRAPHS = 3, 10
-PLANNER_SEEDS = 3
+TRAINING_SEEDS = 3
+"""Number of training seeds; only the agents of seed 0 are shipped, the returns of the others are on their cards."""
 
 
 def list_trainings() -> Iterator[tuple[str, list[str]]]:
-    """Yield the name and the training options of every shipped agent; later ones may start from earlier ones."""
-    for reward in REWARDS:
-        options = ["--agent", "horizon", "--family", "all", "--train-steps", STEPS[reward, "all"]]
-        options += ["--set", f"beam={BEAM[reward]}"]
-        yield f"{reward}-all-horizon", ["--reward", reward, *options]
-    for family in FAMILIES:
-        for reward in REWARDS:
-            options = ["--agent", "horizon", "--family", family, "--start", f"{reward}-all-horizon"]
-            options += [
-                "--train-steps",
-                STEPS[reward, family],
-                "--set",
-                f"beam={BEAM[reward]}",
-                "--set",
-                "learning_rate=0.0005",
-            ]
-            if (reward, family) == ("cpt", "ws"):  # greedy is hard to beat in long walks here: train more on them
-                options += ["--set", "far_every=2", "--set", "far_walks=8", "--set", "far_weight=100"]
-            yield f"{reward}-{family}-horizon", ["--reward", reward, *options]
+    """Yield the name and the training options of every agent; later ones may start from earlier ones."""
+    cells = [(reward, family) for family in FAMILIES for reward in REWARDS]
+    yield from (_list_horizon(reward, "all", seed=0) for reward in REWARDS)
+    yield from (_list_horizon(reward, family, seed=0) for reward, family in cells)
     yield from (_list_planner(reward, "all", seed=0) for reward in REWARDS)
-    for seed in range(PLANNER_SEEDS):
-        yield from (_list_planner(reward, family, seed) for family in FAMILIES for reward in REWARDS)
-    yield from (_list_planner(reward, "all", seed) for seed in range(1, PLANNER_SEEDS) for reward in REWARDS)
-    for family in FAMILIES:
-        for reward in REWARDS:
-            yield f"{reward}-{family}", ["--reward", reward, "--agent", "gnn", "--family", family]
-    for family in FAMILIES:
-        for reward in REWARDS:
-            yield f"{reward}-{family}-paper", ["--reward", reward, "--agent", "gnn", "--family", family,
-                                               "--preset", "paper"]  # fmt: skip
+    for seed in range(TRAINING_SEEDS):
+        yield from (_list_planner(reward, family, seed) for reward, family in cells)
+    yield from (_list_planner(reward, "all", seed) for seed in range(1, TRAINING_SEEDS) for reward in REWARDS)
+    yield from (_list_gnn(reward, family, seed=0) for reward, family in cells)
+    yield from (_list_gnn(reward, family, seed=0, preset="paper") for reward, family in cells)
+    for seed in range(1, TRAINING_SEEDS):
+        yield from (_list_gnn(reward, family, seed) for reward, family in cells)
+    for seed in range(1, TRAINING_SEEDS):
+        yield from (_list_horizon(reward, family, seed) for reward, family in cells)
+    for seed in range(1, TRAINING_SEEDS):
+        yield from (_list_gnn(reward, family, seed, preset="paper") for reward, family in cells)
+
+
+def _list_gnn(reward: str, family: str, seed: int, preset: str = "") -> tuple[str, list[str]]:
+    """Return the name and the training options of a gnn."""
+    options = ["--reward", reward, "--agent", "gnn", "--family", family]
+    options += ["--preset", preset] if preset else []
+    return _add_seed(f"{reward}-{family}" + (f"-{preset}" if preset else ""), options, seed)
+
+
+def _list_horizon(reward: str, family: str, seed: int) -> tuple[str, list[str]]:
+    """Return the name and the training options of a horizon; specialists start from the horizon of seed 0 for all."""
+    options = ["--reward", reward, "--agent", "horizon", "--family", family]
+    options += ["--start", f"{reward}-all-horizon"] if family != "all" else []
+    options += ["--train-steps", STEPS[reward, family], "--set", f"beam={BEAM[reward]}"]
+    options += ["--set", "learning_rate=0.0005"] if family != "all" else []
+    if (reward, family) == ("cpt", "ws"):  # greedy is hard to beat in long walks here: train more on them
+        options += ["--set", "far_every=2", "--set", "far_walks=8", "--set", "far_weight=100"]
+    return _add_seed(f"{reward}-{family}-horizon", options, seed)
+
+
+def _add_seed(name: str, options: list[str], seed: int) -> tuple[str, list[str]]:
+    """Add a seed other than 0, the default, to the name and the training options of an agent."""
+    return (f"{name}-seed{seed}", [*options, "--seed", str(seed)]) if seed else (name, options)
 
 
 def _list_planner(reward: str, family: str, seed: int) -> tuple[str, list[str]]:

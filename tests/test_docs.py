@@ -209,6 +209,32 @@ def test_tables_of_pages_are_those_of_the_stored_runs() -> None:
         assert block in page.read_text(), f"run docs/show_results.py: {page.name} has an old table {marker!r}"
 
 
+def test_prose_of_the_replication_follows_from_the_stored_run() -> None:
+    show = load_script(DOCS / "show_replication.py")
+    run = json.loads((DOCS / "results" / "table2.json").read_text())
+    compared = [
+        each for each in run["predictions"] if each["recipe"]["keep"] == "highest" or each["name"] == "wikispeedia"
+    ]
+    found = {each["name"]: each for each in compared}
+    methods = {
+        name: {row["method"]: row for row in each["methods"] if row["candidates"] == "last"}
+        for name, each in found.items()
+    }
+    for name, rows in methods.items():
+        assert rows["igt+cpt"]["r_low"] > 0, "curious walkers predict better than PageRank on all datasets"
+        assert rows["memory"]["r"] > rows["igt+cpt"]["r"] / 2, "most of the gain is not due to curiosity"
+        assert rows["igt+cpt"]["r"] < rows["igt"]["r"] + rows["cpt"]["r"], name
+    assert show.compute_z(found["movielens"], "igt+cpt") > show.Z_LIMIT
+    assert show.compute_z(found["wikispeedia"], "igt") < -4
+    assert show.compute_z(found["wikispeedia"], "cpt") < -show.Z_LIMIT
+    assert show.compute_z(found["wikispeedia"], "igt+cpt") > 0
+    table1 = json.loads((DOCS / "results" / "table1.json").read_text())
+    for cell in table1["cells"]:
+        if cell["reward"] == "cpt":
+            assert cell["paper"]["gnn"]["mean"] < cell["paper"]["greedy"]["mean"]
+            assert cell["results"]["gnn-paper"]["mean"] > cell["paper"]["gnn"]["mean"]
+
+
 def test_stored_runs_are_redrawn_from_their_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[Any] = []
     monkeypatch.setattr("curiograph.paper.table1.Table1.save_plot", lambda table, path: drawn.extend(table.cells))

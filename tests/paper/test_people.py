@@ -6,10 +6,13 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from curiograph.errors import SettingError
 from curiograph.graph.generators import generate
 from curiograph.human.prediction.predict import Effort
+from curiograph.human.prediction.results import Improvement
 from curiograph.human.returns.levy import simulate_levy_walks
 from curiograph.paper import diffusion, examples, motives, returns, table2
 from curiograph.paper.people import Settings
@@ -39,6 +42,14 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
     assert "below the paper's +7.9%" in text or "at or above the paper's" in text
     table.save_plot(tmp_path / "table2.png")
     assert table.to_dict()["paper"]["wikispeedia"]["igt+cpt"] == (0.322, 0.077)
+    assert table.to_dict()["graph_seeds"] == []
+
+    seeds = table2.run(settings, movielens, engine, graph_seeds=2)
+    assert seeds.predictions[0].to_dict() == table.predictions[0].to_dict()
+    other = table2.run(replace(settings, seed=1), movielens, resolve_engine(workers=1)).predictions[0]
+    values = [each["last"].improvement("igt+cpt").value for each in (table.predictions[0], other)]
+    assert seeds.to_dict()["graph_seeds"][0]["igt+cpt"]["values"] == tuple(values)
+    assert "r over 2 seeds of graph users, graphs, agents, walkers and choices: mean" in seeds.to_markdown()
 
     messages: list[str] = []
 
@@ -68,6 +79,15 @@ def test_titles_are_escaped_in_tables():
     page = examples.Examples(Settings(), [odd]).to_markdown()
     assert "a\\|b" in page
     assert "&lt;i>" in page
+
+
+def test_interval_over_seeds_adds_the_variances():
+    runs = [Improvement(value, value - 0.03, value + 0.03, 0.01) for value in (0.1, 0.2, 0.3)]
+    combined = table2.combine_seeds(runs)
+    half = 1.96 * np.sqrt((0.03 / 1.96) ** 2 + np.var([0.1, 0.2, 0.3], ddof=1))
+    assert (combined.low, combined.high) == pytest.approx((0.2 - half, 0.2 + half))
+    with pytest.raises(SettingError, match="graph_seeds is 0"):
+        table2.run(Settings(), None, graph_seeds=0)
 
 
 def test_published_values():

@@ -235,6 +235,12 @@ def table2(
     splits: Annotated[
         int | None, typer.Option(help="Number of splits into training users and test users.", min=1)
     ] = None,
+    graph_seeds: Annotated[
+        int,
+        typer.Option(
+            help="Number of seeds of graph users, graphs, agents and choices; more show the spread over them.", min=1
+        ),
+    ] = 1,
     engine: options.Engine = "local",
     workers: options.Workers = None,
     address: options.Address = None,
@@ -253,7 +259,7 @@ def table2(
     settings = replace(settings, item_graphs=tuple(kinds) or ("highest", "knn"))
     _check_output(out, run)
     backend = resolve_engine(engine, workers, address, run)
-    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress, graph_seeds), out, json, quiet)
 
 
 @app.command("multiverse")
@@ -330,6 +336,35 @@ def examples(
     _check_output(out, run)
     backend = resolve_engine(engine, workers, address, run)
     _reproduce(lambda progress: experiment.run(settings, count, source, backend, progress), out, json, quiet)
+
+
+@app.command("conditions")
+def conditions(
+    source: Source = None,
+    only: Only = None,
+    quick: Quick = False,
+    engine: options.Engine = "local",
+    workers: options.Workers = None,
+    address: options.Address = None,
+    run: options.Run = None,
+    seed: options.Seed = 0,
+    out: Folder = _RESULTS,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Gain of curiosity in groups of human choices: long histories, unfinished games, new players, and others."""
+    from curiograph.human.prediction.predict import QUICK
+    from curiograph.paper import conditions as experiment
+    from curiograph.parallel import resolve_engine
+
+    _check_output(out, run)
+    settings = experiment.Settings(
+        datasets=_select_datasets(only, quick, seed).datasets,
+        effort=replace(QUICK, windows=1000) if quick else experiment.EFFORT,
+        seed=seed,
+    )
+    backend = resolve_engine(engine, workers, address, run)
+    _reproduce(lambda progress: experiment.run(settings, source, backend, progress), out, json, quiet)
 
 
 @app.command("profile")
@@ -432,7 +467,8 @@ def reproduce_all(
     commands: list[Callable[..., None]] = [partial(each, **parallel) for each in (table1, lengths, sizes)]
     commands += [walltime, partial(pareto, source=source), partial(real, source=source)]
     commands += [
-        partial(each, source=source, quick=quick, **parallel) for each in (table2, multiverse, diffusion, examples)
+        partial(each, source=source, quick=quick, **parallel)
+        for each in (table2, multiverse, diffusion, examples, conditions)
     ]
     commands += [partial(each, source=source, **parallel) for each in (motives, returns, profile)]
     commands.append(partial(recommenders, source=source, users=50 if quick else 1_000, walkers=4 if quick else 256))
@@ -443,7 +479,7 @@ def reproduce_all(
     if json:
         names = (
             "table1", "lengths", "sizes", "walltime", "pareto", "real", "table2", "multiverse", "diffusion", "examples",
-            "motives", "returns", "profile", "recommenders", "meaning",
+            "conditions", "motives", "returns", "profile", "recommenders", "meaning",
         )  # fmt: skip
         show_json({name: load_json((out / f"{name}.json").read_text()) for name in names})
 

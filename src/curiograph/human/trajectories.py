@@ -380,11 +380,10 @@ class Trajectories:
         """Return all runs of `burn_in` + 1 distinct consecutive nodes as histories and next nodes."""
         size = check_integer("burn_in", burn_in, 1, "give the number of visits of a history, 1 or more") + 1
         counts = np.maximum(self.lengths - size + 1, 0)
-        rows = self.nodes[concatenate_ranges(self.offsets[:-1], counts)[:, None] + np.arange(size)]
-        distinct = np.all(np.diff(np.sort(rows, axis=1), axis=1) > 0, axis=1)
-        rows = rows[distinct]
-        users = np.repeat(self.users, counts)[distinct]
-        return Windows(histories=rows[:, :-1], nexts=rows[:, -1], users=users)
+        visits = concatenate_ranges(self.offsets[:-1], counts)[:, None] + np.arange(size)
+        rows = self.nodes[visits]
+        windows = Windows(rows[:, :-1], rows[:, -1], users=np.repeat(self.users, counts), visits=visits[:, -1])
+        return windows.rows(np.all(np.diff(np.sort(rows, axis=1), axis=1) > 0, axis=1))
 
     # ---- files --------------------------------------------------------------------------------------------------
 

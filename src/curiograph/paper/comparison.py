@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from curiograph.agents.evaluate import Evaluation
-from curiograph.agents.pretrained import shipped_agents
+from curiograph.agents.pretrained import load_agent, shipped_agents
 from curiograph.arrays import Float64
 from curiograph.graph.generators import FAMILIES
 
@@ -44,6 +44,19 @@ def find_agents(columns: Iterable[str], reward: str, family: str) -> dict[str, s
     """Return the agents of all columns that have one."""
     named = {column: find_agent(column, reward, family) for column in columns}
     return {column: name for column, name in named.items() if name is not None}
+
+
+def read_seed_returns(name: str, family: str) -> list[float]:
+    """Return the mean returns of an agent on test graphs by training seed, from the card of the shipped agent.
+
+    The first is that of the shipped agent. `scripts/train_all.py` trains the others with the same settings.
+
+    >>> len(read_seed_returns("igt-rg-planner", "rg"))
+    3
+    """
+    card = load_agent(name).card
+    seeds = {"0": card.get("returns", {}), **card.get("seeds", {})}
+    return [seeds[seed][family]["mean"] for seed in sorted(seeds) if family in seeds[seed]]
 
 
 def select_present(columns: Iterable[str], results: Sequence[Mapping[str, object]]) -> list[str]:

@@ -76,7 +76,8 @@ def redraw_figures(folder: Path) -> Iterator[str]:
 
     `table2` and `diffusion` are left out: they draw values of which only means are stored.
     """
-    from curiograph.paper.examples import Examples  # these modules import this one
+    from curiograph.paper.conditions import Conditions  # these modules import this one
+    from curiograph.paper.examples import Examples
     from curiograph.paper.lengths import Lengths
     from curiograph.paper.meaning import Meaning
     from curiograph.paper.motives import MotiveWeighting
@@ -91,8 +92,8 @@ def redraw_figures(folder: Path) -> Iterator[str]:
     from curiograph.paper.walltime import Walltime
 
     experiments: tuple[type[Experiment], ...] = (
-        Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples, MotiveWeighting, GameReturns, Meaning,
-        ProfileComparison, Recommenders, Multiverse,
+        Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples, Conditions, MotiveWeighting, GameReturns,
+        Meaning, ProfileComparison, Recommenders, Multiverse,
     )  # fmt: skip
     for experiment in experiments:
         stored = folder / f"{experiment.name}.json"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
@@ -24,6 +24,7 @@ from curiograph.paper.comparison import (
     compute_ratio_of_means,
     describe_missing,
     find_agents,
+    read_seed_returns,
     restore_evaluations,
     select_present,
 )
@@ -43,6 +44,8 @@ COLUMNS = (*BASELINES, "gnn-paper", "gnn", "horizon", "horizon+beam", "planner",
 """All columns, in the order of the table."""
 NORMALIZED_COLUMNS = ("greedy", "gnn-paper", "gnn", "horizon", "horizon+beam", "planner")
 """Columns whose normalized return (random = 0, beam = 1) is given."""
+TRAINED_COLUMNS = ("gnn-paper", "gnn", "horizon", "planner")
+"""Columns of trained agents, whose training seeds are compared."""
 PAPER_AGENTS = {"greedy": "paper's greedy", "gnn": "paper's GNN"}
 """Titles of the paper's agents whose normalized return is given."""
 
@@ -82,6 +85,8 @@ class Cell:
     published_rules: dict[str, Evaluation]
     """Results by column under the rules of the published code: ties are broken in the order of a Python set, and
     walks continue at any unvisited node after a dead end."""
+    training_seeds: dict[str, list[float]] = field(default_factory=dict)
+    """Mean returns by training seed on 30 test graphs by column, from the cards of the shipped agents."""
 
     @property
     def paper(self) -> dict[str, tuple[float, float]]:
@@ -119,6 +124,7 @@ class Cell:
             "source": self.source,
             "results": {name: result.to_dict() for name, result in self.results.items()},
             "published_rules": {name: result.to_dict() for name, result in self.published_rules.items()},
+            "training_seeds": self.training_seeds,
             "paper": {name: {"mean": mean, "sem": error} for name, (mean, error) in self.paper.items()},
             "shares": _encode_shares(normalized),
             "paper_shares": {name: self.normalize_paper_return(name) for name in PAPER_AGENTS},
@@ -184,6 +190,17 @@ class Table1(Experiment):
         return [*means, _average_rows(rows, "both")]
 
     @property
+    def seed_table(self) -> Table:
+        """Mean returns over training seeds, with their standard deviation."""
+        columns = select_present(TRAINED_COLUMNS, [cell.training_seeds for cell in self.cells])
+        rows = [
+            [cell.reward, cell.family.upper(), *(_format_seeds(cell.training_seeds.get(name, ())) for name in columns)]
+            for cell in self.cells
+        ]
+        title = "Mean return ± standard deviation over training seeds (number of seeds)"
+        return Table(title, ["reward", "family", *columns], rows)
+
+    @property
     def sections(self) -> list[Table | str]:
         sections: list[Table | str] = []
         for reward in REWARDS:
@@ -210,7 +227,7 @@ class Table1(Experiment):
             rows.append([title, *(format_percent(returns.paper[name]) for returns in normalized)])
         columns = ["agent", *(f"{returns.reward} {returns.family}" for returns in normalized)]
         sections.append(Table("Normalized return (random = 0, beam = 1)", columns, rows))
-        return sections
+        return [*sections, self.seed_table]
 
     @property
     def remarks(self) -> list[str]:
@@ -289,6 +306,12 @@ class Table1(Experiment):
             *format_table(["reward", "family", *normalized[0].ours, *PAPER_AGENTS.values()], normalized_rows),
             *(line for remark in self.remarks for line in ("", remark)),
             "",
+            f"{self.seed_table.title}, on 30 generated test graphs. Another seed draws",
+            "other training graphs and other random numbers; `horizon` and `planner` start from their generalists of",
+            "seed 0. The agents of seed 0 are shipped and used in the tables above.",
+            "",
+            *format_table(self.seed_table.columns, self.seed_table.rows),
+            "",
             "Effect of the rules: ties at random and dead ends to the frontier (ours), against ties in the order of a",
             "Python set and dead ends anywhere (the published code).",
             "",
@@ -335,6 +358,7 @@ class Table1(Experiment):
                 source=cell["source"],
                 results=restore_evaluations(cell["results"]),
                 published_rules={},
+                training_seeds=cell["training_seeds"],
             )
             for cell in document["cells"]
         ]
@@ -355,6 +379,13 @@ def _average_rows(rows: Sequence[NormalizedReturns], reward: str) -> NormalizedR
         values = [row.paper[name] for row in rows if not math.isnan(row.paper[name])]
         paper[name] = sum(values) / len(values) if values else math.nan
     return NormalizedReturns(reward=reward, family="mean", ours=ours, paper=paper)
+
+
+def _format_seeds(returns: Sequence[float]) -> str:
+    """Format the mean and the standard deviation of returns over training seeds."""
+    if len(returns) < 2:
+        return "-" if not returns else f"{returns[0]:.2f} (1)"
+    return f"{np.mean(returns):.2f} ± {np.std(returns, ddof=1):.3f} ({len(returns)})"
 
 
 def _format_counts(counts: set[int]) -> str:
@@ -435,7 +466,11 @@ def run(
         for reward in REWARDS:
             cell = Cell(reward=reward, family=test_sets.family, source=test_sets.source, results={}, published_rules={})
             cells.append(cell)
-            for column, agent in find_agents(COLUMNS, reward, test_sets.family).items():
+            agents = find_agents(COLUMNS, reward, test_sets.family)
+            for column in TRAINED_COLUMNS:
+                if column in agents:
+                    cell.training_seeds[column] = read_seed_returns(agents[column], test_sets.family)
+            for column, agent in agents.items():
                 episodes = settings.beam_episodes if column in SLOW_COLUMNS else settings.episodes
                 rollouts = test_sets.create_rollouts(agent, reward, settings.steps, episodes)
                 requests.append(_Request(cell.results, column, test_sets, rollouts))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from math import isnan
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from math import isnan, sqrt
+from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any
 
 from curiograph.files import PathLike
-from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Prediction
+from curiograph.human.prediction.results import CANDIDATE_LABELS, MEMORY, Improvement, Prediction
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import DATASETS, TITLES, Settings, prepare_predictions
 from curiograph.paper.published import TABLE2
@@ -15,6 +17,7 @@ from curiograph.parallel import IN_PROCESS, Engine
 from curiograph.plotting import COLORS, create_figure, get_color
 from curiograph.progress import Progress, no_progress
 from curiograph.statistics.bootstrap import Estimate
+from curiograph.validation import check_integer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +26,7 @@ OWN_LINKS = "own links"
 """Kind of the graph of a dataset that has links."""
 METHODS = ("igt", "cpt", "igt+cpt")
 """Methods of Table 2 of the paper."""
+_NORMAL_BOUND = 1.96  # standard deviations of a 95 % interval
 NOTES = (
     "Differences from the paper. Its text leaves open n_burn-in, the candidates, how movies and books are linked and "
     "what the error is; the choices made here are listed under each dataset. Candidates are the out-neighbors of the "
@@ -38,6 +42,39 @@ NOTES = (
 
 
 @dataclass(frozen=True)
+class SeedImprovement(Estimate):
+    """Mean of r over runs with other graph users, graphs, agents, walkers and choices.
+
+    The 95 % interval is that of a single run. Its variance is the variance over users plus the variance over runs.
+    """
+
+    deviation: float
+    """Standard deviation over runs."""
+    values: tuple[float, ...]
+    """r of each run."""
+
+    def __str__(self) -> str:
+        return f"{self.value:+.1%} ± {self.deviation:.1%} ({self.low:+.1%} to {self.high:+.1%})"
+
+
+def combine_seeds(improvements: Sequence[Improvement]) -> SeedImprovement:
+    """Combine r of several runs of one dataset with different seeds.
+
+    Runs draw users from the same people, so the variance over runs contains a part of that over users, and the interval
+    is wider than needed rather than too narrow.
+
+    >>> first, second = (Improvement(value, value - 0.02, value + 0.02, 0.01) for value in (0.10, 0.14))
+    >>> str(combine_seeds([first, second]))
+    '+12.0% ± 2.8% (+6.1% to +17.9%)'
+    """
+    values = tuple(each.value for each in improvements)
+    over_users = fmean(((each.high - each.low) / (2 * _NORMAL_BOUND)) ** 2 for each in improvements)
+    half = _NORMAL_BOUND * sqrt(over_users + variance(values))
+    mean = fmean(values)
+    return SeedImprovement(mean, mean - half, mean + half, sqrt(variance(values)), values)
+
+
+@dataclass(frozen=True)
 class Table2(Experiment):
     """Predictions of the choices in each dataset."""
 
@@ -47,6 +84,28 @@ class Table2(Experiment):
     """Datasets, effort and seed."""
     predictions: list[Prediction]
     """Prediction of the choices in each dataset."""
+    replicates: list[list[Prediction]] = field(default_factory=list)
+    """Predictions of the same datasets with each further seed, in the same order."""
+
+    @property
+    def seed_improvements(self) -> list[dict[str, SeedImprovement]]:
+        """Improvement r over all seeds by method, for each prediction; empty if there is one seed."""
+        if not self.replicates:
+            return []
+        return [
+            {name: combine_seeds([run["last"].improvement(name) for run in runs]) for name in (*METHODS, MEMORY)}
+            for runs in zip(self.predictions, *self.replicates, strict=True)
+        ]
+
+    @property
+    def seed_table(self) -> Table:
+        """Improvement r over all seeds of graphs and agents."""
+        rows = [
+            [TITLES[prediction.name], _get_graph_kind(prediction), *map(str, improvements.values())]
+            for prediction, improvements in zip(self.predictions, self.seed_improvements, strict=True)
+        ]
+        title = f"r over {1 + len(self.replicates)} seeds of graph users, graphs, agents, walkers and choices"
+        return Table(title, ["dataset", "graph", *METHODS, MEMORY], rows)
 
     @property
     def table(self) -> Table:
@@ -70,7 +129,7 @@ class Table2(Experiment):
         sections: list[Table | str] = []
         for prediction in self.predictions:
             sections += [*tabulate_methods(prediction), prediction.answer]
-        return [*sections, self.table]
+        return [*sections, self.table, *([self.seed_table] if self.replicates else [])]
 
     @property
     def remarks(self) -> list[str]:
@@ -93,6 +152,9 @@ class Table2(Experiment):
             "settings": asdict(self.settings),
             "paper": {name: TABLE2[name] for name in DATASETS},
             "predictions": [prediction.to_dict() for prediction in self.predictions],
+            "graph_seeds": [
+                {name: asdict(each) for name, each in improvements.items()} for improvements in self.seed_improvements
+            ],
             "remarks": self.remarks,
         }
 
@@ -105,6 +167,16 @@ class Table2(Experiment):
             "",
             *(f"- {line}" for line in self.remarks),
             "",
+        ]
+        if self.replicates:
+            lines += [
+                f"{self.seed_table.title}: mean ± standard deviation over seeds (95 % interval of a run, over users "
+                "and seeds).",
+                "",
+                *format_table(self.seed_table.columns, self.seed_table.rows),
+                "",
+            ]
+        lines += [
             *(line for note in NOTES for line in (note, "")),
         ]
         columns = ["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r"]
@@ -207,7 +279,16 @@ def _describe_study(prediction: Prediction) -> str:
 
 
 def run(
-    settings: Settings, folder: PathLike | None, engine: Engine = IN_PROCESS, progress: Progress = no_progress
+    settings: Settings,
+    folder: PathLike | None,
+    engine: Engine = IN_PROCESS,
+    progress: Progress = no_progress,
+    graph_seeds: int = 1,
 ) -> Table2:
-    """Predict the choices of each dataset."""
-    return Table2(settings, [job.complete() for job in prepare_predictions(settings, folder, engine, progress)])
+    """Predict the choices of each dataset, again with `graph_seeds` - 1 further seeds of everything that is random."""
+    check_integer("graph_seeds", graph_seeds, 1, "give the number of seeds of graphs and agents, 1 or more")
+    first, *others = (
+        [job.complete() for job in prepare_predictions(replace(settings, seed=seed), folder, engine, progress)]
+        for seed in range(settings.seed, settings.seed + graph_seeds)
+    )
+    return Table2(settings, first, others)

@@ -26,6 +26,8 @@ class Windows:
         Position of the node visited next.
     users : array of shape (choices,)
         Number of the user who made the choice.
+    visits : array of shape (choices,), optional
+        Index of the chosen node in the nodes of all walks.
 
     Examples
     --------
@@ -38,13 +40,15 @@ class Windows:
     histories: Int32
     nexts: Int32
     users: Int64
+    visits: Int64 | None = None
 
     def __len__(self) -> int:
         return len(self.nexts)
 
     def rows(self, which: Any) -> Windows:
         """Select choices by index, slice or mask."""
-        return Windows(self.histories[which], self.nexts[which], self.users[which])
+        visits = None if self.visits is None else self.visits[which]
+        return Windows(self.histories[which], self.nexts[which], self.users[which], visits)
 
     def list_histories(self) -> list[Int32]:
         """Return the history of each choice without padding."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from curiograph.centrality.history import make_uniform_teleport
 from curiograph.centrality.mixture import normalize_weights
 from curiograph.centrality.pagerank import compute_flow_scales, compute_pagerank_rows
 from curiograph.graph.graph import Graph
-from curiograph.human.choices.choice_sets import CandidateScope, ChoiceSet
+from curiograph.human.choices.choice_sets import ChoiceSet
 from curiograph.human.choices.metrics import ChoiceRanks
 from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import hash_graph, hash_values
@@ -26,6 +26,7 @@ PAGERANK = "pagerank"
 """Name of the PageRank component, and of the method that uses it alone."""
 ALPHAS = (0.01, 0.05, 0.15, 0.3, 0.45, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99)
 """Values of alpha among which one is fitted."""
+Name = TypeVar("Name", bound=str)
 _PAGERANK_BATCH = 256  # nodes from which PageRank is solved at a time: bounds the memory
 
 
@@ -114,18 +115,17 @@ class Components:
 
 
 def score_pagerank(
-    choices: Mapping[CandidateScope, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
-) -> dict[CandidateScope, Float32]:
-    """Compute the PageRank of all candidates for every alpha; return an array alphas x candidates by candidate set.
+    choices: Mapping[Name, ChoiceSet], engine: Engine = IN_PROCESS, progress: Progress = no_progress
+) -> dict[Name, Float32]:
+    """Compute the PageRank of all candidates for every alpha; return an array alphas x candidates by choice set.
 
-    The histories must have equal lengths, as those of `Trajectories.windows`.
+    The histories of a choice set must have equal lengths, as those of `Trajectories.windows`.
     """
-    tasks = [(among, alpha) for among in choices for alpha in ALPHAS]
     job = Job(
         name="pagerank",
         function=_score_pagerank_task,
         shared=choices,
-        tasks=tasks,
+        tasks=list(ALPHAS),
         key=lambda: {
             "graph": hash_graph(next(iter(choices.values())).graph),
             "alphas": ALPHAS,
@@ -134,30 +134,31 @@ def score_pagerank(
                 for among, each in choices.items()
             },
         },
-        describe_task=lambda task: f"alpha {task[1]} ({task[0]})",
+        describe_task=lambda alpha: f"alpha {alpha}",
         fix="predict fewer choices (windows, all_windows)",
     )
-    results = dict(zip(tasks, run_job(job, engine, progress), strict=True))
-    return {among: np.stack([results[among, alpha]["scores"] for alpha in ALPHAS]) for among in choices}
+    results = run_job(job, engine, progress)
+    return {name: np.stack([result[name] for result in results]) for name in choices}
 
 
-def _score_pagerank_task(choices: Mapping[CandidateScope, ChoiceSet], task: tuple[CandidateScope, float]) -> Result:
-    """Task function: compute the PageRank of the candidates in one candidate set for one alpha.
+def _score_pagerank_task(choices: Mapping[str, ChoiceSet], alpha: float) -> Result:
+    """Task function: compute the PageRank of the candidates of all choice sets for one alpha.
 
     The PageRank of a history is a weighted mean of the PageRanks of its nodes. The weight of a node is the expected
     number of visits before the first teleport, which is smaller if walks reach dead ends.
     """
-    among, alpha = task
-    graph, candidates, histories = choices[among].graph, choices[among].candidates, choices[among].windows.histories
-    starts, inverse = np.unique(histories, return_inverse=True)
-    table, flows = solve_from_nodes(graph, alpha, starts)
-    columns = np.asarray(inverse).reshape(histories.shape).T
-    total = flows[columns].sum(axis=0)[candidates.walks]
-    scores = np.zeros(len(candidates.nodes), np.float32)
-    for column in columns:
-        rows = column[candidates.walks]
-        scores += table[rows, candidates.nodes] * (flows[rows] / total)
-    return {"scores": scores}
+    starts = np.unique(np.concatenate([each.windows.histories.ravel() for each in choices.values()]))
+    table, flows = solve_from_nodes(next(iter(choices.values())).graph, alpha, starts)
+    scored = {}
+    for name, each in choices.items():
+        candidates, columns = each.candidates, np.searchsorted(starts, each.windows.histories).T
+        total = flows[columns].sum(axis=0)[candidates.walks]
+        scores = np.zeros(len(candidates.nodes), np.float32)
+        for column in columns:
+            rows = column[candidates.walks]
+            scores += table[rows, candidates.nodes] * (flows[rows] / total)
+        scored[name] = scores
+    return scored
 
 
 def solve_from_nodes(graph: Graph, alpha: float, starts: Int32) -> tuple[Float32, Float64]:

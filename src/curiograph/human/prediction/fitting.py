@@ -41,24 +41,30 @@ def fit_split(shared: tuple[Components, int], task: tuple[NDArray[np.bool_], int
 
 
 def fit_methods(training: Components, trials: int, seed: int) -> dict[str, Mixture]:
-    """Fit every method; a mixture starts its search from the best mixtures of fewer components."""
+    """Fit every method that the components allow: of all kinds of walkers present, and with counts if there are any.
+
+    A mixture starts its search from the best mixtures of fewer components.
+    """
+    kinds = [kind for kind in KINDS if f"{kind} {REWARDS[0]}" in training.walkers]
     pagerank = fit_mixture(training, [PAGERANK], trials, seed)
     fits = {name: Mixture({name: 1.0}) for name in training.baselines} | {PAGERANK: pagerank}
     for theory, rewards in _THEORIES.items():
-        for kind in KINDS:
+        for kind in kinds:
             curious = [f"{kind} {reward}" for reward in rewards]
             names = [PAGERANK, *curious]
             begin = [fits[name] for name in curious] if len(curious) > 1 else _contrast_pagerank(training, names)
             fits[f"{kind} {theory}"] = fit_mixture(training, names, trials, seed, begin=[pagerank, *begin])
         fits[theory] = max(
-            (fits[f"{kind} {theory}"] for kind in KINDS), key=lambda mixture: evaluate_mixture(training, mixture)
+            (fits[f"{kind} {theory}"] for kind in kinds), key=lambda mixture: evaluate_mixture(training, mixture)
         )
     names = [PAGERANK, MEMORY]
     begin = [pagerank, *_contrast_pagerank(training, names)]
     fits[MEMORY] = fit_mixture(training, names, trials, seed, begin=begin)
+    if not training.baselines:
+        return fits
     singles = [Mixture({name: 1.0}, pagerank.alpha, scaled=True) for name in _NOT_CURIOUS]
     without = fit_mixture(training, _NOT_CURIOUS, 2 * trials, seed, scaled=True, begin=singles)
-    names = [*_NOT_CURIOUS, *(f"{kind} {reward}" for kind in KINDS for reward in REWARDS)]
+    names = [*_NOT_CURIOUS, *(f"{kind} {reward}" for kind in kinds for reward in REWARDS)]
     begin = [without, *(replace(without, steps=steps) for steps in (2, 3))]
     fits[ALL_WITHOUT_CURIOSITY] = without
     fits[ALL_WITH_CURIOSITY] = fit_mixture(training, names, 2 * trials, seed, scaled=True, begin=begin)

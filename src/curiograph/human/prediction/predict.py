@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -294,36 +294,62 @@ class PredictionRun:
         return {**greedy, **trained, MEMORY: random}
 
     def _fit_splits(self, among: CandidateScope, progress: Progress) -> Outcome:
-        """Fit all methods to the training users of every split, and collect the ranks of test users, as a job."""
-        components, graph_walks = self.scored[among], self.study.graph_walks
-        windows = components.choices.windows
-        splits = range(self.effort.splits)
-        masks = [self.study.split(number, windows.users) for number in splits]
-        seeds = [int(np.random.default_rng([self.seed, number]).integers(2**31)) for number in splits]
-        job = Job(
-            name=f"fits-{among}",
-            function=fit_split,
-            shared=(components, self.effort.trials),
-            tasks=list(zip(masks, seeds, strict=True)),
+        """Fit all methods to the training users of every split, and collect the ranks of test users."""
+        graph_walks, walkers = self.study.graph_walks, self._walkers.values()
+        return fit_splits(
+            study=self.study,
+            components=self.scored[among],
+            effort=self.effort,
+            among=among,
             key=lambda: {
-                "trials": self.effort.trials,
-                "seed": self.seed,
-                "walkers": [walkers.get_key(self.study.graph) for walkers in self._walkers.values()],
-                "choices": hash_values(windows.histories, windows.nexts, windows.users, *masks),
+                "walkers": [each.get_key(self.study.graph) for each in walkers],
                 "makers": hash_values(graph_walks.nodes, graph_walks.offsets),
             },
-            describe_task=lambda task: f"fit with seed {task[1]}",
-            unit="splits",
-            fix=_FIX,
+            engine=self.engine,
+            progress=progress,
         )
-        results = run_job(job, self.engine, progress)
-        fits = {method: [result["fits"][method] for result in results] for method in results[0]["fits"]}
-        ranks = {}
-        for method in fits:
-            ranks[method] = np.full((len(MEASURES), len(splits), len(windows)), np.nan, np.float32)
-            for number, (is_test, result) in enumerate(zip(masks, results, strict=True)):
-                ranks[method][:, number, is_test] = result[method]
-        return Outcome(among=among, users=windows.users, ranks=ranks, fits=fits, seed=self.seed)
+
+
+def fit_splits(
+    study: Study,
+    components: Components,
+    effort: Effort,
+    among: str,
+    key: Callable[[], Mapping[str, Any]],
+    engine: Engine,
+    progress: Progress,
+) -> Outcome:
+    """Fit all methods to the training users of every split, and collect the ranks of test users, as a job.
+
+    `among` names the choices and the job; `key` returns plain values that identify the scores of the components.
+    """
+    windows = components.choices.windows
+    splits = range(effort.splits)
+    masks = [study.split(number, windows.users) for number in splits]
+    seeds = [int(np.random.default_rng([study.seed, number]).integers(2**31)) for number in splits]
+    job = Job(
+        name=f"fits-{among}",
+        function=fit_split,
+        shared=(components, effort.trials),
+        tasks=list(zip(masks, seeds, strict=True)),
+        key=lambda: {
+            "trials": effort.trials,
+            "seed": study.seed,
+            "choices": hash_values(windows.histories, windows.nexts, windows.users, *masks),
+            **key(),
+        },
+        describe_task=lambda task: f"fit with seed {task[1]}",
+        unit="splits",
+        fix=_FIX,
+    )
+    results = run_job(job, engine, progress)
+    fits = {method: [result["fits"][method] for result in results] for method in results[0]["fits"]}
+    ranks = {}
+    for method in fits:
+        ranks[method] = np.full((len(MEASURES), len(splits), len(windows)), np.nan, np.float32)
+        for number, (is_test, result) in enumerate(zip(masks, results, strict=True)):
+            ranks[method][:, number, is_test] = result[method]
+    return Outcome(among=among, users=windows.users, ranks=ranks, fits=fits, seed=study.seed)
 
 
 class _TrainingTask(NamedTuple):
