@@ -183,13 +183,14 @@ class Multiverse(Experiment):
         for each in self.universes:
             for kind in KINDS:
                 cells = [_format_spread(each.get_base(method, kind)) for method in methods]
-                rows.append([TITLES[each.name], kind, *cells])
+                rows.append([TITLES[each.name], kind, _format_rank(each.get_base_ranks(PAGERANK, kind)), *cells])
             paper = TABLE2[each.name]
             cells = ["{:+.1%} ± {:.1%}".format(*paper[method]) if method in paper else "" for method in methods]
-            rows.append([TITLES[each.name], "paper", *cells])
-        columns = ["dataset", "walkers", *(_TITLES.get(method, method) for method in methods)]
+            rows.append([TITLES[each.name], "paper", "", *cells])
+        columns = ["dataset", "walkers", "PageRank", *(_TITLES.get(method, method) for method in methods)]
         return Table(
-            f"r over PageRank in the protocol of our Table 2, mean ± deviation over {self.settings.seeds} seeds",
+            f"percentile rank by PageRank, and r of the others, in the protocol of our Table 2: mean ± deviation over "
+            f"{self.settings.seeds} seeds",
             columns,
             rows,
         )
@@ -217,13 +218,16 @@ class Multiverse(Experiment):
         published = paper["igt+cpt"][0] - paper["igt"][0] - paper["cpt"][0]
         place = np.unravel_index(np.argmax(beyond), beyond.shape)
         where = f", at most {beyond[place]:+.1%} ({each.describe(place, ('seed', 'test set'))})" if beyond.any() else ""
+        r = each.select(each.get_improvement("igt+cpt"), **{"test set": "all"})
+        ranks = [_format_rank(each.get_base_ranks(method, KINDS[0])) for method in (PAGERANK, "igt+cpt")]
         deviation = float(np.sqrt(np.mean(each.chances[..., CHANCES.index("deviation")] ** 2)))
         base = ", ".join(f"{_format_spread(each.get_base('igt+cpt', kind))} ({kind})" for kind in KINDS)
         return {
             "draws": f"{title}: of the draws of {SMALL_TEST} test choices, {_format_share(chances[0])} give igt+cpt "
             f"{paper['igt+cpt'][0]:+.1%} or more, {_format_share(chances[1])} give igt {paper['igt'][0]:+.1%} or less, "
             f"and {_format_share(chances[2])} both; igt+cpt reaches the value of the paper most often, in "
-            f"{_format_share(by_protocol[best])} of draws, with {each.describe(best, ('seed', 'test set'))}.",
+            f"{_format_share(by_protocol[best])} of draws, with {each.describe(best, ('seed', 'test set'))}. With all "
+            f"test choices, r of igt+cpt is {r.min():+.1%} to {r.max():+.1%}, its median {np.median(r):+.1%}.",
             "variance": f"{title}: the choice that matters most is {first}, with {_format_share(most.main)} of the "
             f"variance of r ({_format_share(most.total)} with interactions), then {second} with "
             f"{_format_share(next_most.main)} ({_format_share(next_most.total)}).",
@@ -231,13 +235,13 @@ class Multiverse(Experiment):
             f"universes (equal in {equal}), above memory in {above[MEMORY]}, above two PageRanks in "
             f"{above[TWO_PAGERANKS]}, and above Markov in {above['markov']}.",
             "super-additivity": f"{title}: igt+cpt gains more than igt and cpt together (in the paper "
-            f"{published:+.1%}) in {_format_share(np.mean(excess > 0))} of universes, by {excess.mean():+.1%} on "
-            f"average, and in {_format_share(chances[3])} of draws of {SMALL_TEST}; beyond the spread over seeds in "
-            f"{np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %{where}.",
+            f"{published:+.1%}) in {_format_share(np.mean(excess > 0))} of universes (mean difference "
+            f"{excess.mean():+.1%}) and in {_format_share(chances[3])} of draws of {SMALL_TEST}; beyond the spread "
+            f"over seeds in {np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %{where}.",
             "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 (paper: "
-            f"± {paper['igt+cpt'][1]:.1%}); in a typical protocol it deviates by {each.spread:.1%} over seeds, of "
-            f"which the sample of test choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws "
-            f"of {SMALL_TEST} test choices.",
+            f"± {paper['igt+cpt'][1]:.1%}), with mean percentile ranks {ranks[0]} of PageRank and {ranks[1]} of greedy "
+            f"igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of test "
+            f"choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws of {SMALL_TEST} choices.",
         }
 
     @property
@@ -270,6 +274,9 @@ class Multiverse(Experiment):
             _METHOD.format(**asdict(self.settings.effort), seeds=self.settings.seeds, small=SMALL_TEST),
             "",
             *(f"- {_describe_sizes(each)}" for each in self.universes),
+            "",
+            "The JSON document holds the mean percentile rank by every method in every universe, in units of "
+            f"{UNIT:.4f} and in the order of the factors, the last one fastest.",
             "",
         ]
         tables = {
@@ -401,6 +408,11 @@ def _format_spread(values: Float64) -> str:
     return f"{values.mean():+.1%} ± {values.std(ddof=min(1, len(values) - 1)):.1%}"
 
 
+def _format_rank(values: Float64) -> str:
+    """Format a mean percentile rank with the standard deviation."""
+    return f"{values.mean():.3f} ± {values.std(ddof=min(1, len(values) - 1)):.3f}"
+
+
 def _list_events(paper: Mapping[str, tuple[float, float]]) -> list[tuple[str, str]]:
     """Return the first four of `CHANCES` with a description."""
     both, igt = f"igt+cpt {paper['igt+cpt'][0]:+.1%} or more", f"igt {paper['igt'][0]:+.1%} or less"
@@ -412,7 +424,8 @@ def _describe_sizes(each: Universes) -> str:
     texts = {name: "{:,} to {:,}".format(*low_high) for name, low_high in bounds.items()}
     return (
         f"{TITLES[each.name]}: {each.ranks[..., 0].size:,} universes; graphs of {texts['nodes']} nodes and "
-        f"{texts['links']} links; {texts['training']} training choices and {texts['test']} test choices."
+        f"{texts['links']} links; {texts['training']} training choices and {texts['test']} test choices, "
+        f"fewer than {SMALL_TEST} in {_format_share(np.mean(each.tested < SMALL_TEST))} of universes."
     )
 
 

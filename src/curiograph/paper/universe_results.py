@@ -122,6 +122,10 @@ class Universes:
         """Return r of a method with greedy or trained walkers by seed, in the protocol of our Table 2."""
         return self.select(self.get_improvement(method), **self.base, walkers=kind)
 
+    def get_base_ranks(self, method: str, kind: str) -> Float64:
+        """Return the mean percentile rank by a method, as `get_base`."""
+        return self.select(self.ranks[..., METHODS.index(method)], **self.base, walkers=kind)
+
     def describe(self, place: Sequence[Any], without: Sequence[str] = ()) -> str:
         """Return the levels at a place of all factors but some."""
         names = [name for name in self.factors if name not in without]
