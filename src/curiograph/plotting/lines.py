@@ -97,10 +97,8 @@ def plot_panels(
     `panels` maps a title to lines by name, each (heights, errors). For each name, the same in all panels, `colors` has
     the preferred key of `COLORS`, and `notes` the text in the legend, which is left out if there are many lines.
     """
-    columns = 2 if len(panels) == 3 else 3
-    figure, cells = create_figure(
-        3.5 * columns if columns == 2 else 9.0, 5.6, columns=columns, rows=len(panels) // columns + 1
-    )
+    columns, width = (2, 7.0) if len(panels) == 3 else (3, 9.0)
+    figure, cells = create_figure(width, 5.6, columns=columns, rows=len(panels) // columns + 1)
     styles = _choose_line_styles(colors)
     locator = import_matplotlib("ticker").MaxNLocator
     for number, (title, lines) in enumerate(panels.items()):
