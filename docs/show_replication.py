@@ -7,6 +7,7 @@ from typing import Any
 
 from curiograph.paper.conditions import BASES, CONDITIONS, Conditions
 from curiograph.paper.experiment import format_table
+from curiograph.paper.multiverse import QUESTIONS, Multiverse
 from curiograph.paper.people import TITLES
 from curiograph.paper.published import TABLE2
 from curiograph.paper.table1 import Table1
@@ -156,3 +157,13 @@ def _get_title(found: dict[str, Any]) -> str:
 
 def _format_estimate(estimate: dict[str, float]) -> str:
     return f"{estimate['value']:+.4f} ({estimate['low']:+.4f} to {estimate['high']:+.4f})"
+
+
+def format_multiverse(run: dict[str, Any]) -> list[str]:
+    """Format the answers of the multiverse, by question."""
+    found = Multiverse.from_dict(run)
+    answers = [found.answer(each) for each in found.universes]
+    lines = []
+    for name, question in QUESTIONS.items():
+        lines += [f"**{question}**", "", *(f"- {answer[name]}" for answer in answers), ""]
+    return lines[:-1]

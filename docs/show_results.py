@@ -20,6 +20,7 @@ from show_replication import (
     format_claims,
     format_conditions,
     format_controls,
+    format_multiverse,
     format_seeds,
     format_sums,
     format_table1_answer,
@@ -441,6 +442,7 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("replication agreement", "table2", format_agreement, DOCS / "replication.md"),
     ("replication sums", "table2", format_sums, DOCS / "replication.md"),
     ("replication controls", "table2", format_controls, DOCS / "replication.md"),
+    ("replication multiverse", "multiverse", format_multiverse, DOCS / "replication.md"),
     ("replication conditions", "conditions", format_conditions, DOCS / "replication.md"),
     ("replication seeds", "table1", format_seeds, DOCS / "replication.md"),
 ]

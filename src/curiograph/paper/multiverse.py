@@ -52,13 +52,14 @@ CONTROLS = (PAGERANK, MEMORY, TWO_PAGERANKS, "markov")
 DEGREES = (8, 16, 32)
 """Mean degrees of co-occurrence graphs."""
 _TITLES = {PAGERANK: "PageRank", "markov": "Markov"}
-_QUESTIONS = {
+QUESTIONS = {
     "draws": f"How often does a test set of {SMALL_TEST} choices give the numbers of the paper?",
     "variance": "Which choice matters most?",
     "controls": "In which universes is igt+cpt above the controls?",
     "super-additivity": "Is igt+cpt more than the sum of igt and cpt?",
     "seeds": "How much do seeds change the result?",
 }
+"""Questions to the multiverse, by name."""
 _METHOD = (
     "Choices: n_burn-in 3, 6 or 10; for Wikispeedia, links with or without direction; for films and books, "
     "co-occurrence graphs of the highest similarities of all or of the nearest items, by cosine or PMI, of mean degree "
@@ -286,7 +287,7 @@ class Multiverse(Experiment):
             "super-additivity": None,
             "seeds": self.base_table,
         }
-        for question, heading in _QUESTIONS.items():
+        for question, heading in QUESTIONS.items():
             lines += [f"## {heading}", "", *(f"- {answer[question]}" for answer in answers), ""]
             table = tables[question]
             if table is not None:
