@@ -237,11 +237,13 @@ class Multiverse(Experiment):
             "super-additivity": f"{title}: igt+cpt gains more than igt and cpt together (in the paper "
             f"{published:+.1%}) in {_format_share(np.mean(excess > 0))} of universes (mean difference "
             f"{excess.mean():+.1%}) and in {_format_share(chances[3])} of draws of {SMALL_TEST}; beyond the spread "
-            f"over seeds in {np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %{where}.",
+            f"over seeds in {np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %"
+            f"{where}.",
             "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 (paper: "
-            f"± {paper['igt+cpt'][1]:.1%}), with mean percentile ranks {ranks[0]} of PageRank and {ranks[1]} of greedy "
-            f"igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of test "
-            f"choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws of {SMALL_TEST} choices.",
+            f"± {paper['igt+cpt'][1]:.1%}), with mean percentile ranks {ranks[0]} of PageRank and {ranks[1]} of "
+            f"greedy igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of "
+            f"test choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws of {SMALL_TEST} "
+            "choices.",
         }
 
     @property
