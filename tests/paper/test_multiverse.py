@@ -70,12 +70,19 @@ def test_report_is_stored_and_redrawn(found, tmp_path):
     restored = Multiverse.from_dict(document)
     page = result.to_markdown()
     assert restored.to_markdown() == page
-    assert "| Wikispeedia | paper | +2.9% ± 2.9% |" in page
+    assert "| Wikispeedia | paper |  | +2.9% ± 2.9% |" in page
     assert "576 universes" in page
     assert len(result.remarks) == 5
     assert len(result.sections) == 5
     restored.save_plot(tmp_path / "multiverse.png")
     assert (tmp_path / "multiverse.png").stat().st_size > 10_000
+
+
+def test_page_is_that_of_the_stored_results():
+    results = Path(__file__).parents[2] / "docs" / "results"
+    stored = Multiverse.from_dict(json.loads((results / "multiverse.json").read_text()))
+    assert sum(each.ranks[..., 0].size for each in stored.universes) == 18_720
+    assert (results / "multiverse.md").read_text() == stored.to_markdown()
 
 
 def test_comparison_with_controls(found):

@@ -241,9 +241,10 @@ class Multiverse(Experiment):
             f"over seeds in {np.count_nonzero(beyond):,} of {beyond.size:,} protocols, where chance gives 2.5 %"
             f"{where}.",
             "seeds": f"{title}: over seeds, r of igt+cpt is {base} in the protocol of our Table 2 (paper: "
-            f"± {paper['igt+cpt'][1]:.1%}), with mean percentile ranks {ranks[0]} of PageRank and {ranks[1]} of greedy "
-            f"igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of test "
-            f"choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws of {SMALL_TEST} choices.",
+            f"± {paper['igt+cpt'][1]:.1%}), with mean percentile ranks {ranks[0]} of PageRank and {ranks[1]} of "
+            f"greedy igt+cpt; in a typical protocol r deviates by {each.spread:.1%} over seeds, of which the sample of "
+            f"test choices explains {each.sampling_error:.1%}, and by {deviation:.1%} over draws of {SMALL_TEST} "
+            "choices.",
         }
 
     @property
