@@ -228,6 +228,17 @@ def test_prose_of_the_replication_follows_from_the_stored_run() -> None:
     assert show.compute_z(found["wikispeedia"], "igt") < -4
     assert show.compute_z(found["wikispeedia"], "cpt") < -show.Z_LIMIT
     assert show.compute_z(found["wikispeedia"], "igt+cpt") > 0
+    contrasts = json.loads((DOCS / "results" / "conditions.json").read_text())["contrasts"]
+    clear = {
+        (each["dataset"], each["condition"], each["base"], each["difference"]["value"] > 0)
+        for each in contrasts
+        if each["corrected_p"] is not None and each["corrected_p"] < 0.05
+    }
+    assert clear == {
+        ("wikispeedia", "goal", "memory", False),
+        ("wikispeedia", "goal", "pagerank", False),
+        ("wikispeedia", "position", "pagerank", False),
+    }
     table1 = json.loads((DOCS / "results" / "table1.json").read_text())
     for cell in table1["cells"]:
         if cell["reward"] == "cpt":
