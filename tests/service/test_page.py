@@ -45,7 +45,8 @@ class Visitor:
 
     def __init__(self, browser: Any, address: str, tour: bool = False, **context: Any) -> None:
         self.context = browser.new_context(
-            **{"viewport": {"width": 1400, "height": 900}, "accept_downloads": True} | context
+            **{"viewport": {"width": 1400, "height": 900}, "accept_downloads": True, "reduced_motion": "reduce"}
+            | context
         )
         if not tour:
             self.context.add_init_script("localStorage.setItem('curiograph-tour', 'seen')")
@@ -96,8 +97,8 @@ class Visitor:
 
     @property
     def places(self) -> dict[str, Any]:
-        """Places of the visited nodes in the picture, in pixels, once it stands still."""
-        self.page.wait_for_timeout(400)
+        """Places of the visited nodes in the picture, in pixels."""
+        self.page.wait_for_timeout(50)
         return read_places(self.page)
 
     def expect_walk(self, nodes: list[Any]) -> None:
@@ -129,7 +130,7 @@ def save_screenshot(visitor: Visitor, name: str, **how: Any) -> None:
     """Save a screenshot for the documentation if CURIOGRAPH_SCREENSHOTS is a folder (`make screenshots`)."""
     folder = os.environ.get("CURIOGRAPH_SCREENSHOTS")
     if folder:
-        visitor.page.wait_for_timeout(600)  # wait for the animation
+        visitor.page.wait_for_timeout(300)
         visitor.page.screenshot(path=str(Path(folder) / f"{name}.png"), **how)
 
 
@@ -420,7 +421,6 @@ def test_axe_finds_nothing_serious(browser: Any, address: str, screen: str) -> N
     visitor.open("/")
 
     def check(what: str, part: str = "body") -> None:
-        visitor.page.wait_for_timeout(350)  # colors change slowly
         found = axe.run(visitor.page, context=part, options={"resultTypes": ["violations"]}).response["violations"]
         problems = [
             f"{what}: {each['id']} {node['html'][:200]} {node['failureSummary'][:300]}"
@@ -432,6 +432,8 @@ def test_axe_finds_nothing_serious(browser: Any, address: str, screen: str) -> N
 
     check("tour")
     visitor.press("Skip")
+    visitor.page.get_by_label("search a start").fill("a")
+    visitor.page.locator(".cg-suggestions button").first.wait_for()
     for tab in ("Gaps", "Compare", "Recommend"):
         visitor.page.get_by_role("tab", name=tab).click()
         visitor.page.get_by_role("tabpanel").last.locator(".cg-gap, .cg-table, .cg-reason").first.wait_for()
@@ -441,9 +443,6 @@ def test_axe_finds_nothing_serious(browser: Any, address: str, screen: str) -> N
         check(name, ".q-dialog")
         visitor.page.keyboard.press("Escape")
         playwright.expect(visitor.page.locator(".q-dialog")).to_have_count(0)
-    visitor.page.get_by_label("search a start").fill("a")
-    visitor.page.locator(".cg-suggestions button").first.wait_for()
-    check("suggestions")
     assert visitor.problems == []
     visitor.context.close()
 
@@ -541,6 +540,8 @@ def test_planner_does_well_on_wikispeedia(browser: Any) -> None:
         visitor.page.locator(".cg-table button").nth(1).click()
         visitor.expect_status(r"^11\. .* by you")
         save_screenshot(visitor, "page")
+        visitor.press("light or dark")
+        save_screenshot(visitor, "page-dark")
         walk = parse_qs(urlsplit(visitor.page.url).query)["walk"]
         assert len(walk) == 11
         assert visitor.problems == []

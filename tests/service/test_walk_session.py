@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from curiograph.service.page.layout import compute_view, extend_layout
 from curiograph.service.page.panels import build_candidate_rows, describe_choices, describe_last_step, describe_reason
 from curiograph.service.page.share_link import build_link, open_link
 from curiograph.service.page.walk_session import WalkSession, choose_start
+from curiograph.service.page.words import AGENTS
 from curiograph.service.step_view import view_step
 
 GRAPH = cg.generate("er", nodes=50, seed=3)
@@ -220,6 +223,19 @@ def test_layout_of_long_walks_is_quick_and_spread() -> None:
     assert time.process_time() - started < 20
     apart = np.linalg.norm(session.coordinates[:, None] - session.coordinates, axis=2) + np.eye(300)
     assert apart.min() > 0.3
+
+
+@pytest.mark.long
+@pytest.mark.skipif("CURIOGRAPH_DATA" not in os.environ, reason="needs Wikispeedia in CURIOGRAPH_DATA")
+def test_default_agent_does_well_on_wikispeedia() -> None:
+    graph = GraphStore(data=Path(os.environ["CURIOGRAPH_DATA"])).open("wikispeedia").graph
+    returns = {}
+    for agent in AGENTS:
+        session = WalkSession("wikispeedia", graph, "Music", agent)
+        for _ in range(29):
+            session.advance()
+        returns[agent], _ = session.compute_returns()
+    assert returns["planner"] > 1.5 * returns["greedy"] > 3 * returns["random"]
 
 
 def test_reasons_have_the_numbers_of_the_table() -> None:

@@ -45,6 +45,7 @@ def draw_picture(session: WalkSession, title: str = "") -> dict[str, Any]:
                 "tip": [show_label(step.node), f"step {index + 1}, {by}", *changes],
             }
         )
+    candidates, num_candidates = [] if title else _draw_candidates(session), len(session.view.nodes)
     edges = set(session.edges)
     jumps = [(b - 1, b, True) for b in range(1, len(nodes)) if (b - 1, b) not in edges]  # continued from a dead end
     label = (
@@ -59,7 +60,10 @@ def draw_picture(session: WalkSession, title: str = "") -> dict[str, Any]:
         "nodes": nodes,
         "links": [*session.edges, *jumps],
         "gaps": _draw_gaps(session),
-        "candidates": [] if title else _draw_candidates(session),
+        "candidates": candidates,
+        "more": f"{len(candidates)} of {num_candidates} next nodes drawn"
+        if 0 < len(candidates) < num_candidates
+        else "",
         "growth": session.growth.beta1.tolist(),
     }
 

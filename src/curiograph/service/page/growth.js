@@ -18,7 +18,7 @@ export default {
         @pointermove="move" @pointerleave="hovered = null">
         <component is="style">{{ style }}</component>
         <text class="gaps-name" x="6" y="14">open gaps</text>
-        <text class="bits-name" :x="width - 6" y="14" text-anchor="end">{{ growth.unit }}</text>
+        <text v-if="line" class="bits-name" :x="width - 6" y="14" text-anchor="end">{{ growth.unit }}</text>
         <line class="axis" :x1="left" :x2="width - left" :y1="height - bottom" :y2="height - bottom" />
         <g v-for="tick in ticks.x" :key="'x' + tick">
           <text :x="x(tick)" :y="height - bottom + 15" text-anchor="middle">{{ tick }}</text>
@@ -68,10 +68,11 @@ export default {
     },
     ticks() {
       const spread = (last, parts) => {
-        const gap = Math.max(1, Math.ceil(last / parts));
+        const power = 10 ** Math.floor(Math.log10(last / parts));
+        const gap = Math.max(1, power * [1, 2, 5, 10].find((each) => each * power >= last / parts));
         return Array.from({ length: Math.floor(last / gap) }, (_, i) => (i + 1) * gap);
       };
-      return { x: [1, ...spread(this.longest, 8).filter((tick) => tick > 1)], gaps: [0, ...spread(this.highest, 4)], bits: this.most < 3 ? [0, 0.5, 1, 1.5, 2, 2.5].filter((tick) => tick <= this.most) : spread(this.most, 3) };
+      return { x: [1, ...spread(this.longest, 8).filter((tick) => tick > 1)], gaps: [0, ...spread(this.highest, 4)], bits: !this.line ? [] : this.most < 3 ? [0, 0.5, 1, 1.5, 2, 2.5].filter((tick) => tick <= this.most) : spread(this.most, 3) };
     },
     line() {
       const points = this.growth.bits.flatMap((value, i) => (value === null ? [] : [`${this.x(i + 1)} ${this.y(value, this.most)}`]));

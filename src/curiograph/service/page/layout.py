@@ -20,7 +20,7 @@ _MIN_SPACE = 0.75
 _MARGIN = 0.3
 """Minimum distance of visited nodes from the border of the visible area."""
 _RING = 0.95
-"""Distance of candidates from the last node."""
+"""Minimum distance of candidates from the last node; it grows with the visible area."""
 
 
 def extend_layout(coordinates: Float64, edges: Sequence[tuple[int, int]], count: int) -> Float64:
@@ -93,8 +93,9 @@ def _count_crossings(places: Float64, anchors: Float64, lines: Float64) -> Float
 
     def turn(a: Float64, b: Float64, c: Float64) -> Float64:
         first, second = b - a, c - a
-        product: Float64 = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
-        return np.where(np.abs(product) < 1e-9, 0, np.sign(product))  # 0 where links share a node
+        product = first[..., 0] * second[..., 1] - first[..., 1] * second[..., 0]
+        direction: Float64 = np.where(np.abs(product) < 1e-9, 0, np.sign(product))  # 0 where links share a node
+        return direction
 
     place, anchor = places[:, None, None], anchors[None, :, None]
     start, end = lines[None, None, :, 0], lines[None, None, :, 1]
@@ -119,18 +120,20 @@ def place_candidates(coordinates: Float64, count: int) -> Float64:
     (4, 2)
     """
     last = coordinates[-1]
-    angles = 2 * np.pi * (np.arange(36) + 0.5) / 36
-    ring = np.column_stack([np.cos(angles), np.sin(angles)])
-    places = np.vstack([last + radius * ring for radius in (_RING, 1.35 * _RING)])
     left, top, right, bottom = compute_view(coordinates)
-    inside = (places > [left + 0.2, top + 0.2]) & (places < [right - 0.2, bottom - 0.2])
+    ring = max(_RING, 0.14 * (right - left), 0.14 * (bottom - top))
+    angles = 2 * np.pi * (np.arange(36) + 0.5) / 36
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    places = np.vstack([last + radius * circle for radius in (ring, 1.35 * ring)])
+    border = 0.2 * ring
+    inside = (places > [left + border, top + border]) & (places < [right - border, bottom - border])
     places = places[inside.all(axis=1)]
-    taken = coordinates[np.linalg.norm(coordinates - last, axis=1) < 3]
     chosen = np.empty((0, 2))
     for _ in range(count):
-        difference = places[:, None] - np.vstack([taken, chosen])
-        apart = np.linalg.norm(difference * [0.45, 1.0], axis=2).min(axis=1)  # names need more room to the side
-        free = int(np.argmax(np.round(np.minimum(apart, 0.45), 6)))
+        difference = places[:, None] - np.vstack([coordinates, chosen])
+        apart = np.linalg.norm(difference * [0.45, 1.0], axis=2)  # names need more room to the side
+        apart[:, : len(coordinates)] *= 3  # it matters more that candidates are apart from each other
+        free = int(np.argmax(np.round(np.minimum(apart.min(axis=1), 0.45 * ring), 6)))
         chosen = np.vstack([chosen, places[free]])
     return chosen
 

@@ -41,7 +41,7 @@ def describe_last_step(session: WalkSession) -> str:
     """Describe the effect of the last step in one sentence."""
     step, count = session.steps[-1], len(session.steps)
     if count == 1:
-        return f"Start: {show_label(step.node)}. Press Step, or choose a candidate yourself."
+        return f"Start: {show_label(step.node)}. Press Step, or choose the next node yourself."
     effects = []
     for verb, field in (("opened", "opened_at"), ("closed", "closed_at")):
         number = sum(getattr(gap, field) == count for gap in session.growth.gaps)
@@ -61,7 +61,8 @@ def describe_choices(session: WalkSession) -> list[str]:
     for motive in view.values if len(view.nodes) > 1 else ():
         best = view.find_best(motive)
         ties = f" and {count_things(len(best) - 1, 'other')}" if len(best) > 1 else ""
-        lines.append(f"Best for {MOTIVES[motive]}: {show_label(best[0])}{ties}.")
+        names = "all are equal" if len(best) == len(view.nodes) else f"{show_label(best[0])}{ties}"
+        lines.append(f"Best for {MOTIVES[motive]}: {names}.")
     if "cpt" not in view.values:
         lines.append("Compression is not computed for all candidates of so long a walk.")
     return lines
@@ -125,6 +126,7 @@ class CandidatesPanel:
     def show(self, session: WalkSession) -> None:
         """Show the candidates of a walk."""
         self.table.rows = build_candidate_rows(session)
+        self.table.props["hide-pagination"] = len(self.table.rows) <= _TABLE_ROWS
         self.choices.clear()
         with self.choices:
             for line in describe_choices(session):

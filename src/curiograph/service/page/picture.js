@@ -17,11 +17,8 @@ const STYLE = `
   .cg-svg .walked.you { stroke: var(--human); }
   .cg-svg .walked.jump { stroke-dasharray: 1 6; stroke-linecap: round; stroke-width: 2px; }
   .cg-svg .offer { stroke: var(--edge); stroke-width: 1.4px; stroke-dasharray: 4 4; }
-  .cg-svg .gap { fill: var(--igt); stroke: var(--igt); stroke-width: 12px; stroke-linejoin: round; opacity: 0.16; }
-  .cg-svg .gap.fresh { opacity: 0.42; }
-  .cg-svg .gap.closed { fill: var(--mixture); stroke: var(--mixture); opacity: 0.22; }
-  .cg-svg .gap.filled { opacity: 0.38; }
-  .cg-svg .gap.lit { opacity: 0.6; }
+  .cg-svg .gap { fill: var(--igt); stroke: var(--igt); stroke-width: 12px; stroke-linejoin: round; }
+  .cg-svg .gap.closed { fill: var(--mixture); stroke: var(--mixture); }
   .cg-svg .node { fill: var(--agent); stroke: var(--paper); stroke-width: 2px; }
   .cg-svg .node.you { fill: var(--human); }
   .cg-svg .node.last { stroke: var(--text); stroke-width: 3px; }
@@ -29,7 +26,7 @@ const STYLE = `
   .cg-svg .candidate.best { stroke: var(--igt); stroke-width: 4px; }
   .cg-svg .candidate.lit { fill: var(--igt); }
   .cg-svg .name { fill: var(--faint); }
-  .cg-svg .dim { opacity: 0.15; } .cg-svg .gap.dim { opacity: 0.06; }
+  .cg-svg .dim { opacity: 0.15; }
 `;
 
 const pen = document.createElement("canvas").getContext("2d");
@@ -54,7 +51,7 @@ export default {
         :data-count="count" @wheel.prevent="turn" @pointerdown="press" @pointermove="move" @pointerup="release"
         @pointercancel="release" @pointerleave="leave">
         <component is="style">{{ style }}</component>
-        <polygon v-for="gap in gaps" :key="'g' + gap.index" :points="gap.points" :class="gap.kind" />
+        <polygon v-for="gap in gaps" :key="'g' + gap.index" :points="gap.points" :class="gap.kind" :opacity="gap.opacity" />
         <line v-for="link in links" :key="link.key" v-bind="link.line" :class="link.kind" :opacity="link.opacity" />
         <line v-for="each in candidates" :key="'o' + each.id" v-bind="each.line" class="offer"
           :class="{ dim: isDimmed }" />
@@ -68,6 +65,7 @@ export default {
         <text v-for="each in labels" :key="each.key" :x="each.x" :y="each.y" :class="each.kind"
           :text-anchor="each.anchor" :opacity="each.opacity">{{ each.name }}</text>
       </svg>
+      <div v-if="walk.more" class="cg-more">{{ walk.more }}</div>
       <div v-if="walk.title" class="cg-caption"><b>{{ walk.title }}</b>: {{ caption }}</div>
       <div class="cg-zoom">
         <button type="button" aria-label="zoom in" title="zoom in (+)" data-keys="+ =" @click="zoom(1.4)">+</button>
@@ -153,7 +151,7 @@ export default {
         };
         const circle = `M${-r} 0A${r} ${r} 0 1 1 ${r} 0A${r} ${r} 0 1 1 ${-r} 0Z`;
         return {
-          ...node, index, x, y, shape: shapes[node.by] ?? circle, place: `translate(${x} ${y})`,
+          ...node, index, x, y, r: node.by === "start" ? 1.3 * r : r, shape: shapes[node.by] ?? circle, place: `translate(${x} ${y})`,
           kind: { you: node.by === "you", last: isLast }, opacity: this.fade(index),
         };
       });
@@ -165,7 +163,7 @@ export default {
         .filter(([, b]) => b < this.count)
         .map(([a, b, isJump]) => {
           const isLit = gap !== undefined ? lit?.has(a) && lit.has(b) : a === node || b === node;
-          const opacity = lit ? (isLit ? 1 : 0.08) : b === a + 1 ? this.fade(a) : this.fade(a) * this.fade(b);
+          const opacity = lit ? (isLit ? 1 : 0.05) : this.fade(a) * this.fade(b);
           const kind = { link: true, walked: b === a + 1, you: this.walk.nodes[b].by === "you", jump: isJump };
           const [from, to] = [this.nodes[a], this.nodes[b]];
           return { key: `${a}-${b}`, kind, opacity, line: { x1: from.x, y1: from.y, x2: to.x, y2: to.y } };
@@ -173,16 +171,19 @@ export default {
     },
     gaps() {
       const count = this.count;
+      const areas = this.walk.gaps.filter((gap) => gap.opened <= count && (gap.closed === null || gap.closed > count)).length;
+      const shades = { open: Math.min(0.16, 0.9 / areas), fresh: areas < 6 ? 0.42 : 0.26 }; // many areas overlap
       const drawn = this.walk.gaps.flatMap((gap, index) => {
         const isClosed = gap.closed !== null && gap.closed <= count;
         const isLit = this.litGaps.has(index);
         if (gap.opened > count || (gap.hidden && !isLit)) return [];
         const kind = {
           gap: true, closed: isClosed, filled: gap.closed === count, fresh: !isClosed && gap.opened === count, lit: isLit,
-          dim: this.isDimmed && !isLit,
         };
+        const isNew = kind.fresh || kind.filled;
+        const opacity = isLit ? Math.max(shades.open, 0.6 / this.litGaps.size) : this.isDimmed ? shades.open / 4 : isNew ? shades.fresh : isClosed ? 0.2 : shades.open;
         const points = gap.nodes.map((node) => `${this.nodes[node].x},${this.nodes[node].y}`).join(" ");
-        return [{ index, kind, points, order: (isLit ? 2e6 : 0) + (isClosed ? 0 : 1e6) + gap.opened }];
+        return [{ index, kind, points, opacity, order: (isLit ? 2e6 : 0) + (isClosed ? 0 : 1e6) + gap.opened }];
       });
       return drawn.sort((a, b) => a.order - b.order); // the newest open gaps are on top
     },
@@ -202,11 +203,13 @@ export default {
         const isNamed = !isLong || isLast || isLit || node.index === 0 || node.index >= this.count - FULL;
         const priority = node.index === this.hovered.node ? 4e6 : isLast ? 3e6 : isLit ? 2e6 : node.index;
         const opacity = this.litNodes && !isLit ? 0.15 : node.opacity;
-        return { ...node, key: `n${node.index}`, r: this.radius, priority, strong: isLast || isLit, isNamed, opacity };
+        return { ...node, key: `n${node.index}`, priority, strong: isLast || isLit, isNamed, opacity };
       });
-      const offered = this.candidates.map((each) => {
-        const priority = this.hovered.candidate === each.id ? 4e6 : 1e6 - each.id;
-        return { ...each, key: `c${each.id}`, r: 7, priority, isNamed: true, isOffer: true, opacity: this.isDimmed ? 0.15 : 1 };
+      const offered = this.candidates.map((each, index) => {
+        const priority = this.hovered.candidate === each.id ? 4e6 : 1e6 - index;
+        const isLeft = each.x < this.nodes[this.count - 1].x;
+        const opacity = this.isDimmed ? 0.15 : 1;
+        return { ...each, key: `c${each.id}`, r: 7, priority, isNamed: true, isOffer: true, isLeft, opacity };
       });
       const all = [...visited, ...offered];
       const taken = all.map(({ x, y, r }) => ({ x0: x - r, x1: x + r, y0: y - r, y1: y + r }));
@@ -219,6 +222,7 @@ export default {
           [side, 4, "start"], [-side, 4, "end"], [0, -up, "middle"], [0, up + 10, "middle"],
           [side - 4, -8, "start"], [side - 4, 16, "start"], [4 - side, -8, "end"], [4 - side, 16, "end"],
         ];
+        if (each.isLeft) tries.unshift(tries.splice(1, 1)[0]); // outwards
         const boxes = tries.map(([dx, dy, anchor]) => {
           const x0 = each.x + dx - { start: 0, middle: wide / 2, end: wide }[anchor];
           const y1 = each.y + dy + 3;
@@ -258,7 +262,7 @@ export default {
       const age = this.count - 1 - index;
       const isLit = this.litNodes?.has(index);
       if (this.litNodes) return isLit ? 1 : 0.15;
-      return this.count <= LONG ? 1 : Math.max(0.2, 1 - Math.max(0, age - FULL) / 50);
+      return this.count <= LONG ? 1 : Math.max(0.2, 1 - Math.max(0, age - FULL) / 40);
     },
     fitted() {
       const [left, top, right, bottom] = this.walk.view;

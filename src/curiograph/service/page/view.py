@@ -160,7 +160,7 @@ class Page:
                     ("keyboard", "keyboard shortcuts", self.shortcuts.open),
                 ):
                     button = ui.button(icon=icon, on_click=handler).props(f'flat round aria-label="{description}"')
-                    button.tooltip(description)
+                    button.props["title"] = description
                     if icon == "keyboard":
                         button.props('data-keys="?"')
 
@@ -174,14 +174,15 @@ class Page:
                     ("Restart", "replay", self._restart, "r", "Begin again at the same start."),
                 ):
                     button = ui.button(text, icon=icon, on_click=handler).props(f'no-caps data-keys="{keys}"')
-                    button.tooltip(about)
+                    button.props["title"] = about
                     if text in ("Undo", "Restart"):
                         button.props("outline")
                     if text == "Play":
                         button.bind_text_from(self.timer, "active", lambda active: "Pause" if active else "Play")
                         button.bind_icon_from(self.timer, "active", lambda active: "pause" if active else "play_arrow")
             self.agent = ui.select(AGENTS, value=self.session.agent, label="agent", on_change=self._change_agent)
-            self.agent.classes("w-full").props("dense").tooltip("Who chooses the next node when you press Step.")
+            self.agent.classes("w-full").props("dense")
+            self.agent.props["title"] = "Who chooses the next node when you press Step."
             self.agent_about = ui.label().classes("cg-small")
             ui.label("looks for").classes("cg-small")
             self.reward = ui.radio({name: MOTIVES[name] for name in REWARDS}, value=self.session.reward)
@@ -191,9 +192,11 @@ class Page:
             self.graph = ui.select(
                 self._list_titles(), value=self.session.graph_id, label="graph", on_change=self._select_graph
             )
-            self.graph.classes("w-full").props("dense").tooltip("What you walk on.")
+            self.graph.classes("w-full").props("dense")
+            self.graph.props["title"] = "What you walk on."
             button = ui.button("Your own graph", icon="upload_file", on_click=self.own_graph.open)
-            button.props("outline no-caps").classes("w-full").tooltip("Open a file of links.")
+            button.props("outline no-caps").classes("w-full")
+            button.props["title"] = "Open a file of links."
             with ui.element("div").classes("cg-search"):
                 self.search = ui.input(label="start at", on_change=self._suggest_starts).classes("w-full")
                 self.search.props(
@@ -201,7 +204,7 @@ class Page:
                 )
                 self.search.on("keydown.enter", self._start_at_first)
                 self.search.on("keydown.esc", lambda: self.search.set_value(""))
-                self.search.tooltip("Search a node by its name, and begin a new walk there.")
+                self.search.props["title"] = "Search a node by its name, and begin a new walk there."
                 self.suggestions = ui.element("div").classes("cg-suggestions")
 
     def _build_pictures(self) -> None:

@@ -41,8 +41,8 @@ INTRODUCTION = (
 LEGEND = (
     ("diamond", "start"),
     ("square", "your step"),
-    ("disc", "step of an agent"),
-    ("ring", "where you can go next"),
+    ("disc", "agent's step"),
+    ("ring", "next node"),
     ("open", "open gap"),
     ("closed", "closed gap"),
 )
