@@ -67,7 +67,11 @@ def _place_node(coordinates: Float64, neighbors: Sequence[Sequence[int]], lines:
         best = np.argsort(cost, kind="stable")[:150]
         places, cost = places[best], cost[best]
         cost += 0.08 * _count_crossings(places, anchors, coordinates[lines])
-        cost += 0.5 * (_measure_clearance(places, coordinates[lines]) < 0.28).sum(axis=1)
+        starts, ends = coordinates[lines].transpose(1, 0, 2)
+        cost += 0.5 * (_measure_clearance(places[:, None], starts, ends) < 0.28).sum(axis=1)
+    if careful:
+        links = _measure_clearance(coordinates, places[:, None, None], anchors[:, None])
+        cost += 0.3 * (links < 0.2).sum(axis=(1, 2))  # every link is near its own end
     chosen: Float64 = places[np.argmin(cost)]
     return chosen
 
@@ -104,12 +108,15 @@ def _count_crossings(places: Float64, anchors: Float64, lines: Float64) -> Float
     return crossed.sum(axis=(1, 2)).astype(np.float64)
 
 
-def _measure_clearance(places: Float64, lines: Float64) -> Float64:
-    """Measure the distance of every place to every line."""
-    start, direction = lines[None, :, 0], (lines[:, 1] - lines[:, 0])[None]
-    offset = places[:, None] - start
-    share = np.clip((offset * direction).sum(axis=2) / np.maximum((direction**2).sum(axis=2), 1e-9), 0, 1)
-    clearance: Float64 = np.linalg.norm(offset - share[..., None] * direction, axis=2)
+def _measure_clearance(points: Float64, starts: Float64, ends: Float64) -> Float64:
+    """Measure the distances of points to lines; all three broadcast.
+
+    >>> _measure_clearance(np.array([1.0, 2.0]), np.zeros(2), np.array([3.0, 0.0])).tolist()
+    2.0
+    """
+    direction, offset = ends - starts, points - starts
+    share = np.clip((offset * direction).sum(axis=-1) / np.maximum((direction**2).sum(axis=-1), 1e-9), 0, 1)
+    clearance: Float64 = np.linalg.norm(offset - share[..., None] * direction, axis=-1)
     return clearance
 
 
@@ -128,12 +135,13 @@ def place_candidates(coordinates: Float64, count: int) -> Float64:
     border = 0.2 * ring
     inside = (places > [left + border, top + border]) & (places < [right - border, bottom - border])
     places = places[inside.all(axis=1)]
+    outward = 0.1 * np.linalg.norm(places - coordinates.mean(axis=0), axis=1)
     chosen = np.empty((0, 2))
     for _ in range(count):
         difference = places[:, None] - np.vstack([coordinates, chosen])
         apart = np.linalg.norm(difference * [0.45, 1.0], axis=2)  # names need more room to the side
         apart[:, : len(coordinates)] *= 3  # it matters more that candidates are apart from each other
-        free = int(np.argmax(np.round(np.minimum(apart.min(axis=1), 0.45 * ring), 6)))
+        free = np.argmax(np.minimum(apart.min(axis=1), 0.45 * ring) + outward)
         chosen = np.vstack([chosen, places[free]])
     return chosen
 

@@ -181,7 +181,7 @@ export default {
           gap: true, closed: isClosed, filled: gap.closed === count, fresh: !isClosed && gap.opened === count, lit: isLit,
         };
         const isNew = kind.fresh || kind.filled;
-        const opacity = isLit ? Math.max(shades.open, 0.6 / this.litGaps.size) : this.isDimmed ? shades.open / 4 : isNew ? shades.fresh : isClosed ? 0.2 : shades.open;
+        const opacity = isLit ? Math.max(shades.open, 0.6 / this.litGaps.size) : this.isDimmed ? shades.open / 4 : isNew ? shades.fresh : isClosed ? 0.25 : shades.open;
         const points = gap.nodes.map((node) => `${this.nodes[node].x},${this.nodes[node].y}`).join(" ");
         return [{ index, kind, points, opacity, order: (isLit ? 2e6 : 0) + (isClosed ? 0 : 1e6) + gap.opened }];
       });

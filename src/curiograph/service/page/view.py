@@ -128,8 +128,9 @@ class Page:
             for key, effect in SHORTCUTS:
                 ui.label(f"{key}: {effect}")
         with _create_dialog("your own graph") as self.own_graph:
-            ui.label(f"An edge list with one link per line, such as “tea,honey”, or {', '.join(UPLOAD_EXTENSIONS)}.")
-            self.directed = ui.checkbox("the links of an edge list have a direction")
+            ui.label("A list of links, one per line, such as “tea,honey”, or a graph file.")
+            ui.label(f"Extensions: {', '.join(UPLOAD_EXTENSIONS)}").classes("cg-small")
+            self.directed = ui.checkbox("the links of the list have a direction")
             self.upload = ui.upload(
                 on_upload=self._add_upload,
                 on_rejected=self._reject_upload,
@@ -198,7 +199,7 @@ class Page:
             button.props("outline no-caps").classes("w-full")
             button.props["title"] = "Open a file of links."
             with ui.element("div").classes("cg-search"):
-                self.search = ui.input(label="start at", on_change=self._suggest_starts).classes("w-full")
+                self.search = ui.input(label="search a start", on_change=self._suggest_starts).classes("w-full")
                 self.search.props(
                     'dense clearable debounce=150 autocomplete=off data-keys="/" aria-label="search a start"'
                 )
