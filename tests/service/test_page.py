@@ -384,6 +384,18 @@ def test_long_walks_fade(visitor: Visitor) -> None:
     playwright.expect(visitor.page.locator(".cg-picture g").first).to_have_attribute("opacity", "1")
 
 
+def test_every_control_and_column_is_explained(visitor: Visitor) -> None:
+    visitor.open("/")
+    for tab in ("Next", "Gaps", "Compare", "Recommend"):
+        visitor.page.get_by_role("tab", name=tab).click()
+        visitor.page.get_by_role("tabpanel").last.locator(".cg-gap, .cg-table, .cg-reason").first.wait_for()
+        controls = visitor.page.locator("button, input, [role=tab], [role=radio], th")
+        unexplained = (
+            "all => all.filter(e => e.checkVisibility() && !e.closest('[title]')?.title).map(e => e.outerHTML)"
+        )
+        assert controls.evaluate_all(unexplained) == []
+
+
 def test_tour_can_be_skipped_and_is_remembered(browser: Any, address: str) -> None:
     visitor = Visitor(browser, address, tour=True)
     visitor.open("/")

@@ -5,6 +5,7 @@ Labels of nodes reach the browser as data only: no text becomes HTML.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from curiograph.service.page.layout import compute_view, place_candidates
@@ -28,14 +29,13 @@ def draw_picture(session: WalkSession, title: str = "") -> dict[str, Any]:
     >>> picture["label"]
     '1 node visited, 0 links between them, 0 open gaps; the last node is music.'
     """
+    gaps = session.growth.gaps
+    opened, closed = Counter(gap.opened_at for gap in gaps), Counter(gap.closed_at for gap in gaps)
     nodes = []
     for index, (step, (x, y)) in enumerate(zip(session.steps, session.coordinates.tolist(), strict=True)):
         by = "the start" if step.by == "start" else f"chosen by {show_chooser(step.by)}"
-        changes = [
-            f"{verb} {count_things(number, 'gap')}"
-            for verb, field in (("opened", "opened_at"), ("closed", "closed_at"))
-            if (number := sum(getattr(gap, field) == index + 1 for gap in session.growth.gaps))
-        ]
+        numbers = {"opened": opened[index + 1], "closed": closed[index + 1]}
+        changes = [f"{verb} {count_things(number, 'gap')}" for verb, number in numbers.items() if number]
         nodes.append(
             {
                 "x": round(x, 3),

@@ -21,7 +21,7 @@ from curiograph.service.page.words import (
     show_chooser,
     show_label,
 )
-from curiograph.service.schemas import GrowthResponse, RecommendedNode
+from curiograph.service.schemas import GrowthResponse, RecommendedNode, RecommendRequest
 
 _TABLE_ROWS = 10
 _MAX_GAPS = 60
@@ -142,13 +142,14 @@ def show_gaps(box: ui.column, session: WalkSession) -> None:
         heading = ui.label(f"{num_open} open, {len(session.loops) - num_open} closed").classes("text-weight-bold")
         heading.props["title"] = describe_field(GrowthResponse, "gaps")
         ui.label("Point at a gap to see it in the picture." if session.loops else "No gap yet: take some steps.")
+        about = describe_motive("igt")
         for index in range(len(session.loops) - 1, max(-1, len(session.loops) - 1 - _MAX_GAPS), -1):
             gap, loop = session.loops[index]
             names = [show_label(node) for node in [*loop, loop[0]]]
             if len(names) > _MAX_NAMES:
                 names = [*names[:3], "…", names[-2], names[-1]]
             end = "still open" if gap.closed_at is None else f"closed at step {gap.closed_at} by {gap.closed_by}"
-            with ui.element("button").props(f"type=button data-gap={index}").classes("cg-gap") as row:
+            with ui.element("button").props(f'type=button data-gap={index} title="{about}"').classes("cg-gap") as row:
                 row.classes("cg-open" if gap.closed_at is None else "cg-closed")
                 ui.label(" - ".join(names))
                 ui.label(f"opened at step {gap.opened_at}, {end.replace('_', ' ')}").classes("cg-small")
@@ -230,6 +231,7 @@ class RecommendationsPanel:
         ).classes("cg-small")
         self.candidates = ui.radio({"last": "linked from here", "all": "anywhere"}, value="last", on_change=on_change)
         self.candidates.props('dense inline aria-label="recommend nodes"').classes("cg-small")
+        self.candidates.props["title"] = describe_field(RecommendRequest, "candidates")
         self.box = ui.column().classes("w-full gap-2")
         self._on_choose = on_choose
 
@@ -253,7 +255,7 @@ class RecommendationsPanel:
                     title = f"{rank}. {show_label(node)}"
                     if node in session.view.nodes:
                         button = ui.button(title, on_click=lambda node=node: self._on_choose(node))
-                        button.props("flat dense no-caps align=left")
+                        button.props('flat dense no-caps align=left title="Go there."')
                     else:
                         ui.label(f"{title} (not linked from here)").classes("text-weight-medium")
                     ui.label(reason.sentence.replace("_", " "))

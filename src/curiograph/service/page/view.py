@@ -33,6 +33,7 @@ from curiograph.service.page.words import (
     LEGEND,
     MOTIVES,
     SHORTCUTS,
+    TABS,
     describe_agent,
     describe_motive,
     show_chooser,
@@ -46,7 +47,6 @@ _PLAY_INTERVAL = 0.8
 """Seconds between two steps while the walk plays."""
 _BROWSER_TIMEOUT = 10.0
 """Seconds to wait for an answer of the browser."""
-_TABS = ("Next", "Gaps", "Compare", "Recommend")
 _NUM_SUGGESTIONS = 8
 _NUM_RECOMMENDATIONS = 5
 
@@ -103,7 +103,7 @@ class Page:
             problem = str(error)
             self.session = await asyncio.to_thread(open_link, QueryParams(), self.graphs, self.limits)
         self._build(welcome=not request.query_params)
-        self._refresh()
+        await self._refresh()
         if problem:
             _notify(problem)
 
@@ -188,6 +188,7 @@ class Page:
             ui.label("looks for").classes("cg-small")
             self.reward = ui.radio({name: MOTIVES[name] for name in REWARDS}, value=self.session.reward)
             self.reward.props('dense aria-label="what the agent looks for"').on_value_change(self._change_agent)
+            self.reward.props["title"] = "What the agent tries to collect with every step."
             self.reward_about = ui.label().classes("cg-small")
         with ui.column().classes("cg-card cg-choose gap-2"):
             self.graph = ui.select(
@@ -223,9 +224,9 @@ class Page:
 
     def _build_panels(self) -> None:
         with ui.tabs(on_change=self._update_tab).props("dense no-caps inline-label mobile-arrows") as self.tabs:
-            for name in _TABS:
-                ui.tab(name)
-        with ui.tab_panels(self.tabs, value=_TABS[0], animated=False).classes("w-full"):
+            for name, about in TABS.items():
+                ui.tab(name).props["title"] = about
+        with ui.tab_panels(self.tabs, value=next(iter(TABS)), animated=False).classes("w-full"):
             with ui.tab_panel("Next").classes("q-pa-none"):
                 self.candidates = panels.CandidatesPanel(self._visit_row)
             with ui.tab_panel("Gaps").classes("q-pa-none"):
@@ -242,11 +243,12 @@ class Page:
 
     # -- show the walk -----------------------------------------------------------------------------------------------
 
-    def _refresh(self) -> None:
+    async def _refresh(self) -> None:
         """Show the current walk; the caller holds the lock, except when the page opens."""
         session = self.session
+        picture = await asyncio.to_thread(draw_picture, session)
         self._end_race()
-        self.picture.show(draw_picture(session))
+        self.picture.show(picture)
         self.curve.show(draw_growth(session))
         self.candidates.show(session)
         panels.show_gaps(self.gaps, session)
@@ -307,7 +309,7 @@ class Page:
         """Show the walk of the agent from the same start beside that of the visitor, or end this."""
         if self.rival is not None:
             async with self._lock:
-                self._refresh()
+                await self._refresh()
             return
         session, count = self.session, len(self.session.steps)
         if count < 2:
@@ -356,7 +358,7 @@ class Page:
                 _notify(str(error))
                 return False
             ui.navigate.history.replace(build_link(self.session))
-            self._refresh()
+            await self._refresh()
         await self._update_tab()
         return True
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from pydantic import BaseModel
+
 from curiograph.messages import shorten_text
 from curiograph.service.catalog import REWARD_DESCRIPTIONS, describe_agents
 from curiograph.service.labels import encode_label
-from curiograph.service.schemas import GapResponse, GrowthResponse, LookResponse, RecommendedNode
 
 YOU = "you"
 MOTIVES = {
@@ -38,6 +39,13 @@ INTRODUCTION = (
     "Walk from node to node. When your steps form a loop with nothing inside, an information gap opens; "
     "a later node can close it."
 )
+TABS = {
+    "Next": "What every next node would do.",
+    "Gaps": "All gaps of this walk, open and closed.",
+    "Compare": "You and agents from the same start.",
+    "Recommend": "Where to go next, with reasons.",
+}
+"""Titles of the panels, with their descriptions."""
 LEGEND = (
     ("diamond", "start"),
     ("square", "your step"),
@@ -132,9 +140,10 @@ def describe_motive(name: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def describe_field(model: type[GapResponse | GrowthResponse | LookResponse | RecommendedNode], field: str) -> str:
+def describe_field(model: type[BaseModel], field: str) -> str:
     """Return the description of a field of the API.
 
+    >>> from curiograph.service.schemas import GrowthResponse
     >>> describe_field(GrowthResponse, "beta1")
     'Number of open information gaps.'
     """
