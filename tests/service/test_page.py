@@ -452,7 +452,7 @@ def test_axe_finds_nothing_serious(browser: Any, address: str, screen: str) -> N
         check(tab)
     for name in ("share this walk", "keyboard shortcuts", "Your own graph"):
         visitor.press(name)
-        visitor.page.wait_for_timeout(400)  # dialogs fade in
+        playwright.expect(visitor.page.locator("[class*=-enter-active]")).to_have_count(0)  # it fades in
         check(name, ".q-dialog")
         visitor.page.keyboard.press("Escape")
         playwright.expect(visitor.page.locator(".q-dialog")).to_have_count(0)

@@ -105,7 +105,8 @@ def _count_crossings(places: Float64, anchors: Float64, lines: Float64) -> Float
     start, end = lines[None, None, :, 0], lines[None, None, :, 1]
     crossed = turn(place, anchor, start) * turn(place, anchor, end) < 0
     crossed &= turn(start, end, place) * turn(start, end, anchor) < 0
-    return crossed.sum(axis=(1, 2)).astype(np.float64)
+    count: Float64 = crossed.sum(axis=(1, 2)).astype(np.float64)
+    return count
 
 
 def _measure_clearance(points: Float64, starts: Float64, ends: Float64) -> Float64:
