@@ -67,7 +67,7 @@ export default {
       </svg>
       <div v-if="walk.more" class="cg-more">{{ walk.more }}</div>
       <div v-if="walk.title" class="cg-caption"><b>{{ walk.title }}</b>: {{ caption }}</div>
-      <div class="cg-zoom">
+      <div class="cg-zoom" :class="{ small: isSmall }">
         <button type="button" aria-label="zoom in" title="zoom in (+)" data-keys="+ =" @click="zoom(1.4)">+</button>
         <button type="button" aria-label="zoom out" title="zoom out (-)" data-keys="-" @click="zoom(1 / 1.4)">−</button>
         <button type="button" aria-label="fit" title="show the whole walk (0)" data-keys="0" @click="fit">⤢</button>
@@ -121,6 +121,9 @@ export default {
   computed: {
     count() {
       return this.shown ?? this.walk.nodes.length;
+    },
+    isSmall() {
+      return this.width < 480;
     },
     radius() {
       return this.count <= LONG ? 11 : 7;
@@ -213,7 +216,8 @@ export default {
       });
       const all = [...visited, ...offered];
       const taken = all.map(({ x, y, r }) => ({ x0: x - r, x1: x + r, y0: y - r, y1: y + r }));
-      taken.push({ x0: this.width - 44, x1: this.width, y0: 0, y1: 132 }); // the buttons
+      const [x1, y1] = [this.width, this.height];
+      taken.push(this.isSmall ? { x0: x1 - 132, x1, y0: y1 - 44, y1 } : { x0: x1 - 44, x1, y0: 0, y1: 132 }); // buttons
       const drawn = [];
       for (const each of all.filter((one) => one.isNamed).sort((a, b) => b.priority - a.priority)) {
         const wide = measure(each.name, each.strong);
