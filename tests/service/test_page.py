@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -13,6 +14,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import networkx
 import pytest
+from PIL import Image
 
 import curiograph as cg
 from support.serving import start_server
@@ -132,7 +134,9 @@ def save_screenshot(visitor: Visitor, name: str, **how: Any) -> None:
     if folder:
         visitor.page.wait_for_timeout(300)
         style = "" if name == "page-tour" else ".cg-tour {display: none} .cg-spot {outline: none}"
-        visitor.page.screenshot(path=str(Path(folder) / f"{name}.png"), style=style, **how)
+        taken = visitor.page.screenshot(style=style, **how)
+        few_colors = Image.open(io.BytesIO(taken)).convert("RGB").quantize(160)
+        few_colors.save(Path(folder) / f"{name}.png", optimize=True)
 
 
 def test_steps_equal_explore(visitor: Visitor) -> None:

@@ -109,6 +109,7 @@ def draw_growth(session: WalkSession, rival: WalkSession | None = None) -> dict[
     gaps = session.growth.beta1.tolist()
     return {
         "label": f"Open gaps after each of {count_things(len(gaps), 'node')}: {', '.join(map(str, gaps))}.",
+        "title": "open gaps" if rival is None else f"open gaps (dotted: {show_chooser(rival.steps[-1].by)})",
         "unit": "compression (bits, dashed)",
         "names": [show_label(node) for node in session.nodes],
         "gaps": gaps,

@@ -17,7 +17,7 @@ export default {
       <svg class="cg-lines" role="img" :width="width" :height="height" :aria-label="growth.label"
         @pointermove="move" @pointerleave="hovered = null">
         <component is="style">{{ style }}</component>
-        <text class="gaps-name" x="6" y="14">open gaps</text>
+        <text class="gaps-name" x="6" y="14">{{ growth.title }}</text>
         <text v-if="line" class="bits-name" :x="width - 6" y="14" text-anchor="end">{{ growth.unit }}</text>
         <line class="axis" :x1="left" :x2="width - left" :y1="height - bottom" :y2="height - bottom" />
         <g v-for="tick in ticks.x" :key="'x' + tick">
