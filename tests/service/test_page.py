@@ -135,7 +135,7 @@ def save_screenshot(visitor: Visitor, name: str, **how: Any) -> None:
         visitor.page.wait_for_timeout(300)
         style = "" if name == "page-tour" else ".cg-tour {display: none} .cg-spot {outline: none}"
         taken = visitor.page.screenshot(style=style, **how)
-        few_colors = Image.open(io.BytesIO(taken)).convert("RGB").quantize(160)
+        few_colors = Image.open(io.BytesIO(taken)).convert("RGB").quantize(256, Image.Quantize.FASTOCTREE)
         few_colors.save(Path(folder) / f"{name}.png", optimize=True)
 
 
