@@ -16,6 +16,7 @@ class Picture(ui.element, component="picture.js"):
     def __init__(self, walk: dict[str, Any], on_visit: Callable[[int, int], Any] | None = None) -> None:
         super().__init__()
         self.show(walk)
+        self._props["listed"] = on_visit is not None  # its gaps and candidates are those of the panels
         if on_visit is not None:
             self.on("visit", lambda event: on_visit(int(event.args[0]), int(event.args[1])))
 

@@ -12,7 +12,7 @@ from nicegui import ui
 from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommender import Recommendations, compute_ranks
 from curiograph.service.labels import encode_label
-from curiograph.service.page.walk_session import WalkSession
+from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession
 from curiograph.service.page.words import (
     MOTIVES,
     count_things,
@@ -187,7 +187,7 @@ def show_comparison(box: ui.column, session: WalkSession, agents: list[tuple[str
                 [{"walk": name, "igt": int(igt), "cpt": round(cpt, 2)} for name, igt, cpt in returns],
             )
         else:
-            ui.label("Agents are compared on walks of 2 to 40 nodes.")
+            ui.label(f"Agents are compared on walks of 2 to {MAX_COMPARED} nodes.")
 
 
 def _add_table(columns: dict[str, tuple[str, str]], rows: list[dict[str, Any]]) -> None:

@@ -75,7 +75,7 @@ export default {
       <div v-if="tip" class="cg-tip" :style="tip.style"><div v-for="line in tip.lines">{{ line }}</div></div>
     </div>`,
 
-  props: { walk: Object },
+  props: { walk: Object, listed: Boolean },
 
   data() {
     return { width: 640, height: 480, view: { x: 0, y: 0, scale: 100 }, isMoved: false, hovered: {}, shown: null };
@@ -91,7 +91,7 @@ export default {
     this.observer.observe(this.$refs.box);
     this.resize();
     this.onHover = (event) => (this.hovered = event.detail);
-    window.addEventListener("cg-hover", this.onHover);
+    if (this.listed) window.addEventListener("cg-hover", this.onHover);
   },
 
   unmounted() {
@@ -112,6 +112,7 @@ export default {
       this.glide(this.fitted());
     },
     hovered() {
+      if (!this.listed) return;
       document.querySelectorAll("[data-gap]").forEach((row) => {
         row.classList.toggle("cg-lit", this.litGaps.has(Number(row.dataset.gap)));
       });

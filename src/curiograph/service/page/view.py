@@ -26,7 +26,7 @@ from curiograph.service.page.components import Browser, GrowthCurve, Picture
 from curiograph.service.page.drawing import draw_growth, draw_picture
 from curiograph.service.page.share_link import build_link, open_link
 from curiograph.service.page.style import CSS, ICON
-from curiograph.service.page.walk_session import WalkSession, choose_start
+from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession, choose_start
 from curiograph.service.page.words import (
     AGENTS,
     INTRODUCTION,
@@ -312,8 +312,8 @@ class Page:
                 await self._refresh()
             return
         session, count = self.session, len(self.session.steps)
-        if count < 2:
-            _notify("Take a step first: a walk of one node has nothing to compare.")
+        if not 1 < count <= MAX_COMPARED:
+            _notify(f"Walks of 2 to {MAX_COMPARED} nodes can be watched side by side; this one has {count}.")
             return
         self.timer.deactivate()
         try:

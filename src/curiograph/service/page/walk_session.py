@@ -26,7 +26,7 @@ from curiograph.service.time_limits import estimate_step_seconds
 COMPARED_AGENTS = (("greedy", "igt"), ("planner", "igt"), ("greedy", "cpt"), ("planner", "cpt"), ("random", "igt"))
 """Agents, with their rewards, whose walks from the same start a walk is compared with."""
 
-_MAX_COMPARED = 40
+MAX_COMPARED = 40
 """Maximum number of nodes of a walk for comparing agents, and for the percentiles of choices in a shared walk."""
 _MAX_STEP_SECONDS = 3.0
 """Maximum time of an agent for one step."""
@@ -92,7 +92,7 @@ class WalkSession:
         steps = []
         for length, (node, chooser) in enumerate(zip(nodes, by, strict=True), start=len(self.steps)):
             percentiles = {}
-            if chooser == YOU and len(walk) <= _MAX_COMPARED:
+            if chooser == YOU and len(walk) <= MAX_COMPARED:
                 before = view_step(self.graph, walk[:length], "random", seed=self.seed)
                 percentiles = before.compute_percentiles(node) if node in before.nodes else {}
             steps.append(WalkStep(node, chooser, percentiles))
@@ -176,7 +176,7 @@ class WalkSession:
 
         Each is the name of the agent with its return for igt and for cpt.
         """
-        if not 1 < len(self.steps) <= _MAX_COMPARED:
+        if not 1 < len(self.steps) <= MAX_COMPARED:
             return []
         results = []
         for agent, reward in COMPARED_AGENTS:
