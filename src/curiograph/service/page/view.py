@@ -418,8 +418,10 @@ class Page:
             graph = self.graphs.open(graph_id).graph
             self.session = WalkSession(graph_id, graph, choose_start(graph), self.agent.value, self.reward.value)
 
+        self.status.text = f"Reading {self.graph.options[graph_id]} …"  # takes seconds the first time
         if not await self._run(start_session):
             self.graph.value = self.session.graph_id
+            self.status.text = panels.describe_last_step(self.session)
 
     async def _add_upload(self, event: events.UploadEventArguments) -> None:
         self.upload.reset()
