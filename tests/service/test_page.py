@@ -481,6 +481,9 @@ def test_phone_has_one_column_and_large_targets(browser: Any, address: str) -> N
         )
         assert [each for each in sizes if min(each[1:]) < 43.9] == []
     save_screenshot(visitor, "page-phone", full_page=True)
+    visitor.page.get_by_role("tab", name="Gaps").click()
+    visitor.page.get_by_text("still open").tap()
+    playwright.expect(visitor.page.locator("polygon.lit")).to_be_in_viewport()
     visitor.press("Step")
     visitor.expect_status(r"^11\. ")
     visitor.page.locator("[data-candidate-name]").last.tap()

@@ -23,7 +23,7 @@ export default {
   },
 
   mounted() {
-    this.listeners = { keydown: this.press, mouseover: this.point, focusin: this.point, mouseout: this.unpoint };
+    this.listeners = { keydown: this.press, click: this.pin, mouseover: this.point, focusin: this.point, mouseout: this.unpoint };
     for (const [name, listener] of Object.entries(this.listeners)) document.addEventListener(name, listener);
     const theme = localStorage.getItem("curiograph-theme");
     if (theme !== null) Quasar.Dark.set(theme === "dark");
@@ -55,17 +55,26 @@ export default {
       else target.click();
     },
 
+    light(row) {
+      const { gap, candidate } = row?.dataset ?? {};
+      const detail = gap !== undefined ? { gap: Number(gap) } : candidate !== undefined ? { candidate: Number(candidate) } : {};
+      window.dispatchEvent(new CustomEvent("cg-hover", { detail }));
+    },
     point(event) {
       const row = event.target.closest("[data-gap], [data-candidate]");
       if (!row) return;
-      const { gap, candidate } = row.dataset;
-      const detail = gap === undefined ? { candidate: Number(candidate) } : { gap: Number(gap) };
-      window.dispatchEvent(new CustomEvent("cg-hover", { detail }));
+      if (row !== this.pinned) this.pinned = null;
+      this.light(row);
     },
     unpoint(event) {
-      if (event.target.closest("[data-gap], [data-candidate]")) {
-        window.dispatchEvent(new CustomEvent("cg-hover", { detail: {} }));
-      }
+      if (!this.pinned && event.target.closest("[data-gap], [data-candidate]")) this.light(null);
+    },
+    pin(event) {
+      const row = event.target.closest("[data-gap]");
+      if (!row && !this.pinned) return;
+      this.pinned = row;
+      this.light(row);
+      if (row) document.querySelector(".cg-picture").scrollIntoView({ block: "nearest", behavior: "smooth" }); // on a phone
     },
 
     start() {

@@ -371,6 +371,7 @@ export default {
     },
     play() {
       this.stop();
+      if (this.listed) this.$refs.box.scrollIntoView({ block: "nearest", behavior: "smooth" });
       this.shown = 1;
       this.timer = setInterval(() => {
         if (++this.shown >= this.walk.nodes.length) this.stop();
