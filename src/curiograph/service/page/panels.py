@@ -141,7 +141,8 @@ def show_gaps(box: ui.column, session: WalkSession) -> None:
         num_open = sum(gap.closed_at is None for gap, _ in session.loops)
         heading = ui.label(f"{num_open} open, {len(session.loops) - num_open} closed").classes("text-weight-bold")
         heading.props["title"] = describe_field(GrowthResponse, "gaps")
-        ui.label("Point at a gap to see it in the picture; click to keep it there." if session.loops else "No gap yet: take some steps.")
+        hint = "Point at a gap to see it in the picture; click to keep it there."
+        ui.label(hint if session.loops else "No gap yet: take some steps.")
         about = describe_motive("igt")
         for index in range(len(session.loops) - 1, max(-1, len(session.loops) - 1 - _MAX_GAPS), -1):
             gap, loop = session.loops[index]
