@@ -62,7 +62,7 @@ results: .venv/test.done
 	$(BIN)/python scripts/compare_pairs.py
 	PYTHONPATH=. $(BIN)/python docs/show_results.py
 
-# Take the screenshots of the page for README and docs in its tests; page.png needs Wikispeedia in CURIOGRAPH_DATA.
+# Take the screenshots of the page for README and docs in its tests; page.png and page-dark.png need Wikispeedia in CURIOGRAPH_DATA.
 screenshots: .venv/test.done browser
 	mkdir -p docs/pictures
 	CURIOGRAPH_SCREENSHOTS=docs/pictures $(BIN)/python -m pytest -q -m '' tests/service/test_page.py

@@ -28,14 +28,12 @@ _STEPS = 20
 _OPENINGS = 5
 _LONG_WALK = 300
 _PAINTED = """() => {
-  const canvas = document.querySelector('.cg-picture canvas');
-  if (!canvas || !canvas.width) return false;
-  const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-  return pixels.some(value => value !== 0) && performance.now();
+  const node = document.querySelector('.cg-picture [data-node]');
+  return node !== null && node.getBoundingClientRect().width > 0 && performance.now();
 }"""
 _STEP = """async () => {
   const frame = () => new Promise(requestAnimationFrame);
-  const label = () => document.querySelector('.cg-picture').getAttribute('aria-label');
+  const label = () => document.querySelector('.cg-picture svg').getAttribute('aria-label');
   const button = [...document.querySelectorAll('button')].find(each => each.innerText.includes('Step'));
   const before = label(), start = performance.now();
   button.click();

@@ -53,14 +53,14 @@ def test_values_come_from_the_registries(complete):
 def test_graphs_are_toy_graphs_and_files(complete, tmp_path):
     for name in ("trips.tsv", "links.csv", "notes.md"):
         (tmp_path / name).write_text("a b\n")
-    toys = ["toy:library", "toy:grid", "toy:cycle", "toy:complete"]
+    toys = ["toy:library", "toy:everyday", "toy:grid", "toy:cycle", "toy:complete"]
     assert complete("explore", "") == [*toys, "links.csv", "trips.tsv"]
     assert complete("explore", "t") == [*toys, "trips.tsv"]
     assert complete("explore", "folder/") == []  # bash completes paths
 
 
 def test_words_split_by_bash(complete):
-    assert complete("explore", "toy", ":") == ["library", "grid", "cycle", "complete"]
+    assert complete("explore", "toy", ":") == ["library", "everyday", "grid", "cycle", "complete"]
     assert complete("explore", "toy", ":", "c") == ["cycle", "complete"]
     assert complete("explore", "toy:c") == ["toy:cycle", "toy:complete"]
     assert complete("explore", "toy", ":", "grid", "--agent", "=", "cpt-all") == ["cpt-all-horizon", "cpt-all-planner"]

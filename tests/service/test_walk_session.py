@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import os
+import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,11 +16,12 @@ from starlette.datastructures import QueryParams
 import curiograph as cg
 from curiograph.service.config import Limits
 from curiograph.service.graph_store import GraphStore
-from curiograph.service.page.charts import build_growth_options, build_subgraph_options
-from curiograph.service.page.layout import relax_layout
-from curiograph.service.page.panels import build_candidate_rows, describe_choices
+from curiograph.service.page.drawing import draw_growth, draw_picture
+from curiograph.service.page.layout import compute_view, extend_layout
+from curiograph.service.page.panels import build_candidate_rows, describe_choices, describe_last_step, describe_reason
 from curiograph.service.page.share_link import build_link, open_link
 from curiograph.service.page.walk_session import WalkSession, choose_start
+from curiograph.service.page.words import AGENTS
 from curiograph.service.step_view import view_step
 
 GRAPH = cg.generate("er", nodes=50, seed=3)
@@ -59,39 +64,38 @@ def test_candidate_rows_equal_measure() -> None:
 
 def test_undo_restores_everything() -> None:
     session = walk_steps(7)
-    before = build_subgraph_options(session, False), build_growth_options(session, False), session.to_dict()
+    before = draw_picture(session), draw_growth(session), session.to_dict()
     session.visit(session.view.nodes[0])
     session.undo()
-    assert (build_subgraph_options(session, False), build_growth_options(session, False), session.to_dict()) == before
+    assert (draw_picture(session), draw_growth(session), session.to_dict()) == before
 
 
 def test_pictures_show_walk_and_gaps() -> None:
     session = walk_steps(12)
-    loops, graph = build_subgraph_options(session, False)["series"]
-    kinds = [row[0] for row in loops["data"]]
+    picture: Any = draw_picture(session)
     gaps = cg.measure(GRAPH, session.nodes).gaps
-    assert len(kinds) == len(gaps)
-    assert sum(kind == 1 for kind in kinds) == sum(gap.closed_at is not None for gap in gaps)
-    assert sum(kind == 2 for kind in kinds) == sum(gap.opened_at == 12 and gap.closed_at is None for gap in gaps)
-    visited = [node for node in graph["data"] if node["id"].startswith("v")]
-    assert [node["name"] for node in visited] == [f"{step} {node}" for step, node in enumerate(session.nodes, start=1)]
-    subgraph = GRAPH.subgraph(session.nodes)
-    links = [link for link in graph["links"] if link["target"].startswith("v")]
-    assert len(links) == subgraph.num_edges
-    gap_line, bit_line = build_growth_options(session, False)["series"]
-    assert [y for _, y in gap_line["data"]] == cg.measure(GRAPH, session.nodes).beta1.tolist()
-    assert len(bit_line["data"]) == 12
+    assert [(gap["opened"], gap["closed"]) for gap in picture["gaps"]] == [
+        (gap.opened_at, gap.closed_at) for gap in gaps
+    ]
+    for drawn, loop in zip(picture["gaps"], cg.gap_loops(GRAPH, session.nodes), strict=True):
+        assert [session.nodes[step] for step in drawn["nodes"]] == loop
+    assert [node["name"] for node in picture["nodes"]] == [str(node) for node in session.nodes]
+    assert len([link for link in picture["links"] if len(link) == 2]) == GRAPH.subgraph(session.nodes).num_edges
+    assert picture["candidates"][0]["best"]
+    assert picture["candidates"][0]["name"] == str(session.view.choice)
+    growth: Any = draw_growth(session)
+    assert growth["gaps"] == cg.measure(GRAPH, session.nodes).beta1.tolist()
+    assert len(growth["bits"]) == 12
+    json.dumps([picture, growth], allow_nan=False)
 
 
-def test_labels_in_pictures_are_plain_text() -> None:
-    graph = cg.Graph.from_edges([("{b}{a|x}", "<b>b</b>"), ("<b>b</b>", "c")])
-    session = WalkSession("mine", graph, "{b}{a|x}")
-    session.visit("<b>b</b>")
-    drawn: Any = build_subgraph_options(session, True)
-    assert drawn["tooltip"]["renderMode"] == "richText"
-    for node in drawn["series"][1]["data"]:
-        assert not set(node["tooltip"]["formatter"]) & set("{}|")
-    json.dumps(drawn)
+def test_titles_have_no_underscores() -> None:
+    graph = cg.Graph.from_edges([("Bertrand_Russell", "United_Kingdom"), ("United_Kingdom", "Time_zone")])
+    session = WalkSession("mine", graph, "Bertrand_Russell")
+    session.advance()
+    shown = json.dumps([draw_picture(session)["nodes"], draw_growth(session), describe_choices(session)])
+    assert "_" not in shown + describe_last_step(session)
+    assert "United Kingdom" in shown
 
 
 def test_link_opens_the_same_walk() -> None:
@@ -103,6 +107,7 @@ def test_link_opens_the_same_walk() -> None:
     shared = open_link(QueryParams(build_link(session).removeprefix("/?")), store, limits)
     assert shared.to_dict() == session.to_dict()
     assert shared.view.choice == session.view.choice
+    assert draw_picture(shared) == draw_picture(session)
 
 
 def test_long_links_contain_positions() -> None:
@@ -149,11 +154,11 @@ def test_end_of_a_walk() -> None:
     session = WalkSession("mine", graph, "a")
     session.advance()
     assert session.view.choice is None
-    assert describe_choices(session) == ["There are no candidates left."]
+    assert describe_choices(session) == ["There are no candidates left: undo or restart."]
     with pytest.raises(cg.WalkError, match="ends here"):
         session.advance()
     assert session.nodes == ["a", "b"]
-    build_subgraph_options(session, False)
+    assert draw_picture(session)["candidates"] == []
 
 
 def test_dead_end() -> None:
@@ -172,12 +177,81 @@ def test_compressibility_is_omitted_for_long_walks() -> None:
     assert not np.isnan(seen.cpt)
 
 
-def test_relaxed_layout_separates_nodes_and_joins_neighbors() -> None:
-    ring = np.array([[i, (i + 1) % 8] for i in range(8)])
-    places = np.random.default_rng(0).normal(size=(8, 2))
-    for _ in range(6):
-        places = relax_layout(places, ring)
-    apart = np.linalg.norm(places[:, None] - places[None], axis=-1)
-    linked = apart[ring[:, 0], ring[:, 1]]
-    assert linked.max() < apart[~np.eye(8, dtype=bool)].mean()
-    assert apart[~np.eye(8, dtype=bool)].min() > 0.1
+def test_page_opens_on_an_open_and_a_closed_gap() -> None:
+    session = open_link(QueryParams(), GraphStore(), Limits())
+    opened, closed = session.growth.gaps[-1], session.growth.gaps[0]
+    assert opened.opened_at == len(session.steps)
+    assert opened.closed_at is None
+    assert closed.closed_at is not None
+    assert len(session.view.nodes) > 1
+    again = open_link(QueryParams(build_link(session).removeprefix("/?")), GraphStore(), Limits())
+    assert draw_picture(again) == draw_picture(session)
+
+
+@pytest.mark.parametrize("agent", ["planner", "greedy"])
+def test_steps_never_move_old_nodes_and_rarely_the_view(agent: str) -> None:
+    session = WalkSession("er", GRAPH, 0, agent)
+    places, views = [session.coordinates], [compute_view(session.coordinates)]
+    for _ in range(30):
+        session.advance()
+        assert np.array_equal(session.coordinates[:-1], places[-1])
+        places.append(session.coordinates)
+        views.append(compute_view(session.coordinates))
+    assert sum(before != after for before, after in itertools.pairwise(views)) <= 9
+    apart = np.linalg.norm(places[-1][:, None] - places[-1], axis=2) + np.eye(31)
+    assert apart.min() > 0.4
+    left, top, right, bottom = views[-1]
+    assert (places[-1] > [left, top]).all()
+    assert (places[-1] < [right, bottom]).all()
+
+
+def test_layout_draws_a_gap_as_a_ring() -> None:
+    for length in (4, 6, 9):
+        edges = sorted([*((i, i + 1) for i in range(length - 1)), (0, length - 1)])
+        places = extend_layout(np.zeros((1, 2)), edges, length)
+        x, y = places.T
+        area = abs(np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))) / 2
+        assert area > 0.5 * length / 4  # not flat, and not tangled
+
+
+def test_layout_of_long_walks_is_quick_and_spread() -> None:
+    graph = cg.generate("er", nodes=400, seed=0)
+    walk = cg.explore(graph, "random", "igt", start=0, steps=300, seed=0).nodes
+    session = WalkSession("er", graph, 0, "random")
+    started = time.process_time()
+    session.replay(walk[1:], ["random"] * 299)
+    assert time.process_time() - started < 20
+    apart = np.linalg.norm(session.coordinates[:, None] - session.coordinates, axis=2) + np.eye(300)
+    assert apart.min() > 0.3
+
+
+@pytest.mark.long
+@pytest.mark.skipif("CURIOGRAPH_DATA" not in os.environ, reason="needs Wikispeedia in CURIOGRAPH_DATA")
+def test_default_agent_does_well_on_wikispeedia() -> None:
+    graph = GraphStore(data=Path(os.environ["CURIOGRAPH_DATA"])).open("wikispeedia").graph
+    returns = {}
+    for agent in AGENTS:
+        session = WalkSession("wikispeedia", graph, "Music", agent)
+        for _ in range(29):
+            session.advance()
+        returns[agent], _ = session.compute_returns()
+    assert returns["planner"] > 1.5 * returns["greedy"] > 3 * returns["random"]
+
+
+def test_reasons_have_the_numbers_of_the_table() -> None:
+    graph = cg.toys.everyday()
+    session = open_link(QueryParams(), GraphStore(), Limits())
+    top = cg.recommend(graph, session.nodes, 5, candidates="last")
+    rows = {row["name"]: row for row in build_candidate_rows(session)}
+    for reason in top.reasons:
+        gaps = rows[reason.node]["gaps"]
+        assert describe_reason(reason).startswith(f"Gaps {gaps:+d}, " if gaps else "Gaps 0, ")
+        assert f"{rows[reason.node]['bits']:+.3f} bits" in describe_reason(reason)
+
+
+def test_rival_walks_as_explore() -> None:
+    session = walk_steps(6)
+    rival = session.make_rival()
+    assert rival.nodes == cg.explore(GRAPH, "greedy", "igt", 0, 6, seed=0).nodes
+    assert {step.by for step in rival.steps[1:]} == {"greedy"}
+    assert draw_picture(rival, "Greedy")["candidates"] == []

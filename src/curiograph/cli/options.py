@@ -25,7 +25,8 @@ GraphArgument = Annotated[
     typer.Argument(
         metavar="GRAPH",
         help="Edge list (.tsv, .csv, .txt), .graphml, .gml, .gexf, node-link .json, .mat or curiograph's .npz; "
-        "a dataset with a graph (wikispeedia); or a toy graph: toy:library, toy:grid, toy:cycle, toy:complete.",
+        "a dataset with a graph (wikispeedia); or a toy graph: toy:library, toy:everyday, toy:grid, toy:cycle, "
+        "toy:complete.",
         show_default=False,
         autocompletion=completion.complete_graphs,
     ),

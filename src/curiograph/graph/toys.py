@@ -70,5 +70,47 @@ def library() -> Graph:
     )
 
 
-TOYS = {"library": library, "grid": grid, "cycle": cycle, "complete": complete}
+_ASSOCIATIONS = {
+    "tea": "honey kettle cup milk lemon",
+    "honey": "bee bread",
+    "bee": "flower wax",
+    "flower": "garden sun rainbow",
+    "garden": "rain sun bee cat",
+    "rain": "cloud umbrella rainbow",
+    "cloud": "steam sea snow sun",
+    "steam": "kettle train",
+    "kettle": "fire",
+    "fire": "candle bread winter",
+    "candle": "wax light",
+    "light": "sun window star lamp",
+    "rainbow": "light sun",
+    "sun": "lemon rain",
+    "star": "night",
+    "night": "moon cat lamp candle",
+    "moon": "sea light",
+    "sea": "salt sand",
+    "sand": "glass",
+    "glass": "window cup",
+    "window": "rain cat",
+    "cat": "milk",
+    "milk": "cow butter cup",
+    "cow": "garden",
+    "butter": "bread",
+    "bread": "salt",
+    "snow": "winter",
+    "winter": "tea night",
+    "train": "night window",
+}
+
+
+def everyday() -> Graph:
+    """Everyday things linked by association: the graph that the web page opens with.
+
+    >>> everyday().neighbors("tea")
+    ['honey', 'kettle', 'cup', 'milk', 'lemon', 'winter']
+    """
+    return Graph.from_edges([(thing, other) for thing, others in _ASSOCIATIONS.items() for other in others.split()])
+
+
+TOYS = {"library": library, "everyday": everyday, "grid": grid, "cycle": cycle, "complete": complete}
 """Toy graphs by the name after `toy:` on the command line."""

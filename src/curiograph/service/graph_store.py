@@ -105,6 +105,7 @@ def _read_les_miserables() -> Graph:
 
 
 BUILT_IN_GRAPHS: dict[str, tuple[str, Callable[[], Graph]]] = {
+    "toy:everyday": ("Everyday things", toys.everyday),
     "toy:library": ("Library: twelve subjects", toys.library),
     "les-miserables": ("Les Misérables: who appears with whom", _read_les_miserables),
     "rg": ("Random geometric, 50 nodes", partial(generate, "rg", nodes=50, seed=3)),
@@ -163,7 +164,7 @@ class GraphStore:
     @property
     def default_id(self) -> str:
         """Id of the graph that the page shows first."""
-        return "wikispeedia" if "wikispeedia" in self._entries else "les-miserables"
+        return "toy:everyday"
 
     def list_graphs(self) -> list[GraphInfo]:
         """List all graphs, uploads last."""

@@ -60,13 +60,15 @@ class LabelIndex(LabelReader):
         return [labels[position] for position in np.argsort(lengths, kind="stable").tolist()]
 
     def search(self, text: str, limit: int) -> list[JsonLabel]:
-        """Search labels that contain a text, ignoring case: those that begin with it first, then the shortest first.
+        """Search labels that contain a text: those that begin with it first, then the shortest first.
+
+        Case is ignored, and underscores are read as spaces.
 
         >>> from curiograph.graph.toys import library
         >>> LabelIndex(library()).search("m", 3)
         ['music', 'medicine', 'mathematics']
         """
-        pattern = text.casefold()
+        pattern = _fold_case(text)
         beginning: list[tuple[int, str, Hashable]] = []
         containing: list[tuple[int, str, Hashable]] = []
         for label in self._by_length:
@@ -82,7 +84,7 @@ class LabelIndex(LabelReader):
 
 
 def _fold_case(label: Hashable) -> str:
-    return str(encode_label(label)).casefold()
+    return str(encode_label(label)).casefold().replace("_", " ")
 
 
 def encode_labels(labels: Sequence[Hashable]) -> list[JsonLabel]:

@@ -1,4 +1,4 @@
-"""The panels beside the picture: candidates, gaps, comparison with agents, recommendations."""
+"""The panels beside the picture: next steps, gaps, comparison with agents, recommendations."""
 
 from __future__ import annotations
 
@@ -9,142 +9,151 @@ from typing import Any
 import numpy as np
 from nicegui import ui
 
-from curiograph.messages import shorten_text
+from curiograph.recommendation.reasons import Reason
 from curiograph.recommendation.recommender import Recommendations, compute_ranks
-from curiograph.rewards.registry import REWARDS
 from curiograph.service.labels import encode_label
-from curiograph.service.page.walk_session import WalkSession
+from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession
+from curiograph.service.page.words import (
+    MOTIVES,
+    count_things,
+    describe_field,
+    describe_motive,
+    show_chooser,
+    show_label,
+)
+from curiograph.service.schemas import GrowthResponse, RecommendedNode, RecommendRequest
 
-_MOTIVES = {
-    "igt": "information gaps",
-    "cpt": "compressibility",
-    "cct": "flexibility",
-    "pagerank": "PageRank",
-    "degree": "most links",
-}
 _TABLE_ROWS = 10
-_MAX_LABEL = 48
-"""Maximum number of characters of a label; the table shows the whole label as a tooltip."""
 _MAX_GAPS = 60
 """Maximum number of gaps listed, the newest ones."""
-_END_OF_WALK = "There are no candidates left."
+_MAX_NAMES = 6
+"""Maximum number of nodes of a loop that are listed; of a longer one, the first and the last."""
+_END_OF_WALK = "There are no candidates left: undo or restart."
 _FORMAT_SIGNED_JS = "value => value === null ? '' : (value > 0 ? '+' : '') + value"
+_HEADER_CELL = """<q-th :props="props" :title="props.col.about">{{ props.col.label }}</q-th>"""
 _CANDIDATE_CELL = """<q-td :props="props" :title="props.row.name"><q-btn flat dense no-caps align="left"
-  :label="props.row.short" :aria-label="'go to ' + props.row.name"
-  @click="$parent.$emit('go', [props.row.id, props.row.at])" /></q-td>"""
-
-
-def shorten_label(node: Hashable) -> str:
-    """Shorten a label so that it fits on the page."""
-    return shorten_text(str(encode_label(node)), _MAX_LABEL)
+  :data-candidate="props.row.id" :label="props.row.short" :aria-label="'go to ' + props.row.short"
+  @click="$parent.$emit('go', [props.row.id, props.row.at])" />
+  <div v-if="props.row.chosen_by" class="cg-choice">{{ props.row.chosen_by }}</div></q-td>"""
 
 
 def describe_last_step(session: WalkSession) -> str:
     """Describe the effect of the last step in one sentence."""
     step, count = session.steps[-1], len(session.steps)
     if count == 1:
-        return f"Start: {shorten_label(step.node)}. Press Step, or choose a candidate yourself."
+        return f"Start: {show_label(step.node)}. Press Step, or choose the next node yourself."
     effects = []
     for verb, field in (("opened", "opened_at"), ("closed", "closed_at")):
         number = sum(getattr(gap, field) == count for gap in session.growth.gaps)
-        effects += [f"{number} gap{'s' if number > 1 else ''} {verb}"] if number else []
+        effects += [f"{count_things(number, 'gap')} {verb}"] if number else []
     effect = ", ".join(effects) or "no gap opened or closed"
     end = "" if session.view.nodes else f" {_END_OF_WALK}"
-    return f"{count}. {shorten_label(step.node)}, chosen by {step.by}: {effect}.{end}"
+    return f"{count}. {show_label(step.node)}, chosen by {show_chooser(step.by)}: {effect}.{end}"
 
 
 def describe_choices(session: WalkSession) -> list[str]:
-    """Describe the choices of the agent and of each motive, one line each."""
+    """Describe where the agent would go and the best candidate for each motive, one line each."""
     view = session.view
     if not view.nodes:
         return [_END_OF_WALK]
     lines = [] if view.on_the_way else ["A dead end: the candidates are neighbors of all visited nodes."]
-    lines.append(f"{session.agent}, for {session.reward}: {shorten_label(view.choice)}")
-    for motive in view.values:
+    lines.append(f"{show_chooser(session.agent)} would go to {show_label(view.choice)}.")
+    for motive in view.values if len(view.nodes) > 1 else ():
         best = view.find_best(motive)
-        ties = f", or {len(best) - 1} equal ones" if len(best) > 1 else ""
-        lines.append(f"{_MOTIVES[motive]}: {shorten_label(best[0])}{ties}")
+        ties = f" and {count_things(len(best) - 1, 'other')}" if len(best) > 1 else ""
+        names = "all are equal" if len(best) == len(view.nodes) else f"{show_label(best[0])}{ties}"
+        lines.append(f"Best for {MOTIVES[motive]}: {names}.")
     if "cpt" not in view.values:
-        lines.append("compressibility: not available, the walk is too long to compute it for all candidates at once")
+        lines.append("Compression is not computed for all candidates of so long a walk.")
     return lines
 
 
 def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
-    """Build one table row per candidate, the highest reward first; gaps, bits and flexibility are changes."""
+    """Build one table row per candidate, the choice of the agent first, then the highest reward.
+
+    Gaps, bits and flexibility are changes.
+    """
     view = session.view
     ranks = compute_ranks(view.values["pagerank"], np.arange(len(view.nodes))).tolist()
-    best = {motive: set(view.find_best(motive)) for motive in REWARDS if motive in view.values}
     rows: list[dict[str, Any]] = []
     for i, node in enumerate(view.nodes):
         bits = view.values["cpt"][i] - view.cpt if "cpt" in view.values else math.nan
-        choosers = [session.agent] if node == view.choice else []
-        choosers += [motive for motive, nodes in best.items() if node in nodes and len(nodes) <= _TABLE_ROWS]
         rows.append(
             {
                 "id": i,
                 "at": len(session.steps),
                 "name": str(encode_label(node)),
-                "short": shorten_label(node),
+                "short": show_label(node),
                 "gaps": int(view.values["igt"][i] - view.igt),
                 "bits": None if math.isnan(bits) else round(float(bits), 3) + 0.0,
                 "flexibility": int(view.values["cct"][i] - view.cct),
                 "pagerank": ranks[i],
                 "links": int(view.values["degree"][i]),
-                "chosen_by": ", ".join(choosers),
+                "chosen_by": f"choice of {show_chooser(session.agent)}" if node == view.choice else "",
             }
         )
     values = view.values.get(session.reward, view.values["igt"])
-    choice = str(encode_label(view.choice))
-    rows.sort(key=lambda row: (row["name"] != choice, -values[int(row["id"])], row["pagerank"]))
+    choice = None if view.choice is None else view.nodes.index(view.choice)
+    rows.sort(key=lambda row: (row["id"] != choice, -values[int(row["id"])], row["pagerank"]))
     return rows
 
 
-def _build_column(name: str, label: str, **more: Any) -> dict[str, Any]:
-    return {"name": name, "label": label, "field": name, "sortable": True, "align": "right", **more}
+def _build_column(name: str, label: str, about: str, **more: Any) -> dict[str, Any]:
+    return {"name": name, "label": label, "about": about, "field": name, "sortable": True, "align": "right", **more}
 
 
 class CandidatesPanel:
     """The candidates with their values, and the choices of the agent and of each motive."""
 
     def __init__(self, on_choose: Callable[[int, int], Any]) -> None:
-        self.choices = ui.column().classes("gap-0 cg-small").props('aria-label="choices of the agent and the motives"')
+        signed = {":format": _FORMAT_SIGNED_JS}
         columns = [
-            _build_column("name", "candidate", align="left"),
-            _build_column("gaps", "gaps", **{":format": _FORMAT_SIGNED_JS}),
-            _build_column("bits", "bits", **{":format": _FORMAT_SIGNED_JS}),
-            _build_column("flexibility", "flex.", **{":format": _FORMAT_SIGNED_JS}),
-            _build_column("pagerank", "PageRank"),
-            _build_column("links", "links"),
-            _build_column("chosen_by", "chosen by", align="left"),
+            _build_column("name", "next node", "Where you can go from here.", align="left"),
+            _build_column("gaps", "gaps", f"Change by this step. {describe_motive('igt')}", **signed),
+            _build_column("bits", "compression", f"Change by this step. {describe_motive('cpt')}", **signed),
+            _build_column("flexibility", "flexibility", f"Change by this step. {describe_motive('cct')}", **signed),
+            _build_column("pagerank", "PageRank", f"Rank, 1 is best, by {describe_motive('pagerank').lower()}"),
+            _build_column("links", "links", describe_motive("degree")),
         ]
         self.table = ui.table(columns=columns, rows=[], row_key="id", pagination=_TABLE_ROWS)
         self.table.classes("w-full cg-table cg-candidates")
-        self.table.props('dense flat wrap-cells binary-state-sort aria-label="candidates" :rows-per-page-options=[10]')
+        self.table.props('dense flat wrap-cells binary-state-sort aria-label="next nodes" :rows-per-page-options=[10]')
+        self.table.add_slot("header-cell", _HEADER_CELL)
         self.table.add_slot("body-cell-name", _CANDIDATE_CELL)
         self.table.on("go", lambda event: on_choose(int(event.args[0]), int(event.args[1])))
+        self.choices = ui.element("ul").classes("cg-small cg-list").props('aria-label="best choices"')
 
     def show(self, session: WalkSession) -> None:
         """Show the candidates of a walk."""
+        self.table.rows = build_candidate_rows(session)
+        self.table.props["hide-pagination"] = len(self.table.rows) <= _TABLE_ROWS
         self.choices.clear()
         with self.choices:
             for line in describe_choices(session):
-                ui.label(line)
-        self.table.rows = build_candidate_rows(session)
+                with ui.element("li"):
+                    ui.label(line)
 
 
 def show_gaps(box: ui.column, session: WalkSession) -> None:
-    """Show all gaps of a walk, the newest first, each with a loop around it."""
+    """Show all gaps of a walk, the newest first, each as a loop; pointing at one shows it in the picture."""
     box.clear()
     with box:
         num_open = sum(gap.closed_at is None for gap, _ in session.loops)
-        ui.label(f"{num_open} open, {len(session.loops) - num_open} closed").classes("text-weight-bold")
-        for gap, loop in reversed(session.loops[-_MAX_GAPS:]):
-            around = " - ".join(shorten_label(node) for node in [*loop, loop[0]])
-            if gap.closed_at is None:
-                ui.label(f"○ step {gap.opened_at}: {around}; open").classes("cg-igt")
-            else:
-                end = f"closed at {gap.closed_at} by {shorten_label(gap.closed_by)}"
-                ui.label(f"● step {gap.opened_at}: {around}; {end}")
+        heading = ui.label(f"{num_open} open, {len(session.loops) - num_open} closed").classes("text-weight-bold")
+        heading.props["title"] = describe_field(GrowthResponse, "gaps")
+        hint = "Point at a gap to see it in the picture; click to keep it there."
+        ui.label(hint if session.loops else "No gap yet: take some steps.")
+        about = describe_motive("igt")
+        for index in range(len(session.loops) - 1, max(-1, len(session.loops) - 1 - _MAX_GAPS), -1):
+            gap, loop = session.loops[index]
+            names = [show_label(node) for node in [*loop, loop[0]]]
+            if len(names) > _MAX_NAMES:
+                names = [*names[:3], "…", names[-2], names[-1]]
+            end = "still open" if gap.closed_at is None else f"closed at step {gap.closed_at} by {gap.closed_by}"
+            with ui.element("button").props(f'type=button data-gap={index} title="{about}"').classes("cg-gap") as row:
+                row.classes("cg-open" if gap.closed_at is None else "cg-closed")
+                ui.label(" - ".join(names))
+                ui.label(f"opened at step {gap.opened_at}, {end.replace('_', ' ')}").classes("cg-small")
 
 
 def show_comparison(box: ui.column, session: WalkSession, agents: list[tuple[str, float, float]]) -> None:
@@ -155,46 +164,86 @@ def show_comparison(box: ui.column, session: WalkSession, agents: list[tuple[str
         ui.label("Your choices").classes("text-weight-bold")
         if agreement:
             closest = max(agreement, key=lambda motive: agreement[motive])
-            ui.label(f"Closest to {_MOTIVES[closest]}.")
+            ui.label(f"You choose most like a walker who seeks {MOTIVES[closest]}.")
             _add_table(
-                {"motive": "motive", "share": "mean percentile, 100 % is best"},
-                [{"motive": _MOTIVES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()],
+                {
+                    "motive": ("motive", "What a walker may look for."),
+                    "share": ("your choices", "Mean share of the other candidates that yours beats; 100 % is best."),
+                },
+                [{"motive": MOTIVES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()],
             )
         else:
-            ui.label("Choose a candidate yourself to see which motive your choices are closest to.")
-        ui.label(f"Returns of {len(session.steps)} nodes from the same start").classes("text-weight-bold")
+            ui.label("Choose a node yourself to see which motive your choices are closest to.")
+        ui.label(f"All walks of {count_things(len(session.steps), 'node')} from the same start").classes(
+            "text-weight-bold"
+        )
         if agents:
             returns = [("this walk", *session.compute_returns()), *agents]
             _add_table(
-                {"walk": "walk", "igt": "sum of gaps", "cpt": "sum of bits"},
+                {
+                    "walk": ("walk", "Who walks, and what for."),
+                    "igt": ("sum of gaps", f"Sum over all steps. {describe_field(GrowthResponse, 'beta1')}"),
+                    "cpt": ("sum of bits", f"Sum over all steps. {describe_field(GrowthResponse, 'compressibility')}"),
+                },
                 [{"walk": name, "igt": int(igt), "cpt": round(cpt, 2)} for name, igt, cpt in returns],
             )
         else:
-            ui.label("Agents are compared on walks of 2 to 40 nodes.")
+            ui.label(f"Agents are compared on walks of 2 to {MAX_COMPARED} nodes.")
 
 
-def _add_table(titles: dict[str, str], rows: list[dict[str, Any]]) -> None:
-    """Add a table whose first column has text."""
-    key, *_ = titles
-    columns = [_build_column(name, title, align="left" if name == key else "right") for name, title in titles.items()]
-    ui.table(columns=columns, rows=rows, row_key=key).props("dense flat").classes("w-full cg-table")
+def _add_table(columns: dict[str, tuple[str, str]], rows: list[dict[str, Any]]) -> None:
+    """Add a table, given the title and the description of each column; the first column has text."""
+    key, *_ = columns
+    built = [
+        _build_column(name, title, about, align="left" if name == key else "right")
+        for name, (title, about) in columns.items()
+    ]
+    table = ui.table(columns=built, rows=rows, row_key=key).props("dense flat").classes("w-full cg-table")
+    table.add_slot("header-cell", _HEADER_CELL)
+
+
+def describe_reason(reason: Reason) -> str:
+    """Describe the effect of a recommended node, with the numbers of the table of next nodes, and its ranks.
+
+    >>> from curiograph.recommendation.recommender import recommend
+    >>> from curiograph.graph.toys import cycle
+    >>> (top,) = recommend(cycle(4), [0, 1, 2], ranker="pagerank").reasons
+    >>> describe_reason(top)
+    'Gaps +1, compression +0.108 bits. Of 1 candidate, rank 1 by PageRank.'
+    """
+    gaps = len(reason.opens) - len(reason.closes)
+    ranks = ", ".join(f"{rank} by {MOTIVES.get(name, name)}" for name, rank in reason.ranks.items())
+    return (
+        f"Gaps {gaps:+d}, compression {reason.compressibility:+.3f} bits. "
+        f"Of {count_things(reason.candidates, 'candidate')}, rank {ranks}."
+    ).replace("+0,", "0,")
 
 
 class RecommendationsPanel:
     """Recommended nodes with reasons."""
 
+    progress = 0.0
+    """Share of the preparation that is done."""
+
     def __init__(self, on_choose: Callable[[Hashable], Any], on_change: Callable[[], Any]) -> None:
+        ui.label(
+            "Where walkers who start on your walk arrive most often: some follow any link (PageRank), some seek "
+            "information gaps, some compression."
+        ).classes("cg-small")
         self.candidates = ui.radio({"last": "linked from here", "all": "anywhere"}, value="last", on_change=on_change)
         self.candidates.props('dense inline aria-label="recommend nodes"').classes("cg-small")
+        self.candidates.props["title"] = describe_field(RecommendRequest, "candidates")
         self.box = ui.column().classes("w-full gap-2")
         self._on_choose = on_choose
 
-    def show_spinner(self) -> None:
+    def show_progress(self) -> None:
         """Show that recommendations are being computed."""
+        self.progress = 0.0
         self.box.clear()
-        with self.box, ui.row().classes("items-center"):
-            ui.spinner(size="sm")
-            ui.label("computing recommendations …")
+        with self.box:
+            ui.label("Letting walkers explore from your walk …")
+            bar = ui.linear_progress(show_value=False).bind_value_from(self, "progress")
+            bar.props('aria-label="share of the walkers that are done"')
 
     def show(self, session: WalkSession, top: Recommendations) -> None:
         """Show recommendations."""
@@ -204,10 +253,12 @@ class RecommendationsPanel:
                 ui.label("There is nothing left to recommend.")
             for rank, ((node, _), reason) in enumerate(zip(top, top.reasons, strict=True), start=1):
                 with ui.column().classes("cg-reason gap-0"):
-                    title = f"{rank}. {shorten_label(node)}"
+                    title = f"{rank}. {show_label(node)}"
                     if node in session.view.nodes:
                         button = ui.button(title, on_click=lambda node=node: self._on_choose(node))
-                        button.props("flat dense no-caps align=left")
+                        button.props('flat dense no-caps align=left title="Go there."')
                     else:
                         ui.label(f"{title} (not linked from here)").classes("text-weight-medium")
-                    ui.label(str(reason)).classes("cg-small")
+                    ui.label(reason.sentence.replace("_", " "))
+                    details = ui.label(describe_reason(reason)).classes("cg-small")
+                    details.props["title"] = describe_field(RecommendedNode, "ranks")

@@ -13,10 +13,13 @@ from curiograph.rewards.registry import REWARDS
 from curiograph.service.config import Limits
 from curiograph.service.graph_store import GraphStore
 from curiograph.service.labels import encode_label
-from curiograph.service.page.walk_session import YOU, WalkSession, choose_start
+from curiograph.service.page.walk_session import WalkSession, choose_start
+from curiograph.service.page.words import AGENTS, YOU
 
-PAGE_AGENTS = ("planner", "greedy", "horizon", "beam:16", "random", "max-degree", "min-degree")
-"""Agents that the page offers."""
+_EXAMPLE_WALK = ("kettle", "steam", "cloud", "rain", "garden", "flower", "rainbow", "sun", "lemon", "tea")
+"""Walk that the page opens with, on the default graph: the sun closes a gap, tea opens one."""
+_CHOOSERS = {"y": YOU, "e": "example"}
+"""Letters of those who choose steps in a link; any other letter is the agent."""
 _MAX_LENGTH = 6_000
 """Maximum length of a link with labels; servers and mail programs reject longer ones, which contain positions."""
 
@@ -36,7 +39,8 @@ def build_link(session: WalkSession) -> str:
         ("reward", session.reward),
         ("seed", session.seed),
     ]
-    choosers = "".join("y" if step.by == YOU else "a" for step in session.steps[1:])
+    letters = {chooser: letter for letter, chooser in _CHOOSERS.items()}
+    choosers = "".join(letters.get(step.by, "a") for step in session.steps[1:])
     by = [("by", choosers)] if choosers else []
     query = urlencode([*settings, *(("walk", encode_label(node)) for node in session.nodes), *by])
     if len(query) > _MAX_LENGTH:
@@ -48,16 +52,21 @@ def build_link(session: WalkSession) -> str:
 def open_link(query: QueryParams, graphs: GraphStore, limits: Limits) -> WalkSession:
     """Open the walk of a link, or a new walk if the link has none; raise if the link is invalid."""
     graph_id = query.get("graph") or graphs.default_id
-    agent, reward = query.get("agent") or PAGE_AGENTS[0], query.get("reward") or "igt"
-    if agent not in PAGE_AGENTS:
-        raise SettingError(f"the page has no agent {quote_value(agent)}; it offers {', '.join(PAGE_AGENTS)}.")
+    agent, reward = query.get("agent") or next(iter(AGENTS)), query.get("reward") or "igt"
+    if agent not in AGENTS:
+        raise SettingError(f"the page has no agent {quote_value(agent)}; it offers {', '.join(AGENTS)}.")
     if reward not in REWARDS:
         raise SettingError(f"the page has no reward {quote_value(reward)}; it offers {', '.join(REWARDS)}.")
     seed = query.get("seed") or "0"
     if not (seed.isdecimal() and len(seed) < 10):
         raise SettingError(f"the seed is {quote_value(seed)}; give a whole number of at most nine digits.")
+    if graph_id not in {info.id for info in graphs.list_graphs()}:
+        raise WalkError(f"there is no graph {quote_value(graph_id)} here; choose one of the list.")
     opened = graphs.open(graph_id)
     labels, positions = query.getlist("walk"), [text for text in query.get("at", "").split(".") if text]
+    choosers = query.get("by", "")
+    if not labels and not positions and graph_id == graphs.default_id:
+        labels, choosers = list(_EXAMPLE_WALK), "e" * len(_EXAMPLE_WALK)
     length = len(labels or positions)
     if length > limits.steps:
         raise WalkError(f"the shared walk has {length} nodes; at most {limits.steps} are allowed.")
@@ -70,6 +79,6 @@ def open_link(query: QueryParams, graphs: GraphStore, limits: Limits) -> WalkSes
         nodes = [opened.graph.label(int(text)) for text in positions] or [choose_start(opened.graph)]
     session = WalkSession(graph_id, opened.graph, nodes[0], agent, reward, int(seed))
     if len(nodes) > 1:
-        choosers = query.get("by", "").ljust(len(nodes) - 1, "a")[: len(nodes) - 1]
-        session.replay(nodes[1:], [YOU if chooser == "y" else agent for chooser in choosers])
+        letters = choosers.ljust(len(nodes) - 1, "a")[: len(nodes) - 1]
+        session.replay(nodes[1:], [_CHOOSERS.get(letter, agent) for letter in letters])
     return session

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import json
-import re
-from collections.abc import Callable, Hashable
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 from fastapi import FastAPI, Request
 from nicegui import events, ui
-from nicegui.client import ClientConnectionTimeout
 from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 
@@ -25,10 +22,23 @@ from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.graph_store import UPLOAD_EXTENSIONS
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
-from curiograph.service.page.charts import THEMES, build_growth_options, build_subgraph_options
-from curiograph.service.page.share_link import PAGE_AGENTS, build_link, open_link
-from curiograph.service.page.style import CSS, ICON, get_color
-from curiograph.service.page.walk_session import WalkSession, choose_start
+from curiograph.service.page.components import Browser, GrowthCurve, Picture
+from curiograph.service.page.drawing import draw_growth, draw_picture
+from curiograph.service.page.share_link import build_link, open_link
+from curiograph.service.page.style import CSS, ICON
+from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession, choose_start
+from curiograph.service.page.words import (
+    AGENTS,
+    INTRODUCTION,
+    LEGEND,
+    MOTIVES,
+    SHORTCUTS,
+    TABS,
+    describe_agent,
+    describe_motive,
+    show_chooser,
+    show_label,
+)
 from curiograph.service.prepared import prepare_for_request
 from curiograph.service.state import Service
 from curiograph.service.time_limits import StopCheck
@@ -39,29 +49,6 @@ _BROWSER_TIMEOUT = 10.0
 """Seconds to wait for an answer of the browser."""
 _NUM_SUGGESTIONS = 8
 _NUM_RECOMMENDATIONS = 5
-_LEGEND = ("◆ start", "■ you", "● agent", "━ the walk", "▢ loop: open gap", "▨ filled loop: closed gap")
-_SHORTCUTS = (
-    ("→ or n", "let the agent take a step"),
-    ("← or u", "undo the last step"),
-    ("p", "play or pause"),
-    ("r", "restart from the same node"),
-    ("1 to 9", "go to the first to ninth candidate of the table"),
-    ("/", "search a start"),
-    ("?", "show these shortcuts"),
-)
-_KEY_LISTENER_JS = """(() => {
-  const controls = 'input, textarea, select, [role=radio], [role=tab], [role=listbox], [role=option], [role=combobox]';
-  document.addEventListener('keydown', event => {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
-    if (event.target.closest(controls) || document.querySelector('.q-dialog, .q-menu')) return;
-    if (event.key === '/') event.preventDefault();
-    emitEvent('cg-key', event.key);
-  });
-  document.body.dataset.listening = 'yes';
-  const stored = localStorage.getItem('curiograph-dark');
-  return stored === null ? matchMedia('(prefers-color-scheme: dark)').matches : stored === 'true';
-})()"""
-"""Script that listens for keys that no control uses, and returns whether the visitor prefers dark mode."""
 
 
 def add_page(app: FastAPI) -> None:
@@ -95,15 +82,16 @@ class Page:
     """The page of one visitor."""
 
     session: WalkSession
+    rival: WalkSession | None = None
+    """Walk of the agent that is shown beside that of the visitor, if any."""
 
     def __init__(self, service: Service) -> None:
         self.service, self.graphs, self.limits = service, service.graphs, service.limits
-        self.dark = False
         self._lock = asyncio.Lock()  # held while the walk changes
         self._is_updating_tab = self._is_tab_stale = False
 
     async def open(self, request: Request) -> None:
-        """Build the page for a link, then ask the browser for dark mode."""
+        """Build the page for a link."""
         problem = ""
         try:
             self.session = await self.service.workers.run(open_link, request.query_params, self.graphs, self.limits)
@@ -114,118 +102,140 @@ class Page:
         except CuriographError as error:
             problem = str(error)
             self.session = await asyncio.to_thread(open_link, QueryParams(), self.graphs, self.limits)
-        self._build()
+        self._build(welcome=not request.query_params)
         await self._refresh()
-        client = ui.context.client
-        with suppress(ClientConnectionTimeout):
-            await client.connected(timeout=_BROWSER_TIMEOUT)
-        if not client.has_socket_connection:  # a program that fetched the page without running its scripts
-            return
         if problem:
             _notify(problem)
-        if await ui.run_javascript(_KEY_LISTENER_JS, timeout=_BROWSER_TIMEOUT):
-            await self._set_dark(True)
 
     # -- build the page ----------------------------------------------------------------------------------------------
 
-    def _build(self) -> None:
+    def _build(self, welcome: bool) -> None:
         ui.add_css(CSS)
-        ui.colors(primary=get_color("igt", self.dark))
-        ui.on("cg-key", lambda event: self._handle_key(str(event.args)))
         self.timer = ui.timer(_PLAY_INTERVAL, self._play_step, active=False)
-        self.dark_mode = ui.dark_mode(None)
+        self._build_dialogs()
         self._build_header()
-        with ui.element("main").classes("cg-grid"):
+        with ui.element("div").classes("cg-grid"):
             with ui.element("section").classes("cg-column").props('aria-label="controls"'):
                 self._build_controls()
-            with ui.element("section").classes("cg-column cg-middle").props('aria-label="the walk"'):
+            with ui.element("section").classes("cg-column").props('aria-label="the walk"'):
                 self._build_pictures()
             with ui.element("section").classes("cg-column cg-side cg-card").props('aria-label="panels"'):
                 self._build_panels()
-        with ui.dialog() as self.shortcuts, ui.card():
-            ui.label("Keyboard shortcuts").classes("text-h6")
-            for key, effect in _SHORTCUTS:
+        self.browser = Browser(welcome)
+
+    def _build_dialogs(self) -> None:
+        with _create_dialog("keyboard shortcuts") as self.shortcuts:
+            for key, effect in SHORTCUTS:
                 ui.label(f"{key}: {effect}")
-
-    def _build_header(self) -> None:
-        with ui.row().classes("w-full items-center justify-between gap-2"):
-            with ui.row().classes("items-baseline gap-3"):
-                ui.label("curiograph").classes("text-h5").props("role=heading aria-level=1")
-                ui.label("walk a graph and watch knowledge gaps open and close").classes("cg-small")
-            with ui.row().classes("gap-1"):
-                for icon, description, handler in (
-                    ("share", "share this walk", self._share),
-                    ("data_object", "download the walk", self._download_walk),
-                    ("image", "download the picture", self._download_picture),
-                    ("dark_mode", "light or dark", self._switch_dark),
-                    ("keyboard", "keyboard shortcuts", lambda: self.shortcuts.open()),
-                ):
-                    button = ui.button(icon=icon, on_click=handler)
-                    with button.props(f'flat round dense aria-label="{description}"'):
-                        ui.tooltip(description)
-
-    def _build_controls(self) -> None:
-        with ui.column().classes("cg-card cg-choose gap-2"):
-            self.graph = ui.select(
-                self._list_titles(), value=self.session.graph_id, label="graph", on_change=self._select_graph
-            )
-            self.graph.classes("w-full").props("dense")
+        with _create_dialog("your own graph") as self.own_graph:
+            ui.label("A list of links, one per line, such as “tea,honey”, or a graph file.")
+            ui.label(f"Extensions: {', '.join(UPLOAD_EXTENSIONS)}").classes("cg-small")
+            self.directed = ui.checkbox("the links of the list have a direction")
             self.upload = ui.upload(
                 on_upload=self._add_upload,
                 on_rejected=self._reject_upload,
                 max_file_size=self.limits.upload_bytes,
                 auto_upload=True,
-                label="or drop an edge list",
             )
-            self.upload.props(
-                f'flat bordered color=transparent text-color=primary accept="{",".join(UPLOAD_EXTENSIONS)}"'
-            )
-            self.directed = ui.checkbox("its links are directed").props("dense").classes("cg-small")
-            self.search = ui.input(label="start at", on_change=self._suggest_starts).classes("w-full")
-            self.search.props('dense clearable debounce=150 autocomplete=off aria-label="search a start"')
-            self.search.on("keydown.enter", self._start_at_first)
-            self.suggestions = ui.element("div").classes("cg-suggestions").props('aria-label="matching nodes"')
+            self.upload.props(f'accept="{",".join(UPLOAD_EXTENSIONS)}"').style("display: none")
+            pick = f"() => getElement({self.upload.id}).$refs.qRef.pickFiles()"
+            drop = f"event => getElement({self.upload.id}).$refs.qRef.addFiles([...event.dataTransfer.files])"
+            with ui.element("div").classes("cg-drop w-full").on("drop.prevent", js_handler=drop) as target:
+                target.on("dragover.prevent", js_handler="() => {}")
+                ui.button("Choose a file").props("no-caps").on("click", js_handler=pick)
+                ui.label("or drop it here")
+
+    def _build_header(self) -> None:
+        with ui.element("header").classes("cg-header"):
+            with ui.element("h1"):
+                ui.label("curiograph")
+            with ui.element("p"):
+                ui.label(INTRODUCTION)
+            with ui.element("div").classes("cg-icons"):
+                for icon, description, handler in (
+                    ("help_outline", "guided tour, 30 seconds", lambda: self.browser.run_method("start")),
+                    ("share", "share this walk", self._share),
+                    ("data_object", "download the walk", self._download_walk),
+                    ("image", "download the picture", lambda: self.picture.run_method("download")),
+                    ("dark_mode", "light or dark", lambda: self.browser.run_method("switchTheme")),
+                    ("keyboard", "keyboard shortcuts", self.shortcuts.open),
+                ):
+                    button = ui.button(icon=icon, on_click=handler).props(f'flat round aria-label="{description}"')
+                    button.props["title"] = description
+                    if icon == "keyboard":
+                        button.props('data-keys="?"')
+
+    def _build_controls(self) -> None:
         with ui.column().classes("cg-card cg-walk gap-2"):
-            self.agent = ui.select(
-                list(PAGE_AGENTS), value=self.session.agent, label="agent", on_change=self._change_agent
-            )
+            with ui.element("div").classes("cg-buttons w-full"):
+                for text, icon, handler, keys, about in (
+                    ("Step", "skip_next", self._advance, "n ArrowRight", "Let the agent choose the next node."),
+                    ("Play", "play_arrow", self._toggle_play, "p", "Let the agent take step after step."),
+                    ("Undo", "undo", self._undo, "u ArrowLeft", "Take back the last step."),
+                    ("Restart", "replay", self._restart, "r", "Begin again at the same start."),
+                ):
+                    button = ui.button(text, icon=icon, on_click=handler).props(f'no-caps data-keys="{keys}"')
+                    button.props["title"] = about
+                    if text in ("Undo", "Restart"):
+                        button.props("outline")
+                    if text == "Play":
+                        button.bind_text_from(self.timer, "active", lambda active: "Pause" if active else "Play")
+                        button.bind_icon_from(self.timer, "active", lambda active: "pause" if active else "play_arrow")
+            self.agent = ui.select(AGENTS, value=self.session.agent, label="agent", on_change=self._change_agent)
             self.agent.classes("w-full").props("dense")
-            names = {"igt": "gaps (igt)", "cpt": "bits (cpt)", "cct": "flexibility (cct)"}
-            self.reward = ui.radio({name: names[name] for name in REWARDS}, value=self.session.reward)
-            self.reward.props('dense inline aria-label="reward"').on_value_change(self._change_agent)
-            with ui.element("div").classes("cg-keys w-full"):
-                ui.button("Step", icon="skip_next", on_click=self._advance).props("no-caps dense")
-                play = ui.button(on_click=self._toggle_play).props("no-caps dense")
-                play.bind_text_from(self.timer, "active", lambda active: "Pause" if active else "Play")
-                play.bind_icon_from(self.timer, "active", lambda active: "pause" if active else "play_arrow")
-                ui.button("Undo", icon="undo", on_click=self._undo).props("outline no-caps dense")
-                ui.button("Restart", icon="replay", on_click=self._restart).props("outline no-caps dense")
-            self.status = ui.label().classes("cg-status").props("role=status aria-live=polite")
+            self.agent.props["title"] = "Who chooses the next node when you press Step."
+            self.agent_about = ui.label().classes("cg-small")
+            ui.label("looks for").classes("cg-small")
+            self.reward = ui.radio({name: MOTIVES[name] for name in REWARDS}, value=self.session.reward)
+            self.reward.props('dense aria-label="what the agent looks for"').on_value_change(self._change_agent)
+            self.reward.props["title"] = "What the agent tries to collect with every step."
+            self.reward_about = ui.label().classes("cg-small")
+        with ui.column().classes("cg-card cg-choose gap-2"):
+            self.graph = ui.select(
+                self._list_titles(), value=self.session.graph_id, label="graph", on_change=self._select_graph
+            )
+            self.graph.classes("w-full").props("dense")
+            self.graph.props["title"] = "What you walk on."
+            button = ui.button("Your own graph", icon="upload_file", on_click=self.own_graph.open)
+            button.props("outline no-caps").classes("w-full")
+            button.props["title"] = "Open a file of links."
+            with ui.element("div").classes("cg-search"):
+                self.search = ui.input(label="search a start", on_change=self._suggest_starts).classes("w-full")
+                self.search.props(
+                    'dense clearable debounce=150 autocomplete=off data-keys="/" aria-label="search a start"'
+                )
+                self.search.on("keydown.enter", self._start_at_first)
+                self.search.on("keydown.esc", lambda: self.search.set_value(""))
+                self.search.props["title"] = "Search a node by its name, and begin a new walk there."
+                self.suggestions = ui.element("div").classes("cg-suggestions")
 
     def _build_pictures(self) -> None:
-        with ui.column().classes("cg-card gap-1"):
-            self.picture = ui.echart(
-                build_subgraph_options(self.session, self.dark), on_point_click=self._handle_picture_click
-            )
-            self.picture.classes("cg-picture")
+        with ui.column().classes("cg-card cg-drawn gap-1"):
+            self.status = ui.label().classes("cg-status").props("role=status aria-live=polite")
+            with ui.element("div").classes("cg-pictures") as self.pictures:
+                self.picture = Picture(draw_picture(self.session), self._visit_row)
             with ui.element("div").classes("cg-legend"):
-                for entry in _LEGEND:
-                    ui.label(entry)
+                for shape, meaning in LEGEND:
+                    with ui.element("span"):
+                        ui.element("i").classes(shape)
+                        ui.label(meaning)
         with ui.column().classes("cg-card cg-curve gap-0"):
-            self.curve = ui.echart(build_growth_options(self.session, self.dark)).classes("cg-growth")
+            self.curve = GrowthCurve(draw_growth(self.session))
 
     def _build_panels(self) -> None:
         with ui.tabs(on_change=self._update_tab).props("dense no-caps inline-label mobile-arrows") as self.tabs:
-            for name in ("candidates", "gaps", "compare", "recommend"):
-                ui.tab(name)
-        with ui.tab_panels(self.tabs, value="candidates", animated=False).classes("w-full"):
-            with ui.tab_panel("candidates").classes("q-pa-none"):
+            for name, about in TABS.items():
+                ui.tab(name).props["title"] = about
+        with ui.tab_panels(self.tabs, value=next(iter(TABS)), animated=False).classes("w-full"):
+            with ui.tab_panel("Next").classes("q-pa-none"):
                 self.candidates = panels.CandidatesPanel(self._visit_row)
-            with ui.tab_panel("gaps").classes("q-pa-none"):
+            with ui.tab_panel("Gaps").classes("q-pa-none"):
                 self.gaps = ui.column().classes("w-full gap-1 cg-small")
-            with ui.tab_panel("compare").classes("q-pa-none"):
+            with ui.tab_panel("Compare").classes("q-pa-none"):
+                self.race = ui.button("Watch side by side", icon="compare", on_click=self._toggle_race)
+                self.race.props('no-caps title="Your walk against that of the agent, step by step."')
                 self.comparison = ui.column().classes("w-full gap-2")
-            with ui.tab_panel("recommend").classes("q-pa-none"):
+            with ui.tab_panel("Recommend").classes("q-pa-none"):
                 self.recommendations = panels.RecommendationsPanel(self._visit, self._update_tab)
 
     def _list_titles(self) -> dict[str, str]:
@@ -236,11 +246,15 @@ class Page:
     async def _refresh(self) -> None:
         """Show the current walk; the caller holds the lock, except when the page opens."""
         session = self.session
-        for chart, build in ((self.picture, build_subgraph_options), (self.curve, build_growth_options)):
-            chart.options.update(await asyncio.to_thread(build, session, self.dark))
+        picture = await asyncio.to_thread(draw_picture, session)
+        self._end_race()
+        self.picture.show(picture)
+        self.curve.show(draw_growth(session))
         self.candidates.show(session)
         panels.show_gaps(self.gaps, session)
         self.status.text = panels.describe_last_step(session)
+        self.agent_about.text = f"{describe_agent(session.agent)} ({session.agent})"
+        self.reward_about.text = f"{describe_motive(session.reward)} ({session.reward})"
 
     async def _update_tab(self) -> None:
         """Update the visible panel if it needs a computation; repeat if the walk changes in the meantime."""
@@ -263,12 +277,12 @@ class Page:
         def is_unchanged() -> bool:
             return session is self.session and count == len(session.steps)
 
-        if self.tabs.value == "compare":
+        if self.tabs.value == "Compare":
             agents = await self.service.workers.run(session.compare_agents)
             if is_unchanged():
                 panels.show_comparison(self.comparison, session, agents)
-        elif self.tabs.value == "recommend":
-            self.recommendations.show_spinner()
+        elif self.tabs.value == "Recommend":
+            self.recommendations.show_progress()
             recommend = partial(self._recommend, session, self.recommendations.candidates.value)
             top = await self.service.workers.run_with_deadline(recommend)
             if is_unchanged():
@@ -278,21 +292,54 @@ class Page:
         """Prepare the nodes of the walk one at a time, then recommend."""
         nodes = session.graph.positions(session.nodes).tolist()
         recommender = self.graphs.open(session.graph_id).recommender
-        recommender = prepare_for_request(recommender, nodes, self.limits.parts, check)
+        share = 1 / (len(nodes) * max(1, len(recommender.curious_rankers)))
+
+        def report() -> None:
+            check()
+            self.recommendations.progress = round(self.recommendations.progress + share, 3)
+
+        recommender = prepare_for_request(recommender, nodes, self.limits.parts, report)
         top: Recommendations = recommender.recommend(session.nodes, _NUM_RECOMMENDATIONS, candidates=candidates)
         _ = top.reasons  # computed here, in a thread
         return top
 
-    async def _set_dark(self, dark: bool) -> None:
-        self.dark = dark
-        self.dark_mode.value = dark
-        ui.colors(primary=get_color("igt", dark))
-        async with self._lock:
-            await self._refresh()
+    # -- side by side ------------------------------------------------------------------------------------------------
 
-    async def _switch_dark(self) -> None:
-        ui.run_javascript(f"localStorage.setItem('curiograph-dark', '{str(not self.dark).lower()}')")
-        await self._set_dark(not self.dark)
+    async def _toggle_race(self) -> None:
+        """Show the walk of the agent from the same start beside that of the visitor, or end this."""
+        if self.rival is not None:
+            async with self._lock:
+                await self._refresh()
+            return
+        session, count = self.session, len(self.session.steps)
+        if not 1 < count <= MAX_COMPARED:
+            _notify(f"Walks of 2 to {MAX_COMPARED} nodes can be watched side by side; this one has {count}.")
+            return
+        self.timer.deactivate()
+        try:
+            rival = await self.service.workers.run(session.make_rival)
+        except CuriographError as error:
+            _notify(str(error))
+            return
+        async with self._lock:
+            if session is not self.session or count != len(session.steps):
+                return
+            self.rival = rival
+            self.race.text = "Back to your walk"
+            self.pictures.classes("cg-race")
+            self.picture.show(draw_picture(session, "this walk"))
+            with self.pictures:
+                other = Picture(draw_picture(rival, show_chooser(session.agent)))
+            self.curve.show(draw_growth(session, rival))
+            for picture in (self.picture, other):
+                picture.run_method("play")
+
+    def _end_race(self) -> None:
+        self.rival = None
+        self.race.text = "Watch side by side"
+        self.pictures.classes(remove="cg-race")
+        for picture in list(self.pictures)[1:]:
+            picture.delete()
 
     # -- change the walk ---------------------------------------------------------------------------------------------
 
@@ -336,12 +383,6 @@ class Page:
         if at == len(self.session.steps) and 0 <= row < len(self.session.view.nodes):
             await self._visit(self.session.view.nodes[row])
 
-    async def _handle_picture_click(self, event: events.EChartPointClickEventArguments) -> None:
-        data: Any = event.data
-        match = re.fullmatch(r"c(\d+)-(\d+)", str(data.get("id", ""))) if isinstance(data, dict) else None
-        if match is not None:
-            await self._visit_row(int(match[2]), int(match[1]))
-
     async def _undo(self) -> None:
         self.timer.deactivate()
         await self._run(self.session.undo)
@@ -364,23 +405,6 @@ class Page:
             if not self.session.view.nodes:
                 self.timer.deactivate()
 
-    async def _handle_key(self, key: str) -> None:
-        if key in ("ArrowRight", "n"):
-            await self._advance()
-        elif key in ("ArrowLeft", "u"):
-            await self._undo()
-        elif key == "p":
-            self._toggle_play()
-        elif key == "r":
-            await self._restart()
-        elif key == "/":
-            self.search.run_method("focus")
-        elif key == "?":
-            self.shortcuts.open()
-        elif key.isdecimal() and 1 <= int(key) <= len(self.candidates.table.rows):
-            row = self.candidates.table.rows[int(key) - 1]
-            await self._visit_row(row["id"], row["at"])
-
     # -- choose a graph or a start -----------------------------------------------------------------------------------
 
     async def _select_graph(self) -> None:
@@ -394,8 +418,10 @@ class Page:
             graph = self.graphs.open(graph_id).graph
             self.session = WalkSession(graph_id, graph, choose_start(graph), self.agent.value, self.reward.value)
 
+        self.status.text = f"Reading {self.graph.options[graph_id]} …"  # takes seconds the first time
         if not await self._run(start_session):
             self.graph.value = self.session.graph_id
+            self.status.text = panels.describe_last_step(self.session)
 
     async def _add_upload(self, event: events.UploadEventArguments) -> None:
         self.upload.reset()
@@ -405,6 +431,7 @@ class Page:
         except CuriographError as error:
             _notify(str(error))
             return
+        self.own_graph.close()
         self.graph.set_options(self._list_titles(), value=info.id)
 
     def _reject_upload(self) -> None:
@@ -418,7 +445,7 @@ class Page:
         self.suggestions.clear()
         with self.suggestions:
             for label in labels:
-                button = ui.button(panels.shorten_label(label), on_click=lambda label=label: self._start_at(label))
+                button = ui.button(show_label(label), on_click=lambda label=label: self._start_at(label))
                 button.props("flat dense no-caps align=left")
             if self.search.value and not labels:
                 ui.label("no label contains this text").classes("cg-small")
@@ -445,24 +472,37 @@ class Page:
     async def _share(self) -> None:
         link = await ui.run_javascript("location.origin", timeout=_BROWSER_TIMEOUT) + build_link(self.session)
         uploads = [info.id for info in self.graphs.list_graphs() if info.kind == "upload"]
-        with ui.dialog(value=True), ui.card().classes("w-full"):
-            ui.label("This link opens the same walk:")
+        with _create_dialog("share this walk") as dialog:
+            ui.label("This address opens the same walk with the same picture:")
             if self.session.graph_id in uploads:
                 ui.label("The graph is an upload: it is available only while this service runs.").classes("cg-small")
             ui.input("address", value=link).props("readonly").classes("w-full")
-            ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(link))
+
+            def copy() -> None:
+                ui.clipboard.write(link)
+                button.text, button.icon = "Copied", "check"
+                ui.notify("The address is in the clipboard.", color="grey-9")
+
+            button = ui.button("Copy", icon="content_copy", on_click=copy).props("no-caps")
+        dialog.on("hide", dialog.delete)
+        dialog.open()
 
     async def _download_walk(self) -> None:
         document = await asyncio.to_thread(self.session.to_dict)
         text = json.dumps(document, indent=2, ensure_ascii=False, default=str, allow_nan=False)
         ui.download.content(text, "walk.json", "application/json")
 
-    async def _download_picture(self) -> None:
-        options = {"type": "png", "pixelRatio": 2, "backgroundColor": THEMES[self.dark]["paper"]}
-        data_url = await self.picture.run_chart_method("getDataURL", options, timeout=_BROWSER_TIMEOUT)
-        ui.download.content(base64.b64decode(data_url.partition(",")[2]), "walk.png", "image/png")
-
 
 def _notify(message: str) -> None:
     """Show an error message."""
     ui.notify(message, type="negative", multi_line=True, timeout=10_000, close_button="OK")
+
+
+@contextmanager
+def _create_dialog(title: str) -> Iterator[ui.dialog]:
+    """Create a dialog with a title and a button to close it."""
+    with ui.dialog().props(f'aria-label="{title}"') as dialog, ui.card().classes("cg-dialog"):
+        with ui.row().classes("w-full items-center justify-between"):
+            ui.label(title[0].upper() + title[1:]).classes("text-h6").props("role=heading aria-level=2")
+            ui.button(icon="close", on_click=dialog.close).props('flat round aria-label="close"')
+        yield dialog

@@ -17,17 +17,16 @@ from curiograph.graph.graph import Graph, require_edges
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.growth.records import Gap, Growth
-from curiograph.plotting.layout import compute_layout
-from curiograph.service.page.layout import place_new_node, relax_layout
+from curiograph.service.page.layout import extend_layout
+from curiograph.service.page.words import AGENTS, MOTIVES, YOU
 from curiograph.service.schemas import encode_number
 from curiograph.service.step_view import DEFAULT_AHEAD, StepView, view_step
 from curiograph.service.time_limits import estimate_step_seconds
 
-YOU = "you"
 COMPARED_AGENTS = (("greedy", "igt"), ("planner", "igt"), ("greedy", "cpt"), ("planner", "cpt"), ("random", "igt"))
 """Agents, with their rewards, whose walks from the same start a walk is compared with."""
 
-_MAX_COMPARED = 40
+MAX_COMPARED = 40
 """Maximum number of nodes of a walk for comparing agents, and for the percentiles of choices in a shared walk."""
 _MAX_STEP_SECONDS = 3.0
 """Maximum time of an agent for one step."""
@@ -69,13 +68,14 @@ class WalkSession:
     """Every gap, with a loop around it."""
     edges: list[tuple[int, int]]
     """Links between visited nodes, as pairs of step indices, the earlier first."""
+    coordinates: Float64
+    """Coordinates of the visited nodes in the picture; further steps do not change them."""
 
     def __init__(
         self, graph_id: str, graph: Graph, start: Hashable, agent: str = "planner", reward: str = "igt", seed: int = 0
     ) -> None:
         self.graph_id, self.graph, self.agent, self.reward, self.seed = graph_id, graph, agent, reward, seed
         self._earlier_views: list[StepView] = []  # so that undoing steps computes nothing
-        self._coordinates: list[Float64] = []  # of all visited nodes, after every step
         self.restart(start)
 
     def replay(self, nodes: Sequence[Hashable], by: Sequence[str]) -> None:
@@ -92,7 +92,7 @@ class WalkSession:
         steps = []
         for length, (node, chooser) in enumerate(zip(nodes, by, strict=True), start=len(self.steps)):
             percentiles = {}
-            if chooser == YOU and len(walk) <= _MAX_COMPARED:
+            if chooser == YOU and len(walk) <= MAX_COMPARED:
                 before = view_step(self.graph, walk[:length], "random", seed=self.seed)
                 percentiles = before.compute_percentiles(node) if node in before.nodes else {}
             steps.append(WalkStep(node, chooser, percentiles))
@@ -102,21 +102,11 @@ class WalkSession:
         compressibility = measure(self.graph, walk, compressibility=is_short, pairs="all").compressibility  # as cpt
         self.bits = compressibility.tolist()
         self._update_growth()
-        positions = self.graph.positions(walk)
-        order = np.argsort(positions)
-        final = np.empty((len(walk), 2))
-        final[order] = compute_layout(self.graph.skeleton.induced(positions[order]))
-        self._coordinates = [final[:count] for count in range(1, len(walk) + 1)]
 
     @property
     def nodes(self) -> list[Hashable]:
         """Labels in order of visit."""
         return [step.node for step in self.steps]
-
-    @property
-    def coordinates(self) -> Float64:
-        """Coordinates of the visited nodes in the picture, from -1 to 1."""
-        return self._coordinates[-1]
 
     def advance(self) -> None:
         """Let the agent choose the next node; raise WalkError if there is no candidate."""
@@ -138,18 +128,14 @@ class WalkSession:
         self.view = view
         self.bits.append(view.cpt)
         self._update_growth()
-        newest = len(self.steps) - 1
-        edges = np.array(self.edges, np.int64).reshape(-1, 2)
-        new = place_new_node(self.coordinates, edges[edges[:, 1] == newest, 0], newest - 1)
-        self._coordinates.append(relax_layout(np.vstack([self.coordinates, new]), edges))
 
     def undo(self) -> None:
         """Undo the last step; the start remains."""
         if len(self.steps) > 1:
             earlier = self._earlier_views
             view = earlier.pop() if earlier else self._view(self.nodes[:-1], self.agent, self.reward)
-            for values in (self.steps, self.bits, self._coordinates):
-                values.pop()
+            self.steps.pop()
+            self.bits.pop()
             self.view = view
             self._update_growth()
 
@@ -158,7 +144,7 @@ class WalkSession:
         locate_start(self.graph, start, "frontier")
         view = self._view([start], self.agent, self.reward)
         self.steps, self.view, self.bits = [WalkStep(start, "start")], view, [view.cpt]
-        self._coordinates, self._earlier_views = [np.zeros((1, 2))], []
+        self.coordinates, self._earlier_views = np.zeros((1, 2)), []
         self._update_growth()
 
     def set_agent(self, agent: str, reward: str) -> None:
@@ -181,24 +167,35 @@ class WalkSession:
         order = np.argsort(positions)
         subgraph = self.graph.skeleton.induced(positions[order])
         pairs = np.column_stack([np.repeat(np.arange(len(order)), np.diff(subgraph.indptr)), subgraph.indices])
-        self.edges = [(a, b) for a, b in order[pairs].tolist() if a < b]
+        self.edges = sorted((a, b) for a, b in order[pairs].tolist() if a < b)
+        count = len(self.steps)
+        self.coordinates = extend_layout(self.coordinates[:count], self.edges, count)
 
     def compare_agents(self) -> list[tuple[str, float, float]]:
         """Compute the returns of agents from the same start with as many nodes; empty if the walk is too long.
 
         Each is the name of the agent with its return for igt and for cpt.
         """
-        if not 1 < len(self.steps) <= _MAX_COMPARED:
+        if not 1 < len(self.steps) <= MAX_COMPARED:
             return []
         results = []
         for agent, reward in COMPARED_AGENTS:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # a walk that ends early is compared as it is
                 walk = explore(self.graph, agent, reward, self.nodes[0], len(self.steps), seed=self.seed)
-            name = agent if agent == "random" else f"{agent}, for {reward}"
+            name = AGENTS[agent] if agent == "random" else f"{AGENTS[agent]}, for {MOTIVES[reward]}"
             igt, cpt = walk.growth.beta1[1:].sum(), walk.growth.compressibility[1:].sum()
             results.append((name, float(igt), float(cpt)))
         return results
+
+    def make_rival(self) -> WalkSession:
+        """Let the agent walk from the same start as many nodes."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # as in `compare_agents`
+            walk = explore(self.graph, self.agent, self.reward, self.nodes[0], len(self.steps), seed=self.seed)
+        rival = WalkSession(self.graph_id, self.graph, self.nodes[0], "random", self.reward, self.seed)
+        rival.replay(walk.nodes[1:], [self.agent] * (len(walk.nodes) - 1))
+        return rival
 
     def compute_returns(self) -> tuple[float, float]:
         """Compute the returns of this walk for igt and cpt."""
