@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from fastapi import FastAPI
 from starlette.routing import Route
@@ -19,7 +18,6 @@ from curiograph.service.graph_store import GraphStore
 from curiograph.service.metrics import MetricsMiddleware
 from curiograph.service.reload import Reloader
 from curiograph.service.routes import graphs, jobs, ranking, status, walks
-from curiograph.service.schemas import ErrorResponse
 from curiograph.service.security import LOOPBACK_HOSTS, BodyLimitMiddleware, SecurityMiddleware
 from curiograph.service.state import Service
 from curiograph.service.warm import warm_up
@@ -28,16 +26,6 @@ _DESCRIPTION = (
     "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend nodes, "
     "predict choices."
 )
-_ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorResponse, "description": "The request cannot be read."},
-    401: {"model": ErrorResponse, "description": "The token is missing or wrong."},
-    403: {"model": ErrorResponse, "description": "The request comes from a page of another site."},
-    404: {"model": ErrorResponse, "description": "There is no such graph or job."},
-    413: {"model": ErrorResponse, "description": "The request is larger than the limits allow."},
-    422: {"model": ErrorResponse, "description": "The request is invalid; the message names the problem and the fix."},
-    429: {"model": ErrorResponse, "description": "The service is busy; Retry-After gives the seconds to wait."},
-    503: {"model": ErrorResponse, "description": "The request takes too long, or the service is not ready."},
-}
 
 
 def create_app(
@@ -97,10 +85,9 @@ def create_app(
     app.state.has_token = token is not None
     add_error_handlers(app)
     own_routes = list(app.routes)  # only the OpenAPI document so far
-    for router in (graphs.router, walks.router, ranking.router, jobs.post_router, jobs.router, status.router):
-        codes = (401, 503) if router is status.router else tuple(_ERROR_RESPONSES)
-        app.include_router(router, responses={code: _ERROR_RESPONSES[code] for code in codes})
+    for router in (ranking.router, walks.router, graphs.router, jobs.start_router, jobs.router, status.router):
         own_routes += router.routes
+    app.router.routes[:] = own_routes  # `include_router` would match every request in nested routers, which is slow
     routes = [route for route in own_routes if isinstance(route, Route)]
     app.router.routes += [Route(path, NotFoundEndpoint(routes), include_in_schema=False) for path in RESERVED_PATHS]
     app.add_middleware(BodyLimitMiddleware, limits=limits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -58,7 +58,9 @@ class MetricsMiddleware:
     """
 
     def __init__(self, app: ASGIApp, metrics: Metrics, routes: Collection[str]) -> None:
-        self._app, self._metrics, self._routes = app, metrics, {"/", *routes}
+        self._app, self._routes = app, {"/", *routes}
+        self._count = cache(metrics.requests.labels)  # finding a counter by its labels takes long
+        self._time = cache(metrics.seconds.labels)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -79,5 +81,5 @@ class MetricsMiddleware:
             route: Any = scope.get("route")
             path = str(getattr(route, "path", ""))
             name = "other" if route is None else path if path in self._routes else "page"
-            self._metrics.requests.labels(method, name, status).inc()
-            self._metrics.seconds.labels(method, name).observe(time.perf_counter() - start)
+            self._count(method, name, status).inc()
+            self._time(method, name).observe(time.perf_counter() - start)

@@ -274,6 +274,22 @@ class ErrorResponse(_Model):
     """Type and message."""
 
 
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorResponse, "description": "The request cannot be read."},
+    401: {"model": ErrorResponse, "description": "The token is missing or wrong."},
+    403: {"model": ErrorResponse, "description": "The request comes from a page of another site."},
+    404: {"model": ErrorResponse, "description": "There is no such graph or job."},
+    405: {"model": ErrorResponse, "description": "The path has other methods; Allow lists them."},
+    408: {"model": ErrorResponse, "description": "The body did not arrive in time."},
+    413: {"model": ErrorResponse, "description": "The request is larger than the limits allow."},
+    422: {"model": ErrorResponse, "description": "The request is invalid; the message names the problem and the fix."},
+    429: {"model": ErrorResponse, "description": "The service is busy; Retry-After gives the seconds to wait."},
+    500: {"model": ErrorResponse, "description": "Something went wrong on the server; its log says what."},
+    503: {"model": ErrorResponse, "description": "The request takes too long, or the service is not ready."},
+}
+"""The errors of every route."""
+
+
 class GraphList(_Model):
     """All graphs."""
 

@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,12 +27,12 @@ _UPLOAD_PATH = "/api/v1/graphs"
 _COOKIE = "curiograph_token"
 _MULTIPART_OVERHEAD = 2**16
 """Bytes that a multipart body may have in addition to its file."""
-_SAFE_HEADERS = {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "content-security-policy": "frame-ancestors 'none'",
-    "referrer-policy": "no-referrer",
-}
+_SAFE_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
 
 
 class SecurityMiddleware:
@@ -49,9 +49,9 @@ class SecurityMiddleware:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _SAFE_HEADERS.items():
-                    headers.setdefault(name, value)
+                headers = message.setdefault("headers", [])
+                names = {name for name, _ in headers}
+                message["headers"] = [*headers, *(each for each in _SAFE_HEADERS if each[0] not in names)]
             await send(message)
 
         response = self._check_request(scope)

@@ -10,10 +10,10 @@ from starlette.datastructures import UploadFile
 from curiograph.service.catalog import REWARD_DESCRIPTIONS, describe_agents
 from curiograph.service.errors import InvalidRequestError, TokenRequiredError
 from curiograph.service.graph_store import GraphInfo
-from curiograph.service.schemas import AgentList, GraphList, NodeList, ReloadResponse, RewardList
+from curiograph.service.schemas import ERROR_RESPONSES, AgentList, GraphList, NodeList, ReloadResponse, RewardList
 from curiograph.service.state import ServiceDependency, run_until_disconnect
 
-router = APIRouter(prefix="/api/v1", tags=["graphs"])
+router = APIRouter(prefix="/api/v1", tags=["graphs"], responses=ERROR_RESPONSES)
 
 GraphPath = Annotated[str, Path(max_length=200, description="Id of a graph.", examples=["toy:library"])]
 _UPLOAD_BODY = {

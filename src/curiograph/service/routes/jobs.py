@@ -13,6 +13,7 @@ from curiograph.service.catalog import check_reward, get_agent
 from curiograph.service.jobs import Job
 from curiograph.service.json_route import JsonRoute
 from curiograph.service.schemas import (
+    ERROR_RESPONSES,
     EvaluateJobRequest,
     JobList,
     JobRequest,
@@ -22,13 +23,13 @@ from curiograph.service.schemas import (
 )
 from curiograph.service.state import ServiceDependency, get_service
 
-router = APIRouter(prefix="/api/v1", tags=["jobs"])
-post_router = APIRouter(prefix="/api/v1", tags=["jobs"], route_class=JsonRoute)
+router = APIRouter(prefix="/api/v1", tags=["jobs"], responses=ERROR_RESPONSES)
+start_router = APIRouter(prefix="/api/v1", tags=["jobs"], responses=ERROR_RESPONSES, route_class=JsonRoute)
 
 JobPath = Annotated[str, Path(max_length=64, description="Id of a job.")]
 
 
-@post_router.post("/jobs", response_model=JobResponse, status_code=202, operation_id="start_job")
+@start_router.post("/jobs", response_model=JobResponse, status_code=202, operation_id="start_job")
 async def start_job(body: JobRequest, request: Request) -> Response:
     """Start a job: evaluate an agent, measure many walks, rank by curious PageRank, or prepare recommendations."""
     service = get_service(request)

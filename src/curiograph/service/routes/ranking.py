@@ -21,6 +21,7 @@ from curiograph.service.batching import RecommendQuery, User
 from curiograph.service.json_route import JsonRoute
 from curiograph.service.routes.walks import is_large
 from curiograph.service.schemas import (
+    ERROR_RESPONSES,
     PredictRequest,
     PredictResponse,
     RankRequest,
@@ -32,7 +33,7 @@ from curiograph.service.schemas import (
 from curiograph.service.state import get_service, run_until_disconnect
 from curiograph.service.step_view import rank_percentiles
 
-router = APIRouter(prefix="/api/v1", tags=["ranking"], route_class=JsonRoute)
+router = APIRouter(prefix="/api/v1", tags=["ranking"], responses=ERROR_RESPONSES, route_class=JsonRoute)
 
 _MANY_LABELS = 1_000
 """Labels to exclude or to allow above which they are looked up in a thread."""

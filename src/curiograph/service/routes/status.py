@@ -8,10 +8,10 @@ from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from curiograph.service.errors import NotReadyError
-from curiograph.service.schemas import HealthResponse
+from curiograph.service.schemas import ERROR_RESPONSES, HealthResponse
 from curiograph.service.state import ServiceDependency
 
-router = APIRouter(tags=["status"])
+router = APIRouter(tags=["status"], responses={code: ERROR_RESPONSES[code] for code in (400, 401, 405, 500, 503)})
 
 
 @router.head("/healthz", include_in_schema=False)

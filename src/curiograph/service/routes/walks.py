@@ -15,6 +15,7 @@ from curiograph.service.graph_store import OpenGraph
 from curiograph.service.json_route import JsonRoute
 from curiograph.service.labels import JsonLabel
 from curiograph.service.schemas import (
+    ERROR_RESPONSES,
     ExploreRequest,
     GrowthResponse,
     GrowthsResponse,
@@ -31,7 +32,7 @@ from curiograph.service.time_limits import (
     estimate_step_seconds,
 )
 
-router = APIRouter(prefix="/api/v1", tags=["walks"], route_class=JsonRoute)
+router = APIRouter(prefix="/api/v1", tags=["walks"], responses=ERROR_RESPONSES, route_class=JsonRoute)
 
 _ADVICE = "request fewer steps, another agent or igt, or start a job"
 _LIGHT_EDGES = 50_000
