@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 
-from support.hostile_requests import MEGABYTE, create_bodies, create_uploads
+from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_uploads
 from support.serving import start_server
 
 BODIES = list(create_bodies(64))

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterable
 
-from nicegui import Client
+from nicegui import Client, ui
 from nicegui import app as page_app
 
 _MAX_SECONDS = 15.0
@@ -22,6 +22,7 @@ def watch_pages() -> None:
     Call it once, after the page was added. NiceGUI itself keeps a page that nobody opens for a minute.
     """
     page_app.timer(_CHECK_SECONDS, lambda: release_pages(Client.instances.values()))
+    page_app.on_delete(_detach_uploads)
     logging.getLogger("nicegui").addFilter(_is_worth_logging)
 
 
@@ -37,6 +38,15 @@ def release_pages(clients: Iterable[Client]) -> None:
     for number, client in enumerate(unconnected, start=1):
         if number <= len(unconnected) - _MAX_UNCONNECTED or time.time() - client.created > _MAX_SECONDS:
             client.delete()
+
+
+def _detach_uploads(client: Client) -> None:
+    """Remove the handlers of uploads, which refer to the page: FastAPI caches the routes of thousands of uploads."""
+    for element in client.elements.values():
+        if isinstance(element, ui.upload):
+            for handlers in (element._begin_upload_handlers, element._upload_handlers, element._multi_upload_handlers):
+                handlers.clear()
+            element._event_listeners.clear()
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
