@@ -79,7 +79,11 @@ def create_uploads(size: int) -> Iterator[tuple[str, str, bytes]]:
         "long names": (b"a" * 90_000 + b"," + b"b" * 90_000 + b"\n") * (size // 180_002),
     }
     for name, content in texts.items():
-        for extension in (".csv", ".txt") if name in ("newlines", "comments", "the same edge", "blank lines", "quotes") else (".csv",):
+        for extension in (
+            (".csv", ".txt")
+            if name in ("newlines", "comments", "the same edge", "blank lines", "quotes")
+            else (".csv",)
+        ):
             yield f"{name} as {extension}", f"a{extension}", content
     gml = b"graph [\n" + b"node [ id 1 ]\n" * (size // 14 - 1)
     xml = b'<graphml><graph edgedefault="undirected">' + b'<node id="a"/>' * (size // 14 - 4)
@@ -101,7 +105,11 @@ def create_uploads(size: int) -> Iterator[tuple[str, str, bytes]]:
         ("JSON numbers", "a.json", b"[" + b"9" * (size - 2) + b"]"),
         ("zip of zeros", "a.npz", _create_zip("indptr.npy", bytes(50 * MEGABYTE))),
         ("zip with many members", "a.npz", _create_members(size // 200)),
-        ("header that is an expression", "a.npz", _create_zip("meta.npy", b"\x93NUMPY\x01\x00\xff\xff" + b"(" * 65_535)),
+        (
+            "header that is an expression",
+            "a.npz",
+            _create_zip("meta.npy", b"\x93NUMPY\x01\x00\xff\xff" + b"(" * 65_535),
+        ),
         ("broken zip", "a.npz", b"PK\x03\x04" * (size // 4)),
         ("no extension", "a", b"a,b\n"),
         ("unknown extension", "a.exe", b"a,b\n"),

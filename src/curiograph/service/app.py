@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from fastapi import FastAPI
 from starlette.routing import Route
@@ -18,7 +19,7 @@ from curiograph.service.graph_store import GraphStore
 from curiograph.service.metrics import MetricsMiddleware
 from curiograph.service.reload import Reloader
 from curiograph.service.routes import graphs, jobs, ranking, status, walks
-from curiograph.service.security import LOOPBACK_HOSTS, BodyLimitMiddleware, SecurityMiddleware
+from curiograph.service.security import LOOPBACK_HOSTS, PUBLIC_PATHS, BodyLimitMiddleware, SecurityMiddleware
 from curiograph.service.state import Service
 from curiograph.service.warm import warm_up
 
@@ -26,6 +27,21 @@ _DESCRIPTION = (
     "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend nodes, "
     "predict choices."
 )
+
+
+class _Application(FastAPI):
+    """An application whose OpenAPI document says which routes need the token."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document, which is built once."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            document["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
+            for path, operations in document["paths"].items():
+                for operation in operations.values():
+                    is_protected = self.state.has_token and path not in PUBLIC_PATHS
+                    operation["security"] = [{"bearer": []}] if is_protected else []
+        return self.openapi_schema or {}
 
 
 def create_app(
@@ -71,7 +87,7 @@ def create_app(
         yield
         await asyncio.to_thread(service.stop)
 
-    app = FastAPI(
+    app = _Application(
         title="curiograph",
         description=_DESCRIPTION,
         version=curiograph.__version__,

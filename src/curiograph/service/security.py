@@ -20,7 +20,7 @@ from curiograph.service.config import Limits
 from curiograph.service.errors import SlowBodyError, TooLargeError, build_error_response
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
-_PUBLIC_PATHS = ("/healthz", "/readyz")
+PUBLIC_PATHS = ("/healthz", "/readyz")
 """Paths that need no token, for monitoring."""
 _API_PREFIX = "/api/"
 _UPLOAD_PATH = "/api/v1/graphs"
@@ -72,7 +72,7 @@ class SecurityMiddleware:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         if origin is not None and not is_read and urlsplit(origin).netloc != host:
             return build_error_response(403, "OtherOrigin", "requests from pages of other sites are refused.")
-        if self._token is None or scope["path"] in _PUBLIC_PATHS:
+        if self._token is None or scope["path"] in PUBLIC_PATHS:
             return None
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
