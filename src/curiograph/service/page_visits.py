@@ -6,7 +6,8 @@ import logging
 import time
 from collections.abc import Iterable
 
-from nicegui import Client, ui
+from fastapi.dependencies import models
+from nicegui import Client
 from nicegui import app as page_app
 
 _MAX_SECONDS = 15.0
@@ -22,7 +23,7 @@ def watch_pages() -> None:
     Call it once, after the page was added. NiceGUI itself keeps a page that nobody opens for a minute.
     """
     page_app.timer(_CHECK_SECONDS, lambda: release_pages(Client.instances.values()))
-    page_app.on_delete(_detach_uploads)
+    page_app.on_delete(_forget_routes)
     logging.getLogger("nicegui").addFilter(_is_worth_logging)
 
 
@@ -40,13 +41,11 @@ def release_pages(clients: Iterable[Client]) -> None:
             client.delete()
 
 
-def _detach_uploads(client: Client) -> None:
-    """Remove the handlers of uploads, which refer to the page: FastAPI caches the routes of thousands of uploads."""
-    for element in client.elements.values():
-        if isinstance(element, ui.upload):
-            for handlers in (element._begin_upload_handlers, element._upload_handlers, element._multi_upload_handlers):
-                handlers.clear()
-            element._event_listeners.clear()
+def _forget_routes() -> None:
+    """Clear the caches of FastAPI: every page adds a route for uploads, whose function refers to the page."""
+    for value in vars(models).values():
+        if hasattr(value, "cache_clear"):
+            value.cache_clear()
 
 
 def _is_worth_logging(record: logging.LogRecord) -> bool:
