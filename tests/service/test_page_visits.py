@@ -21,7 +21,7 @@ from curiograph.service.page.view import Page, add_page
 from curiograph.service.server import format_url, open_socket
 
 page_visits._MAX_SECONDS, page_visits._MAX_UNCONNECTED, page_visits._CHECK_SECONDS = 1.0, 2, 0.1
-app = create_app(GraphStore(), Limits(), warm=lambda: None)
+app = create_app(GraphStore(), Limits(), warm="later")
 add_page(app)
 page_visits.watch_pages()
 bound = open_socket("127.0.0.1", 0)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from fastapi import FastAPI
 from starlette.routing import Route
@@ -50,7 +50,7 @@ def create_app(
     token: str | None = None,
     *,
     hosts: Sequence[str] | None = LOOPBACK_HOSTS,
-    warm: Callable[[], object] | None = None,
+    warm: Callable[[], object] | Literal["later"] | None = None,
     reloader: Reloader | None = None,
     prepare: Mapping[str, Path] | None = None,
 ) -> FastAPI:
@@ -63,7 +63,8 @@ def create_app(
     token : token that clients must send; None to allow any client.
     hosts : host names under which the service is available; None for any. The default, loopback names only, protects
         against pages of other sites.
-    warm : function to call in a thread before the service is ready; `warm_up` by default.
+    warm : function to call in a thread before the service is ready; `warm_up` by default. "later" loads kernels and
+        starts processes when requests need them.
     prepare : graphs to prepare in the background once the service is ready, with the files to store that in.
     reloader : reloads graphs whose files change, while the service runs; None to keep all graphs as they are.
 
@@ -81,7 +82,8 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.start_warmup(warm or partial(warm_up, graph_store), prepare or {})
+        warm_first = None if warm == "later" else warm or partial(warm_up, graph_store)
+        service.start_warmup(warm_first, prepare or {})
         if reloader is not None:
             service.start_watching()
         yield

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import multiprocessing
 import os
 import signal
@@ -22,7 +21,7 @@ from typing import Any
 from curiograph.errors import CuriographError
 from curiograph.parallel.shared_arrays import Shared
 from curiograph.parallel.worker import run_once
-from curiograph.service.errors import INTERNAL_ERROR, BusyError, InternalError, TimeLimitError
+from curiograph.service.errors import INTERNAL_ERROR, LOG, BusyError, InternalError, TimeLimitError
 from curiograph.service.graph_store import OpenGraph
 
 ReportProgress = Callable[[int, int], None]
@@ -33,7 +32,6 @@ _NICENESS = 5
 """Lower priority of workers: requests that are answered by the server itself go first."""
 _NUM_OPEN_GRAPHS = 4
 """Graphs that a worker keeps open."""
-_LOG = logging.getLogger("curiograph.service")
 
 
 class ProcessPool:
@@ -81,37 +79,51 @@ class ProcessPool:
         """
         if self.num_waiting + self.num_busy >= self._max_waiting:
             raise BusyError(self._max_waiting)
+        loop = asyncio.get_running_loop()
+        deadline = None if seconds is None else loop.time() + seconds
         try:
-            async with asyncio.timeout(seconds):
-                self.num_waiting += 1
-                try:
+            self.num_waiting += 1
+            try:
+                async with asyncio.timeout_at(deadline):
                     await self._slots.acquire()
-                finally:
-                    self.num_waiting -= 1
-                try:
-                    return await self._call(function, graph, arguments, report)
-                finally:
-                    self._slots.release()
+            finally:
+                self.num_waiting -= 1
+            try:
+                kind, value = await self._call(deadline, function, graph, arguments, report)
+            finally:
+                self._slots.release()
         except TimeoutError:
             raise TimeLimitError(seconds or 0) from None
+        if kind == "result":
+            return value
+        if kind == "error":
+            raise value
+        LOG.error("a worker process failed:\n%s", value)
+        raise InternalError(INTERNAL_ERROR)
 
-    async def _call(self, *task: Any) -> Any:
+    async def _call(self, deadline: float | None, *task: Any) -> tuple[str, Any]:
+        loop = asyncio.get_running_loop()
         worker = self._idle.pop() if self._idle else _Worker()
         self._busy.add(worker)
         try:
-            kind, value = await asyncio.get_running_loop().run_in_executor(self._threads, worker.call, *task)
-        except BaseException:  # cancelled, or the process ended
+            start = loop.time()
+            if not worker.is_running:
+                await loop.run_in_executor(self._threads, worker.start)
+            if deadline is not None:
+                deadline += loop.time() - start  # the first start takes seconds, which are not the client's
+            async with asyncio.timeout_at(deadline):
+                outcome: tuple[str, Any] = await loop.run_in_executor(self._threads, worker.call, *task)
+        except BaseException:  # cancelled, too late, or the process ended
             worker.stop()
             raise
         finally:
             self._busy.discard(worker)
         self._idle.append(worker)
-        if kind == "result":
-            return value
-        if kind == "error":
-            raise value
-        _LOG.error("a worker process failed:\n%s", value)
-        raise InternalError(INTERNAL_ERROR)
+        return outcome
+
+    async def start(self) -> None:
+        """Start one process, so that the first computation does not wait until modules and kernels are loaded."""
+        await self.run(_do_nothing)
 
     def stop(self) -> None:
         """End all processes."""
@@ -122,12 +134,34 @@ class ProcessPool:
 
 
 class _Worker:
-    """One process, which starts at its first call."""
+    """One process."""
 
     def __init__(self) -> None:
         self._process: Any = None
         self._stopped = False
-        self._lock = threading.Lock()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has started."""
+        return self._process is not None
+
+    def start(self) -> None:
+        """Start the process."""
+        context: Any = multiprocessing.get_context(_START_METHOD)
+        if _START_METHOD == "forkserver":
+            context.set_forkserver_preload(["curiograph.service.preload"])
+        self._connection, other_end = context.Pipe()
+        process = context.Process(target=_serve_tasks, args=(other_end,), daemon=True)
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")  # otherwise the process would run the script of the user
+        try:
+            process.start()
+        finally:
+            sys.modules["__main__"] = main
+        other_end.close()
+        self._process = process
+        if self._stopped:  # meanwhile, by another thread
+            process.kill()
 
     def call(
         self,
@@ -138,11 +172,6 @@ class _Worker:
     ) -> tuple[str, Any]:
         """Send a task and wait for its outcome: `result`, `error` or `failure`, with its value."""
         try:
-            with self._lock:
-                if self._stopped:
-                    raise EOFError
-                if self._process is None:
-                    self._start()
             self._connection.send((function, None if graph is None else graph.shared, arguments))
             while True:
                 kind, value = self._connection.recv()
@@ -153,26 +182,15 @@ class _Worker:
         except (EOFError, OSError):
             raise InternalError("the computation ended unexpectedly; it may have used too much memory.") from None
 
-    def _start(self) -> None:
-        context: Any = multiprocessing.get_context(_START_METHOD)
-        if _START_METHOD == "forkserver":
-            context.set_forkserver_preload(["curiograph.service.preload"])
-        self._connection, other_end = context.Pipe()
-        self._process = context.Process(target=_serve_tasks, args=(other_end,), daemon=True)
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")  # otherwise the process would run the script of the user
-        try:
-            self._process.start()
-        finally:
-            sys.modules["__main__"] = main
-        other_end.close()
-
     def stop(self) -> None:
         """End the process; a thread that waits for it receives an error."""
-        with self._lock:
-            self._stopped = True
-            if self._process is not None:
-                self._process.kill()
+        self._stopped = True
+        if self._process is not None:
+            self._process.kill()
+
+
+def _do_nothing(report: ReportProgress) -> None:
+    """Return as soon as a process calls this."""
 
 
 def _serve_tasks(channel: connection.Connection) -> None:

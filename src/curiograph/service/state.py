@@ -161,11 +161,13 @@ class Service:
         is_full = self.processes.num_waiting + self.processes.num_busy >= self.limits.running
         return "overloaded" if self._stage == "ok" and is_full else self._stage
 
-    def start_warmup(self, warm_up: Callable[[], object], prepare: Mapping[str, Path]) -> None:
-        """Run `warm_up` in the background, then prepare graphs; the service is ready when `warm_up` returns."""
+    def start_warmup(self, warm_up: Callable[[], object] | None, prepare: Mapping[str, Path]) -> None:
+        """Run `warm_up` in the background, start a process, then prepare graphs; the service is ready before that."""
 
         async def run() -> None:
-            await asyncio.to_thread(warm_up)
+            if warm_up is not None:
+                await asyncio.to_thread(warm_up)
+                await self.processes.start()
             for graph_id, file in prepare.items():
                 self.start_preparing(graph_id, self.graphs.open(graph_id), file=file)
             if self._stage == "warming up":
