@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -87,7 +86,7 @@ def create_app(
         if reloader is not None:
             service.start_watching()
         yield
-        await asyncio.to_thread(service.stop)
+        service.stop()
 
     app = _Application(
         title="curiograph",

@@ -203,6 +203,7 @@ class Service:
     def stop(self) -> None:
         """Stop all processes, and all threads that can be stopped."""
         self.begin_shutdown()
+        self._warmup.cancel()
         for pool in (
             self.batcher,
             self.workers,
