@@ -39,6 +39,14 @@ def create_bodies(size: int) -> Iterator[tuple[str, str, bytes]]:
         path = {"walk": "look", "walks": "measure", "nodes": "jobs"}.get(field, "recommend")
         for name, unit in units.items():
             yield f"{field} of {name}", path, fill(field, unit, unit)
+    length = min(500, size // 5_000)
+    for path, field in (("recommend", "histories"), ("measure", "walks")):
+        for label in ('"1"', "1", '"music"', '"x"'):
+            walk = f"[{','.join([label] * length)}]"
+            walks = ",".join([walk] * min(1_000, size // (len(walk) + 2)))
+            for graph in ("toy:library", "rg"):
+                content = f'{{"graph": "{graph}", "{field}": [{walks}]}}'.encode()
+                yield f"{field} of {length} labels {label} of {graph}", path, content
     many = json.dumps({f"field{i}": i for i in range(size // 25)}).encode()
     for path in _PATHS:
         yield f"many fields to {path}", path, many

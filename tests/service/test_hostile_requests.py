@@ -13,7 +13,7 @@ import pytest
 from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_uploads
 from support.serving import start_server
 
-BODIES = list(create_bodies(64))
+BODIES = list(create_bodies(10_000))
 UPLOADS = list(create_uploads(4096))
 MAX_BLOCK = 0.5
 """Seconds in which /healthz must answer, whatever other clients send."""

@@ -33,6 +33,8 @@ _LIGHT_THREADS = 2
 """Threads for requests that take little time, and for reading graphs: neither waits for long computations."""
 _WATCH_SECONDS = 1.0
 """Seconds between two looks at the files of graphs."""
+MANY_LABELS = 1_000
+"""Labels of a request above which they are looked up in a thread."""
 _PART_NODES = 16
 """Nodes that a process prepares before another request may use it."""
 _SAVE_SECONDS = 60
@@ -84,7 +86,12 @@ class Service:
 
     async def check_labels(self, graph: OpenGraph, walks: Sequence[Sequence[Hashable]]) -> None:
         """Raise UnknownNodeError if a label is not in the graph; a process finds similar labels for the message."""
-        if any(graph.labels.find(label) is None for walk in walks for label in walk):
+
+        def has_unknown() -> bool:
+            return any(graph.labels.find(label) is None for walk in walks for label in walk)
+
+        is_long = sum(map(len, walks)) > MANY_LABELS
+        if await self.quick_workers.run(has_unknown) if is_long else has_unknown():
             await self.processes.run(check_labels, walks, graph=graph, seconds=self.limits.seconds)
 
     async def add_upload(self, filename: str, content: bytes, directed: bool) -> GraphInfo:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,13 +29,10 @@ from curiograph.service.schemas import (
     RecommendRequest,
     RecommendResponse,
 )
-from curiograph.service.state import get_service, run_until_disconnect
+from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.step_view import rank_percentiles
 
 router = APIRouter(prefix="/api/v1", tags=["ranking"], responses=ERROR_RESPONSES, route_class=JsonRoute)
-
-_MANY_LABELS = 1_000
-"""Labels to exclude or to allow above which they are looked up in a thread."""
 
 
 @router.post("/rank", response_model=RankResponse, operation_id="rank")
@@ -57,26 +53,28 @@ async def recommend(body: RecommendRequest, request: Request) -> Response:
     limits.check_walks(histories)
     limits.check_count("k", body.k, limits.k)
     opened = await service.open_graph(body.graph)
-    labels = opened.labels
     unknown: Unknown = "skip" if body.skips_unknown else "error"
     if unknown == "error":
         await service.check_labels(opened, histories)
-    selection = EVERYTHING
-    if body.exclude or body.filter is not None or body.diversity:
-        create = partial(Selection.create, labels, body.exclude, body.filter, body.diversity)
-        is_long = len(body.exclude) + len(body.filter or ()) > _MANY_LABELS
-        selection = await service.quick_workers.run(create) if is_long else create()
-    users = [
-        User(history, selection, skipped)
-        for history, skipped in (read_history(labels, each, unknown) for each in histories)
-    ]
     recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
-    if not all(recommender.is_prepared(user.history) for user in users):
-        nodes = (node for user in users for node in user.history.nodes.tolist())
-        recommender = await run_until_disconnect(request, service.prepare_nodes(opened, nodes))
+
+    def read_users() -> tuple[list[User], list[int]]:
+        """Return the users, and the nodes of their histories that are not all prepared."""
+        selection = EVERYTHING
+        if body.exclude or body.filter is not None or body.diversity:
+            selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
+        read = (read_history(opened.labels, each, unknown) for each in histories)
+        users = [User(history, selection, skipped) for history, skipped in read]
+        unprepared = [user.history for user in users if not recommender.is_prepared(user.history)]
+        return users, [node for history in unprepared for node in history.nodes.tolist()]
+
+    is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
+    users, unprepared = await service.quick_workers.run(read_users) if is_long else read_users()
+    if unprepared:
+        recommender = await run_until_disconnect(request, service.prepare_nodes(opened, unprepared))
     query = RecommendQuery(recommender, body.k, body.candidates, body.reasons)
     work = service.batcher.answer(query, users)
-    answers = await (work if len(users) * body.k <= _MANY_LABELS else run_until_disconnect(request, work))
+    answers = await (work if len(users) * body.k <= MANY_LABELS else run_until_disconnect(request, work))
     content = answers[0] if body.histories is None else b'{"users":[%b]}' % b",".join(answers)
     return Response(content, media_type="application/json")
 
