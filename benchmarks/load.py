@@ -1,4 +1,4 @@
-"""Measure recommendations over HTTP under load, with all nodes prepared.
+"""Measure recommendations over HTTP under load, with all nodes prepared, and light requests next to heavy ones.
 
 The server runs in its own process, as in production; wrk sends the requests from the same machine.
 """
@@ -23,10 +23,11 @@ from urllib.request import Request, urlopen
 import numpy as np
 import psutil
 
+from benchmarks import mixed_load
 from benchmarks.centrality import create_random_graph, read_wikispeedia
 from benchmarks.command import create_parser, exit_on_error, show_results
 from curiograph.centrality.history import History
-from curiograph.cli.output import show_progress
+from curiograph.cli.output import show_progress, show_table
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
 from curiograph.graph.graph import Graph
@@ -45,6 +46,7 @@ _CASES = (("last", False), ("all", False), ("last", True))  # candidates, and wh
 _NUM_BODIES = 5_000
 _BATCH = 16  # nodes prepared between two progress updates
 _SAVE_INTERVAL = 60  # seconds between two saves of prepared nodes
+_SOAK_SECONDS = 600
 _START_TIMEOUT = 600  # seconds until the first answer
 _SCRIPT = """\
 local bodies = {}
@@ -74,6 +76,8 @@ class Load:
     candidates: str
     reasons: bool
     connections: int
+    runs: int
+    """Number of loads in a row; the other values are those of the one with the largest p99."""
     seconds: float
     requests_per_second: float
     p50: float
@@ -112,17 +116,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = create_parser(__doc__)
     parser.add_argument("--graph", type=Path, help="graph file (default: Wikispeedia)")
     parser.add_argument("--seconds", type=int, default=60, help="duration of each load (default: 60)")
+    parser.add_argument("--runs", type=int, default=5, help="loads in a row, of which the slowest counts (default: 5)")
+    parser.add_argument("--visits", type=int, default=3_000, help="visits of the page (default: 3000)")
+    parser.add_argument("--soak", action="store_true", help="only send everything at once, for ten minutes")
     args = parser.parse_args(arguments)
     with exit_on_error(args):
         with show_progress(args.quiet) as progress:
-            loads = run(args.graph, args.seconds, args.seed, progress)
-        first = loads[0]
-        title = f"ten recommendations on {first.graph}, {first.connections} connections, {first.seconds:.0f} s"
-        document = {"loads": [load.to_dict() for load in loads]}
-        show_results(args, document, title, COLUMNS, [load.list_cells() for load in loads])
+            loads = [] if args.soak else run(args.graph, args.seconds, args.seed, progress, args.runs)
+            checks = run_checks(args.graph, args.seconds, args.seed, progress, args.visits, args.soak)
+        document = {"loads": [load.to_dict() for load in loads], "checks": [check.to_dict() for check in checks]}
+        if loads and not args.json:
+            first = loads[0]
+            title = f"ten recommendations on {first.graph}, {first.connections} connections, {first.seconds:.0f} s"
+            show_table(f"{title}, slowest of {first.runs}", COLUMNS, [load.list_cells() for load in loads])
+        title = "everything at once" if args.soak else "other clients"
+        show_results(args, document, title, mixed_load.COLUMNS, [check.list_cells() for check in checks])
 
 
-def run(graph: Path | None, seconds: int, seed: int, progress: Progress) -> list[Load]:
+def run(graph: Path | None, seconds: int, seed: int, progress: Progress, runs: int = 1) -> list[Load]:
     """Load a server with random histories of 3 to 8 nodes, for several candidate sets, with and without reasons.
 
     Parameters
@@ -136,17 +147,13 @@ def run(graph: Path | None, seconds: int, seed: int, progress: Progress) -> list
         Seed of the histories.
     progress : callable
         Progress callback.
+    runs : int
+        Number of loads in a row; the slowest, by p99, is returned.
     """
     wrk = shutil.which("wrk")
     if wrk is None:
         raise SettingError("the load comes from wrk, which is not installed: apt install wrk.")
-    if graph is not None:
-        name, g = graph.name, read_graph(graph)
-    elif (wikispeedia := read_wikispeedia()) is not None:
-        name, g = "Wikispeedia", wikispeedia
-    else:
-        name = "uniform, directed, of Wikispeedia's size"
-        g = create_random_graph(4_600, 120_000, seed, directed=True)
+    name, g = _read_graph(graph, seed)
     parts = _prepare_all_nodes(g, progress)
     loads = []
     with tempfile.TemporaryDirectory() as folder:
@@ -160,7 +167,8 @@ def run(graph: Path | None, seconds: int, seed: int, progress: Progress) -> list
                 first = Request(url, bodies[0].encode(), {"Content-Type": "application/json"})
                 with urlopen(first, timeout=_START_TIMEOUT) as answer:  # everything is in place before the load
                     answer.read()
-                found, memory = _run_wrk(wrk, Path(folder), url, bodies, seconds, process.pid)
+                results = [_run_wrk(wrk, Path(folder), url, bodies, seconds, process.pid) for _ in range(runs)]
+            found = max((found for found, _ in results), key=lambda each: float(each["p99"]))
             took = found["microseconds"] / 1e6
             loads.append(
                 Load(
@@ -168,18 +176,49 @@ def run(graph: Path | None, seconds: int, seed: int, progress: Progress) -> list
                     candidates=candidates,
                     reasons=reasons,
                     connections=CONNECTIONS,
+                    runs=runs,
                     seconds=took,
                     requests_per_second=found["requests"] / took,
                     p50=found["p50"] / 1e6,
                     p99=found["p99"] / 1e6,
                     slowest=found["max"] / 1e6,
-                    errors=found["errors"],
-                    memory_first=memory[0],
-                    memory_last=memory[-1],
-                    memory_max=max(memory),
+                    errors=sum(each["errors"] for each, _ in results),
+                    memory_first=results[0][1][0],
+                    memory_last=results[-1][1][-1],
+                    memory_max=max(max(each) for _, each in results),
                 )
             )
     return loads
+
+
+def run_checks(
+    graph: Path | None, seconds: int, seed: int, progress: Progress, visits: int, soak: bool
+) -> list[mixed_load.Check]:
+    """Measure what one client notices of the others; with `soak`, send everything at once for ten minutes."""
+    _, g = _read_graph(graph, seed)
+    parts = _prepare_all_nodes(g, progress)
+    labels = [g.label(int(v)) for v in np.flatnonzero(g.degrees)]
+    with tempfile.TemporaryDirectory() as folder:
+        npz = Path(folder) / "load.npz"
+        g.save(str(npz))
+        with run_server(["--graph", f"load={npz}", "--parts", f"load={parts}"]) as (address, process):
+            if soak:
+                return mixed_load.soak(address, process.pid, labels, _SOAK_SECONDS, progress)
+            visit = mixed_load.measure_visits(address, process.pid, visits, progress)
+            light = mixed_load.measure_light(address, labels, seconds, progress)
+        with run_server(["--limit", "seconds=5"]) as (address, process):
+            return [*light, visit, mixed_load.measure_hostile(address, progress)]
+
+
+def _read_graph(graph: Path | None, seed: int) -> tuple[str, Graph]:
+    """Return the name and the graph of a file; by default Wikispeedia or a random graph of its size."""
+    if graph is not None:
+        return graph.name, read_graph(graph)
+    wikispeedia = read_wikispeedia()
+    if wikispeedia is not None:
+        return "Wikispeedia", wikispeedia
+    name = "uniform, directed, of Wikispeedia's size"
+    return name, create_random_graph(4_600, 120_000, seed, directed=True)
 
 
 def get_parts_folder() -> Path:

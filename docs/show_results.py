@@ -29,6 +29,7 @@ from show_scale import format_plan, format_scale, format_sizes, format_walks
 from sklearn.metrics import roc_auc_score
 
 import curiograph as cg
+from benchmarks.mixed_load import format_value
 from benchmarks.report import format_ratio, format_seconds
 from benchmarks.sizing import Sizing
 from curiograph.human.profile.styles import RELIABLE
@@ -360,7 +361,17 @@ def format_load(run: dict[str, Any]) -> list[str]:
         candidates = f"{load['candidates']}, with reasons" if load["reasons"] else load["candidates"]
         cells = [candidates, f"{load['requests_per_second']:.0f}", *times, str(load["errors"]), *memory]
         lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, "", f"{first['graph']}, {first['connections']} connections, {first['seconds']:.0f} s."]
+    runs = f", slowest of {first['runs']} loads in a row" if first.get("runs", 1) > 1 else ""
+    return [*lines, "", f"{first['graph']}, {first['connections']} connections, {first['seconds']:.0f} s{runs}."]
+
+
+def format_load_checks(run: dict[str, Any]) -> list[str]:
+    """Format what one client notices of the others."""
+    lines = ["| | measured | target |", "|---|---:|---:|"]
+    for check in run.get("checks", []):
+        value, target = (format_value(check[each], check["unit"]) for each in ("value", "target"))
+        lines.append(f"| {check['name']} | {value} | {target} |")
+    return lines
 
 
 def format_sizing(run: dict[str, Any]) -> list[str]:
@@ -426,6 +437,7 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("recommenders", "recommenders", format_recommenders, README),
     ("graph coverage", "graph_coverage", format_graph_coverage, DOCS / "graphs-from-logs.md"),
     ("load", "load", format_load, DOCS / "serve.md"),
+    ("load checks", "load", format_load_checks, DOCS / "serve.md"),
     ("sizing", "sizing", format_sizing, DOCS / "production.md"),
     ("page", "page", format_page, DOCS / "serve.md"),
     ("scale", "scale", format_scale, DOCS / "scale.md"),

@@ -17,6 +17,7 @@ GOOD = Load(
     candidates="last",
     reasons=False,
     connections=32,
+    runs=1,
     seconds=60.0,
     requests_per_second=600.0,
     p50=0.04,
@@ -51,7 +52,11 @@ def test_missing_wrk_gets_one_sentence(monkeypatch, capsys):
 def test_short_load_has_no_errors(monkeypatch, capsys, tmp_path):
     cg.toys.library().save(str(tmp_path / "library.npz"))
     monkeypatch.setattr("benchmarks.load.get_parts_folder", lambda: tmp_path)
-    load.main(["--graph", str(tmp_path / "library.npz"), "--seconds", "2", "--json", "--quiet"])
-    loads = json.loads(capsys.readouterr().out)["loads"]
+    options = ["--seconds", "2", "--runs", "2", "--visits", "8", "--json", "--quiet"]
+    load.main(["--graph", str(tmp_path / "library.npz"), *options])
+    document = json.loads(capsys.readouterr().out)
+    loads, checks = document["loads"], document["checks"]
+    assert [check["unit"] for check in checks] == ["s", "s", "bytes", "s"]
+    assert checks[0]["value"] < 60
     assert [each["candidates"] for each in loads] == ["last", "all", "last"]
     assert all(each["errors"] == 0 and each["requests_per_second"] > 0 for each in loads)

@@ -13,7 +13,6 @@ from curiograph.graph.toys import library
 from curiograph.parallel.fingerprint import fingerprint
 from curiograph.rewards.combined import CombinedReward, list_terms
 from curiograph.rewards.registry import as_reward
-from curiograph.service.time_limits import CancellableReward
 
 SUMS = {
     "igt+cpt": {"igt": 1.0, "cpt": 1.0},
@@ -156,15 +155,6 @@ def test_fingerprint_covers_own_terms() -> None:
     assert unmarked.fingerprint is None
     with pytest.raises(cg.SettingError, match="count_edges"):
         fingerprint("reward", unmarked)
-
-
-def test_cancellable_sum_has_the_same_values() -> None:
-    graph = library()
-    walks = [
-        cg.explore(graph, "greedy", reward, start="music", steps=6, seed=1)
-        for reward in ("igt+cpt", CancellableReward("igt+cpt", lambda: None))
-    ]
-    assert walks[0].rewards == walks[1].rewards
 
 
 def test_a_malformed_sum_is_explained():

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import threading
+import json
 from typing import Any
 
 import pytest
 
 import curiograph as cg
 from curiograph.centrality.history import parse_history
-from curiograph.service.batching import Batcher, RecommendQuery
+from curiograph.service.batching import BATCH_SIZE, Batcher, RecommendQuery, User
 from curiograph.service.config import Limits
 from curiograph.service.errors import BusyError
-from curiograph.service.workers import WorkerPool
+from curiograph.service.prepared import add_parts
 
 HISTORIES = [["music"], ["logic", "music"], ["physics", "dance"], ["music", "logic", "poetry"], ["history"]]
 
@@ -24,47 +24,95 @@ def make_prepared_recommender() -> cg.Recommender:
     return recommender
 
 
-def answer_together(requests: list[tuple[RecommendQuery, Any]], limits: Limits | None = None) -> list[Any]:
+def make_users(recommender: cg.Recommender, histories: list[Any]) -> list[User]:
+    return [User(parse_history(recommender.graph, history)) for history in histories]
+
+
+def answer_together(requests: list[tuple[RecommendQuery, list[User]]], limits: Limits | None = None) -> list[Any]:
     """Answer requests that arrive at the same time."""
 
     async def together() -> list[Any]:
-        batches = Batcher(limits or Limits(), WorkerPool(Limits()))
-        return await asyncio.gather(*(batches.answer(*each) for each in requests), return_exceptions=True)
+        batches = Batcher(limits or Limits())
+        answers = await asyncio.gather(*(batches.answer(*each) for each in requests), return_exceptions=True)
+        return [[json.loads(each) for each in answer] if isinstance(answer, list) else answer for answer in answers]
 
     return asyncio.run(together())
 
 
-def test_simultaneous_requests_form_one_batch(monkeypatch):
-    recommender, sizes = make_prepared_recommender(), []
-    alone = [recommender.recommend(history, 3) for history in HISTORIES]
+def record_batches(monkeypatch: pytest.MonkeyPatch, recommender: cg.Recommender) -> list[list[int]]:
+    """Return a list to which the last nodes of every batch are appended."""
+    batches: list[list[int]] = []
     recommend = recommender.recommend_visited
 
-    def record_size(seen: Any, k: int, candidates: Any, selections: Any) -> Any:
-        sizes.append(len(seen))
+    def record(seen: Any, k: int, candidates: Any, selections: Any) -> Any:
+        batches.append([history.last for history in seen])
         return recommend(seen, k, candidates, selections)
 
-    monkeypatch.setattr(recommender, "recommend_visited", record_size)
+    monkeypatch.setattr(recommender, "recommend_visited", record)
+    return batches
+
+
+def test_simultaneous_requests_form_one_batch(monkeypatch):
+    recommender = make_prepared_recommender()
+    alone = [recommender.recommend(history, 3) for history in HISTORIES]
+    batches = record_batches(monkeypatch, recommender)
     query = RecommendQuery(recommender, 3, "all", False)
-    answers = answer_together([(query, [parse_history(recommender.graph, history)]) for history in HISTORIES])
-    assert sizes == [1, 4]
+    answers = answer_together([(query, [user]) for user in make_users(recommender, HISTORIES)])
+    assert [len(batch) for batch in batches] == [1, 4]
     for mine, top in zip(answers, alone, strict=True):
         assert [(each["node"], each["score"]) for each in mine[0]["recommendations"]] == top
 
 
+def test_large_request_delays_no_other(monkeypatch):
+    recommender = make_prepared_recommender()
+    query = RecommendQuery(recommender, 3, "all", False)
+    (large,), (small,) = make_users(recommender, [["music"]]), make_users(recommender, [["dance"]])
+    batches = record_batches(monkeypatch, recommender)
+    requests = [(query, [large] * 100), (query, [large] * 50), (query, [small])]
+    answers = answer_together(requests)
+    assert [len(answer) for answer in answers] == [100, 50, 1]
+    assert all(len(batch) <= BATCH_SIZE for batch in batches)
+    dance = recommender.graph.position("dance")
+    assert [dance in batch for batch in batches[:3]] == [False, True, False]
+    many = RecommendQuery(recommender, 1000, "all", False)
+    batches.clear()
+    assert answer_together([(many, [large] * 5)])[0] == answer_together([(many, [large])])[0] * 5
+    assert max(len(batch) for batch in batches) == 2
+
+
+def test_request_that_is_cancelled_is_not_continued(monkeypatch):
+    recommender = make_prepared_recommender()
+    (user,) = make_users(recommender, [["music"]])
+    batches = record_batches(monkeypatch, recommender)
+
+    async def leave_early() -> None:
+        batcher = Batcher(Limits())
+        work = asyncio.create_task(batcher.answer(RecommendQuery(recommender, 3, "all", False), [user] * 1000))
+        while not batches:
+            await asyncio.sleep(0.001)
+        work.cancel()
+        await asyncio.wait([work])
+        assert batcher.num_unanswered == 0
+        await batcher.answer(RecommendQuery(recommender, 3, "last", False), [user])
+
+    asyncio.run(leave_early())
+    assert sum(map(len, batches)) < 1000
+
+
 def test_number_of_unanswered_requests_is_limited():
     recommender = make_prepared_recommender()
-    request = RecommendQuery(recommender, 3, "all", False), [parse_history(recommender.graph, ["music"])]
+    request = RecommendQuery(recommender, 3, "all", False), make_users(recommender, [["music"]])
     answers = answer_together([request] * 3, Limits(running=2))
     assert [isinstance(answer, BusyError) for answer in answers] == [False, False, True]
 
 
 def test_different_queries_form_different_batches():
     recommender = make_prepared_recommender()
-    seen = [parse_history(recommender.graph, ["music"])]
+    users = make_users(recommender, [["music"]])
     queries = [
         RecommendQuery(recommender, k, which, reasons) for k, which, reasons in ((1, "all", False), (2, "last", True))
     ]
-    answers = answer_together([(query, seen) for query in queries] * 2)
+    answers = answer_together([(query, users) for query in queries] * 2)
     assert [len(each[0]["recommendations"]) for each in answers] == [1, 2, 1, 2]
     assert "ranks" in answers[1][0]["recommendations"][0]
 
@@ -80,34 +128,23 @@ def test_failing_request_does_not_affect_others(monkeypatch):
 
     monkeypatch.setattr(recommender, "recommend_visited", fail_for_dance)
     query = RecommendQuery(recommender, 3, "all", False)
-    answers = answer_together([(query, [parse_history(recommender.graph, history)]) for history in HISTORIES])
+    answers = answer_together([(query, [user]) for user in make_users(recommender, HISTORIES)])
     assert [isinstance(each, cg.ConvergenceError) for each in answers] == [False, False, True, False, False]
 
 
-def test_unprepared_nodes_do_not_delay_others(monkeypatch):
+def test_parts_beyond_the_limit_are_not_kept():
     recommender = cg.Recommender(cg.toys.library())
     recommender.prepare(["music"])
-    threads = []
-    recommend = recommender.recommend_visited
-    monkeypatch.setattr(
-        recommender,
-        "recommend_visited",
-        lambda *given: (threads.append(threading.current_thread().name), recommend(*given))[1],
-    )
-    query = RecommendQuery(recommender, 3, "all", False)
-    answer_together([(query, [parse_history(recommender.graph, [label])]) for label in ("music", "logic")])
-    assert sorted(name.partition("_")[0] for name in threads) == ["batches", "computing"]
-
-
-def test_prepared_nodes_beyond_the_limit_are_not_kept():
-    recommender = cg.Recommender(cg.toys.library())
-    recommender.prepare(["music"])
-    seen, known = [parse_history(recommender.graph, ["music", "logic"])], recommender.num_prepared
-    query = RecommendQuery(recommender, 3, "all", True)
-    forgotten = query.prepare_and_answer(seen, 1, lambda: None)
+    node, known = recommender.graph.position("logic"), recommender.num_prepared
+    parts = {
+        name: ranker.compute_parts(recommender.graph, [node]) for name, ranker in recommender.curious_rankers.items()
+    }
+    copied = add_parts(recommender, [node], parts, 1)
     assert recommender.num_prepared == known
-    assert query.prepare_and_answer(seen, 10**6, lambda: None) == forgotten
-    assert recommender.num_prepared > known
+    assert copied.num_prepared == known + 2
+    assert add_parts(recommender, [node], parts, 10**6) is recommender
+    assert recommender.num_prepared == known + 2
+    assert copied.recommend(["music", "logic"]) == recommender.recommend(["music", "logic"])
 
 
 @pytest.mark.parametrize("directed", [False, True])

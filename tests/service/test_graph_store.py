@@ -62,6 +62,14 @@ def test_file_names_like_paths(api, name):
     assert response.json()["id"].startswith("upload-")
 
 
+def test_long_file_name_keeps_its_extension(api):
+    response = api.post("/api/v1/graphs", params={"name": "a" * 150 + ".csv"}, content=b"a,b\nb,c\n")
+    assert response.status_code == 201, response.text
+    title = response.json()["title"]
+    assert len(title) == 80
+    assert title.endswith("a....csv")
+
+
 def _build_zip_bomb() -> bytes:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:

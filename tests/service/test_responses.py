@@ -268,4 +268,6 @@ def test_content_type_is_json_or_absent(api):
     )
     as_form = {"Content-Type": "application/x-www-form-urlencoded"}
     message = get_error(api.post("/api/v1/recommend", content=body, headers=as_form), 422)
-    assert "send one, with Content-Type: application/json" in message
+    assert "send JSON with Content-Type: application/json" in message
+    assert "body is empty" in get_error(api.post("/api/v1/recommend", content=b""), 422)
+    assert "not a JSON object" in get_error(api.post("/api/v1/recommend", content=b"[]"), 422)

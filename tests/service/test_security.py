@@ -44,6 +44,30 @@ def test_page_sets_a_cookie_for_the_token():
         assert not evil.headers.get("location", "").startswith("//")
 
 
+def test_token_does_not_stay_in_the_address():
+    with open_client(token=TOKEN) as api:
+        api.get("/", params={"token": TOKEN}, follow_redirects=False)
+        for given in (TOKEN, "wrong"):  # the client has the cookie
+            response = api.get("/nowhere", params={"token": given, "a": "b"}, follow_redirects=False)
+            assert (response.status_code, response.headers["location"]) == (303, "/nowhere?a=b")
+
+
+def test_token_that_is_not_ascii():
+    token = "schl\xfcssel \u2713"
+    with open_client(token=token) as api:
+        right = {"Authorization": f"Bearer {token}".encode()}
+        assert api.get("/api/v1/graphs", headers=right).status_code == 200
+        assert api.get("/", params={"token": token}, follow_redirects=False).status_code == 303
+        wrong = {"Authorization": "Bearer schl\xfcssel".encode("latin-1")}
+        get_error(api.get("/api/v1/graphs", headers=wrong), 401)
+
+
+def test_health_answers_head():
+    with open_client() as api:
+        assert api.head("/healthz").status_code == 200
+        assert api.head("/readyz").status_code == 200
+
+
 def test_malformed_cookies_of_others_are_ignored():
     with open_client(token=TOKEN) as api:
         api.get("/", params={"token": TOKEN}, follow_redirects=False)
@@ -156,7 +180,9 @@ def test_metrics_by_route_and_status():
     assert f'curiograph_requests_total{{method="GET",{route},status="200"}} 1.0' in text
     assert f'curiograph_requests_total{{method="GET",{route},status="404"}} 1.0' in text
     assert 'route="other",status="404"' in text
-    assert f'curiograph_request_seconds_bucket{{le="0.1",{route}}}' in text
+    assert f'curiograph_request_seconds_bucket{{le="0.1",method="GET",{route}}}' in text
     assert 'curiograph_jobs{state="running"} 0.0' in text
+    assert 'curiograph_queue_length{pool="requests"} 0.0' in text
+    assert 'curiograph_busy_workers{pool="jobs"} 0.0' in text
     assert f"curiograph_graphs {len(graphs)}.0" in text
     assert "process_resident_memory_bytes" in text

@@ -39,7 +39,7 @@ def test_serve_and_shut_down_gracefully(tmp_path: Path):
             with pytest.raises(HTTPError) as refused:
                 urlopen(Request(f"{address}{path}", method=method))
             assert (refused.value.code, list(json.load(refused.value))) == (status, ["error"])
-        assert refused.value.headers["Allow"] == "GET"
+        assert refused.value.headers["Allow"] == "GET, HEAD"
         job = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 20, "episodes": 70}
         with urlopen(_post(f"{address}/api/v1/jobs", job)) as response:
             assert response.status == 202

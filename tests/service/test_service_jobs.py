@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import time
+import asyncio
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,8 +11,8 @@ import pytest
 import curiograph as cg
 from curiograph.service.config import Limits
 from curiograph.service.errors import BusyError
-from curiograph.service.jobs import JobQueue
-from curiograph.service.tasks import prepare_recommendations
+from curiograph.service.jobs import Job, JobQueue
+from curiograph.service.state import save_prepared
 from support.serving import get_error, open_client, wait_until
 
 
@@ -76,9 +75,10 @@ def test_error_of_saving_hides_the_path(tmp_path):
     other.prepare([0])
     other.save(tmp_path / "secret.safetensors")
     recommender = cg.Recommender(cg.toys.library())
+    recommender.prepare(["music"])
     for file in (tmp_path / "secret.safetensors", tmp_path / "nowhere" / "secret.safetensors"):
         with pytest.raises(cg.SettingError, match="see the log") as refused:
-            prepare_recommendations(recommender, ["music"], lambda done, of: None, file)
+            save_prepared(recommender, file)
         assert "secret" not in str(refused.value)
 
 
@@ -116,39 +116,52 @@ def test_invalid_jobs_are_not_started(api, body):
 
 
 def test_number_of_jobs_is_limited():
-    jobs, released = JobQueue(Limits(jobs=1, kept_jobs=2)), threading.Event()
-    first = jobs.start("wait", "g", lambda report: released.wait(60))
-    second = jobs.start("count", "g", lambda report: 42)
-    with pytest.raises(BusyError, match="2 jobs"):
-        jobs.start("count", "g", lambda report: 43)
-    released.set()
-    wait_until(lambda: second.ended is not None)
-    third = jobs.start("count", "g", lambda report: 44)
-    assert [job.id for job in jobs.list_jobs()] in ([second.id, third.id], [third.id])
-    assert first.id not in [job.id for job in jobs.list_jobs()]
-    jobs.stop()
+    async def start_jobs() -> None:
+        jobs, released = JobQueue(Limits(jobs=1, kept_jobs=2)), asyncio.Event()
+
+        async def wait(job: Job) -> bytes:
+            await released.wait()
+            return b"{}"
+
+        first, second = jobs.start("wait", "g", wait), jobs.start("wait", "g", wait)
+        with pytest.raises(BusyError, match="2 jobs"):
+            jobs.start("wait", "g", wait)
+        await asyncio.sleep(0)
+        assert (first.state, second.state) == ("running", "waiting")
+        released.set()
+        while second.state != "done":
+            await asyncio.sleep(0)
+        third = jobs.start("wait", "g", wait)
+        assert [job.id for job in jobs.list_jobs()] == [second.id, third.id]
+
+    asyncio.run(start_jobs())
 
 
-def test_errors_of_jobs_and_stop():
-    jobs, started = JobQueue(Limits()), threading.Event()
+def test_errors_of_jobs_and_cancel():
+    async def start_jobs() -> None:
+        jobs = JobQueue(Limits())
 
-    def bad(report: Any) -> None:
-        raise cg.SettingError("give something else.")
+        async def bad(job: Job) -> bytes:
+            raise cg.SettingError("give something else.")
 
-    def worse(report: Any) -> None:
-        raise RuntimeError("a secret of the server")
+        async def worse(job: Job) -> bytes:
+            raise RuntimeError("a secret of the server")
 
-    def endless(report: Any) -> None:
-        started.set()
-        while True:
-            report(1, 2)
-            time.sleep(0.01)
+        async def endless(job: Job) -> bytes:
+            job.report(1, 2)
+            await asyncio.sleep(3600)
+            return b""
 
-    failed, broken = jobs.start("a", "g", bad), jobs.start("b", "g", worse)
-    running = jobs.start("c", "g", endless)
-    assert started.wait(60)
-    jobs.stop()
-    assert (failed.state, failed.error) == ("failed", {"type": "SettingError", "message": "give something else."})
-    assert broken.error is not None
-    assert "secret" not in broken.error["message"]
-    assert (running.state, running.done, running.of) == ("cancelled", 1, 2)
+        failed, broken = jobs.start("a", "g", bad), jobs.start("b", "g", worse)
+        running, waiting = jobs.start("c", "g", endless), jobs.start("d", "g", endless)
+        never = jobs.start("e", "g", endless)
+        while running.state != "running":
+            await asyncio.sleep(0)
+        jobs.cancel_all()
+        assert (failed.state, failed.error) == ("failed", {"type": "SettingError", "message": "give something else."})
+        assert broken.error is not None
+        assert "secret" not in broken.error["message"]
+        assert (running.state, running.done, running.of) == ("cancelled", 1, 2)
+        assert waiting.state == never.state == "cancelled"
+
+    asyncio.run(start_jobs())

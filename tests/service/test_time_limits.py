@@ -1,56 +1,112 @@
-"""Time limits: refuse long work by an estimate, stop it soon after its deadline, and never delay quick requests."""
+"""Long work: refused by an estimate, stopped at its deadline or when the client leaves, and never in the way."""
 
 from __future__ import annotations
 
-import itertools
-import threading
+import asyncio
+import json
+import os
+import socket
+import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
 
 import curiograph as cg
-from curiograph.service import time_limits
 from curiograph.service.config import Limits
+from curiograph.service.errors import BusyError, InternalError, TimeLimitError
+from curiograph.service.graph_store import OpenGraph
+from curiograph.service.processes import ProcessPool
 from curiograph.service.state import Service
-from curiograph.service.tasks import measure_in_chunks
-from curiograph.service.time_limits import CancellableReward
-from support.serving import get_error, open_client, wait_until
+from support.serving import get_error, open_client, start_server, wait_until
+
+HEAVY = {"agent": "beam:256", "reward": "igt", "steps": 60}
 
 
 @pytest.fixture(scope="module")
 def api() -> Iterator[Any]:
-    with open_client(Limits(seconds=1)) as client:
+    with open_client(Limits(seconds=2)) as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def dense(api: Any) -> str:
-    """Id of a graph of 300 nodes and density 0.5."""
+def dense_csv() -> bytes:
+    """A graph of 300 nodes and density 0.5."""
     links = np.argwhere(np.triu(np.random.default_rng(0).random((300, 300)) < 0.5, 1))
-    content = "".join(f"{u},{v}\n" for u, v in links.tolist())
-    return str(api.post("/api/v1/graphs?name=dense.csv", content=content.encode()).json()["id"])
+    return "".join(f"{u},{v}\n" for u, v in links.tolist()).encode()
 
 
-@pytest.mark.parametrize("agent", ["greedy", "beam:4", "random", "horizon"])
-@pytest.mark.parametrize("reward", ["igt", "cpt"])
-def test_cancellable_reward_has_the_same_values(monkeypatch, agent, reward):
-    monkeypatch.setattr(time_limits, "_CHECK_INTERVAL", 1e-7)
-    graph, checks = cg.generate("ba", nodes=40, seed=2), itertools.count()
-    cancellable = CancellableReward(reward, lambda: next(checks) and None)
-    assert cg.explore(graph, agent, cancellable, 3, 9, seed=1) == cg.explore(graph, agent, reward, 3, 9, seed=1)
-    assert next(checks) > 9
+@pytest.fixture(scope="module")
+def dense(api: Any, dense_csv: bytes) -> str:
+    """Id of that graph."""
+    api.app.state.service.graphs.add_upload("dense.csv", dense_csv)
+    return str(api.get("/api/v1/graphs").json()["graphs"][-1]["id"])
 
 
-def test_measuring_in_chunks_gives_the_same_growth(monkeypatch):
-    monkeypatch.setattr("curiograph.service.tasks._MAX_CHUNK_WORK", 40)
-    walks: list[Any] = [["music", "dance"], ["logic", "computing", "mathematics"], ["music"]]
-    chunks: list[int] = []
-    growths = list(measure_in_chunks(cg.toys.library(), walks, True, lambda: chunks.append(1)))
-    expected = cg.measure(cg.toys.library(), walks)  # chunks number their users from 0
-    assert [each.to_dict() | {"user": None} for each in growths] == [g.to_dict() | {"user": None} for g in expected]
-    assert len(chunks) > 1
+def double(value: int, report: Any) -> int:
+    report(1, 2)
+    return 2 * value
+
+
+def count_nodes(opened: OpenGraph, report: Any) -> int:
+    return opened.graph.num_nodes
+
+
+def get_pid(report: Any) -> int:
+    return os.getpid()
+
+
+def sleep_long(report: Any) -> None:
+    time.sleep(600)
+
+
+def fail(report: Any) -> None:
+    raise cg.SettingError("give something else.")
+
+
+def crash(report: Any) -> None:
+    os._exit(1)
+
+
+def raise_unexpected(report: Any) -> None:
+    raise RuntimeError("a secret of the server")
+
+
+def test_processes_compute_fail_and_are_replaced():
+    async def use() -> None:
+        pool, progress = ProcessPool(1, 3), []
+        try:
+            assert await pool.run(double, 21, report=lambda *given: progress.append(given)) == 42
+            assert progress == [(1, 2)]
+            assert await pool.run(count_nodes, graph=OpenGraph(cg.toys.library())) == 12
+            pid = await pool.run(get_pid)
+            with pytest.raises(cg.SettingError, match="something else"):
+                await pool.run(fail)
+            with pytest.raises(InternalError, match="log"):
+                await pool.run(raise_unexpected)
+            assert await pool.run(get_pid) == pid  # an error does not end the process
+            with pytest.raises(InternalError, match="memory"):
+                await pool.run(crash)
+            assert await pool.run(get_pid) != pid
+            with pytest.raises(TimeLimitError):
+                await pool.run(sleep_long, seconds=1)
+            work = [asyncio.create_task(pool.run(sleep_long)) for _ in range(3)]
+            await asyncio.sleep(0.1)
+            assert (pool.num_busy, pool.num_waiting) == (1, 2)
+            with pytest.raises(BusyError):
+                await pool.run(get_pid)
+            for each in work:
+                each.cancel()
+            await asyncio.wait(work)
+            assert (pool.num_busy, pool.num_waiting) == (0, 0)
+            assert await pool.run(double, 1) == 2
+        finally:
+            pool.stop()
+
+    asyncio.run(use())
 
 
 def test_long_requests_are_refused_at_once(api, dense):
@@ -62,44 +118,57 @@ def test_long_requests_are_refused_at_once(api, dense):
         ("measure", {"walk": walk}),
     ):
         message = get_error(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 422)
-        assert "a request may take 1" in message
+        assert "a request may take 2" in message
         assert "start a job" in message
-    assert not api.app.state.service.busy  # nothing was started
-    quick = api.post("/api/v1/measure", json={"graph": dense, "walk": walk, "compressibility": False})
-    assert quick.status_code == 200
 
 
 @pytest.mark.parametrize(
     ("what", "body"),
     [
-        ("explore", {"agent": "beam", "reward": "igt", "steps": 100}),
+        ("explore", {"agent": "beam", "reward": "igt", "steps": 200}),
         ("rank", {"agent": "greedy", "reward": "cpt", "alpha": 0.99}),
     ],
 )
-def test_thread_ends_soon_after_its_deadline(api, dense, what, body):
+def test_process_ends_at_its_deadline(api, dense, what, body):
     service: Service = api.app.state.service
-    assert "longer than 1 s" in get_error(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 503)
-    wait_until(lambda: not service.busy)
+    assert "longer than 2 s" in get_error(api.post(f"/api/v1/{what}", json={"graph": dense, **body}), 503)
+    assert service.processes.num_busy == 0
 
 
-def test_quick_requests_while_all_threads_compute():
-    with open_client(Limits(seconds=3)) as api:
-        service: Service = api.app.state.service
-        library = {"graph": "toy:library", "history": ["music"]}
-        assert api.post("/api/v1/recommend", json=library).status_code == 200  # this prepares the history
-        released = threading.Event()
-        for _ in range(service.workers.num_threads):
-            api.portal.start_task_soon(service.workers.run, released.wait, 60)
-        wait_until(lambda: service.workers.busy)
-        assert api.get("/readyz").status_code == 200
-        for path in ("graphs", "graphs/toy:grid", "graphs/ws/nodes"):
-            assert api.get(f"/api/v1/{path}").status_code == 200
-        assert api.post("/api/v1/recommend", json=library).status_code == 200
-        assert "'music'" in get_error(api.post("/api/v1/recommend", json=library | {"history": ["musik"]}), 422)
-        wait_until(lambda: api.get("/readyz").status_code == 503)
-        assert "overloaded" in get_error(api.get("/readyz"), 503)
-        released.set()
-        wait_until(lambda: api.get("/readyz").status_code == 200)
+def test_light_requests_while_all_processes_compute(api):
+    service: Service = api.app.state.service
+    library = {"graph": "toy:library", "history": ["music"]}
+    service.graphs.open("toy:library").recommender.prepare(["music"])
+    work = [api.portal.start_task_soon(service.processes.run, sleep_long) for _ in range(service.processes.size + 2)]
+    wait_until(lambda: service.processes.num_waiting == 2)
+    assert api.get("/readyz").status_code == 200
+    for path in ("graphs", "graphs/toy:grid", "graphs/ws/nodes"):
+        assert api.get(f"/api/v1/{path}").status_code == 200
+    assert api.post("/api/v1/recommend", json=library).status_code == 200
+    assert api.post("/api/v1/recommend", json=library | {"prepared_only": True}).status_code == 200
+    look = api.post("/api/v1/look", json={"graph": "toy:library", "walk": ["music"]})
+    assert look.status_code == 200, look.text
+    assert "longer than 2 s" in get_error(api.post("/api/v1/explore", json={"graph": "er", **HEAVY}), 503)
+    for each in work:
+        each.cancel()
+    wait_until(lambda: service.processes.num_busy + service.processes.num_waiting == 0)
+
+
+def test_work_is_cancelled_when_the_client_leaves():
+    with start_server() as (address, _):
+        host, port = urlsplit(address).hostname, urlsplit(address).port
+        body = json.dumps({"graph": "er", "agent": "beam:256", "reward": "cpt", "steps": 28}).encode()
+        with socket.create_connection((host, port)) as leaving:
+            head = f"POST /api/v1/explore HTTP/1.1\r\nHost: {host}\r\nContent-Length: {len(body)}\r\n\r\n"
+            leaving.sendall(head.encode() + body)
+            wait_until(lambda: 'curiograph_busy_workers{pool="requests"} 1.0' in _get(address, "/metrics"))
+        wait_until(lambda: 'curiograph_busy_workers{pool="requests"} 0.0' in _get(address, "/metrics"))
+        assert 'route="/api/v1/explore",status="499"' in _get(address, "/metrics")
+
+
+def _get(address: str, path: str) -> str:
+    with urlopen(address + path) as response:
+        return str(response.read().decode())
 
 
 def test_cancel_jobs_within_a_walk_and_before_they_start(api, dense):
@@ -110,7 +179,7 @@ def test_cancel_jobs_within_a_walk_and_before_they_start(api, dense):
         return str(api.get(f"/api/v1/jobs/{job}").json()["state"])
 
     wait_until(lambda: get_state(jobs[0]) == "running")
-    assert api.delete(f"/api/v1/jobs/{jobs[2]}").json()["state"] == "cancelled"
-    assert api.delete(f"/api/v1/jobs/{jobs[0]}").json()["state"] in ("cancelling", "cancelled")
-    api.delete(f"/api/v1/jobs/{jobs[1]}")
-    wait_until(lambda: [get_state(job) for job in jobs] == ["cancelled"] * 3)
+    for job in reversed(jobs):
+        assert api.delete(f"/api/v1/jobs/{job}").json()["state"] == "cancelled"
+    service: Service = api.app.state.service
+    wait_until(lambda: service.job_processes.num_busy == 0)

@@ -31,7 +31,7 @@ def open_client(
 ) -> Iterator[TestClient]:
     """Open a client of a service that is ready at once."""
     limits = limits or Limits()
-    settings = {"warm": lambda: None, **settings}
+    settings = {"warm": "later", **settings}
     app = create_app(graphs or GraphStore(limits), limits, token, **settings)
     with TestClient(app, base_url=HOST, raise_server_exceptions=False) as client:
         yield client

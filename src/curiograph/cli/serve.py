@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -115,11 +114,12 @@ def _create_app(
     reloader: Reloader | None,
 ) -> FastAPI:
     """Create the application; it loads prepared nodes before it reports that it is ready."""
-    from curiograph.service.app import create_app, warm_up
+    from curiograph.service.app import create_app
     from curiograph.service.page.view import add_page
+    from curiograph.service.page_visits import watch_pages
     from curiograph.service.security import LOOPBACK_HOSTS
     from curiograph.service.server import is_loopback
-    from curiograph.service.tasks import prepare_recommendations
+    from curiograph.service.warm import warm_up
 
     def load_prepared() -> None:
         warm_up(store)
@@ -128,10 +128,6 @@ def _create_app(
             if path.exists():
                 recommender.load(path)
                 recommender.prepare_loaded()
-            if prepare:
-                app.state.service.jobs.start(
-                    "prepare", name, partial(prepare_recommendations, recommender, None, file=path)
-                )
 
     app = create_app(
         store,
@@ -140,8 +136,10 @@ def _create_app(
         hosts=(*LOOPBACK_HOSTS, host) if is_loopback(host) else None,
         warm=load_prepared,
         reloader=reloader,
+        prepare=part_files if prepare else {},
     )
     add_page(app)
+    watch_pages()
     return app
 
 

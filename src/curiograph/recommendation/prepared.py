@@ -39,7 +39,6 @@ from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.ranker import Ranker
-from curiograph.recommendation.rankers import look_up_values
 from curiograph.rewards.cpt import Compressibility, build_entropy_table
 from curiograph.rewards.igt import InformationGaps
 from curiograph.rewards.registry import RewardLike, as_reward
@@ -58,8 +57,6 @@ _MAX_NODES = 1024
 """Largest number of nodes of a part, those of most visits; bounds the memory of a large catalog."""
 _TASK_NODES = 16
 """Nodes that are prepared in one task; a stopped preparation loses at most the tasks that are running."""
-_DENSE_RATIO = 8
-"""If more than one in so many nodes is a candidate, sums are computed for all nodes at once."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,21 +133,24 @@ class CuriousRanker(Ranker):
         self, graph: Graph, histories: Sequence[Int32], candidates: Candidates, kind: str, power: int
     ) -> Float64:
         """Sum a power of visits or errors over each history, divided by the same power of the total visits."""
-        visited = np.unique(np.concatenate([*histories, np.empty(0, np.int32)])).astype(np.int32)
-        all_parts = self._get_parts(graph, visited)
-        sums = np.empty(len(candidates.nodes))
-        for history, (a, b) in zip(histories, pairwise(candidates.offsets.tolist()), strict=True):
-            parts, wanted = [all_parts[v] for v in history.tolist()], candidates.nodes[a:b]
-            if _DENSE_RATIO * len(wanted) > graph.num_nodes and any(len(wanted) > len(part.nodes) for part in parts):
-                nodes = np.concatenate([part.nodes for part in parts])
-                values = np.concatenate([getattr(part, kind) for part in parts]).astype(np.float64)
-                found = np.bincount(nodes, values**power, graph.num_nodes)[wanted]
-            else:
-                found = np.asarray(
-                    sum(look_up_values(part.nodes, getattr(part, kind), wanted) ** power for part in parts)
-                )
-            sums[a:b] = found / sum(part.total for part in parts) ** power
-        return sums
+        lengths = [len(history) for history in histories]
+        visits = np.concatenate([*histories, np.empty(0, np.int32)])
+        visited, numbers = np.unique(visits, return_inverse=True)
+        kept = self._get_parts(graph, visited.astype(np.int32))
+        parts = [kept[v] for v in visited.tolist()]
+        sums: Float64 = kernels.parts.sum_parts(
+            np.cumsum([0, *(len(part.nodes) for part in parts)]),
+            np.concatenate([np.empty(0, np.int32), *(part.nodes for part in parts)]),
+            np.concatenate([np.empty(0, np.float32), *(getattr(part, kind) for part in parts)]),
+            np.cumsum([0, *lengths]),
+            numbers.astype(np.int64),
+            candidates.offsets.astype(np.int64),
+            candidates.nodes.astype(np.int32),
+            power == 2,
+            graph.num_nodes,
+        )
+        totals = [sum(kept[v].total for v in history.tolist()) ** power for history in histories]
+        return np.asarray(sums / np.repeat(totals, np.diff(candidates.offsets)))
 
     def prepare(self, graph: Graph, labels: Sequence[Any]) -> int:
         """Compute the parts of some nodes in advance; return the number of parts of the graph."""

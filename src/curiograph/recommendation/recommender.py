@@ -51,6 +51,7 @@ T = TypeVar("T", bound=Ranker)
 RANKERS = ("mixture", "pagerank", "igt", "cpt")
 
 _FEW_SCORES = 16  # number of scores up to which counting is faster than sorting
+_FEW_PAIRS = 2_000  # pairs of scores up to which comparing all at once is faster
 _BATCH_ENTRIES = 2**22  # users times nodes of a batch; bounds the memory, does not change the result
 _BATCH_USERS = 1024  # users of a batch whose candidates are neighbors only
 _PROGRESS_USERS = 256  # users between two progress updates
@@ -617,6 +618,8 @@ def compute_ranks(scores: Float64, indices: Int64) -> Int64:
     >>> compute_ranks(np.array([1.0, 3.0, 3.0, 9.0]), np.array([0, 2])).tolist()
     [4, 2]
     """
+    if len(indices) * len(scores) <= _FEW_PAIRS:
+        return np.asarray(1 + (scores > scores[indices][:, None]).sum(axis=1))
     if len(indices) <= _FEW_SCORES:
         return np.asarray([1 + np.count_nonzero(scores > score) for score in scores[indices].tolist()], np.int64)
     return np.asarray(1 + len(scores) - np.searchsorted(np.sort(scores), scores[indices], side="right"))

@@ -2,46 +2,45 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from fastapi import FastAPI
 from starlette.routing import Route
 
 import curiograph
-from curiograph.centrality.pagerank import pagerank
-from curiograph.graph.toys import library
-from curiograph.growth.gap_loops import gap_loops
-from curiograph.growth.measure import measure
-from curiograph.recommendation.recommender import recommend
 from curiograph.service.config import Limits
 from curiograph.service.errors import RESERVED_PATHS, NotFoundEndpoint, add_error_handlers
 from curiograph.service.graph_store import GraphStore
 from curiograph.service.metrics import MetricsMiddleware
 from curiograph.service.reload import Reloader
 from curiograph.service.routes import graphs, jobs, ranking, status, walks
-from curiograph.service.schemas import ErrorResponse
-from curiograph.service.security import LOOPBACK_HOSTS, BodyLimitMiddleware, SecurityMiddleware
+from curiograph.service.security import LOOPBACK_HOSTS, PUBLIC_PATHS, BodyLimitMiddleware, SecurityMiddleware
 from curiograph.service.state import Service
-from curiograph.service.step_view import view_step
+from curiograph.service.warm import warm_up
 
 _DESCRIPTION = (
     "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend nodes, "
     "predict choices."
 )
-_ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorResponse, "description": "The request cannot be read."},
-    401: {"model": ErrorResponse, "description": "The token is missing or wrong."},
-    403: {"model": ErrorResponse, "description": "The request comes from a page of another site."},
-    404: {"model": ErrorResponse, "description": "There is no such graph or job."},
-    413: {"model": ErrorResponse, "description": "The request is larger than the limits allow."},
-    422: {"model": ErrorResponse, "description": "The request is invalid; the message names the problem and the fix."},
-    429: {"model": ErrorResponse, "description": "The service is busy; Retry-After gives the seconds to wait."},
-    503: {"model": ErrorResponse, "description": "The request takes too long, or the service is not ready."},
-}
+
+
+class _Application(FastAPI):
+    """An application whose OpenAPI document says which routes need the token."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document, which is built once."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            document["components"]["securitySchemes"] = {"bearer": {"type": "http", "scheme": "bearer"}}
+            for path, operations in document["paths"].items():
+                for operation in operations.values():
+                    is_protected = self.state.has_token and path not in PUBLIC_PATHS
+                    operation["security"] = [{"bearer": []}] if is_protected else []
+        return self.openapi_schema or {}
 
 
 def create_app(
@@ -50,8 +49,9 @@ def create_app(
     token: str | None = None,
     *,
     hosts: Sequence[str] | None = LOOPBACK_HOSTS,
-    warm: Callable[[], object] | None = None,
+    warm: Callable[[], object] | Literal["later"] | None = None,
     reloader: Reloader | None = None,
+    prepare: Mapping[str, Path] | None = None,
 ) -> FastAPI:
     """Create the service.
 
@@ -62,7 +62,9 @@ def create_app(
     token : token that clients must send; None to allow any client.
     hosts : host names under which the service is available; None for any. The default, loopback names only, protects
         against pages of other sites.
-    warm : function to call in a thread before the service is ready; `warm_up` by default.
+    warm : function to call in a thread before the service is ready; `warm_up` by default. "later" loads kernels and
+        starts processes when requests need them.
+    prepare : graphs to prepare in the background once the service is ready, with the files to store that in.
     reloader : reloads graphs whose files change, while the service runs; None to keep all graphs as they are.
 
     Returns
@@ -79,13 +81,14 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        service.start_warmup(warm or partial(warm_up, graph_store))
+        warm_first = None if warm == "later" else warm or partial(warm_up, graph_store)
+        service.start_warmup(warm_first, prepare or {})
         if reloader is not None:
             service.start_watching()
         yield
-        await asyncio.to_thread(service.stop)
+        service.stop()
 
-    app = FastAPI(
+    app = _Application(
         title="curiograph",
         description=_DESCRIPTION,
         version=curiograph.__version__,
@@ -99,30 +102,12 @@ def create_app(
     app.state.has_token = token is not None
     add_error_handlers(app)
     own_routes = list(app.routes)  # only the OpenAPI document so far
-    for module in (graphs, walks, ranking, jobs, status):
-        codes = (401, 503) if module is status else tuple(_ERROR_RESPONSES)
-        app.include_router(module.router, responses={code: _ERROR_RESPONSES[code] for code in codes})
-        own_routes += module.router.routes
+    for router in (ranking.router, walks.router, graphs.router, jobs.start_router, jobs.router, status.router):
+        own_routes += router.routes
+    app.router.routes[:] = own_routes  # `include_router` would match every request in nested routers, which is slow
     routes = [route for route in own_routes if isinstance(route, Route)]
     app.router.routes += [Route(path, NotFoundEndpoint(routes), include_in_schema=False) for path in RESERVED_PATHS]
     app.add_middleware(BodyLimitMiddleware, limits=limits)
     app.add_middleware(SecurityMiddleware, token=token, hosts=hosts)
     app.add_middleware(MetricsMiddleware, metrics=service.metrics, routes={route.path for route in routes})
     return app
-
-
-def warm_up(graphs: GraphStore) -> None:
-    """Compile the kernels, or load the compiled ones; then read the graph that the page shows first.
-
-    >>> warm_up(GraphStore())
-    """
-    graph, walk = library(), ["music", "physics", "chemistry"]
-    for agent in ("greedy", "beam:2", "planner", "horizon", "igt-er"):
-        for reward in ("igt", "cpt"):
-            view_step(graph, walk, agent, reward)
-    measure(graph, walk)
-    gap_loops(graph, walk)
-    pagerank(graph, history=walk)
-    recommend(graph, [walk, walk[:1], []], 3, diversity=0.5)[0].to_dict()
-    graphs.remove_upload(graphs.add_upload("links.csv", b"a,b\nb,c\n").id)
-    graphs.open(graphs.default_id)

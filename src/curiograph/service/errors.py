@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from curiograph.errors import CuriographError, UnknownNameError
 from curiograph.messages import shorten_text
+
+LOG = logging.getLogger("curiograph.service")
 
 RESERVED_PATHS = ("/api", "/api/{rest:path}", "/docs", "/redoc", "/openapi.json", "/healthz", "/readyz", "/metrics")
 """Paths that are answered with JSON only; without them the page would answer unknown ones with HTML."""
@@ -77,6 +81,24 @@ class UnreadableGraphError(ServiceError):
     status, error_type = 500, "UnreadableGraphError"
 
 
+class InternalError(ServiceError):
+    """A computation that failed for a reason that is not the client's."""
+
+    status, error_type = 500, "InternalError"
+
+
+class DisconnectedError(ServiceError):
+    """The client closed the connection before the response; nobody reads it."""
+
+    status, error_type = 499, "Disconnected"
+
+
+class SlowBodyError(ServiceError):
+    """The body of a request did not arrive in time."""
+
+    status, error_type = 408, "SlowBody"
+
+
 class NotReadyError(ServiceError):
     """The service is starting, stopping or overloaded."""
 
@@ -100,6 +122,12 @@ def build_error_response(
     """Build the JSON response of an error."""
     text = shorten_text(message.encode("utf-8", "replace").decode(), _MAX_MESSAGE)
     return JSONResponse({"error": {"type": error_type, "message": text}}, status, headers)
+
+
+def describe_problem(problem: Mapping[str, Any]) -> str:
+    """Describe a validation error of pydantic in one sentence."""
+    field = ".".join(str(part) for part in problem["loc"] if part != "body") or "body"
+    return f"{field}: {problem['msg'].removeprefix('Value error, ')}."
 
 
 class NotFoundEndpoint:
@@ -128,20 +156,15 @@ def add_error_handlers(app: FastAPI) -> None:
         return build_error_response(422, type(error).__name__, str(error))
 
     async def handle_validation_error(request: Request, error: Any) -> JSONResponse:
-        problems = []
-        for problem in error.errors()[:3]:
-            field = ".".join(str(part) for part in problem["loc"] if part != "body") or "body"
-            if problem["type"] == "json_invalid":
-                problems.append(f"body: not valid JSON at character {problem['loc'][-1]} ({problem['ctx']['error']})")
-            elif problem["type"] == "model_attributes_type" and field == "body":
-                problems.append("body: not a JSON object; send one, with Content-Type: application/json")
-            else:
-                problems.append(f"{field}: {problem['msg'].removeprefix('Value error, ')}")
-        return build_error_response(422, "InvalidRequest", f"{'; '.join(problems)}.")
+        return build_error_response(422, "InvalidRequest", describe_problem(error.errors()[0]))
 
     async def handle_unexpected_error(request: Request, error: Exception) -> JSONResponse:
         return build_error_response(500, "InternalError", INTERNAL_ERROR)
 
+    async def handle_disconnect(request: Request, error: Exception) -> Response:
+        return Response(status_code=DisconnectedError.status)  # nobody reads it
+
+    app.add_exception_handler(ClientDisconnect, handle_disconnect)
     app.add_exception_handler(ServiceError, handle_http_error)
     app.add_exception_handler(CuriographError, handle_library_error)
     app.add_exception_handler(RequestValidationError, handle_validation_error)

@@ -6,7 +6,9 @@ import logging
 import secrets
 import tempfile
 import threading
+import weakref
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -21,6 +23,7 @@ from curiograph.human.data.load import find_dataset, load_dataset
 from curiograph.human.data.registry import READERS
 from curiograph.human.prediction.protocol import make_study
 from curiograph.messages import shorten_text
+from curiograph.parallel.shared_arrays import Shared, share
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.config import Limits
 from curiograph.service.errors import NotFoundError, TooLargeError, UnreadableGraphError
@@ -31,6 +34,9 @@ _LOG = logging.getLogger("curiograph.service")
 
 UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension != ".mat")
 """File extensions of uploads; a small .mat can contain a full matrix that needs gigabytes."""
+_MAX_TITLE = 80
+"""Maximum number of characters of the title of an upload."""
+_MAX_NAME = 10_000
 GraphKind = Literal["built-in", "data set", "file", "upload"]
 
 
@@ -62,6 +68,14 @@ class OpenGraph:
             if self._recommender is None:
                 self._recommender = Recommender(self.graph)
             return self._recommender
+
+    @cached_property
+    def shared(self) -> Shared:
+        """Handle with which worker processes open the graph without copying its arrays."""
+        stack = ExitStack()
+        handle = stack.enter_context(share(self.graph))
+        weakref.finalize(self, stack.close)
+        return handle
 
     @cached_property
     def prepared_recommender(self) -> PreparedRecommender:
@@ -195,27 +209,22 @@ class GraphStore:
                 entry.opened = OpenGraph(graph)
             return entry.opened
 
-    def add_upload(self, filename: str, content: bytes, directed: bool = False) -> GraphInfo:
-        """Add an uploaded file; raise FileFormatError or TooLargeError, without adding anything, if it is bad.
-
-        `directed` is for edge lists; other formats contain this information.
-        """
-        title = shorten_text(filename.replace("\\", "/").rpartition("/")[2] or "graph", 80)
-        limits = self.limits
-        if len(content) > limits.upload_bytes:
-            raise TooLargeError(f"{title}: has {len(content):,} bytes; at most {limits.upload_bytes:,} are allowed.")
+    def check_upload(self, filename: str, content: bytes) -> None:
+        """Raise TooLargeError or FileFormatError if an upload is not worth reading."""
+        title = shorten_file_name(filename)
+        if len(content) > self.limits.upload_bytes:
+            raise TooLargeError(
+                f"{title}: has {len(content):,} bytes; at most {self.limits.upload_bytes:,} are allowed."
+            )
         extension = Path(title).suffix.lower()
         if extension not in UPLOAD_EXTENSIONS:
             raise FileFormatError(
                 f"{title}: the extension {extension!r} is not supported; use one of {', '.join(UPLOAD_EXTENSIONS)}."
             )
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / f"graph{extension}"
-            path.write_bytes(content)
-            try:
-                graph = read_graph(path, directed=True if directed else None)
-            except CuriographError as error:
-                raise type(error)(str(error).replace(str(path), title).replace(path.name, title)) from None
+
+    def keep_upload(self, filename: str, graph: Graph) -> GraphInfo:
+        """Add an uploaded graph; raise TooLargeError, without adding anything, if it is too large."""
+        title, limits = shorten_file_name(filename), self.limits
         for unit, count, maximum in (
             ("nodes", graph.num_nodes, limits.nodes),
             ("edges", graph.num_edges, limits.edges),
@@ -231,6 +240,15 @@ class GraphStore:
             self._entries[entry.id] = entry
         return entry.info
 
+    def add_upload(self, filename: str, content: bytes, directed: bool = False) -> GraphInfo:
+        """Add an uploaded file; raise FileFormatError or TooLargeError, without adding anything, if it is bad.
+
+        `directed` is for edge lists; other formats contain this information. The service reads uploads in a worker
+        process instead.
+        """
+        self.check_upload(filename, content)
+        return self.keep_upload(filename, read_upload(filename, content, directed))
+
     def remove_upload(self, graph_id: str) -> None:
         """Remove an upload; other graphs cannot be removed."""
         with self._lock:
@@ -244,3 +262,28 @@ def _read_dataset(name: str, data: Path | None) -> Graph:
     """Read the graph of a data set: its own, or the one that `predict` builds from the graph users' ratings."""
     dataset = load_dataset(name, data, lenient=True)
     return make_study(dataset).graph if dataset.graph is None else dataset.graph
+
+
+def shorten_file_name(filename: str) -> str:
+    """Return a file name without its folders; a long one loses characters in the middle, not its extension.
+
+    >>> shorten_file_name("C:\\\\data\\\\links.csv"), len(shorten_file_name("a" * 200 + ".graphml"))
+    ('links.csv', 80)
+    """
+    name = shorten_text(filename.replace("\\", "/").rpartition("/")[2] or "graph", _MAX_NAME)
+    suffix = Path(name).suffix
+    if len(name) <= _MAX_TITLE or len(suffix) > _MAX_TITLE // 2:
+        return shorten_text(name, _MAX_TITLE)
+    return f"{name[: _MAX_TITLE - 3 - len(suffix)]}...{suffix}"
+
+
+def read_upload(filename: str, content: bytes, directed: bool, report: object = None) -> Graph:
+    """Read the graph in an uploaded file; raise FileFormatError if it is malformed."""
+    title = shorten_file_name(filename)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"graph{Path(title).suffix.lower()}"
+        path.write_bytes(content)
+        try:
+            return read_graph(path, directed=True if directed else None)
+        except CuriographError as error:
+            raise type(error)(str(error).replace(str(path), title).replace(path.name, title)) from None

@@ -1,8 +1,8 @@
-"""Prepared nodes of a recommender: prepare missing ones one at a time, or recommend from those that are prepared."""
+"""Prepared nodes of a recommender: add missing ones, or recommend from those that are prepared."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -12,21 +12,10 @@ from curiograph.arrays import Float64, Int32
 from curiograph.centrality.history import History
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.graph import Graph
-from curiograph.recommendation.prepared import CuriousRanker
+from curiograph.recommendation.prepared import CuriousRanker, Part
 from curiograph.recommendation.ranker import Ranker
 from curiograph.recommendation.rankers import MixtureRanker
 from curiograph.recommendation.recommender import Recommender
-from curiograph.service.time_limits import StopCheck
-
-
-def prepare_nodes(recommender: Recommender, nodes: Iterable[int], check: StopCheck) -> None:
-    """Prepare those of some nodes (positions) that are not prepared; call `check` before each."""
-    graph = recommender.graph
-    for node in dict.fromkeys(nodes):
-        for ranker in recommender.curious_rankers.values():
-            if node not in ranker.kept.get(graph, {}):
-                check()
-                ranker.prepare(graph, [graph.label(node)])
 
 
 def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[int]:
@@ -35,22 +24,23 @@ def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[
     return [node for node in nodes if all(node in parts for parts in prepared)]
 
 
-def prepare_for_request(
-    recommender: Recommender, nodes: Iterable[int], max_numbers: int, check: StopCheck
+def add_parts(
+    recommender: Recommender, nodes: Sequence[int], parts: Mapping[str, Sequence[Part]], max_numbers: int | None = None
 ) -> Recommender:
-    """Prepare nodes, and return the recommender that has them prepared.
+    """Add what was prepared for some nodes, and return the recommender that has it.
 
-    It is a copy if the recommender keeps `max_numbers` numbers or more already: what is prepared in the copy does not
-    use memory after the request.
+    It is a copy if the recommender keeps `max_numbers` numbers or more already: what is added to the copy does not use
+    memory after the request.
     """
     graph = recommender.graph
-    kept = [ranker.kept.get(graph, {}) for ranker in recommender.curious_rankers.values()]
-    if sum(len(part.nodes) for prepared in kept for part in prepared.copy().values()) >= max_numbers:
+    kept = [ranker.kept.get(graph, {}).copy() for ranker in recommender.curious_rankers.values()]
+    if max_numbers is not None and sum(len(part.nodes) for each in kept for part in each.values()) >= max_numbers:
         copies = _replace_curious(
             recommender, lambda ranker: replace(ranker, kept={graph: ranker.kept.get(graph, {}).copy()})
         )
         recommender = Recommender(graph, copies)
-    prepare_nodes(recommender, nodes, check)
+    for name, ranker in recommender.curious_rankers.items():
+        ranker.kept.setdefault(graph, {}).update(zip(nodes, parts[name], strict=True))
     return recommender
 
 

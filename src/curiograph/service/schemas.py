@@ -28,8 +28,13 @@ Label = Annotated[
 ]
 NodeLabel = Annotated[Label, BeforeValidator(encode_label)]
 """A label in a response: labels of other types become text."""
-Walk = Annotated[list[Label], Field(min_length=1, description="Nodes in order of visit.")]
-Walks = Annotated[list[Walk], Field(min_length=1)]
+_MAX_ITEMS = 100_000
+"""Maximum number of items of any list, checked before the limits of the service."""
+Labels = Annotated[list[Label], Field(fail_fast=True, max_length=_MAX_ITEMS)]
+Walk = Annotated[
+    list[Label], Field(fail_fast=True, min_length=1, max_length=_MAX_ITEMS, description="Nodes in order of visit.")
+]
+Walks = Annotated[list[Walk], Field(fail_fast=True, min_length=1, max_length=_MAX_ITEMS)]
 GraphId = Annotated[str, Field(max_length=200, description="Id of a graph, as listed by `GET /api/v1/graphs`.")]
 AgentName = Annotated[str, Field(max_length=200, description="As listed by `GET /api/v1/agents`, or `beam:WIDTH`.")]
 RewardName = Annotated[str, Field(max_length=200, description="`igt`, `cpt`, or a weighted sum such as `igt+0.5*cpt`.")]
@@ -139,16 +144,16 @@ class RecommendRequest(_Model):
 
     model_config = _config(graph="toy:library", history=["music", "physics"], k=3, candidates="last", reasons=True)
     graph: GraphId
-    history: list[Label] | None = None
+    history: Labels | None = None
     """One history; give this or `histories`. If it is empty, the nodes of the highest PageRank are recommended."""
-    histories: Annotated[list[list[Label]], Field(min_length=1)] | None = None
+    histories: Annotated[list[Labels], Field(fail_fast=True, min_length=1, max_length=_MAX_ITEMS)] | None = None
     """Several histories, each possibly empty; give this or `history`."""
     k: Count = 10
     candidates: Literal["last", "history", "all"] = "all"
     """Nodes to choose from: the unvisited neighbors of the last node, those of the history, or all unvisited nodes."""
-    exclude: list[Label] = []
+    exclude: Labels = []
     """Nodes that are never recommended; labels that the graph does not have make no difference."""
-    filter: list[Label] | None = None
+    filter: Labels | None = None
     """Nodes that may be recommended; all if null."""
     unknown: Annotated[
         Literal["error", "skip"] | None,
@@ -223,6 +228,11 @@ class MeasureJobRequest(_Model):
     walks: Walks
     """The walks to measure."""
 
+    @property
+    def batch(self) -> list[list[Any]]:
+        """All walks of the job."""
+        return self.walks
+
 
 class RankJobRequest(RankRequest):
     """A job: curious PageRank that may take long."""
@@ -262,6 +272,22 @@ class ErrorResponse(_Model):
 
     error: ErrorDetail
     """Type and message."""
+
+
+ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorResponse, "description": "The request cannot be read."},
+    401: {"model": ErrorResponse, "description": "The token is missing or wrong."},
+    403: {"model": ErrorResponse, "description": "The request comes from a page of another site."},
+    404: {"model": ErrorResponse, "description": "There is no such graph or job."},
+    405: {"model": ErrorResponse, "description": "The path has other methods; Allow lists them."},
+    408: {"model": ErrorResponse, "description": "The body did not arrive in time."},
+    413: {"model": ErrorResponse, "description": "The request is larger than the limits allow."},
+    422: {"model": ErrorResponse, "description": "The request is invalid; the message names the problem and the fix."},
+    429: {"model": ErrorResponse, "description": "The service is busy; Retry-After gives the seconds to wait."},
+    500: {"model": ErrorResponse, "description": "Something went wrong on the server; its log says what."},
+    503: {"model": ErrorResponse, "description": "The request takes too long, or the service is not ready."},
+}
+"""The errors of every route."""
 
 
 class GraphList(_Model):
@@ -513,6 +539,34 @@ class PredictResponse(_Model):
     """The choice that was given, if it is a candidate."""
 
 
+class EvaluateResult(_Model):
+    """Result of an evaluation: returns of an agent over many walks."""
+
+    agent: str
+    """Name of the agent."""
+    reward: str
+    """Name of the reward."""
+    steps: int
+    """Number of nodes that was requested for every walk."""
+    episodes: int
+    """Number of walks."""
+    mean: Number
+    """Mean return."""
+    sem: Number
+    """Standard error of the mean return."""
+    ended_early: int
+    """Number of walks that ran out of candidates before their last step."""
+
+
+class PrepareResult(_Model):
+    """Result of a preparation."""
+
+    nodes: int
+    """Number of nodes that were to be prepared."""
+    known: int
+    """Number of parts that are prepared, over all nodes and components."""
+
+
 class JobResponse(_Model):
     """A job: its progress and, once done, its result."""
 
@@ -527,9 +581,9 @@ class JobResponse(_Model):
     done: int
     """Units of work that are done."""
     of: int
-    """Total units of work; 0 until it is known, and it may grow."""
-    result: dict[str, Any] | None
-    """Result of a finished job; null before."""
+    """Total units of work; 0 until it is known."""
+    result: EvaluateResult | GrowthsResponse | RankResponse | PrepareResult | None
+    """Result of a finished job, by its kind; null before."""
     error: ErrorDetail | None
     """Error of a failed job."""
 

@@ -11,28 +11,28 @@ import hmac
 from collections.abc import Sequence
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from curiograph.service.config import Limits
-from curiograph.service.errors import TimeLimitError, TooLargeError, build_error_response
+from curiograph.service.errors import SlowBodyError, TooLargeError, build_error_response
 
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
-_PUBLIC_PATHS = ("/healthz", "/readyz")
+PUBLIC_PATHS = ("/healthz", "/readyz")
 """Paths that need no token, for monitoring."""
 _API_PREFIX = "/api/"
 _UPLOAD_PATH = "/api/v1/graphs"
 _COOKIE = "curiograph_token"
 _MULTIPART_OVERHEAD = 2**16
 """Bytes that a multipart body may have in addition to its file."""
-_SAFE_HEADERS = {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "content-security-policy": "frame-ancestors 'none'",
-    "referrer-policy": "no-referrer",
-}
+_SAFE_HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"content-security-policy", b"frame-ancestors 'none'"),
+    (b"referrer-policy", b"no-referrer"),
+)
 
 
 class SecurityMiddleware:
@@ -49,9 +49,9 @@ class SecurityMiddleware:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in _SAFE_HEADERS.items():
-                    headers.setdefault(name, value)
+                headers = message.setdefault("headers", [])
+                names = {name for name, _ in headers}
+                message["headers"] = [*headers, *(each for each in _SAFE_HEADERS if each[0] not in names)]
             await send(message)
 
         response = self._check_request(scope)
@@ -72,28 +72,35 @@ class SecurityMiddleware:
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
         if origin is not None and not is_read and urlsplit(origin).netloc != host:
             return build_error_response(403, "OtherOrigin", "requests from pages of other sites are refused.")
-        if self._token is None or scope["path"] in _PUBLIC_PATHS:
+        if self._token is None or scope["path"] in PUBLIC_PATHS:
             return None
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
         if scheme.lower() == "bearer":
             is_authorized = _is_equal(credentials.strip(), self._token)
         else:
             is_authorized = _is_equal(cookie_parser(headers.get("cookie", "")).get(_COOKIE, ""), self._cookie)
-        if is_authorized:
-            return None
-        return self._redirect_with_cookie(scope, self._token) or build_error_response(
+        redirect = self._remove_token(scope, self._token, is_authorized)
+        if redirect is not None or is_authorized:
+            return redirect
+        return build_error_response(
             401,
             "TokenNeeded",
             "this service needs its token: send Authorization: Bearer TOKEN, or open the page with ?token=TOKEN.",
             {"WWW-Authenticate": "Bearer"},
         )
 
-    def _redirect_with_cookie(self, scope: Scope, token: str) -> Response | None:
-        """Redirect a page request with `?token=TOKEN` to the same page with a cookie; None for any other request."""
+    def _remove_token(self, scope: Scope, token: str, is_authorized: bool) -> Response | None:
+        """Redirect a page request with `?token=TOKEN` to the same page with a cookie; None for any other request.
+
+        The token does not stay in the address, where others may see it, and is not logged.
+        """
         if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].startswith(_API_PREFIX):
             return None
         query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if not any(name == "token" and _is_equal(value, token) for name, value in query):
+        given = [value for name, value in query if name == "token"]
+        if not given or not (
+            is_authorized or any(hmac.compare_digest(each.encode(), token.encode()) for each in given)
+        ):
             return None
         other_parameters = urlencode([(name, value) for name, value in query if name != "token"])
         path = "/" + scope["path"].lstrip("/\\")  # a path with two leading slashes would be another host
@@ -104,8 +111,14 @@ class SecurityMiddleware:
 
 
 def _is_equal(given: str, expected: str) -> bool:
-    """Compare two strings in constant time."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+    """Compare a header, which Starlette decodes as Latin-1, in constant time; clients send UTF-8 or Latin-1.
+
+    >>> _is_equal("sch\xc3\xbcssel", "sch\xfcssel"), _is_equal("sch\xfcssel", "sch\xfcssel"), _is_equal("a", "b")
+    (True, True, False)
+    """
+    sent = given.encode("latin-1", "replace")
+    is_utf8 = hmac.compare_digest(sent, expected.encode())
+    return hmac.compare_digest(sent, expected.encode("latin-1", "backslashreplace")) or is_utf8
 
 
 def _strip_port(host: str) -> str:
@@ -142,7 +155,9 @@ class BodyLimitMiddleware:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
             except TimeoutError:
-                raise TimeLimitError(self._limits.seconds) from None
+                raise SlowBodyError(
+                    f"the body did not arrive within {self._limits.seconds} s; send it faster."
+                ) from None
             num_bytes += len(message.get("body", b""))
             has_more = bool(message.get("more_body", False))
             if num_bytes > max_bytes:

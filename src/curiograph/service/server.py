@@ -114,6 +114,7 @@ class _Server(uvicorn.Server):
             return
         gc.collect()
         gc.freeze()  # objects that stay need no further garbage collection
+        gc.collect()  # with few objects left to track, so that pages of visitors who left are collected early
         self._on_ready()
 
     def _start_reload(self) -> None:

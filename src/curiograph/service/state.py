@@ -1,26 +1,44 @@
-"""The state that all routes of a service share: graphs, thread pools, batches, jobs, metrics."""
+"""The state that all routes of a service share: graphs, thread and process pools, batches, jobs, metrics."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from typing import Annotated, Literal
+from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
-from fastapi import Depends, Request
+import orjson
+from fastapi import Depends, Request, Response
 
+from curiograph.errors import CuriographError, SettingError
+from curiograph.recommendation.recommender import Recommender
 from curiograph.service.batching import Batcher
 from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore, OpenGraph
-from curiograph.service.jobs import JobQueue
+from curiograph.service.errors import LOG, DisconnectedError, TimeLimitError
+from curiograph.service.graph_store import GraphInfo, GraphStore, OpenGraph, read_upload
+from curiograph.service.jobs import Job, JobQueue
 from curiograph.service.metrics import Metrics
+from curiograph.service.prepared import add_parts, find_prepared_nodes
+from curiograph.service.processes import ProcessPool
 from curiograph.service.reload import Reloader
+from curiograph.service.tasks import Computation, check_labels, compute_parts, no_report
+from curiograph.service.time_limits import LIGHT_SECONDS
 from curiograph.service.workers import WorkerPool
+from curiograph.validation import resolve_workers
 
-_QUICK_THREADS = 2
-"""Threads of the pools for quick work and for reading graphs: neither waits for long computations."""
+Result = TypeVar("Result")
 
+_LIGHT_THREADS = 2
+"""Threads for requests that take little time, and for reading graphs: neither waits for long computations."""
 _WATCH_SECONDS = 1.0
 """Seconds between two looks at the files of graphs."""
+MANY_LABELS = 1_000
+"""Labels of a request above which they are looked up in a thread."""
+_PART_NODES = 16
+"""Nodes that a process prepares before another request may use it."""
+_SAVE_SECONDS = 60
+"""Seconds between two writes of the file of prepared nodes."""
 
 
 class Service:
@@ -30,12 +48,18 @@ class Service:
         self.graphs, self.limits = graphs, limits
         self.reloader = reloader or Reloader(graphs, {}, {})
         self._watch: asyncio.Task[None] | None = None
-        self.workers = WorkerPool(limits)
-        self.quick_workers = WorkerPool(limits, _QUICK_THREADS, "quick")
-        self._readers = WorkerPool(limits, _QUICK_THREADS, "reading")
-        self.batcher = Batcher(limits, self.workers)
+        self.workers = WorkerPool(limits, resolve_workers(None) + 1, "page")
+        """Threads that change the walks of visitors of the page."""
+        self.quick_workers = WorkerPool(limits, _LIGHT_THREADS, "light")
+        """Threads for requests that take little time."""
+        self._readers = WorkerPool(limits, _LIGHT_THREADS, "reading")
+        self.processes = ProcessPool(resolve_workers(None), limits.running)
+        """Processes for requests that take long."""
+        self.job_processes = ProcessPool(limits.jobs, limits.kept_jobs)
+        """Processes for jobs."""
+        self.batcher = Batcher(limits)
         self.jobs = JobQueue(limits)
-        self.metrics = Metrics(graphs, self.jobs)
+        self.metrics = Metrics(self)
         self._stage: Literal["ok", "warming up", "stopping"] = "warming up"
         self._warmup: asyncio.Task[None]
 
@@ -46,16 +70,113 @@ class Service:
             opened = await self._readers.run(self.graphs.open, graph_id)
         return opened
 
+    async def compute(
+        self, computation: Computation, graph: OpenGraph, request: Any, client: Request, seconds: float
+    ) -> Response:
+        """Compute a response: in a thread if it takes few estimated seconds, otherwise in a process.
+
+        The process is stopped when its time is over, or when the client has left.
+        """
+        if seconds <= LIGHT_SECONDS:
+            content = await self.quick_workers.run(computation, graph, request, self.limits, no_report)
+        else:
+            work = self.processes.run(computation, request, self.limits, graph=graph, seconds=self.limits.seconds)
+            content = await run_until_disconnect(client, work)
+        return Response(content, media_type="application/json")
+
+    async def check_labels(self, graph: OpenGraph, walks: Sequence[Sequence[Hashable]]) -> None:
+        """Raise UnknownNodeError if a label is not in the graph; a process finds similar labels for the message."""
+
+        def has_unknown() -> bool:
+            return any(graph.labels.find(label) is None for walk in walks for label in walk)
+
+        is_long = sum(map(len, walks)) > MANY_LABELS
+        if await self.quick_workers.run(has_unknown) if is_long else has_unknown():
+            await self.processes.run(check_labels, walks, graph=graph, seconds=self.limits.seconds)
+
+    async def add_upload(self, filename: str, content: bytes, directed: bool) -> GraphInfo:
+        """Read an uploaded file in a process, and add its graph; nothing is added if that fails or takes too long."""
+        self.graphs.check_upload(filename, content)
+        graph = await self.processes.run(read_upload, filename, content, directed, seconds=self.limits.seconds)
+        return await self._readers.run(self.graphs.keep_upload, filename, graph)
+
+    async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int]) -> Recommender:
+        """Prepare those of some nodes (positions) that are not prepared; return the recommender that has them.
+
+        It keeps them for later requests, up to a limit.
+        """
+        recommender = opened.recommender
+        nodes = list(dict.fromkeys(nodes))
+        prepared = set(find_prepared_nodes(recommender, nodes))
+        missing = [node for node in nodes if node not in prepared]
+        if not missing:
+            return recommender
+        rankers = {name: replace(each, kept={}, workers=1) for name, each in recommender.curious_rankers.items()}
+        try:
+            async with asyncio.timeout(self.limits.seconds):
+                for first in range(0, len(missing), _PART_NODES):
+                    some = missing[first : first + _PART_NODES]
+                    parts = await self.processes.run(compute_parts, rankers, some, graph=opened)
+                    recommender = add_parts(recommender, some, parts, self.limits.parts)
+        except TimeoutError:
+            raise TimeLimitError(self.limits.seconds) from None
+        return recommender
+
+    def start_job(self, kind: str, graph_id: str, computation: Computation, graph: OpenGraph, request: Any) -> Job:
+        """Start a job that computes a document in a process."""
+
+        async def work(job: Job) -> bytes:
+            result: bytes = await self.job_processes.run(
+                computation, request, self.limits, graph=graph, report=job.report
+            )
+            return result
+
+        return self.jobs.start(kind, graph_id, work)
+
+    def start_preparing(
+        self, graph_id: str, opened: OpenGraph, nodes: Iterable[int] | None = None, file: Path | None = None
+    ) -> Job:
+        """Start a job that prepares recommendations for some nodes, or for all; write them to a file every minute."""
+        recommender, graph = opened.recommender, opened.graph
+        nodes = list(range(graph.num_nodes) if nodes is None else dict.fromkeys(nodes))
+        rankers = {name: replace(each, kept={}, workers=1) for name, each in recommender.curious_rankers.items()}
+
+        async def work(job: Job) -> bytes:
+            loop = asyncio.get_running_loop()
+            last_saved = loop.time()
+            for first in range(0, len(nodes), _PART_NODES):
+                job.report(first, len(nodes))
+                batch = nodes[first : first + _PART_NODES]
+                prepared = set(find_prepared_nodes(recommender, batch))
+                missing = [node for node in batch if node not in prepared]
+                if missing:
+                    parts = await self.job_processes.run(compute_parts, rankers, missing, graph=opened)
+                    add_parts(recommender, missing, parts)
+                await asyncio.to_thread(recommender.prepare, [graph.label(node) for node in batch])
+                is_last = first + len(batch) == len(nodes)
+                if file is not None and (is_last or loop.time() - last_saved > _SAVE_SECONDS):
+                    await asyncio.to_thread(save_prepared, recommender, file)
+                    last_saved = loop.time()
+            job.report(len(nodes), len(nodes))
+            return orjson.dumps({"nodes": len(nodes), "known": recommender.num_prepared})
+
+        return self.jobs.start("prepare", graph_id, work)
+
     @property
     def status(self) -> Literal["ok", "warming up", "overloaded", "stopping"]:
-        """Whether requests should be sent to this service."""
-        return "overloaded" if self._stage == "ok" and self.workers.overloaded else self._stage
+        """Whether requests should be sent to this service: not if no further computation would be accepted."""
+        is_full = self.processes.num_waiting + self.processes.num_busy >= self.limits.running
+        return "overloaded" if self._stage == "ok" and is_full else self._stage
 
-    def start_warmup(self, warm_up: Callable[[], object]) -> None:
-        """Run `warm_up` in the background; the service is ready when it returns."""
+    def start_warmup(self, warm_up: Callable[[], object] | None, prepare: Mapping[str, Path]) -> None:
+        """Run `warm_up` in the background, start a process, then prepare graphs; the service is ready before that."""
 
         async def run() -> None:
-            await self.workers.run_unbounded(warm_up)
+            if warm_up is not None:
+                await asyncio.to_thread(warm_up)
+                await self.processes.start()
+            for graph_id, file in prepare.items():
+                self.start_preparing(graph_id, self.graphs.open(graph_id), file=file)
             if self._stage == "warming up":
                 self._stage = "ok"
 
@@ -87,24 +208,60 @@ class Service:
         self.jobs.cancel_all()
 
     def stop(self) -> None:
-        """Stop all threads that can be stopped."""
+        """Stop all processes, and all threads that can be stopped."""
         self.begin_shutdown()
-        self.batcher.stop()
-        self.jobs.stop()
-        for pool in (self.workers, self.quick_workers, self._readers):
+        self._warmup.cancel()
+        for pool in (
+            self.batcher,
+            self.workers,
+            self.quick_workers,
+            self._readers,
+            self.processes,
+            self.job_processes,
+        ):
             pool.stop()
 
     @property
     def busy(self) -> bool:
-        """Whether a thread still computes: a request beyond its time limit, or a job between two progress reports."""
-        pools = (self.workers, self.quick_workers, self._readers)
-        return any(pool.busy for pool in pools) or any(job.ended is None for job in self.jobs.list_jobs())
+        """Whether a thread still computes."""
+        return any(pool.busy for pool in (self.workers, self.quick_workers, self._readers))
 
 
-async def get_service(request: Request) -> Service:
+def save_prepared(recommender: Recommender, file: Path) -> None:
+    """Write prepared recommendations to a file; the error hides its path, because clients read the errors of a job."""
+    try:
+        recommender.save(file)
+    except (CuriographError, OSError) as error:
+        LOG.error("prepared recommendations cannot be saved: %s", error)
+        raise SettingError("prepared recommendations cannot be saved; see the log of the server.") from None
+
+
+async def run_until_disconnect(client: Request, work: Awaitable[Result]) -> Result:
+    """Wait for the result of some work; cancel the work and raise DisconnectedError if the client leaves."""
+
+    async def wait_for_disconnect() -> None:
+        while (await client.receive())["type"] != "http.disconnect":
+            pass
+
+    task, left = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect())
+    try:
+        await asyncio.wait((task, left), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise DisconnectedError("the client has left.")
+    finally:
+        task.cancel()
+        left.cancel()
+
+
+def get_service(request: Request) -> Service:
     """Return the service of the application that handles a request."""
     service: Service = request.app.state.service
     return service
 
 
-ServiceDependency = Annotated[Service, Depends(get_service)]
+async def _get_service(request: Request) -> Service:  # FastAPI would call the other in a thread
+    return get_service(request)
+
+
+ServiceDependency = Annotated[Service, Depends(_get_service)]

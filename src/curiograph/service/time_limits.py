@@ -1,36 +1,31 @@
-"""Time limits: cost estimates, and rewards and agents that check often whether to stop."""
+"""Estimates of computing time: they decide where a request is computed, and refuse those that would take too long."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from curiograph.agents.base import Agent
-from curiograph.agents.heuristics import GreedyAgent
+from curiograph.agents.heuristics import GreedyAgent, MaxDegreeAgent, MinDegreeAgent, RandomAgent
 from curiograph.agents.registry import PLANNING_AGENTS
-from curiograph.arrays import Float64, Int32, Int64
-from curiograph.exploration.mdp import Exploration
-from curiograph.graph.batch import GraphBatch
 from curiograph.graph.graph import Graph
-from curiograph.parallel.chunks import split_by_size
-from curiograph.rewards.base import Tracker
-from curiograph.rewards.combined import Term, list_terms
+from curiograph.rewards.combined import list_terms
 from curiograph.rewards.pairs import MAX_ALL
 from curiograph.rewards.registry import as_reward
 
-StopCheck = Callable[[], None]
-"""Function that raises if the work is to stop."""
+LIGHT_SECONDS = 0.02
+"""Estimated time up to which a request is computed by a thread of the server, ahead of all longer ones."""
 
 _SECONDS = {"igt": 2.5e-11, "cpt": 2e-9, "cct": 2.5e-11}
 """Seconds to evaluate one candidate, divided by the cube of the visited nodes; measured on graphs of density 0.5.
 That of cct, which is proportional to the visited nodes, is an upper bound."""
+_CANDIDATE_SECONDS = 1e-6
+"""Least time to evaluate one candidate."""
+_NETWORK_SECONDS = 2e-6
+"""Time of a trained agent per step and edge of the graph."""
 _BEST_COST = 4
 """How many times longer the best of several heuristics takes than all pairs, for walks of more than `MAX_ALL` nodes."""
-_CHECK_INTERVAL = 0.25
-"""Seconds of work between two checks."""
 
 
 def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, visited: int = 1) -> float:
@@ -44,12 +39,35 @@ def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int
     """
     if all(term.name != "cpt" for _, term in list_terms(as_reward(reward))):
         return 0.0
+    lengths, num_evaluated = _count_evaluated(graph, agent, steps, visited)
+    return float(np.sum(_SECONDS["cpt"] * num_evaluated * lengths**3))
+
+
+def bound_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, visited: int = 1) -> float:
+    """Return a time that extending a walk takes at most, whatever the reward and the agent.
+
+    >>> from curiograph.graph.toys import library
+    >>> bound_explore_seconds(library(), GreedyAgent(), "igt", 10) < LIGHT_SECONDS
+    True
+    """
+    lengths, num_evaluated = _count_evaluated(graph, agent, steps, visited)
+    per_cube = sum(_SECONDS[term.name] for _, term in list_terms(as_reward(reward)))
+    seconds = float(np.sum(num_evaluated * (_CANDIDATE_SECONDS + per_cube * lengths**3)))
+    if not isinstance(agent, (GreedyAgent, RandomAgent, MaxDegreeAgent, MinDegreeAgent, *PLANNING_AGENTS)):
+        seconds += _NETWORK_SECONDS * (graph.num_edges + 100) * len(lengths)
+    return seconds
+
+
+def _count_evaluated(
+    graph: Graph, agent: Agent, steps: int, visited: int
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    """Return the lengths of a walk before each step, and how many candidates are evaluated there."""
     lengths = np.arange(visited, min(steps, graph.num_nodes), dtype=np.float64)
     num_evaluated = np.ones(len(lengths))
     if isinstance(agent, (GreedyAgent, *PLANNING_AGENTS)):
         unvisited_neighbors = float(graph.degrees.mean()) * (1 - lengths / graph.num_nodes)
         num_evaluated = getattr(agent, "width", 1) * np.maximum(1, unvisited_neighbors)
-    return float(np.sum(_SECONDS["cpt"] * num_evaluated * lengths**3))
+    return lengths, num_evaluated
 
 
 def estimate_step_seconds(graph: Graph, agent: Agent, reward: str, visited: int, ahead: int) -> float:
@@ -69,70 +87,3 @@ def estimate_measure_seconds(lengths: Iterable[int]) -> float:
         return length**4 / 4 if length <= MAX_ALL else _BEST_COST * length**4 / 4
 
     return _SECONDS["cpt"] * sum(map(sum_cubes, lengths))
-
-
-@dataclass(frozen=True)
-class CancellableReward:
-    """A reward with the same values that calls `check` before every piece of work.
-
-    All agents need rewards at every step, so this stops any of them, planners too.
-
-    >>> CancellableReward("igt", lambda: None).name
-    'igt'
-    """
-
-    name: str
-    check: StopCheck
-
-    @property
-    def terms(self) -> tuple[Term, ...]:
-        """Weights and rewards that are added up; one term unless the reward is a sum."""
-        return tuple(list_terms(as_reward(self.name)))
-
-    def track(self, stack: GraphBatch, nodes: Int32, lengths: Int64) -> Tracker:
-        """Track the values of walks."""
-        reward = as_reward(self.name)
-        seconds = sum(_SECONDS[term.name] for _, term in list_terms(reward))
-        return _CancellableTracker(reward.track(stack, nodes, lengths), self.check, seconds)
-
-
-class _CancellableTracker(Tracker):
-    def __init__(self, tracker: Tracker, check: StopCheck, seconds: float) -> None:
-        self._tracker, self._check, self._seconds = tracker, check, seconds
-        self.depends_on_order = tracker.depends_on_order
-
-    def values(self) -> Float64:
-        self._check()
-        return self._tracker.values()
-
-    def candidate_values(self, offsets: Int64, candidates: Int32) -> Float64:
-        values = np.empty(len(candidates))
-        costs = np.repeat(self._tracker.lengths, np.diff(offsets)) ** 3
-        for first, last in split_by_size(costs, int(_CHECK_INTERVAL / self._seconds)):
-            self._check()
-            chunk = np.clip(offsets, first, last) - first
-            values[first:last] = self._tracker.candidate_values(chunk, candidates[first:last])
-        return values
-
-    def advance(self, new: Int32, parents: Int64 | None = None) -> None:
-        self._check()
-        self._tracker.advance(new, parents)
-
-    def hash_order(self) -> NDArray[np.uint64]:
-        return self._tracker.hash_order()
-
-
-@dataclass(frozen=True)
-class CancellableAgent(Agent):
-    """An agent with the same scores that calls `check` before every step."""
-
-    agent: Agent
-    check: Callable[[Exploration], None]
-
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        return self.agent.name
-
-    def scores(self, exploration: Exploration) -> Float64:
-        self.check(exploration)
-        return self.agent.scores(exploration)

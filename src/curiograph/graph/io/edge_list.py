@@ -34,6 +34,8 @@ _HEADER = re.compile(
     "fromnodeid tonodeid|head tail"
 )
 _BLANKS = " \t\n\r\v\f"
+_SKIPPED_LINES = re.compile(rb"(?:[ \t\r\v\f]*+(?:#[^\n]*+)?\n)++")
+"""Blank lines and comments: a file may have millions of them before its first edge."""
 _BOM = b"\xef\xbb\xbf"
 _MAX_LINE = 2**20
 _MAX_NAME = 100_000
@@ -145,6 +147,11 @@ class _Parser:
         """Return the position of the line after the header, or of the first line if there is no header."""
         position = self.begin
         while position < len(self.data):
+            window = self.data[position : position + _MAX_LINE + 1].tobytes()
+            skipped = _SKIPPED_LINES.match(window)
+            if skipped is not None and skipped.end() > 0:
+                position += skipped.end()
+                continue
             line = self._read_line(position)
             content = line.strip(_BLANKS)
             is_edge = bool(content) and not content.startswith("#")

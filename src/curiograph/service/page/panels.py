@@ -222,9 +222,6 @@ def describe_reason(reason: Reason) -> str:
 class RecommendationsPanel:
     """Recommended nodes with reasons."""
 
-    progress = 0.0
-    """Share of the preparation that is done."""
-
     def __init__(self, on_choose: Callable[[Hashable], Any], on_change: Callable[[], Any]) -> None:
         ui.label(
             "Where walkers who start on your walk arrive most often: some follow any link (PageRank), some seek "
@@ -238,12 +235,10 @@ class RecommendationsPanel:
 
     def show_progress(self) -> None:
         """Show that recommendations are being computed."""
-        self.progress = 0.0
         self.box.clear()
         with self.box:
             ui.label("Letting walkers explore from your walk …")
-            bar = ui.linear_progress(show_value=False).bind_value_from(self, "progress")
-            bar.props('aria-label="share of the walkers that are done"')
+            ui.linear_progress(show_value=False).props('indeterminate aria-label="recommendations are being computed"')
 
     def show(self, session: WalkSession, top: Recommendations) -> None:
         """Show recommendations."""

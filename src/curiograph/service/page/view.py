@@ -16,7 +16,7 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from curiograph.errors import CuriographError
 from curiograph.recommendation.ranker import CandidateSet
-from curiograph.recommendation.recommender import Recommendations
+from curiograph.recommendation.recommender import Recommendations, Recommender
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.errors import BusyError, TimeLimitError
 from curiograph.service.graph_store import UPLOAD_EXTENSIONS
@@ -39,9 +39,7 @@ from curiograph.service.page.words import (
     show_chooser,
     show_label,
 )
-from curiograph.service.prepared import prepare_for_request
 from curiograph.service.state import Service
-from curiograph.service.time_limits import StopCheck
 
 _PLAY_INTERVAL = 0.8
 """Seconds between two steps while the walk plays."""
@@ -283,22 +281,15 @@ class Page:
                 panels.show_comparison(self.comparison, session, agents)
         elif self.tabs.value == "Recommend":
             self.recommendations.show_progress()
-            recommend = partial(self._recommend, session, self.recommendations.candidates.value)
-            top = await self.service.workers.run_with_deadline(recommend)
+            nodes = session.graph.positions(session.nodes).tolist()
+            recommender = await self.service.prepare_nodes(self.graphs.open(session.graph_id), nodes)
+            candidates = self.recommendations.candidates.value
+            top = await self.service.workers.run(self._recommend, recommender, session, candidates)
             if is_unchanged():
                 self.recommendations.show(session, top)
 
-    def _recommend(self, session: WalkSession, candidates: CandidateSet, check: StopCheck) -> Recommendations:
-        """Prepare the nodes of the walk one at a time, then recommend."""
-        nodes = session.graph.positions(session.nodes).tolist()
-        recommender = self.graphs.open(session.graph_id).recommender
-        share = 1 / (len(nodes) * max(1, len(recommender.curious_rankers)))
-
-        def report() -> None:
-            check()
-            self.recommendations.progress = round(self.recommendations.progress + share, 3)
-
-        recommender = prepare_for_request(recommender, nodes, self.limits.parts, report)
+    @staticmethod
+    def _recommend(recommender: Recommender, session: WalkSession, candidates: CandidateSet) -> Recommendations:
         top: Recommendations = recommender.recommend(session.nodes, _NUM_RECOMMENDATIONS, candidates=candidates)
         _ = top.reasons  # computed here, in a thread
         return top
@@ -427,7 +418,7 @@ class Page:
         self.upload.reset()
         content = await event.file.read()
         try:
-            info = await self.service.workers.run(self.graphs.add_upload, event.file.name, content, self.directed.value)
+            info = await self.service.add_upload(event.file.name, content, self.directed.value)
         except CuriographError as error:
             _notify(str(error))
             return

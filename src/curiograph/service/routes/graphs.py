@@ -10,10 +10,10 @@ from starlette.datastructures import UploadFile
 from curiograph.service.catalog import REWARD_DESCRIPTIONS, describe_agents
 from curiograph.service.errors import InvalidRequestError, TokenRequiredError
 from curiograph.service.graph_store import GraphInfo
-from curiograph.service.schemas import AgentList, GraphList, NodeList, ReloadResponse, RewardList
-from curiograph.service.state import ServiceDependency
+from curiograph.service.schemas import ERROR_RESPONSES, AgentList, GraphList, NodeList, ReloadResponse, RewardList
+from curiograph.service.state import ServiceDependency, run_until_disconnect
 
-router = APIRouter(prefix="/api/v1", tags=["graphs"])
+router = APIRouter(prefix="/api/v1", tags=["graphs"], responses=ERROR_RESPONSES)
 
 GraphPath = Annotated[str, Path(max_length=200, description="Id of a graph.", examples=["toy:library"])]
 _UPLOAD_BODY = {
@@ -36,13 +36,15 @@ _UPLOAD_BODY = {
 }
 
 
-@router.get("/graphs", response_model=GraphList)
+@router.get("/graphs", response_model=GraphList, operation_id="list_graphs")
 async def list_graphs(service: ServiceDependency) -> Any:
     """List all graphs."""
     return {"graphs": service.graphs.list_graphs()}
 
 
-@router.post("/graphs", response_model=GraphInfo, status_code=201, openapi_extra=_UPLOAD_BODY)
+@router.post(
+    "/graphs", response_model=GraphInfo, status_code=201, openapi_extra=_UPLOAD_BODY, operation_id="upload_graph"
+)
 async def upload_graph(
     request: Request,
     service: ServiceDependency,
@@ -69,10 +71,10 @@ async def upload_graph(
         content = await request.body()
     else:
         raise InvalidRequestError("the file has no name; give one, as in ?name=links.csv.")
-    return await service.workers.run(service.graphs.add_upload, name, content, directed)
+    return await run_until_disconnect(request, service.add_upload(name, content, directed))
 
 
-@router.post("/reload", response_model=ReloadResponse)
+@router.post("/reload", response_model=ReloadResponse, operation_id="reload_graphs")
 async def reload_graphs(request: Request, service: ServiceDependency) -> Any:
     """Reload all graphs whose files changed; needs a service with a token. Requests in progress keep the old graphs."""
     if not request.app.state.has_token:
@@ -80,21 +82,21 @@ async def reload_graphs(request: Request, service: ServiceDependency) -> Any:
     return await service.reload()
 
 
-@router.get("/graphs/{graph}", response_model=GraphInfo)
+@router.get("/graphs/{graph}", response_model=GraphInfo, operation_id="get_graph")
 async def describe_graph(graph: GraphPath, service: ServiceDependency) -> Any:
     """Describe one graph with its size; it is read if necessary."""
     await service.open_graph(graph)
     return service.graphs.find(graph).info
 
 
-@router.delete("/graphs/{graph}", status_code=204)
+@router.delete("/graphs/{graph}", status_code=204, operation_id="delete_graph")
 async def remove_graph(graph: GraphPath, service: ServiceDependency) -> Response:
     """Remove an upload; other graphs cannot be removed."""
     service.graphs.remove_upload(graph)
     return Response(status_code=204)
 
 
-@router.get("/graphs/{graph}/nodes", response_model=NodeList)
+@router.get("/graphs/{graph}/nodes", response_model=NodeList, operation_id="search_nodes")
 async def search_nodes(
     graph: GraphPath,
     service: ServiceDependency,
@@ -108,13 +110,13 @@ async def search_nodes(
     return {"nodes": nodes, "total": opened.graph.num_nodes}
 
 
-@router.get("/agents", response_model=AgentList)
+@router.get("/agents", response_model=AgentList, operation_id="list_agents")
 async def list_agents() -> Any:
     """List the agents; also possible are `beam:WIDTH` and `HORIZON+beam:WIDTH`."""
     return {"agents": [{"name": name, "about": about} for name, about in describe_agents().items()]}
 
 
-@router.get("/rewards", response_model=RewardList)
+@router.get("/rewards", response_model=RewardList, operation_id="list_rewards")
 async def list_rewards() -> Any:
     """List the rewards."""
     return {"rewards": [{"name": name, "about": about} for name, about in REWARD_DESCRIPTIONS.items()]}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
-from functools import partial
 from typing import Any
 
 import numpy as np
-import orjson
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
 from curiograph.centrality.history import History
 from curiograph.errors import WalkError
@@ -16,10 +15,12 @@ from curiograph.messages import quote_value
 from curiograph.recommendation.ranker import find_candidates, score_candidates
 from curiograph.recommendation.recommender import Recommender
 from curiograph.recommendation.selection import EVERYTHING, Selection, Unknown, read_history, select_top
-from curiograph.service.batching import RecommendQuery
-from curiograph.service.labels import encode_labels
-from curiograph.service.prepared import prepare_for_request
+from curiograph.service import tasks
+from curiograph.service.batching import RecommendQuery, User
+from curiograph.service.json_route import JsonRoute
+from curiograph.service.routes.walks import is_large
 from curiograph.service.schemas import (
+    ERROR_RESPONSES,
     PredictRequest,
     PredictResponse,
     RankRequest,
@@ -28,75 +29,72 @@ from curiograph.service.schemas import (
     RecommendRequest,
     RecommendResponse,
 )
-from curiograph.service.state import ServiceDependency
+from curiograph.service.state import MANY_LABELS, get_service, run_until_disconnect
 from curiograph.service.step_view import rank_percentiles
-from curiograph.service.tasks import build_ranking
-from curiograph.service.time_limits import StopCheck
 
-router = APIRouter(prefix="/api/v1", tags=["ranking"])
-
-_MANY_LABELS = 1_000
-"""Labels to exclude or to allow above which they are looked up in a thread."""
+router = APIRouter(prefix="/api/v1", tags=["ranking"], responses=ERROR_RESPONSES, route_class=JsonRoute)
 
 
-@router.post("/rank", response_model=RankResponse)
-async def rank(request: RankRequest, service: ServiceDependency) -> Any:
+@router.post("/rank", response_model=RankResponse, operation_id="rank")
+async def rank(body: RankRequest, request: Request) -> Response:
     """Rank nodes by PageRank or, with an agent, by curious PageRank; personalized to a history if given."""
-    service.limits.check_ranking(request.k, request.history)
-    opened = await service.open_graph(request.graph)
-
-    def compute(check: StopCheck) -> Any:
-        return build_ranking(request, opened, service.limits)(lambda done, of: check())
-
-    return await service.workers.run_with_deadline(compute)
+    service = get_service(request)
+    service.limits.check_ranking(body.k, body.history)
+    opened = await service.open_graph(body.graph)
+    is_heavy = body.agent is not None or is_large(opened, body.history or ())
+    return await service.compute(tasks.rank_nodes, opened, body, request, math.inf if is_heavy else 0.0)
 
 
-@router.post("/recommend", response_model=RecommendResponse | RecommendManyResponse)
-async def recommend(request: RecommendRequest, service: ServiceDependency) -> Response:
+@router.post("/recommend", response_model=RecommendResponse | RecommendManyResponse, operation_id="recommend")
+async def recommend(body: RecommendRequest, request: Request) -> Response:
     """Recommend nodes to visit next, for one history or for several, with reasons if requested."""
-    limits = service.limits
-    limits.check_walks(request.batch)
-    limits.check_count("k", request.k, limits.k)
-    opened = await service.open_graph(request.graph)
-    labels = opened.labels
-    unknown: Unknown = "skip" if request.skips_unknown else "error"
-    if unknown == "error" and any(labels.find(label) is None for history in request.batch for label in history):
-        # raises; in a thread, because finding similar labels for the message may take seconds
-        await service.quick_workers.run(lambda: [labels.walk(history) for history in request.batch])
-    visits = [read_history(labels, history, unknown) for history in request.batch]
-    selection = EVERYTHING
-    if request.exclude or request.filter is not None or request.diversity:
-        create = partial(Selection.create, labels, request.exclude, request.filter, request.diversity)
-        is_long = len(request.exclude) + len(request.filter or ()) > _MANY_LABELS
-        selection = await service.quick_workers.run(create) if is_long else create()
-    recommender = opened.prepared_recommender if request.prepared_only else opened.recommender
-    query = RecommendQuery(recommender, request.k, request.candidates, request.reasons)
-    answers = await service.batcher.answer(query, [history for history, _ in visits], selection)
-    for answer, (_, skipped) in zip(answers, visits, strict=True):
-        if skipped:
-            answer["skipped"] = encode_labels(skipped)
-    content: Any = answers[0] if request.histories is None else {"users": answers}
-    return Response(orjson.dumps(content), media_type="application/json")
+    service = get_service(request)
+    limits, histories = service.limits, body.batch
+    limits.check_walks(histories)
+    limits.check_count("k", body.k, limits.k)
+    opened = await service.open_graph(body.graph)
+    unknown: Unknown = "skip" if body.skips_unknown else "error"
+    if unknown == "error":
+        await service.check_labels(opened, histories)
+    recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
+
+    def read_users() -> tuple[list[User], list[int]]:
+        """Return the users, and the nodes of their histories that are not all prepared."""
+        selection = EVERYTHING
+        if body.exclude or body.filter is not None or body.diversity:
+            selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
+        read = (read_history(opened.labels, each, unknown) for each in histories)
+        users = [User(history, selection, skipped) for history, skipped in read]
+        unprepared = [user.history for user in users if not recommender.is_prepared(user.history)]
+        return users, [node for history in unprepared for node in history.nodes.tolist()]
+
+    is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
+    users, unprepared = await service.quick_workers.run(read_users) if is_long else read_users()
+    if unprepared:
+        recommender = await run_until_disconnect(request, service.prepare_nodes(opened, unprepared))
+    query = RecommendQuery(recommender, body.k, body.candidates, body.reasons)
+    work = service.batcher.answer(query, users)
+    answers = await (work if len(users) * body.k <= MANY_LABELS else run_until_disconnect(request, work))
+    content = answers[0] if body.histories is None else b'{"users":[%b]}' % b",".join(answers)
+    return Response(content, media_type="application/json")
 
 
-@router.post("/predict", response_model=PredictResponse)
-async def predict(request: PredictRequest, service: ServiceDependency) -> Any:
+@router.post("/predict", response_model=PredictResponse, operation_id="predict")
+async def predict(body: PredictRequest, request: Request) -> Response:
     """Predict the next node: share of the scores and percentile of each candidate, by PageRank, igt, cpt and their
     mixture; also those of the choice that was made, if given."""
-    limits = service.limits
-    limits.check_ranking(request.k, request.history)
-    opened = await service.open_graph(request.graph)
-
-    def compute(check: StopCheck) -> Any:
-        choice = None if request.choice is None else opened.labels.label(request.choice)
-        history = History.from_visits([opened.labels.position(label) for label in request.history])
-        recommender = prepare_for_request(opened.recommender, history.nodes.tolist(), limits.parts, check)
-        return _predict_choice(recommender, history, choice, request.k)
-
-    return await service.workers.run_with_deadline(compute)
+    service = get_service(request)
+    service.limits.check_ranking(body.k, body.history)
+    opened = await service.open_graph(body.graph)
+    await service.check_labels(opened, [body.history, [] if body.choice is None else [body.choice]])
+    history = History.from_visits([opened.labels.position(label) for label in body.history])
+    choice = None if body.choice is None else opened.labels.label(body.choice)
+    recommender = await run_until_disconnect(request, service.prepare_nodes(opened, history.nodes.tolist()))
+    content = await service.quick_workers.run(_predict_choice, recommender, history, choice, body.k)
+    return Response(content, media_type="application/json")
 
 
-def _predict_choice(recommender: Recommender, history: History, choice: Hashable | None, k: int) -> dict[str, Any]:
+def _predict_choice(recommender: Recommender, history: History, choice: Hashable | None, k: int) -> bytes:
     """Encode the k likeliest candidates after a history, and the choice that was made if given.
 
     Each has its share of the scores and its percentile, by every component and by the mixture.
@@ -124,8 +122,9 @@ def _predict_choice(recommender: Recommender, history: History, choice: Hashable
             raise WalkError(f"{quote_value(choice)} is no candidate after this history; only unvisited neighbors are.")
         chosen = encode_candidate(int(found[0]))
     best = select_top(scores[ranker.name], np.ones(len(candidates.nodes), bool), k)
-    return {
+    response = {
         "candidates": len(candidates.nodes),
         "ranking": [encode_candidate(i) for i in best.tolist()],
         "choice": chosen,
     }
+    return PredictResponse.model_validate(response).model_dump_json().encode()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Iterable
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request, Response
 
-from curiograph.agents.explore import explore
+from curiograph.agents.heuristics import GreedyAgent
+from curiograph.agents.registry import PLANNING_AGENTS
+from curiograph.service import tasks
 from curiograph.service.catalog import check_reward, get_agent
+from curiograph.service.graph_store import OpenGraph
+from curiograph.service.json_route import JsonRoute
+from curiograph.service.labels import JsonLabel
 from curiograph.service.schemas import (
+    ERROR_RESPONSES,
     ExploreRequest,
     GrowthResponse,
     GrowthsResponse,
@@ -17,99 +24,72 @@ from curiograph.service.schemas import (
     MeasureRequest,
     WalkResponse,
 )
-from curiograph.service.state import ServiceDependency
-from curiograph.service.step_view import view_step
-from curiograph.service.tasks import measure_in_chunks
+from curiograph.service.state import get_service
 from curiograph.service.time_limits import (
-    CancellableReward,
-    StopCheck,
+    bound_explore_seconds,
     estimate_explore_seconds,
     estimate_measure_seconds,
     estimate_step_seconds,
 )
 
-router = APIRouter(prefix="/api/v1", tags=["walks"])
+router = APIRouter(prefix="/api/v1", tags=["walks"], responses=ERROR_RESPONSES, route_class=JsonRoute)
 
 _ADVICE = "request fewer steps, another agent or igt, or start a job"
+_LIGHT_EDGES = 50_000
+"""Size of a graph up to which it is read in little time, as for PageRank."""
 
 
-@router.post("/measure", response_model=GrowthResponse | GrowthsResponse)
-async def measure_growth(request: MeasureRequest, service: ServiceDependency) -> Any:
+def is_large(opened: OpenGraph, labels: Iterable[JsonLabel]) -> bool:
+    """Return whether even the least work takes long: on a large graph, or to find labels similar to an unknown one."""
+    return opened.graph.num_edges > _LIGHT_EDGES or any(opened.labels.find(label) is None for label in labels)
+
+
+@router.post("/measure", response_model=GrowthResponse | GrowthsResponse, operation_id="measure")
+async def measure(body: MeasureRequest, request: Request) -> Response:
     """Measure one walk or several after every step: gaps, components, compressibility and degrees of freedom."""
-    service.limits.check_walks(request.batch)
-    if request.compressibility:
-        seconds = estimate_measure_seconds(len(set(walk)) for walk in request.batch)
+    service = get_service(request)
+    service.limits.check_walks(body.batch)
+    lengths = [len(set(walk)) for walk in body.batch]
+    seconds = estimate_measure_seconds(lengths)
+    if body.compressibility:
         service.limits.check_seconds(seconds, "request shorter walks or no compressibility, or start a job")
-    opened = await service.open_graph(request.graph)
-
-    def compute(check: StopCheck) -> Any:
-        walks = [opened.labels.walk(walk) for walk in request.batch]
-        growths = measure_in_chunks(opened.graph, walks, request.compressibility, check)
-        results = [GrowthResponse.model_validate(growth.to_dict()) for growth in growths]
-        return results[0] if request.walks is None else GrowthsResponse(walks=results)
-
-    return await service.workers.run_with_deadline(compute)
+    opened = await service.open_graph(body.graph)
+    is_heavy = len(lengths) > 1 or is_large(opened, (label for walk in body.batch for label in walk))
+    return await service.compute(tasks.measure_walks, opened, body, request, math.inf if is_heavy else seconds)
 
 
-@router.post("/explore", response_model=WalkResponse)
-async def explore_graph(request: ExploreRequest, service: ServiceDependency) -> Any:
+@router.post("/explore", response_model=WalkResponse, operation_id="explore")
+async def explore(body: ExploreRequest, request: Request) -> Response:
     """Explore a graph: a whole walk by an agent."""
+    service = get_service(request)
     limits = service.limits
-    limits.check_count("steps", request.steps, limits.steps)
-    opened = await service.open_graph(request.graph)
-
-    def compute(check: StopCheck) -> Any:
-        agent, reward = get_agent(request.agent, limits), check_reward(request.reward)
-        start = None if request.start is None else opened.labels.label(request.start)
-        limits.check_seconds(estimate_explore_seconds(opened.graph, agent, reward, request.steps), _ADVICE)
-        return explore(
-            opened.graph,
-            agent,
-            CancellableReward(reward, check),
-            start,
-            request.steps,
-            fallback=request.fallback,
-            seed=request.seed,
-        )
-
-    return await service.workers.run_with_deadline(compute)
+    limits.check_count("steps", body.steps, limits.steps)
+    opened = await service.open_graph(body.graph)
+    agent, reward = get_agent(body.agent, limits), check_reward(body.reward)
+    limits.check_seconds(estimate_explore_seconds(opened.graph, agent, reward, body.steps), _ADVICE)
+    seconds = bound_explore_seconds(opened.graph, agent, reward, body.steps)
+    if is_large(opened, () if body.start is None else (body.start,)):
+        seconds = math.inf
+    return await service.compute(tasks.explore_graph, opened, body, request, seconds)
 
 
-@router.post("/look", response_model=LookResponse)
-async def look(request: LookRequest, service: ServiceDependency) -> Any:
+@router.post("/look", response_model=LookResponse, operation_id="look")
+async def look(body: LookRequest, request: Request) -> Response:
     """List the candidates of a walk with their values, and the choices of the agent and of each motive.
 
     The service keeps no state: append the chosen node to the walk and call this again. With the same seed, an agent
     that does not look ahead takes the same steps as in `explore`.
     """
-    limits = service.limits
-    limits.check_walks([request.walk])
-    limits.check_count("ahead", request.ahead, limits.steps)
-    opened = await service.open_graph(request.graph)
-
-    def compute(check: StopCheck) -> Any:
-        agent, reward = get_agent(request.agent, limits), check_reward(request.reward)
-        walk = opened.labels.walk(request.walk)
-        seconds = estimate_step_seconds(opened.graph, agent, reward, len(walk), request.ahead)
-        limits.check_seconds(seconds, _ADVICE)
-        cancellable = CancellableReward(reward, check)
-        view = view_step(opened.graph, walk, agent, cancellable, ahead=request.ahead, seed=request.seed)
-        response = {
-            "candidates": [
-                {
-                    "node": node,
-                    "values": {motive: values[i] for motive, values in view.values.items()},
-                    "score": None if view.scores is None else view.scores[i],
-                }
-                for i, node in enumerate(view.nodes)
-            ],
-            "choice": view.choice,
-            "best": {motive: view.find_best(motive) for motive in view.values},
-            "igt": view.igt,
-            "cpt": view.cpt,
-            "cct": view.cct,
-            "on_the_way": view.on_the_way,
-        }
-        return LookResponse.model_validate(response)  # here, in a thread: a walk may have many candidates
-
-    return await service.workers.run_with_deadline(compute)
+    service = get_service(request)
+    limits, visited = service.limits, len(body.walk)
+    limits.check_walks([body.walk])
+    limits.check_count("ahead", body.ahead, limits.steps)
+    opened = await service.open_graph(body.graph)
+    agent, reward = get_agent(body.agent, limits), check_reward(body.reward)
+    limits.check_seconds(estimate_step_seconds(opened.graph, agent, reward, visited, body.ahead), _ADVICE)
+    ahead = body.ahead if isinstance(agent, PLANNING_AGENTS) else 1
+    seconds = bound_explore_seconds(opened.graph, agent, reward, visited + ahead, visited)
+    seconds += bound_explore_seconds(opened.graph, GreedyAgent(), "igt+cpt+cct", visited + 1, visited)
+    return await service.compute(
+        tasks.look, opened, body, request, math.inf if is_large(opened, body.walk) else seconds
+    )

@@ -1,0 +1,238 @@
+"""Worker processes for long computations: each can be stopped at any time, whatever it computes."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from functools import lru_cache
+from multiprocessing import connection
+from traceback import format_exc
+from types import ModuleType
+from typing import Any
+
+from curiograph.errors import CuriographError
+from curiograph.parallel.shared_arrays import Shared
+from curiograph.parallel.worker import run_once
+from curiograph.service.errors import INTERNAL_ERROR, LOG, BusyError, InternalError, TimeLimitError
+from curiograph.service.graph_store import OpenGraph
+
+ReportProgress = Callable[[int, int], None]
+"""Function to call with the finished and the total units of work."""
+
+_START_METHOD = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+_NICENESS = 5
+"""Lower priority of workers: requests that are answered by the server itself go first."""
+_NUM_OPEN_GRAPHS = 4
+"""Graphs that a worker keeps open."""
+
+
+class ProcessPool:
+    """A few worker processes. Use it from the event loop only.
+
+    A computation ends with its process if the awaiting task is cancelled or its time is over; another process takes
+    the place. On Unix, workers are forked from a server process that has loaded all modules and kernels, which takes
+    milliseconds.
+
+    Parameters
+    ----------
+    size : number of processes; they start when they are needed.
+    max_waiting : maximum number of computations that run or wait.
+    """
+
+    def __init__(self, size: int, max_waiting: int) -> None:
+        self.size, self._max_waiting = size, max_waiting
+        self._slots = asyncio.Semaphore(size)
+        self._threads = ThreadPoolExecutor(2 * size, thread_name_prefix="process")
+        self._idle: list[_Worker] = []
+        self._busy: set[_Worker] = set()
+        self.num_waiting = 0
+        """Computations that wait for a process."""
+
+    @property
+    def num_busy(self) -> int:
+        """Number of processes that compute."""
+        return len(self._busy)
+
+    async def run(
+        self,
+        function: Callable[..., Any],
+        *arguments: Any,
+        graph: OpenGraph | None = None,
+        report: ReportProgress | None = None,
+        seconds: int | None = None,
+    ) -> Any:
+        """Call a function of a module in a process and return its result.
+
+        Parameters
+        ----------
+        function : called with the graph, if there is one, the arguments, and a function that reports progress.
+        report : receives the progress, in another thread.
+        seconds : time after which the process is stopped, and TimeLimitError raised.
+        """
+        if self.num_waiting + self.num_busy >= self._max_waiting:
+            raise BusyError(self._max_waiting)
+        loop = asyncio.get_running_loop()
+        deadline = None if seconds is None else loop.time() + seconds
+        try:
+            self.num_waiting += 1
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await self._slots.acquire()
+            finally:
+                self.num_waiting -= 1
+            try:
+                kind, value = await self._call(deadline, function, graph, arguments, report)
+            finally:
+                self._slots.release()
+        except TimeoutError:
+            raise TimeLimitError(seconds or 0) from None
+        if kind == "result":
+            return value
+        if kind == "error":
+            raise value
+        LOG.error("a worker process failed:\n%s", value)
+        raise InternalError(INTERNAL_ERROR)
+
+    async def _call(self, deadline: float | None, *task: Any) -> tuple[str, Any]:
+        loop = asyncio.get_running_loop()
+        worker = self._idle.pop() if self._idle else _Worker()
+        self._busy.add(worker)
+        try:
+            start = loop.time()
+            if not worker.is_running:
+                await loop.run_in_executor(self._threads, worker.start)
+            if deadline is not None:
+                deadline += loop.time() - start  # the first start takes seconds, which are not the client's
+            async with asyncio.timeout_at(deadline):
+                outcome: tuple[str, Any] = await loop.run_in_executor(self._threads, worker.call, *task)
+        except BaseException:  # cancelled, too late, or the process ended
+            worker.stop()
+            raise
+        finally:
+            self._busy.discard(worker)
+        self._idle.append(worker)
+        return outcome
+
+    async def start(self) -> None:
+        """Start one process, so that the first computation does not wait until modules and kernels are loaded."""
+        await self.run(_do_nothing)
+
+    def stop(self) -> None:
+        """End all processes."""
+        for worker in (*self._idle, *self._busy):
+            worker.stop()
+        self._idle.clear()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+class _Worker:
+    """One process."""
+
+    def __init__(self) -> None:
+        self._process: Any = None
+        self._stopped = False
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the process has started."""
+        return self._process is not None
+
+    def start(self) -> None:
+        """Start the process."""
+        context: Any = multiprocessing.get_context(_START_METHOD)
+        if _START_METHOD == "forkserver":
+            context.set_forkserver_preload(["curiograph.service.preload"])
+        self._connection, other_end = context.Pipe()
+        process = context.Process(target=_serve_tasks, args=(other_end,), daemon=True)
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")  # otherwise the process would run the script of the user
+        try:
+            process.start()
+        finally:
+            sys.modules["__main__"] = main
+        other_end.close()
+        self._process = process
+        if self._stopped:  # meanwhile, by another thread
+            process.kill()
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        graph: OpenGraph | None,
+        arguments: tuple[Any, ...],
+        report: ReportProgress | None,
+    ) -> tuple[str, Any]:
+        """Send a task and wait for its outcome: `result`, `error` or `failure`, with its value."""
+        try:
+            self._connection.send((function, None if graph is None else graph.shared, arguments))
+            while True:
+                kind, value = self._connection.recv()
+                if kind != "progress":
+                    return kind, value
+                if report is not None:
+                    report(*value)
+        except (EOFError, OSError):
+            raise InternalError("the computation ended unexpectedly; it may have used too much memory.") from None
+
+    def stop(self) -> None:
+        """End the process; a thread that waits for it receives an error."""
+        self._stopped = True
+        if self._process is not None:
+            self._process.kill()
+
+
+def _do_nothing(report: ReportProgress) -> None:
+    """Return as soon as a process calls this."""
+
+
+def _serve_tasks(channel: connection.Connection) -> None:
+    """Call functions that arrive in a worker process, until the server closes the connection."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # the server handles them, and lets requests finish
+        signal.signal(number, signal.SIG_IGN)
+    if hasattr(os, "nice"):
+        os.nice(_NICENESS)
+    warnings.simplefilter("ignore")  # responses contain what the library warns about
+    threading.Thread(target=_exit_with_server, daemon=True).start()
+    with suppress(EOFError, OSError):
+        while True:
+            function, shared, arguments = channel.recv()
+            channel.send(_run_task(channel, function, shared, arguments))
+
+
+def _run_task(
+    channel: connection.Connection, function: Callable[..., Any], shared: Shared | None, arguments: tuple[Any, ...]
+) -> tuple[str, Any]:
+    def report(done: int, of: int) -> None:
+        channel.send(("progress", (done, of)))
+
+    def call(_: object, __: object) -> Any:
+        graph = () if shared is None else (_open_shared(shared),)
+        return function(*graph, *arguments, report)
+
+    try:
+        return "result", run_once(call, None, None).result
+    except CuriographError as error:
+        return "error", error
+    except Exception:
+        return "failure", format_exc()
+
+
+@lru_cache(_NUM_OPEN_GRAPHS)
+def _open_shared(shared: Shared) -> OpenGraph:
+    return OpenGraph(shared.load())
+
+
+def _exit_with_server() -> None:
+    """End this process as soon as the server process has ended."""
+    server = multiprocessing.parent_process()
+    if server is not None:
+        connection.wait([server.sentinel])
+        os._exit(1)

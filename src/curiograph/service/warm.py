@@ -1,0 +1,33 @@
+"""Load the kernels before the first request; compile them the first time."""
+
+from __future__ import annotations
+
+from curiograph.centrality.pagerank import pagerank
+from curiograph.graph.toys import library
+from curiograph.growth.gap_loops import gap_loops
+from curiograph.growth.measure import measure
+from curiograph.recommendation.recommender import recommend
+from curiograph.service.graph_store import GraphStore, read_upload
+from curiograph.service.step_view import view_step
+
+
+def warm_up(graphs: GraphStore) -> None:
+    """Load the kernels, then read the graph that the page shows first.
+
+    >>> warm_up(GraphStore())
+    """
+    warm_kernels()
+    graphs.open(graphs.default_id)
+
+
+def warm_kernels() -> None:
+    """Call the kernels that requests need; they are compiled the first time, which takes half a minute."""
+    graph, walk = library(), ["music", "physics", "chemistry"]
+    for agent in ("greedy", "beam:2", "planner", "horizon", "igt-er"):
+        for reward in ("igt", "cpt"):
+            view_step(graph, walk, agent, reward)
+    measure(graph, walk)
+    gap_loops(graph, walk)
+    pagerank(graph, history=walk)
+    recommend(graph, [walk, walk[:1], []], 3, diversity=0.5)[0].to_dict()
+    read_upload("links.csv", b"a,b\nb,c\n", False)

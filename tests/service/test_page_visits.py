@@ -1,0 +1,47 @@
+"""Pages of visitors who left, or who never ran the page, are released."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+SCRIPT = """
+import gc, os, threading, time
+from urllib.request import urlopen
+
+import uvicorn
+from nicegui import Client
+
+from curiograph.service import page_visits
+from curiograph.service.app import create_app
+from curiograph.service.config import Limits
+from curiograph.service.graph_store import GraphStore
+from curiograph.service.page.view import Page, add_page
+from curiograph.service.server import format_url, open_socket
+
+page_visits._MAX_SECONDS, page_visits._MAX_UNCONNECTED, page_visits._CHECK_SECONDS = 1.0, 2, 0.1
+app = create_app(GraphStore(), Limits(), warm="later")
+add_page(app)
+page_visits.watch_pages()
+bound = open_socket("127.0.0.1", 0)
+server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
+threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True).start()
+for _ in range(6):
+    urlopen(format_url(bound)).read()
+end = time.monotonic() + 60
+while Client.instances and time.monotonic() < end:
+    time.sleep(0.1)
+time.sleep(0.5)
+gc.collect()
+print(len(Client.instances), sum(isinstance(each, Page) for each in gc.get_objects()), flush=True)
+os._exit(0)
+"""
+
+
+def test_pages_without_a_browser_are_released() -> None:
+    made = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT)], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert made.stdout.split() == ["0", "0"], made.stdout + made.stderr
+    assert "Traceback" not in made.stderr
