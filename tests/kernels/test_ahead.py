@@ -58,6 +58,16 @@ def test_recorded_kernels_are_those_that_the_command_calls(task: str, tmp_path: 
     )
 
 
+def test_calls_find_the_kernels_that_were_compiled_ahead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    listed = "ahead.list_kernels = lambda tasks: [('csr.get_map_size', '(int64,)', 0.1)]"
+    compiling = f"from curiograph.kernels import ahead; {listed}; ahead.compile_share(1, 0, ['measure'])"
+    calling = "from curiograph.kernels.csr import get_map_size; print(get_map_size(5), get_map_size.stats.cache_hits)"
+    subprocess.run([sys.executable, "-c", compiling], check=True)
+    done = subprocess.run([sys.executable, "-c", calling], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "16 Counter({(int64,): 1})"
+
+
 def test_all_processes_together_compile_every_kernel_once() -> None:
     kernels = ahead.list_kernels(["read", "measure", "explore", "recommend"])
     assert len({kernel[:2] for kernel in kernels}) == len(kernels)

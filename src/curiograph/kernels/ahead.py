@@ -48,8 +48,11 @@ def compile_ahead(*tasks: str) -> None:
 
 def compile_share(processes: int, number: int, tasks: Sequence[str]) -> None:
     """Compile the kernels that fall to one of the processes."""
-    for name, types, _ in split_kernels(list_kernels(tasks), processes)[number]:
+    from numba.core.sigutils import normalize_signature
+
+    for name, text, _ in split_kernels(list_kernels(tasks), processes)[number]:
         module, _, kernel = name.partition(".")
+        types, _ = normalize_signature(text)  # a call finds code in the cache by types, not by their text
         getattr(import_module(f"curiograph.kernels.{module}"), kernel).compile(types)
 
 
