@@ -15,6 +15,8 @@ from curiograph.service.errors import InvalidRequestError, describe_problem
 
 _MAX_FIELDS = 64
 """Maximum number of fields of a body; every unknown one would be reported."""
+_MAX_BRACKETS = 100_000
+"""Maximum number of opening brackets of a body: creating a million lists takes long."""
 
 
 class JsonRoute(APIRoute):
@@ -52,6 +54,8 @@ def read_json(body: bytes, content_type: str | None) -> dict[str, Any]:
         raise InvalidRequestError(f"the Content-Type is {kind[:80]}; send JSON with Content-Type: application/json.")
     if not body:
         raise InvalidRequestError("the body is empty; send a JSON object.")
+    if body.count(b"[") + body.count(b"{") > _MAX_BRACKETS:
+        raise InvalidRequestError(f"the body has more than {_MAX_BRACKETS:,} lists; no request has so many.")
     try:
         value = orjson.loads(body)
     except json.JSONDecodeError as error:
