@@ -73,6 +73,7 @@ class Visitor:
         """Wait until the page is ready."""
         self.page.locator("body[data-listening]").wait_for()
         self.page.locator(".cg-picture [data-node]").first.wait_for()
+        playwright.expect(self.page.locator("[role=status]")).not_to_be_empty()
 
     def click(self, target: Any) -> None:
         """Click, and count the click."""
@@ -141,7 +142,7 @@ def save_screenshot(visitor: Visitor, name: str, **how: Any) -> None:
 
 def test_steps_equal_explore(visitor: Visitor) -> None:
     visitor.open("/?graph=les-miserables&walk=Valjean&agent=greedy")
-    assert visitor.status.startswith("Start: Valjean")
+    visitor.expect_status("^Start: Valjean")
     expected = cg.explore(read_characters(), "greedy", "igt", "Valjean", 8, seed=0)
     for count in range(2, 9):
         visitor.press("Step")
@@ -248,7 +249,7 @@ def test_upload_bad_and_good_file(visitor: Visitor) -> None:
     chooser = visitor.page.locator("input[type=file]")
     chooser.set_input_files({"name": "bad.csv", "mimeType": "text/csv", "buffer": b"a,b\nonly one field\n"})
     visitor.page.get_by_text("bad.csv, line 2").wait_for()
-    assert visitor.status.startswith("Start: music")
+    visitor.expect_status("^Start: music")
     content = f"{HOSTILE},b\nb,c\nc,{HOSTILE}\n{HOSTILE},d\n"
     chooser.set_input_files({"name": "mine.csv", "mimeType": "text/csv", "buffer": content.encode()})
     visitor.expect_status(f"Start: {HOSTILE}")
@@ -285,7 +286,7 @@ def test_typing_after_the_search_key_never_restarts(visitor: Visitor) -> None:
     visitor.page.keyboard.type("/rrnu1")
     playwright.expect(visitor.page.get_by_label("search a start")).to_have_value("rrnu1")
     visitor.page.get_by_text("no label contains this text").wait_for()
-    assert visitor.status.startswith("2. physics")
+    visitor.expect_status(r"^2\. physics")
 
 
 def test_keys_after_clicks_on_tabs_and_radios_and_sorting(visitor: Visitor) -> None:
@@ -309,7 +310,7 @@ def test_shortcuts_are_inactive_in_dialogs(visitor: Visitor) -> None:
     visitor.page.keyboard.press("n")
     visitor.page.keyboard.press("Escape")
     visitor.page.get_by_text("let the agent take a step").wait_for(state="hidden")
-    assert visitor.status.startswith("Start: music")
+    visitor.expect_status("^Start: music")
 
 
 def test_second_click_on_a_candidate_does_nothing(visitor: Visitor) -> None:
@@ -322,7 +323,7 @@ def test_second_click_on_a_candidate_does_nothing(visitor: Visitor) -> None:
 def test_invalid_link_shows_a_message(visitor: Visitor) -> None:
     visitor.open("/?graph=toy:library&walk=musik")
     visitor.page.get_by_text("'musik'").first.wait_for()
-    assert visitor.status.startswith("10. tea")  # the example
+    visitor.expect_status(r"^10\. tea")  # the example
 
 
 def test_theme_survives_a_reload(browser: Any, address: str) -> None:
