@@ -20,6 +20,7 @@ import numpy as np
 from curiograph.graph.graph import Graph
 from curiograph.graph.label_reader import LabelReader
 from curiograph.human import Trajectories, cooccurrence_graph, core, load_dataset, measure_graph_coverage
+from curiograph.human.choices.windows import find_links
 from curiograph.human.prediction.protocol import CORE_RECIPES
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -46,9 +47,7 @@ def compute_linked_share(graph: Graph, walks: Trajectories) -> float:
     nodes = LabelReader(graph).match_names(walks.names, walks.nodes, strict=False)[walks.nodes].astype(np.int64)
     same_walk = np.diff(np.repeat(np.arange(len(walks)), walks.lengths)) == 0
     before, after = nodes[:-1][same_walk], nodes[1:][same_walk]
-    rows = np.repeat(np.arange(graph.num_nodes, dtype=np.int64), np.diff(graph.indptr))
-    linked = np.isin(before * graph.num_nodes + after, rows * graph.num_nodes + graph.indices)
-    return float(np.mean(linked & (before >= 0) & (after >= 0)))
+    return float(np.mean(find_links(graph, before, after) & (before >= 0) & (after >= 0)))
 
 
 def measure_graph(name: str, kind: str) -> dict[str, Any]:

@@ -32,7 +32,8 @@ def split_progress(progress: Progress, sizes: Sequence[float]) -> list[Progress]
     """
     if progress is no_progress:
         return [no_progress] * len(sizes)
-    return [_Stage(progress, sum(sizes[:number]) / sum(sizes), size / sum(sizes)) for number, size in enumerate(sizes)]
+    total = sum(sizes) or 1
+    return [_Stage(progress, sum(sizes[:number]) / total, size / total) for number, size in enumerate(sizes)]
 
 
 class _Stage:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from curiograph.kernels.jit import inner_kernel, kernel
+from curiograph.kernels.random import mix_bits
 
 
 @inner_kernel
@@ -25,6 +26,33 @@ def has_edge(indptr, indices, u, v):
     for slot in range(low, min(high + 1, indptr[u + 1])):
         found |= indices[slot] == v
     return found
+
+
+@kernel
+def has_loops(indptr, indices):
+    """Return whether a node is in its own row."""
+    for u in range(indptr.shape[0] - 1):
+        for slot in range(indptr[u], indptr[u + 1]):
+            if indices[slot] == u:
+                return True
+    return False
+
+
+@kernel
+def is_symmetric(indptr, indices):
+    """Return whether u is in row v if v is in row u.
+
+    The nodes in the row of a node, and the nodes that have it in their rows, are compared by sums of 64-bit hashes,
+    which differ for different sets except by a chance of about 1e-19.
+    """
+    balance = np.zeros(indptr.shape[0] - 1, np.uint64)
+    for u in range(balance.shape[0]):
+        own = mix_bits(u)
+        for slot in range(indptr[u], indptr[u + 1]):
+            v = indices[slot]
+            balance[u] += mix_bits(v)
+            balance[v] -= own
+    return not np.any(balance)
 
 
 @kernel

@@ -9,7 +9,7 @@ have changed, only the affected parts are computed again, and the result is that
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -272,6 +272,12 @@ def _trim_part(part: Part) -> Part:
 # ---- many nodes -----------------------------------------------------------------------------------------------------
 
 
+def find_missing(graph: Graph, rankers: Mapping[str, CuriousRanker], nodes: Iterable[int]) -> list[int]:
+    """Return those of some positions that lack a part of some ranker."""
+    kept = [ranker.kept.get(graph, {}) for ranker in rankers.values()]
+    return [v for v in nodes if not all(v in parts for parts in kept)]
+
+
 def prepare_parts(
     graph: Graph,
     rankers: Mapping[str, CuriousRanker],
@@ -280,7 +286,7 @@ def prepare_parts(
     progress: Progress = no_progress,
 ) -> None:
     """Compute the missing parts of some positions as a job, which an engine with a run folder resumes."""
-    missing = [v for v in nodes if any(v not in ranker.kept.get(graph, {}) for ranker in rankers.values())]
+    missing = find_missing(graph, rankers, nodes)
     tasks = [missing[first : first + _TASK_NODES] for first in range(0, len(missing), _TASK_NODES)]
     threads = None if engine.name == "local" and engine.workers == 1 else 1  # of each process
     settings = {name: replace(ranker, kept={}, workers=threads or ranker.workers) for name, ranker in rankers.items()}

@@ -23,6 +23,7 @@ from curiograph.parallel import Engine, resolve_engine
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.prepared import (
     CuriousRanker,
+    find_missing,
     load_parts,
     load_unaffected_parts,
     prepare_parts,
@@ -288,9 +289,11 @@ class Recommender:
 
     def is_prepared(self, history: History) -> bool:
         """Return whether everything needed for a history has been computed or loaded."""
-        nodes = history.nodes.tolist()
-        prepared = (ranker.kept.get(self.graph, {}) for ranker in self.curious_rankers.values())
-        return all(node in parts for parts in prepared for node in nodes)
+        return not self.find_missing(history.nodes.tolist())
+
+    def find_missing(self, nodes: Iterable[int]) -> list[int]:
+        """Return those of some nodes (positions) that are not prepared for all curious components."""
+        return find_missing(self.graph, self.curious_rankers, nodes)
 
     def save(self, path: PathLike, *, overwrite: bool = False) -> None:
         """Write prepared parts to a .safetensors file; other parts of this graph that it holds are kept.

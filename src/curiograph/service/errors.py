@@ -88,7 +88,7 @@ class InternalError(ServiceError):
 
 
 class DisconnectedError(ServiceError):
-    """The client closed the connection before the response; nobody reads it."""
+    """The client closed the connection before the response, which cannot be sent."""
 
     status, error_type = 499, "Disconnected"
 
@@ -162,7 +162,7 @@ def add_error_handlers(app: FastAPI) -> None:
         return build_error_response(500, "InternalError", INTERNAL_ERROR)
 
     async def handle_disconnect(request: Request, error: Exception) -> Response:
-        return Response(status_code=DisconnectedError.status)  # nobody reads it
+        return Response(status_code=DisconnectedError.status)  # it cannot be sent
 
     app.add_exception_handler(ClientDisconnect, handle_disconnect)
     app.add_exception_handler(ServiceError, handle_http_error)

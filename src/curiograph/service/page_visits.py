@@ -20,7 +20,7 @@ _CHECK_SECONDS = 1.0
 def watch_pages() -> None:
     """Release pages while the service runs, and log no traceback if a visitor leaves during a computation.
 
-    Call it once, after the page was added. NiceGUI itself keeps a page that nobody opens for a minute.
+    Call it once, after the page was added. NiceGUI itself keeps a page that no browser opens for a minute.
     """
     page_app.timer(_CHECK_SECONDS, lambda: release_pages(Client.instances.values()))
     page_app.on_delete(_forget_routes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -18,10 +18,10 @@ from curiograph.recommendation.rankers import MixtureRanker
 from curiograph.recommendation.recommender import Recommender
 
 
-def find_prepared_nodes(recommender: Recommender, nodes: Iterable[int]) -> list[int]:
+def find_prepared_nodes(recommender: Recommender, nodes: Sequence[int]) -> list[int]:
     """Return those of some nodes that are prepared for all curious rankers."""
-    prepared = [ranker.kept.get(recommender.graph, {}) for ranker in recommender.curious_rankers.values()]
-    return [node for node in nodes if all(node in parts for parts in prepared)]
+    missing = set(recommender.find_missing(nodes))
+    return [node for node in nodes if node not in missing]
 
 
 def add_parts(

@@ -19,7 +19,7 @@ from curiograph.service.errors import LOG, DisconnectedError, TimeLimitError
 from curiograph.service.graph_store import GraphInfo, GraphStore, OpenGraph, read_upload
 from curiograph.service.jobs import Job, JobQueue
 from curiograph.service.metrics import Metrics
-from curiograph.service.prepared import add_parts, find_prepared_nodes
+from curiograph.service.prepared import add_parts
 from curiograph.service.processes import ProcessPool
 from curiograph.service.reload import Reloader
 from curiograph.service.tasks import Computation, check_labels, compute_parts, no_report
@@ -106,9 +106,7 @@ class Service:
         It keeps them for later requests, up to a limit.
         """
         recommender = opened.recommender
-        nodes = list(dict.fromkeys(nodes))
-        prepared = set(find_prepared_nodes(recommender, nodes))
-        missing = [node for node in nodes if node not in prepared]
+        missing = recommender.find_missing(dict.fromkeys(nodes))
         if not missing:
             return recommender
         rankers = {name: replace(each, kept={}, workers=1) for name, each in recommender.curious_rankers.items()}
@@ -147,8 +145,7 @@ class Service:
             for first in range(0, len(nodes), _PART_NODES):
                 job.report(first, len(nodes))
                 batch = nodes[first : first + _PART_NODES]
-                prepared = set(find_prepared_nodes(recommender, batch))
-                missing = [node for node in batch if node not in prepared]
+                missing = recommender.find_missing(batch)
                 if missing:
                     parts = await self.job_processes.run(compute_parts, rankers, missing, graph=opened)
                     add_parts(recommender, missing, parts)

@@ -23,6 +23,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from curiograph import kernels
 from curiograph.errors import FileFormatError, GraphError
 from curiograph.files import PathLike, as_path, check_file, open_atomic
 from curiograph.graph.graph import Cleaning, Graph
@@ -38,7 +39,6 @@ _LOCAL_HEADER = 30
 _ZIP64_EXTRA = 20
 _MAX_HEADER = 10_000
 _CHUNK = 2**22  # entries checked together: bounds the memory
-_CHUNK_ROWS = 2**20
 _MAX_COMPARED = 100_000  # number of labels up to which duplicates are searched: beyond, that takes seconds
 
 
@@ -319,27 +319,10 @@ def _check_rows(indptr: NDArray[np.int64], indices: NDArray[np.int32], *, direct
         rising[indptr[low:high] - first - 1] = True  # the first entry of a row may be lower than the one before
         if not rising.all():
             raise _UnusableError("has rows that are not sorted ('indices')")
-    # undirected: the nodes from which edges arrive at a node are those to which its own edges lead
-    arriving, leaving = np.zeros(size), np.zeros(size)  # sums of hashes of these nodes
-    for first in range(0, size, _CHUNK_ROWS):
-        bounds = indptr[first : first + _CHUNK_ROWS + 1]
-        ends = indices[bounds[0] : bounds[-1]]
-        sources = np.repeat(np.arange(first, first + len(bounds) - 1, dtype=np.int32), np.diff(bounds))
-        if np.any(sources == ends):
-            raise _UnusableError("has an edge from a node to itself outside of 'loops'")
-        if not directed and len(ends):
-            low = int(ends.min())
-            found = np.bincount(ends - low, _hash_nodes(sources))
-            arriving[low : low + len(found)] += found
-            leaving[first : first + len(bounds) - 1] = np.bincount(sources - first, _hash_nodes(ends), len(bounds) - 1)
-    if not directed and not np.array_equal(arriving, leaving):
+    if kernels.csr.has_loops(indptr, indices):
+        raise _UnusableError("has an edge from a node to itself outside of 'loops'")
+    if not directed and not kernels.csr.is_symmetric(indptr, indices):
         raise _UnusableError("is undirected but has an edge in one direction only")
-
-
-def _hash_nodes(nodes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """Return a hash of 30 bits of each node; sums of up to eight million of them are exact."""
-    mixed = (nodes.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    return ((mixed ^ (mixed >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9) >> np.uint64(34)).astype(np.float64)
 
 
 def _read_labels(members: _Members, kind: str, size: int) -> Labels:

@@ -62,15 +62,8 @@ class Walkers:
         return [hash_graph(graph), fingerprint("agent", as_agent(self.agent)), *settings]
 
 
-@dataclass(frozen=True)
-class _FixedSteps(SwarmLimits):
-    """Limits of a swarm of constant size that takes a fixed number of steps."""
-
-    last: int = 1
-    """Number of steps."""
-
-    def is_relevant(self, step: int, sampled: bool) -> bool:
-        return step <= self.last
+class _ConstantSize(SwarmLimits):
+    """Limits of a swarm that does not get smaller from step to step."""
 
     def count_walkers(self, step: int, sampled: bool) -> int:
         return self.size
@@ -144,7 +137,7 @@ def _simulate_starts(shared: tuple[Graph, Walkers], starts: Int64) -> Result:
         fallback="frontier",
         workers=1,
     )
-    limits = _FixedSteps(walkers.count, alpha=1.0, groups=1, last=walkers.steps)
+    limits = _ConstantSize(walkers.count, alpha=1.0, groups=1, steps=walkers.steps)
     nodes, chances = [], []
     for start in starts:
         states = make_start_states(np.asarray([start], np.int32), walkers.seed)

@@ -78,7 +78,7 @@ class LevyChoices:
     def fit(self, which: Int64) -> LevyFit:
         """Return the most probable reinforcement and exponent given some choices and a weak prior, from several starts.
 
-        Without the prior, the exponent is infinite if nobody chose a candidate that is farther than others.
+        Without the prior, the exponent is infinite if no user chose a candidate that is farther than others.
         """
         candidates = self.choices.candidates
         counts = candidates.counts[which]
