@@ -18,6 +18,7 @@ from curiograph import kernels
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.centrality.curious_pagerank import make_start_states
+from curiograph.centrality.few_steps import simulate_few_steps
 from curiograph.centrality.swarm import WalkerPolicy
 from curiograph.exploration.mdp import Candidates
 from curiograph.graph.batch import GraphBatch
@@ -33,7 +34,6 @@ from curiograph.human.prediction.protocol import Recipe, Study, make_study
 from curiograph.human.prediction.results import MEMORY
 from curiograph.parallel import Result
 from curiograph.recommendation.ranker import CandidateSet, find_candidates
-from curiograph.rewards.cpt import build_entropy_table
 from curiograph.rewards.registry import as_reward
 
 BURN_INS = (3, 6, 10)
@@ -265,18 +265,12 @@ def simulate_greedy_walkers(
     graph: Graph, starts: Int32, reward: int, p_g: float, steps: int, count: int, seed: int
 ) -> Float32:
     """Return the expected visits from each start (starts x nodes) in the first `steps` steps of greedy walkers."""
-    table = np.full(kernels.greedy_walkers.count_table_entries(steps + 1), np.nan)
-    entropies, unit = build_entropy_table((steps + 1) ** 2)
-    sums, seen = np.zeros((_GROUPS + 1, graph.num_nodes)), np.zeros(graph.num_nodes, np.int8)
     visits = np.zeros((len(starts), graph.num_nodes), np.float32)
-    for row, start in zip(visits, starts.tolist(), strict=True):
-        stream = make_start_states(np.asarray([start], np.int32), seed).streams[0]
-        nodes, expected, *_ = kernels.greedy_walkers.simulate_walkers(
-            graph.indptr, graph.indices, graph.skeleton.indptr, graph.skeleton.indices, start, steps, 1.0, p_g,
-            -(-count // _GROUPS), _GROUPS, 0.0, kernels.candidates.FRONTIER,
-            kernels.random.make_streams(stream, 0, _GROUPS), reward, entropies, unit, table, sums, seen, 0.0,
-        )  # fmt: skip
-        row[nodes] = expected
+    found = simulate_few_steps(
+        graph, starts.tolist(), reward, steps=steps, alpha=1.0, p_g=p_g, walks=count, groups=_GROUPS, seed=seed
+    )
+    for row, each in zip(visits, found, strict=True):
+        row[each.nodes] = each.visits
     return visits
 
 

@@ -12,7 +12,6 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from curiograph.agents.heuristics import GreedyAgent
 from curiograph.agents.registry import AgentLike, as_agent
 from curiograph.arrays import Float32, Float64, Int32, Int64
 from curiograph.centrality.curious_pagerank import make_start_states
+from curiograph.centrality.few_steps import make_group_streams, simulate_few_steps
 from curiograph.centrality.history import check_alpha
 from curiograph.centrality.rank_transition import check_p_g
 from curiograph.centrality.swarm import SwarmLimits, WalkerPolicy, simulate_swarm
@@ -39,7 +39,7 @@ from curiograph.parallel import IN_PROCESS, Engine, Job, Result, run_job
 from curiograph.parallel.fingerprint import fingerprint, hash_values
 from curiograph.progress import Progress, no_progress
 from curiograph.recommendation.ranker import Ranker
-from curiograph.rewards.cpt import Compressibility, build_entropy_table
+from curiograph.rewards.cpt import Compressibility
 from curiograph.rewards.igt import InformationGaps
 from curiograph.rewards.registry import RewardLike, as_reward
 from curiograph.tensors import open_tensors, write_tensors
@@ -192,29 +192,28 @@ class CuriousRanker(Ranker):
 
     def _simulate_few_steps(self, graph: Graph, nodes: Sequence[int]) -> list[Part]:
         """Simulate greedy walkers of igt or cpt in a kernel, from each of some positions."""
-        reward = _REWARD_CODES[type(as_reward(self.reward))]
-        steps = self.steps or 1
-        modes = kernels.candidates
-        fallback = modes.FRONTIER if self.fallback == "frontier" else modes.ANYWHERE
-        table = _get_reward_table(reward, steps + 1)
-        entropies, unit = build_entropy_table((steps + 1) ** 2)
-        sums, seen = np.zeros((_GROUPS + 1, graph.num_nodes)), np.zeros(graph.num_nodes, np.int8)
-        parts = []
-        for node in nodes:
-            nodes_reached, visits, errors, total, sources = kernels.greedy_walkers.simulate_walkers(
-                graph.indptr, graph.indices, graph.skeleton.indptr, graph.skeleton.indices, node, steps, self.alpha,
-                self.p_g, -(-self.walks // _GROUPS), _GROUPS, _TAIL, fallback,
-                self._make_streams(node), reward, entropies, unit, table, sums, seen, _MIN_VISITS,
-            )  # fmt: skip
-            parts.append(_trim_part(Part(nodes_reached, visits, errors, total, sources)))
-        return parts
+        found = simulate_few_steps(
+            graph,
+            nodes,
+            _REWARD_CODES[type(as_reward(self.reward))],
+            steps=self.steps or 1,
+            alpha=self.alpha,
+            p_g=self.p_g,
+            walks=self.walks,
+            groups=_GROUPS,
+            tail=_TAIL,
+            least=_MIN_VISITS,
+            fallback=self.fallback,
+            seed=self.seed,
+        )
+        return [_trim_part(Part(*visits)) for visits in found]
 
     def _simulate_swarm(self, policy: WalkerPolicy, node: int) -> Part:
         start = make_start_states(np.asarray([node], np.int32), self.seed)
         limits = SwarmLimits(
             size=-(-self.walks // _GROUPS), alpha=self.alpha, tail=_TAIL, groups=_GROUPS, steps=self.steps
         )
-        visits = simulate_swarm(policy, start, np.ones(1), limits, self._make_streams(node))
+        visits = simulate_swarm(policy, start, np.ones(1), limits, make_group_streams(node, _GROUPS, self.seed))
         by_group = visits.compute_expected(np.asarray([self.alpha]))[0]
         mean = by_group.mean(axis=0)
         errors = by_group.std(axis=0, ddof=1) / np.sqrt(len(by_group)) if visits.sampled else np.zeros(len(mean))
@@ -227,12 +226,6 @@ class CuriousRanker(Ranker):
             sources=np.empty(0, np.int32),
         )
         return _trim_part(part)
-
-    def _make_streams(self, node: int) -> NDArray[np.uint64]:
-        """Return the random stream of each group of walkers from a node."""
-        start = make_start_states(np.asarray([node], np.int32), self.seed)
-        streams: NDArray[np.uint64] = kernels.random.make_streams(start.streams[0], 0, _GROUPS)
-        return streams
 
     def describe(self, graph: Graph) -> dict[str, Any]:
         """Return everything that determines the parts of a graph, as JSON values."""
@@ -253,12 +246,6 @@ class CuriousRanker(Ranker):
 
 _REWARD_CODES: dict[type, int] = {InformationGaps: 0, Compressibility: 1}
 """Rewards of the kernel `greedy_walkers`, by the values of its `GAPS` and `COMPRESSIBILITY`."""
-
-
-@lru_cache(maxsize=4)
-def _get_reward_table(reward: int, nodes: int) -> Float64:
-    """Return the table of the rewards of all subgraphs of up to `nodes` nodes, which the kernel fills on demand."""
-    return np.full(kernels.greedy_walkers.count_table_entries(nodes), np.nan)
 
 
 def _trim_part(part: Part) -> Part:

@@ -1,0 +1,98 @@
+"""Greedy walkers of few steps from single nodes, simulated in one kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from curiograph import kernels
+from curiograph.arrays import Float32, Float64, Int32
+from curiograph.centrality.curious_pagerank import make_start_states
+from curiograph.exploration.mdp import Fallback
+from curiograph.graph.graph import Graph
+from curiograph.rewards.cpt import build_entropy_table
+
+
+class Visits(NamedTuple):
+    """Expected visits between teleports from one start node, as `kernels.greedy_walkers.simulate_walkers` returns."""
+
+    nodes: Int32
+    """Positions of the nodes reached, ascending."""
+    visits: Float32
+    """Expected visits of `nodes`."""
+    errors: Float32
+    """Standard errors of `visits`; zero if all paths were followed."""
+    total: float
+    """Sum of the expected visits of all nodes, including those not returned."""
+    sources: Int32
+    """Nodes that walkers moved on from, ascending."""
+
+
+def simulate_few_steps(
+    graph: Graph,
+    starts: Iterable[int],
+    reward: int,
+    *,
+    steps: int,
+    alpha: float,
+    p_g: float,
+    walks: int,
+    groups: int,
+    tail: float = 0.0,
+    least: float = 0.0,
+    fallback: Fallback = "frontier",
+    seed: int = 0,
+) -> Iterator[Visits]:
+    """Yield the expected visits of greedy walkers from each of some positions.
+
+    Parameters
+    ----------
+    graph : Graph
+        Graph on which walkers move.
+    starts : positions
+        Start nodes.
+    reward : int
+        Code of the reward, see `kernels.greedy_walkers`.
+    steps : int
+        Maximum number of steps between two teleports.
+    alpha, p_g : float
+        Weight of a step relative to the one before, and parameter of the rank transition.
+    walks, groups : int
+        Number of walkers from each start, in so many independent groups.
+    tail, least : float
+        Weight of a step below which sampled walkers stop, and smallest number of visits that is returned.
+    fallback : {"frontier", "anywhere"}
+        Candidates at a dead end.
+    seed : int
+        Random seed.
+    """
+    table = _get_reward_table(reward, steps + 1)
+    entropies, unit = build_entropy_table((steps + 1) ** 2)
+    sums, seen = np.zeros((groups + 1, graph.num_nodes)), np.zeros(graph.num_nodes, np.int8)
+    modes = kernels.candidates
+    at_dead_end = modes.FRONTIER if fallback == "frontier" else modes.ANYWHERE
+    for start in starts:
+        yield Visits(
+            *kernels.greedy_walkers.simulate_walkers(
+                graph.indptr, graph.indices, graph.skeleton.indptr, graph.skeleton.indices, start, steps, alpha, p_g,
+                -(-walks // groups), groups, tail, at_dead_end, make_group_streams(start, groups, seed), reward,
+                entropies, unit, table, sums, seen, least,
+            )
+        )  # fmt: skip
+
+
+def make_group_streams(start: int, groups: int, seed: int) -> NDArray[np.uint64]:
+    """Return the random stream of each group of walkers from a start."""
+    stream = make_start_states(np.asarray([start], np.int32), seed).streams[0]
+    streams: NDArray[np.uint64] = kernels.random.make_streams(stream, 0, groups)
+    return streams
+
+
+@lru_cache(maxsize=4)
+def _get_reward_table(reward: int, nodes: int) -> Float64:
+    """Return the table of the rewards of all subgraphs of up to `nodes` nodes, which the kernel fills on demand."""
+    return np.full(kernels.greedy_walkers.count_table_entries(nodes), np.nan)
