@@ -11,10 +11,10 @@ run: .venv/run.done
 	$(BIN)/curiograph reproduce table1 --beam-episodes 10 --out results/run
 
 test: .venv/test.done browser lint
-	$(BIN)/python -m pytest -n 2 -q -rs
+	$(BIN)/python -m pytest -n 2 -q -rsfE --disable-warnings
 
 test-all: .venv/test-all.done browser lint
-	$(BIN)/python -m pytest -n 2 -q -rs -m ""
+	$(BIN)/python -m pytest -n 2 -q -rsfE --disable-warnings -m ""
 
 # Debian's chromium for the tests of the page; without it these tests are skipped.
 browser:

@@ -116,6 +116,22 @@ def test_tasks_of_a_killed_node_rerun_on_other_nodes() -> None:
     assert found == {"same": True, "entries": 80}
 
 
+def test_dead_head_ends_the_job_with_a_sentence() -> None:
+    script = """
+begun = time.monotonic()
+try:
+    run_job(a_job(slept, range(80)), replace(engine, run_folder=folder / "run"), report)
+except CuriographError as error:
+    emit(message=str(error), seconds=time.monotonic() - begun, kept=len(list(folder.glob("run/*/*.task"))))
+"""
+    driven = on_cluster(BEGIN + script, kill_after=0.5, nodes=1)
+    assert (driven.code, driven.err) == (2, "")
+    found = json.loads(driven.out)
+    assert found["message"].startswith("the head of the cluster, 127.0.0.1:6379, no longer answers; start the cluster")
+    assert found["seconds"] < 30
+    assert 8 <= found["kept"] < 80
+
+
 def test_killed_driver_resumes() -> None:
     kept = """
 before = {path: path.read_bytes() for path in folder.glob("run/*/*.task")}

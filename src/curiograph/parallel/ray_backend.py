@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
+import math
 import os
 import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from curiograph.errors import SettingError
@@ -24,14 +27,20 @@ if TYPE_CHECKING:
 
 _RETRIES = 3  # of a task whose worker or machine died
 _CONNECT_SECONDS = 10.0  # in which a cluster must answer
+_CHECK_SECONDS = 2.0  # between two checks of the head
 _TASKS_PER_CPU = 2  # submitted tasks, so that no worker waits
 _ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0"}  # read when Ray is imported
+
+
+class LostHeadError(SettingError):
+    """The head of the cluster died during a job."""
 
 
 def run_on_cluster(job: Job, indices: Sequence[int], workers: int | None, address: str | None) -> TaskOutcomes:
     """Yield outcomes by task index, as they finish; Ray reruns the tasks of a dead machine elsewhere."""
     shared = job.function, job.shared
     with connect_cluster(address, workers) as ray:
+        head = ray.get_runtime_context().gcs_address
         try:
             size, capacity = measure_shared(shared), ray.cluster_resources().get("object_store_memory", 0)
             if size > capacity:
@@ -46,16 +55,23 @@ def run_on_cluster(job: Job, indices: Sequence[int], workers: int | None, addres
         waiting = list(reversed(indices))
         running: dict[Any, int] = {}
         try:
+            checked = -math.inf
             while waiting or running:
-                # machines join and leave, so the number of processors is read again
-                limit = workers or _TASKS_PER_CPU * max(1, int(ray.cluster_resources().get("CPU", 1)))
+                if time.monotonic() - checked > _CHECK_SECONDS:
+                    _check_head(head)
+                    # machines join and leave, so the number of processors is read again
+                    limit = workers or _TASKS_PER_CPU * max(1, int(ray.cluster_resources().get("CPU", 1)))
+                    checked = time.monotonic()
                 while waiting and len(running) < limit:
                     index = waiting.pop()
                     reply = remote.remote([reference], job.tasks[index])  # in a list, Ray does not load it itself
                     running[reply] = index
-                finished, _ = ray.wait(list(running), num_returns=1)
+                finished, _ = ray.wait(list(running), num_returns=1, timeout=_CHECK_SECONDS)
                 for each in finished:
-                    yield running.pop(each), _get_outcome(ray, each)
+                    outcome = _get_outcome(ray, each)
+                    if outcome.result is None:
+                        _check_head(head)
+                    yield running.pop(each), outcome
         finally:
             for each in running:
                 with suppress(Exception):  # the cluster may be gone
@@ -74,6 +90,18 @@ def _get_outcome(ray: Any, reference: Any) -> TaskOutcome:
         return TaskOutcome(
             None, f"its worker died {_RETRIES + 1} times ({type(error).__name__}: {shorten_text(reason, 200)})"
         )
+
+
+def _check_head(address: str) -> None:
+    """Raise if the head is gone: calls of Ray would block for a minute and then end this process."""
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+    except OSError:
+        raise LostHeadError(
+            f"the head of the cluster, {address}, no longer answers; start the cluster again and rerun the command in "
+            "a new process: finished tasks are kept if there is a run folder (--run FOLDER)."
+        ) from None
 
 
 def _run_remote(references: list[Any], task: Any) -> TaskOutcome:
@@ -117,11 +145,23 @@ def connect_cluster(address: str | None, workers: int | None) -> Iterator[Any]:
         ) from None
     if callable(on_terminate) and threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGTERM, on_terminate)  # Ray installs its own handler
-    try:
-        with _discard_death_messages():
-            yield ray
-    finally:
-        ray.shutdown()
+    with ExitStack() as stack:
+        stack.callback(ray.shutdown)
+        try:
+            with _discard_death_messages():
+                yield ray
+        except LostHeadError:
+            stack.pop_all()
+            atexit.unregister(ray.shutdown)
+            atexit.register(_end_process)
+            raise
+
+
+def _end_process() -> None:
+    """End this process with exit code 2: without a head, Ray cannot be shut down and would crash the process."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(2)
 
 
 @contextmanager

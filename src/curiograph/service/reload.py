@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from curiograph.errors import CuriographError
+from curiograph.graph.graph import require_edges
 from curiograph.service.graph_store import GraphStore, OpenGraph
 
 _LOG = logging.getLogger("curiograph.service")
@@ -89,6 +90,7 @@ class Reloader:
 def load_graph(store: GraphStore, name: str, parts: Path | None) -> OpenGraph:
     """Read a graph of a store, and its prepared nodes, without changing the store."""
     opened = OpenGraph(store.find(name).read())
+    require_edges(opened.graph)
     if parts is not None:
         opened.recommender.load(parts)
         opened.recommender.prepare_loaded()
