@@ -98,7 +98,7 @@ def draw_recommendations(tops: dict[str, Any]) -> None:
             own = all(label not in dict(other) for name, other in tops.items() if name not in (ranker, "mixture"))
             right.text(x, 0.89 - 0.092 * place, f"{place + 1}. {label}", weight="bold" if own else "normal",
                        fontsize=11, transform=right.transAxes)  # fmt: skip
-            right.text(x, 0.857 - 0.092 * place, f"{score:.3f}", color="#777777", fontsize=7, transform=right.transAxes)
+            right.text(x, 0.857 - 0.092 * place, f"{score:.3f}", color="#555555", fontsize=9, transform=right.transAxes)
     right.set_title("ten recommendations by each; bold: by no other component", fontsize=10)
     save_figure(left, RESULTS / "recommendations.png")
 
