@@ -48,6 +48,7 @@ _BATCH = 16  # nodes prepared between two progress updates
 _SAVE_INTERVAL = 60  # seconds between two saves of prepared nodes
 _SOAK_SECONDS = 600
 _START_TIMEOUT = 600  # seconds until the first answer
+_STOP_TIMEOUT = 60  # seconds from SIGTERM to the end of the server
 _SCRIPT = """\
 local bodies = {}
 for line in io.lines(os.getenv("CURIOGRAPH_BODIES")) do bodies[#bodies + 1] = line end
@@ -101,7 +102,7 @@ class Load:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under the keys of stored runs."""
-        return asdict(self) | {"kept": self.met}
+        return asdict(self) | {"met": self.met}
 
     def list_cells(self) -> list[Any]:
         """Cells of a table row."""
@@ -259,8 +260,13 @@ def run_server(arguments: Sequence[str]) -> Iterator[tuple[str, subprocess.Popen
             yield _read_address(process), process
         finally:
             process.send_signal(signal.SIGTERM)
-            if process.wait(60) != 0:
-                raise SettingError(f"the server ended with exit code {process.returncode}; see its output above.")
+            try:
+                code = process.wait(_STOP_TIMEOUT)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                raise SettingError(f"the server did not end within {_STOP_TIMEOUT} s of SIGTERM.") from None
+            if code != 0:
+                raise SettingError(f"the server ended with exit code {code}; see its output above.")
 
 
 def _read_address(process: subprocess.Popen[str]) -> str:

@@ -4,12 +4,15 @@ and the memory that visits of the page leave behind."""
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +20,7 @@ import numpy as np
 import psutil
 
 from benchmarks.hostile_requests import MEGABYTE, create_bodies, create_uploads
+from curiograph.errors import SettingError
 from curiograph.progress import Progress
 
 COLUMNS = ("measured", "value", "target", "target met")
@@ -24,6 +28,7 @@ COLUMNS = ("measured", "value", "target", "target met")
 _HEAVY = {"graph": "load", "agent": "beam:256", "reward": "igt", "steps": 60}
 _NUM_HEAVY = 12
 _BATCH_HISTORIES, _BATCH_K = 1_000, 1_000
+_MIN_HEAVY_SECONDS = 1.0
 _VISITORS = 4  # threads that fetch the page
 _FIRST_VISITS = 300  # after which everything that is allocated once has been
 _RELEASE_SECONDS = 20.0  # after which pages that no browser opened are released
@@ -45,7 +50,7 @@ class Check:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under the keys of stored runs."""
-        return asdict(self) | {"kept": self.met}
+        return asdict(self) | {"met": self.met}
 
     def list_cells(self) -> list[Any]:
         """Cells of a table row."""
@@ -83,7 +88,7 @@ class Client:
 
 @contextmanager
 def repeat_in_threads(functions: Sequence[Callable[[], object]]) -> Iterator[None]:
-    """Call each function again and again in a thread of its own while the block runs."""
+    """Call each function again and again in a thread of its own while the block runs; wait for the last calls."""
     done = threading.Event()
 
     def repeat(function: Callable[[], object]) -> None:
@@ -91,13 +96,23 @@ def repeat_in_threads(functions: Sequence[Callable[[], object]]) -> Iterator[Non
             with suppress(OSError, http.client.HTTPException):  # the server may close the connection
                 function()
 
-    threads = [threading.Thread(target=repeat, args=(function,), daemon=True) for function in functions]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        done.set()
+    with ThreadPoolExecutor(len(functions)) as pool:
+        calls = [pool.submit(repeat, function) for function in functions]
+        try:
+            yield
+        finally:
+            done.set()
+    for call in calls:
+        call.result()
+
+
+def measure_memory(pid: int) -> int:
+    """Return the bytes of a server and its worker processes; what several of them share is counted once."""
+    server, total = psutil.Process(pid), 0
+    for process in (server, *server.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):  # a worker may end at any time
+            total += process.memory_full_info().pss
+    return total
 
 
 def measure_light(address: str, labels: Sequence[Any], seconds: float, progress: Progress) -> list[Check]:
@@ -105,10 +120,12 @@ def measure_light(address: str, labels: Sequence[Any], seconds: float, progress:
     client, rng = Client(address), np.random.default_rng(0)
     histories = [[labels[i] for i in rng.integers(0, len(labels), 5)] for _ in range(_BATCH_HISTORIES)]
     batch = {"graph": "load", "histories": histories, "k": _BATCH_K}
-    heavy = [
-        *[lambda: client.request("POST", "/api/v1/explore", _HEAVY)] * _NUM_HEAVY,
-        lambda: client.request("POST", "/api/v1/recommend", batch),
-    ]
+    answers: list[tuple[int, float]] = []
+
+    def send_heavy(path: str, body: Any) -> None:
+        answers.append(client.request("POST", f"/api/v1/{path}", body))
+
+    heavy = [*[partial(send_heavy, "explore", _HEAVY)] * _NUM_HEAVY, partial(send_heavy, "recommend", batch)]
     look = {"graph": "toy:library", "walk": ["music", "physics"]}
     prepared = {"graph": "load", "history": histories[0], "prepared_only": True}
     times: dict[str, list[float]] = {"look": [], "recommend": []}
@@ -120,6 +137,7 @@ def measure_light(address: str, labels: Sequence[Any], seconds: float, progress:
             for path, body in (("look", look), ("recommend", prepared)):
                 status, took = client.request("POST", f"/api/v1/{path}", body)
                 times[path].append(took if status == 200 else np.inf)
+    _check_heavy(answers)
     load = f"next to {_NUM_HEAVY} heavy requests and a batch of {_BATCH_HISTORIES:,} histories, p99"
     return [
         Check(f"`/look` on a toy graph {load}", float(np.percentile(times["look"], 99)), 0.2, "s"),
@@ -127,16 +145,30 @@ def measure_light(address: str, labels: Sequence[Any], seconds: float, progress:
     ]
 
 
+def _check_heavy(answers: Sequence[tuple[int, float]]) -> None:
+    """Raise an error if heavy requests fail, or are too short to disturb others; 503 is the time limit."""
+    failed = sorted({status for status, _ in answers} - {200, 503})
+    typical = np.median([seconds for _, seconds in answers]) if answers else 0.0
+    if failed:
+        raise SettingError(f"heavy requests were answered with status {failed}; see the output of the server.")
+    if typical < _MIN_HEAVY_SECONDS:
+        raise SettingError(
+            f"heavy requests take {typical:.2f} s (median of {len(answers)}); "
+            f"take a graph on which they take {_MIN_HEAVY_SECONDS:.0f} s or more."
+        )
+
+
 def measure_hostile(address: str, progress: Progress) -> Check:
     """Measure the longest time of /healthz while hostile bodies and uploads arrive, all as large as allowed."""
     client, blocks = Client(address), [0.0]
-    requests = [
-        *((f"/api/v1/{path}", content) for _, path, content in create_bodies(2 * MEGABYTE)),
-        *((f"/api/v1/graphs?name={file}", content) for _, file, content in create_uploads(3 * MEGABYTE)),
-    ]
+    requests = _create_hostile_requests(2 * MEGABYTE, 3 * MEGABYTE)
 
     def check_health() -> None:
-        blocks.append(client.request("GET", "/healthz")[1])
+        start = time.perf_counter()
+        try:
+            client.request("GET", "/healthz")
+        finally:  # also if it timed out
+            blocks.append(time.perf_counter() - start)
         time.sleep(0.01)
 
     with repeat_in_threads([check_health]):
@@ -147,22 +179,25 @@ def measure_hostile(address: str, progress: Progress) -> Check:
     return Check(f"longest block of `/healthz` by {len(requests)} kinds of hostile requests", max(blocks), 0.5, "s")
 
 
+def _create_hostile_requests(body_bytes: int, upload_bytes: int) -> list[tuple[str, bytes]]:
+    """Return the path and the content of every hostile request."""
+    return [
+        *((f"/api/v1/{path}", content) for _, path, content in create_bodies(body_bytes)),
+        *((f"/api/v1/graphs?name={file}", content) for _, file, content in create_uploads(upload_bytes)),
+    ]
+
+
 def measure_visits(address: str, pid: int, visits: int, progress: Progress) -> Check:
     """Measure the memory that visits of the page without a browser leave behind."""
-    client, server = Client(address), psutil.Process(pid)
+    client = Client(address)
 
     def visit(count: int) -> int:
-        def fetch(share: int) -> None:
-            for _ in range(share):
-                client.request("GET", "/")
-
-        threads = [threading.Thread(target=fetch, args=(count // _VISITORS,)) for _ in range(_VISITORS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(_VISITORS) as pool:
+            failed = {status for status, _ in pool.map(lambda _: client.request("GET", "/"), range(count))} - {200}
+        if failed:
+            raise SettingError(f"the page was answered with status {sorted(failed)}; see the output of the server.")
         time.sleep(_RELEASE_SECONDS)
-        return int(server.memory_info().rss)
+        return measure_memory(pid)
 
     progress("first visits of the page")
     before = visit(_FIRST_VISITS)
@@ -172,23 +207,19 @@ def measure_visits(address: str, pid: int, visits: int, progress: Progress) -> C
 
 def soak(address: str, pid: int, labels: Sequence[Any], seconds: float, progress: Progress) -> list[Check]:
     """Send everything at once for a long time: light, heavy and hostile requests, and visits of the page."""
-    client, server = Client(address), psutil.Process(pid)
-    hostile = [
-        *((f"/api/v1/{path}", content) for _, path, content in create_bodies(MEGABYTE // 8)),
-        *((f"/api/v1/graphs?name={file}", content) for _, file, content in create_uploads(MEGABYTE // 8)),
-    ]
-    position = iter(range(10**9))
+    client = Client(address)
+    hostile = itertools.cycle(_create_hostile_requests(MEGABYTE // 8, MEGABYTE // 8))
 
     def attack() -> None:
-        client.request("POST", *hostile[next(position) % len(hostile)])
+        client.request("POST", *next(hostile))
 
     def visit() -> None:
         client.request("GET", "/")
         time.sleep(0.5)
 
     with repeat_in_threads([attack, visit]):
-        checks = measure_light(address, labels, seconds / 4, progress)
-        before = server.memory_info().rss
-        checks = [*measure_light(address, labels, 3 * seconds / 4, progress), *checks]
-    growth = server.memory_info().rss - before
-    return [*checks[:2], Check(f"growth of memory in {3 * seconds / 4:.0f} s", growth, 100 * MEGABYTE, "bytes")]
+        measure_light(address, labels, seconds / 4, progress)  # allocates what is allocated once
+        before = measure_memory(pid)
+        checks = measure_light(address, labels, 3 * seconds / 4, progress)
+        growth = measure_memory(pid) - before
+    return [*checks, Check(f"growth of memory in {3 * seconds / 4:.0f} s", growth, 100 * MEGABYTE, "bytes")]

@@ -52,7 +52,7 @@ _STEP = """async () => {
 
 
 @dataclass(frozen=True)
-class Timed:
+class Timing:
     """Repeated times of one action, in milliseconds."""
 
     what: str
@@ -72,8 +72,8 @@ class Timed:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values, under the keys of stored runs."""
-        values = {"what": self.what, "times": self.times, "promised": self.target}
-        return values | {"median": self.median, "kept": self.met}
+        values = {"what": self.what, "times": self.times, "target": self.target}
+        return values | {"median": self.median, "met": self.met}
 
     def list_cells(self) -> list[Any]:
         """Cells of a table row."""
@@ -86,13 +86,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     args = create_parser(__doc__).parse_args(arguments)
     with exit_on_error(args):
         with show_progress(args.quiet) as progress:
-            timed = run(args.seed, progress)
-        rows = [each.list_cells() for each in timed]
-        document = {"page": [each.to_dict() for each in timed]}
+            timings = run(args.seed, progress)
+        rows = [each.list_cells() for each in timings]
+        document = {"page": [each.to_dict() for each in timings]}
         show_results(args, document, "the page in chromium, without a window", COLUMNS, rows)
 
 
-def run(seed: int, progress: Callable[[str], None]) -> list[Timed]:
+def run(seed: int, progress: Callable[[str], None]) -> list[Timing]:
     """Open the page and take steps, with few and with 300 nodes, on Wikispeedia if CURIOGRAPH_DATA has it."""
     driver = import_optional("playwright.sync_api", "test", "Driving a browser")
     chromium = shutil.which("chromium")
@@ -116,11 +116,11 @@ def run(seed: int, progress: Callable[[str], None]) -> list[Timed]:
         browser.close()
     size = f"{len(walk):,} nodes and more"
     return [
-        Timed("first picture, nothing cached", opened, 2_000),
-        Timed(f"a step shown, walks of up to {_STEPS + 1} nodes", [each[0] for each in short], 200),
-        Timed(f"a step shown, {size}", [each[0] for each in long], 200),
-        Timed(f"mean frame while they move, {size}", [each[2] for each in long]),
-        Timed(f"longest frame while they move, {size}", [each[1] for each in long]),
+        Timing("first picture, nothing cached", opened, 2_000),
+        Timing(f"a step shown, walks of up to {_STEPS + 1} nodes", [each[0] for each in short], 200),
+        Timing(f"a step shown, {size}", [each[0] for each in long], 200),
+        Timing(f"mean frame time during the animation, {size}", [each[2] for each in long]),
+        Timing(f"longest frame time during the animation, {size}", [each[1] for each in long]),
     ]
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -54,10 +54,6 @@ class Row:
     met: bool | None = None
     """Whether the target is met; None if there is none."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values, under the keys of stored runs."""
-        return {"what": self.what, "measured": self.measured, "promised": self.target, "kept": self.met}
-
     def list_cells(self) -> list[str]:
         """Cells of a table row."""
         return [self.what, self.measured, self.target, {True: "yes", False: "NO", None: ""}[self.met]]
@@ -73,7 +69,7 @@ class Scale:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return self.facts | {"rows": [row.to_dict() for row in self.rows]}
+        return self.facts | {"rows": [asdict(row) for row in self.rows]}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from curiograph.cli.output import format_json
 from curiograph.errors import SettingError
 from curiograph.graph.generators import generate
 from curiograph.human.prediction.predict import Effort
 from curiograph.human.prediction.results import Improvement
 from curiograph.human.returns.levy import simulate_levy_walks
 from curiograph.paper import diffusion, examples, motives, returns, table2
+from curiograph.paper.experiment import redraw_figures
 from curiograph.paper.people import Settings
 from curiograph.paper.published import TABLE2
 from curiograph.parallel import resolve_engine
@@ -60,6 +62,15 @@ def test_table2_diffusion_and_examples_share_a_run_folder(movielens, tmp_path):
     assert set(spread.walkers["movielens"]) == {"unbiased", "igt", "cpt", "greedy igt", "greedy cpt"}
     spread.save_plot(tmp_path / "diffusion.png")
     assert "links from the start" in spread.to_markdown()
+
+    stored = tmp_path / "stored"
+    stored.mkdir()
+    for experiment in (table, spread):
+        (stored / f"{experiment.name}.json").write_text(format_json(experiment.to_dict()))
+    assert list(redraw_figures(stored)) == ["diffusion", "table2"]
+    for experiment in (table, spread):
+        name = f"{experiment.name}.png"
+        assert (stored / name).read_bytes() == (tmp_path / name).read_bytes()
 
     drawn = examples.run(settings, 2, movielens, engine, report)
     jobs = [message for message in messages if " of " in message and "counts of" not in message]

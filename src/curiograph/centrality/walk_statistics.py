@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,6 +113,17 @@ class WalkStatistics:
         """Return plain values."""
         summary = {"name": self.name, "p_g": self.p_g, "walkers": self.walkers, "reached": self.reached}
         return {**summary, **self.columns()}
+
+    @classmethod
+    def from_dict(cls, document: Mapping[str, Any]) -> Self:
+        """Restore statistics from the result of `to_dict`."""
+
+        def read(name: str) -> Float64:
+            return np.asarray(document[name], np.float64)
+
+        values: dict[str, Any] = {name: document[name] for name in ("name", "p_g", "walkers", "reached")}
+        values |= {name: Curve(mean=read(name), stderr=read(f"{name}_stderr")) for name in _PANELS}
+        return cls(**values, alive=read("alive"))
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas DataFrame with one row per step (`pip install curiograph[frame]`)."""

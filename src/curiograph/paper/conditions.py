@@ -218,7 +218,7 @@ class Conditions(Experiment):
         """Plot the difference of every contrast with its interval, one panel per method."""
         shown = [each for each in self.contrasts if not isnan(each.p)]
         rows = list(dict.fromkeys((each.dataset, each.condition) for each in shown))
-        _, panels = create_figure(11.0, 1.2 + 0.32 * max(len(rows), 4), columns=len(BASES))
+        _, panels = create_figure(9.0, 1.2 + 0.32 * max(len(rows), 4), columns=len(BASES))
         for panel, base in zip(panels, BASES, strict=True):
             for each in shown:
                 if each.base == base:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
-from curiograph.centrality.walk_statistics import UNBIASED, WalkComparison, walk_statistics
+from curiograph.centrality.walk_statistics import UNBIASED, WalkComparison, WalkStatistics, walk_statistics
 from curiograph.files import PathLike
 from curiograph.human.prediction.components import REWARDS
+from curiograph.human.prediction.predict import Effort
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import TITLES, Settings, prepare_predictions
 from curiograph.parallel import IN_PROCESS, Engine
@@ -116,12 +117,25 @@ class Diffusion(Experiment):
                 mean, error = statistics.distance.mean, statistics.distance.stderr
                 ax.plot(mean, style, color=color, label=kind, linewidth=2)
                 ax.fill_between(range(len(mean)), mean - error, mean + error, color=color, alpha=0.2, linewidth=0)
-            ax.set_title(TITLES[name], fontsize=10)
+            ax.set_title(TITLES[name])
             ax.set_xlabel("step")
-        panels[0].set_ylabel("distance from the start (links)")
-        panels[0].legend(frameon=False, fontsize=8)
+            ax.set_ylabel("distance from the start (links)")
+            ax.xaxis.get_major_locator().set_params(integer=True)
+        panels[0].legend(frameon=False)
         axes: Axes = panels[0]
         return axes
+
+    @classmethod
+    def from_dict(cls, document: dict[str, Any]) -> Self:
+        settings = document["settings"]
+        return cls(
+            settings=Settings(**settings | {"effort": Effort(**settings["effort"])}),
+            walking=Walking(**document["walking"]),
+            walkers={
+                name: WalkComparison({kind: WalkStatistics.from_dict(each) for kind, each in kinds.items()})
+                for name, kinds in document["walkers"].items()
+            },
+        )
 
 
 def run(

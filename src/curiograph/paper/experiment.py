@@ -74,9 +74,10 @@ class Experiment(ABC):
 def redraw_figures(folder: Path) -> Iterator[str]:
     """Redraw the figures of the stored experiments in a folder; yield their names.
 
-    `table2` and `diffusion` are left out: they draw values of which only means are stored.
+    `choices`, a second figure of `table2`, is left out: the ranks of single choices are not stored.
     """
     from curiograph.paper.conditions import Conditions  # these modules import this one
+    from curiograph.paper.diffusion import Diffusion
     from curiograph.paper.examples import Examples
     from curiograph.paper.lengths import Lengths
     from curiograph.paper.meaning import Meaning
@@ -89,11 +90,12 @@ def redraw_figures(folder: Path) -> Iterator[str]:
     from curiograph.paper.returns import GameReturns
     from curiograph.paper.sizes import Sizes
     from curiograph.paper.table1 import Table1
+    from curiograph.paper.table2 import plot_improvements
     from curiograph.paper.walltime import Walltime
 
     experiments: tuple[type[Experiment], ...] = (
         Table1, Lengths, Sizes, Walltime, Pareto, RealNetworks, Examples, Conditions, MotiveWeighting, GameReturns,
-        Meaning, ProfileComparison, Recommenders, Multiverse,
+        Meaning, ProfileComparison, Recommenders, Multiverse, Diffusion,
     )  # fmt: skip
     for experiment in experiments:
         stored = folder / f"{experiment.name}.json"
@@ -102,6 +104,11 @@ def redraw_figures(folder: Path) -> Iterator[str]:
             with wrap_parse_errors(stored, "results"):
                 experiment.from_dict(document).save_plot(folder / f"{experiment.name}.png")
             yield experiment.name
+    stored = folder / "table2.json"
+    if stored.exists():
+        with wrap_parse_errors(stored, "results"):
+            save_figure(plot_improvements(read_json(stored)["predictions"]), folder / "table2.png")
+        yield "table2"
 
 
 def format_number(value: float, digits: int = 2) -> str:

@@ -311,15 +311,24 @@ class Multiverse(Experiment):
     def plot(self) -> Axes:
         """Plot the five answers, one column of panels per dataset."""
         count = len(self.universes)
-        _, cells = create_figure(5 * count, 17, columns=count, rows=len(_PLOTS))
+        _, cells = create_figure(3.2 * count, 16, columns=count, rows=len(_PLOTS))
         cells = cells.reshape(len(_PLOTS), count)
         for panels, each in zip(cells.T, self.universes, strict=True):
             for ax, plot in zip(panels, _PLOTS, strict=True):
                 plot(ax, each)
                 ax.spines[["top", "right"]].set_visible(False)
-            panels[0].set_title(TITLES[each.name])
+            reached = _format_share(each.chances[..., 0].mean())
+            title = f"{TITLES[each.name]}\n{reached} of draws of {SMALL_TEST}\nreach the value of the paper"
+            panels[0].set_title(title, fontsize=10)
+        for row in cells:
+            row[0].legend(frameon=False, fontsize=8)
+            for ax in row[1:]:
+                ax.set_ylabel("")
         axes: Axes = cells[0, 0]
         return axes
+
+
+_SLANTED: dict[str, Any] = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}  # text of ticks
 
 
 def _plot_draws(ax: Axes, each: Universes) -> None:
@@ -331,12 +340,10 @@ def _plot_draws(ax: Axes, each: Universes) -> None:
             ax.plot(np.linspace(0, 1, len(values)), values, style, color=get_color(method), label=label)
     value, error = TABLE2[each.name]["igt+cpt"]
     ax.axhspan(value - error, value + error, color=COLORS["paper"], alpha=0.15, linewidth=0)
-    reached = _format_share(each.chances[..., 0].mean())
-    ax.axhline(value, color=COLORS["paper"], label=f"igt+cpt of the paper: {reached} of draws of {SMALL_TEST} above")
+    ax.axhline(value, color=COLORS["paper"], label="igt+cpt of the paper")
     ax.axhline(0, color=COLORS["muted"], linewidth=0.8)
     ax.yaxis.set_major_formatter(_format_tick)
     ax.set(xlabel="universes, sorted", ylabel="r over PageRank")
-    ax.legend(frameon=False, fontsize=7)
 
 
 def _plot_shares(ax: Axes, each: Universes) -> None:
@@ -346,8 +353,7 @@ def _plot_shares(ax: Axes, each: Universes) -> None:
     ax.barh(places, [share.total for _, share in shares], color=COLORS["random"], label="with interactions")
     ax.barh(places, [share.main for _, share in shares], color=COLORS["igt"], label="alone")
     ax.set_yticks(places, [name for name, _ in shares])
-    ax.set_xlabel("share of the variance of r of igt+cpt")
-    ax.legend(frameon=False, fontsize=7, loc="lower right")
+    ax.set_xlabel("share of the variance of r")
 
 
 def _plot_controls(ax: Axes, each: Universes) -> None:
@@ -358,9 +364,8 @@ def _plot_controls(ax: Axes, each: Universes) -> None:
         label = "all test choices" if test == "all" else f"{test} test choices"
         ax.bar(places + shift, values, 0.4, color=COLORS[color], label=label)
     ax.axhline(0.5, color=COLORS["text"], linewidth=0.8, linestyle=":")
-    ax.set_xticks(places, [_TITLES.get(control, control).replace(" ", "\n") for control in CONTROLS])
+    ax.set_xticks(places, [_TITLES.get(control, control) for control in CONTROLS], **_SLANTED)
     ax.set(ylim=(0, 1.02), ylabel="share of universes: igt+cpt above")
-    ax.legend(frameon=False, fontsize=7)
 
 
 def _plot_excess(ax: Axes, each: Universes) -> None:
@@ -370,8 +375,7 @@ def _plot_excess(ax: Axes, each: Universes) -> None:
     ax.axvline(0, color=COLORS["text"], linewidth=0.8)
     published = 100 * (paper["igt+cpt"][0] - paper["igt"][0] - paper["cpt"][0])
     ax.axvline(published, color=COLORS["paper"], linestyle="--", label="paper")
-    ax.set(xlabel="r of igt+cpt - r of igt - r of cpt, percent", ylabel="universes")
-    ax.legend(frameon=False, fontsize=7)
+    ax.set(xlabel="r(igt+cpt) - r(igt) - r(cpt), %", ylabel="universes")
 
 
 def _plot_seeds(ax: Axes, each: Universes) -> None:
@@ -389,9 +393,9 @@ def _plot_seeds(ax: Axes, each: Universes) -> None:
         ax.errorbar(place + 0.32, value, error, fmt="D", color=COLORS["paper"], markersize=4, capsize=2, label=label)
     ax.axhline(0, color=COLORS["muted"], linewidth=0.8)
     ax.yaxis.set_major_formatter(_format_tick)
-    ax.set_xticks(range(len(methods)), [_TITLES.get(method, method).replace(" ", "\n") for method in methods])
+    ax.set_xticks(range(len(methods)), [_TITLES.get(method, method) for method in methods], **_SLANTED)
     ax.set_ylabel("r over PageRank, one mark per seed")
-    ax.legend(frameon=False, fontsize=7)
+    ax.margins(y=0.2)  # leaves room for the legend
 
 
 _PLOTS = (_plot_draws, _plot_shares, _plot_controls, _plot_excess, _plot_seeds)

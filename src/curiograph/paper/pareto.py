@@ -270,11 +270,11 @@ class Pareto(Experiment):
 
     def plot(self) -> Axes:
         """Plot return against time, one panel for each reward and family."""
-        figure, panels = create_figure(13.0, 6.2, columns=len(FAMILIES), rows=len(REWARDS))
+        figure, panels = create_figure(9.0, 9.6, columns=len(REWARDS), rows=len(FAMILIES))
         handles: dict[str, Any] = {}
         times = [m.microseconds for front in self.fronts if not front.real for m in front.measurements.values()]
-        for row, reward in zip(panels, REWARDS, strict=True):
-            for panel, (family, model) in zip(row, FAMILIES.items(), strict=True):
+        for column, reward in zip(panels.T, REWARDS, strict=True):
+            for panel, (family, model) in zip(column, FAMILIES.items(), strict=True):
                 front = next((f for f in self.fronts if (f.reward, f.graphs, f.real) == (reward, family, False)), None)
                 panel.set_title(f"{reward}, {model.title}", fontsize=10)
                 panel.set_xscale("log")
@@ -284,10 +284,10 @@ class Pareto(Experiment):
                 panel.spines[["top", "right"]].set_visible(False)
                 if front is not None:
                     handles |= _plot_front(front, panel)
-            row[0].set_ylabel(f"{TITLES[reward]}\nmean return", fontsize=9)
+                panel.set_ylabel(f"{TITLES[reward]}\nmean return", fontsize=9)
         for panel in panels[-1]:
             panel.set_xlabel("microseconds per decision, one core")
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=len(handles), frameon=False)
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=2, frameon=False)
         axes: Axes = panels[0][0]
         return axes
 

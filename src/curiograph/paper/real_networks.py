@@ -189,7 +189,7 @@ class RealNetworks(Experiment):
 
     def plot(self) -> Axes:
         """Plot the share of every agent on every network, one panel for each reward."""
-        figure, panels = create_figure(13.0, 0.9 + 0.24 * len(self.select(REWARDS[0])), columns=len(REWARDS))
+        figure, panels = create_figure(9.0, 1.2 + 0.28 * len(self.select(REWARDS[0])), columns=len(REWARDS))
         markers = dict(zip(self.agents, "sovD^", strict=False))
         for panel, reward in zip(panels, REWARDS, strict=True):
             results = self.select(reward)
@@ -209,6 +209,7 @@ class RealNetworks(Experiment):
             panel.set_xlabel(f"share of {REFERENCE}")
             panel.set_title(TITLES[reward], fontsize=10)
             panel.spines[["top", "right"]].set_visible(False)
+        panels[1].tick_params(labelleft=False)  # the same networks
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside lower center", ncols=len(names), frameon=False)
         axes: Axes = panels[0]

@@ -13,7 +13,7 @@ from curiograph.human.data.cooccurrence import core
 from curiograph.human.data.load import load_dataset
 from curiograph.human.data.wikispeedia import read_wikispeedia
 from curiograph.human.recommenders.evaluate import evaluate_recommenders
-from curiograph.human.recommenders.results import RecommenderEvaluation, tabulate_methods, tabulate_paths
+from curiograph.human.recommenders.results import RecommenderEvaluation, add_legend, tabulate_methods, tabulate_paths
 from curiograph.human.recommenders.splits import SplitKind
 from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import TITLES
@@ -120,11 +120,12 @@ class Recommenders(Experiment):
     def plot(self) -> Axes:
         """Plot NDCG@10 against novelty, coverage and diversity, one row of panels per dataset."""
         count = len(self.documents)
-        _, cells = create_figure(13.5, 3.8 * count, columns=3, rows=count)
+        figure, cells = create_figure(9.6, 1.4 + 3.0 * count, columns=3, rows=count)
         grid = np.asarray(cells).reshape(count, 3)
         for row, (name, document) in zip(grid, self.documents.items(), strict=True):
             RecommenderEvaluation.from_dict(document).plot_on(row)
             row[0].set_title(f"{name} split", loc="left", fontsize=10)
+        add_legend(figure, grid[0, 0])
         axes: Axes = grid[0, 0]
         return axes
 

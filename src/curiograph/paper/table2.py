@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from math import isnan, sqrt
+from pathlib import Path
 from statistics import fmean, variance
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ from curiograph.paper.experiment import Experiment, Table, format_table
 from curiograph.paper.people import DATASETS, TITLES, Settings, prepare_predictions
 from curiograph.paper.published import TABLE2
 from curiograph.parallel import IN_PROCESS, Engine
-from curiograph.plotting import COLORS, create_figure, get_color
+from curiograph.plotting import COLORS, create_figure, get_color, save_figure
 from curiograph.progress import Progress, no_progress
 from curiograph.statistics.bootstrap import Estimate
 from curiograph.validation import check_integer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 OWN_LINKS = "own links"
 """Kind of the graph of a dataset that has links."""
+_GRAPH_TITLES = {"highest": "links: highest similarities", "knn": "links: nearest neighbors"}  # in the figure
 METHODS = ("igt", "cpt", "igt+cpt")
 """Methods of Table 2 of the paper."""
 _NORMAL_BOUND = 1.96  # standard deviations of a 95 % interval
@@ -101,8 +103,8 @@ class Table2(Experiment):
     def seed_table(self) -> Table:
         """Improvement r over all seeds of graphs and agents."""
         rows = [
-            [TITLES[prediction.name], _get_graph_kind(prediction), *map(str, improvements.values())]
-            for prediction, improvements in zip(self.predictions, self.seed_improvements, strict=True)
+            [TITLES[run.name], _get_graph_kind(run.name, run.facts), *map(str, improvements.values())]
+            for run, improvements in zip(self.predictions, self.seed_improvements, strict=True)
         ]
         title = f"r over {1 + len(self.replicates)} seeds of graph users, graphs, agents, walkers and choices"
         return Table(title, ["dataset", "graph", *METHODS, MEMORY], rows)
@@ -116,7 +118,7 @@ class Table2(Experiment):
             outcome, paper = prediction["last"], TABLE2[prediction.name]
             row = [
                 TITLES[prediction.name],
-                _get_graph_kind(prediction),
+                _get_graph_kind(prediction.name, prediction.facts),
                 f"{outcome.mean('pagerank')['percentile']:.3f}",
             ]
             for method in METHODS:
@@ -138,8 +140,9 @@ class Table2(Experiment):
             outcome, paper = prediction["last"], TABLE2[prediction.name]["igt+cpt"][0]
             r, control = outcome.improvement("igt+cpt"), outcome.improvement(MEMORY)
             reached = "at or above" if r.value >= paper else f"{paper - r.value:.1%} below"
+            kind = _get_graph_kind(prediction.name, prediction.facts)
             sentences.append(
-                f"{TITLES[prediction.name]} ({_get_graph_kind(prediction)}): igt+cpt {r.value:+.1%}, "
+                f"{TITLES[prediction.name]} ({kind}): igt+cpt {r.value:+.1%}, "
                 f"{'clear' if r.clear else 'not clear'} of zero, "
                 f"{reached} the paper's {paper:+.1%}; walkers without curiosity {control.value:+.1%}. In percentile "
                 f"ranks, curiosity is {_format_difference(outcome.by_curiosity)} above them, and adds "
@@ -182,7 +185,7 @@ class Table2(Experiment):
         columns = ["method", "percentile", "reciprocal rank", "hit@10", "NDCG@10", "r"]
         for prediction in self.predictions:
             lines += [
-                f"## {TITLES[prediction.name]} ({_get_graph_kind(prediction)})",
+                f"## {TITLES[prediction.name]} ({_get_graph_kind(prediction.name, prediction.facts)})",
                 "",
                 _describe_study(prediction),
                 "",
@@ -201,42 +204,62 @@ class Table2(Experiment):
         return "\n".join(lines).rstrip() + "\n"
 
     def plot(self) -> Axes:
-        """Plot r with intervals and the paper's results, and each choice by PageRank and by igt+cpt."""
-        rows = len(self.predictions) // 2 + 1
+        """Plot r with intervals and the paper's results."""
+        return plot_improvements([prediction.to_dict() for prediction in self.predictions])
+
+    def plot_choices(self) -> Axes:
+        """Plot the rank of each choice by PageRank and by igt+cpt, one panel per dataset: Figure 4B of the paper."""
+        rows = -(-len(self.predictions) // 2)
         _, cells = create_figure(9.0, 4.0 * rows, columns=2, rows=rows)
-        bars, *panels = cells.flat
+        panels = list(cells.flat)
         for spare in panels[len(self.predictions) :]:
             spare.set_axis_off()
-        width = 0.8 / (len(METHODS) + 1)
-        for place, method in enumerate((*METHODS, MEMORY)):
-            values = [prediction["last"].improvement(method) for prediction in self.predictions]
-            x = [row + (place - 1.5) * width for row in range(len(values))]  # four bars, centered on each tick
-            errors = [[max(0, r.value - r.low) for r in values], [max(0, r.high - r.value) for r in values]]
-            bars.bar(
-                x,
-                [r.value for r in values],
-                width,
-                yerr=errors,
-                label=method,
-                color=get_color(method),
-                ecolor="#555555",
-                capsize=2,
-            )
-            if method != MEMORY:
-                marks = [TABLE2[prediction.name][method][0] for prediction in self.predictions]
-                bars.plot(x, marks, "D", color=COLORS["paper"], markersize=4, markeredgecolor="white", zorder=3)
-        bars.plot([], [], "D", color=COLORS["paper"], markersize=4, label="paper")
-        titles = [f"{TITLES[prediction.name]}\n{_get_graph_kind(prediction)}" for prediction in self.predictions]
-        bars.set_xticks(range(len(self.predictions)), titles)
-        bars.axhline(0, color="#555555", linewidth=0.8)
-        bars.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
-        bars.set_ylabel("r over PageRank")
-        bars.legend(frameon=False, fontsize=8)
-        for ax, prediction, title in zip(panels, self.predictions, titles, strict=False):
+        for ax, prediction in zip(panels, self.predictions, strict=False):
             prediction["last"].plot_choices(ax=ax)
-            ax.set_title(title.replace("\n", ", "), fontsize=10)
-        axes: Axes = bars
+            kind = _get_graph_kind(prediction.name, prediction.facts)
+            ax.set_title(f"{TITLES[prediction.name]}, {kind}", fontsize=10)
+        axes: Axes = panels[0]
         return axes
+
+    def save_plot(self, path: Path) -> None:
+        super().save_plot(path)
+        save_figure(self.plot_choices(), path.with_name("choices.png"))
+
+
+def plot_improvements(predictions: Sequence[Mapping[str, Any]]) -> Axes:
+    """Plot r over PageRank with intervals and the paper's results; `predictions` are those of a stored document."""
+    _, ax = create_figure(9.0, 4.4)
+    rows = [{row["method"]: row for row in each["methods"] if row["candidates"] == "last"} for each in predictions]
+    width = 0.8 / (len(METHODS) + 1)
+    for place, method in enumerate((*METHODS, MEMORY)):
+        x = [number + (place - 1.5) * width for number in range(len(rows))]  # four bars, centered on each tick
+        found = [row[method] for row in rows]
+        errors = [[max(0, r["r"] - r["r_low"]) for r in found], [max(0, r["r_high"] - r["r"]) for r in found]]
+        ax.bar(
+            x,
+            [r["r"] for r in found],
+            width,
+            yerr=errors,
+            label=method,
+            color=get_color(method),
+            ecolor="#555555",
+            capsize=2,
+        )
+        if method != MEMORY:
+            marks = [TABLE2[each["name"]][method][0] for each in predictions]
+            ax.plot(x, marks, "D", color=COLORS["paper"], markersize=6, markeredgecolor="white", zorder=3)
+    ax.plot([], [], "D", color=COLORS["paper"], markersize=6, label="paper")
+    kinds = [_get_graph_kind(each["name"], each) for each in predictions]
+    graphs = [_GRAPH_TITLES.get(kind, kind) for kind in kinds]
+    titles = [f"{TITLES[each['name']]}\n{graph}" for each, graph in zip(predictions, graphs, strict=True)]
+    ax.set_xticks(range(len(titles)), titles)
+    ax.axhline(0, color="#555555", linewidth=0.8)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:+.0%}")
+    ax.set_ylabel("r over PageRank")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    axes: Axes = ax
+    return axes
 
 
 def tabulate_methods(prediction: Prediction) -> list[Table]:
@@ -260,14 +283,14 @@ def _format_difference(estimate: Estimate) -> str:
     return f"{estimate.value:+.4f} ({estimate.low:+.4f} to {estimate.high:+.4f}, {clear})"
 
 
-def _get_graph_kind(prediction: Prediction) -> str:
-    """Return which links the graph of a prediction has."""
-    return OWN_LINKS if prediction.name == "wikispeedia" else str(prediction.facts["recipe"]["keep"])
+def _get_graph_kind(name: str, facts: Mapping[str, Any]) -> str:
+    """Return which links the graph of a dataset has, given the facts of a prediction."""
+    return OWN_LINKS if name == "wikispeedia" else str(facts["recipe"]["keep"])
 
 
 def _describe_study(prediction: Prediction) -> str:
     study, recipe, effort = (prediction.facts[key] for key in ("study", "recipe", "effort"))
-    kind = _get_graph_kind(prediction)
+    kind = _get_graph_kind(prediction.name, prediction.facts)
     links = kind if kind == OWN_LINKS else f"{recipe['similarity']} co-occurrence among graph users ({kind})"
     return (
         f"{study['graph']} by {links}; {study['users']['makers']:,} graph users, {study['users']['others']:,} others; "

@@ -108,7 +108,7 @@ def plot_panels(
             x = np.arange(1, len(heights) + 1)
             ax.plot(x, heights, color=color, linestyle=dash, linewidth=2, label=name, clip_on=False)
             ax.fill_between(x, heights - errors, heights + errors, color=color, alpha=0.25, linewidth=0)
-        ax.set_title(f"({ascii_lowercase[number]}) {title}", fontsize=10, loc="left")
+        ax.set_title(f"({ascii_lowercase[number]}) {title}", fontsize=10 if columns == 2 else 9, loc="left")
         ax.set_ylim(bottom=0)
         ax.xaxis.set_major_locator(locator(integer=True, steps=[1, 2, 5, 10]))
         ax.spines[["top", "right"]].set_visible(False)

@@ -104,7 +104,7 @@ class WalkPicture:
         self.diameter = self.scale * (max(6.5, 16 * density) if self._numbered else max(3.0, 12 * density))
         """Diameter of a node in points, smaller for many nodes."""
         self._line_width = 2.2 * self.diameter / 16 if self._numbered else 0.8
-        self._labels = NodeLabels(walk.nodes, self.places, self.links, self.diameter / 2, max(5.5, 7.5 * self.scale))
+        self._labels = NodeLabels(walk.nodes, self.places, self.links, self.diameter / 2, max(6.5, 9.0 * self.scale))
         opacity = min(1.0, 14 / max(1, len(walk.gaps)))  # many gaps overlap
         self._fill_alpha, self._outline_alpha = max(0.04, 0.2 * opacity), max(0.3, 0.9 * opacity)
         entries = 3 + bool(self._jumps)

@@ -164,7 +164,7 @@ class Outcome(Mapping[str, Float32]):
         ax.plot((edges[:-1] + 0.05)[filled], means, "o-", color=COLORS["mixture"], label=f"mean of {method}")
         ax.set_xlabel("percentile rank by PageRank")
         ax.set_ylabel(f"percentile rank by {method}")
-        ax.legend(frameon=False, fontsize=8)
+        ax.legend(frameon=False, fontsize=8, loc="lower right")
         return ax
 
 

@@ -211,12 +211,13 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
 
     def plot(self, measures: Sequence[str] = ("novelty", "coverage", "diversity")) -> Figure:
         """Plot accuracy (NDCG) against each measure, with intervals, and the paths of re-ranked lists."""
-        figure, axes = create_figure(4.4 * len(measures), 4.2, columns=len(measures))
+        figure, axes = create_figure(3.2 * len(measures), 4.8, columns=len(measures))
         self.plot_on(np.atleast_1d(axes), measures)
+        add_legend(figure, np.atleast_1d(axes)[0])
         return figure
 
     def plot_on(self, axes: Any, measures: Sequence[str] = ("novelty", "coverage", "diversity")) -> None:
-        """Plot one panel per measure on given axes; the first one has the legend."""
+        """Plot one panel per measure on given axes, without a legend."""
         from curiograph.plotting.palette import GROUP_COLORS
 
         colors = dict(zip(("popularity", "markov", "item-knn", "rp3beta", "ease", "als"), GROUP_COLORS, strict=False))
@@ -251,7 +252,12 @@ class RecommenderEvaluation(Mapping[str, MethodResult]):
             ax.set_xlabel(f"{measure}{' (bits)' if gain == 'novelty' else ''}")
             ax.spines[["top", "right"]].set_visible(False)
         axes[0].set_ylabel(f"NDCG@{self.path_k}")
-        axes[-1].legend(frameon=False, fontsize=6.5, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+
+
+def add_legend(figure: Figure, ax: Axes) -> None:
+    """Add the legend of `RecommenderEvaluation.plot_on` below all panels; `ax` is one of them."""
+    handles, names = ax.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
 
 
 def find_best_value(accuracy: Float64, values: Float64, loss: float) -> Float64:
