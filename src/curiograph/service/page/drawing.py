@@ -25,7 +25,8 @@ def draw_picture(session: WalkSession, title: str = "") -> dict[str, Any]:
     """Describe the picture of a walk; one with a title, for comparisons, has no candidates.
 
     >>> from curiograph.graph.toys import library
-    >>> picture = draw_picture(WalkSession("toy:library", library(), "music", "greedy"))
+    >>> from curiograph.service.graph_store import OpenGraph
+    >>> picture = draw_picture(WalkSession("toy:library", OpenGraph(library()), "music", "greedy"))
     >>> picture["label"]
     '1 node visited, 0 links between them, 0 open gaps; the last node is music.'
     """
@@ -84,9 +85,7 @@ def _draw_gaps(session: WalkSession) -> list[dict[str, Any]]:
 def _draw_candidates(session: WalkSession) -> list[dict[str, Any]]:
     """Describe the candidates with the highest values around the last node; the choice of the agent is first."""
     view = session.view
-    values, pagerank = view.values.get(session.reward, view.values["igt"]), view.values["pagerank"]
-    order = sorted(range(len(view.nodes)), key=lambda i: (view.nodes[i] != view.choice, -values[i], -pagerank[i]))
-    best = order[:_MAX_CANDIDATES]
+    best = view.order_candidates(session.reward)[:_MAX_CANDIDATES].tolist()
     drawn = []
     for i, (x, y) in zip(best, place_candidates(session.coordinates, len(best)).tolist(), strict=True):
         gaps = int(view.values["igt"][i] - view.igt)
@@ -103,7 +102,8 @@ def draw_growth(session: WalkSession, rival: WalkSession | None = None) -> dict[
     """Describe the growth of a walk, and the gaps of a rival's.
 
     >>> from curiograph.graph.toys import library
-    >>> draw_growth(WalkSession("toy:library", library(), "music", "greedy"))["gaps"]
+    >>> from curiograph.service.graph_store import OpenGraph
+    >>> draw_growth(WalkSession("toy:library", OpenGraph(library()), "music", "greedy"))["gaps"]
     [0]
     """
     gaps = session.growth.beta1.tolist()

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import numpy as np
 from nicegui import ui
 
 from curiograph.recommendation.reasons import Reason
@@ -24,6 +23,8 @@ from curiograph.service.page.words import (
 from curiograph.service.schemas import GrowthResponse, RecommendedNode, RecommendRequest
 
 _TABLE_ROWS = 10
+_MAX_ROWS = 200
+"""Maximum number of next nodes in the table, the best ones."""
 _MAX_GAPS = 60
 """Maximum number of gaps listed, the newest ones."""
 _MAX_NAMES = 6
@@ -56,7 +57,11 @@ def describe_choices(session: WalkSession) -> list[str]:
     view = session.view
     if not view.nodes:
         return [_END_OF_WALK]
-    lines = [] if view.on_the_way else ["A dead end: the candidates are neighbors of all visited nodes."]
+    lines = []
+    if len(view.nodes) > _MAX_ROWS:
+        lines.append(f"The table has the best {_MAX_ROWS} of {len(view.nodes):,} next nodes.")
+    if not view.on_the_way:
+        lines.append("Dead end: continue from any node you visited.")
     lines.append(f"{show_chooser(session.agent)} would go to {show_label(view.choice)}.")
     for motive in view.values if len(view.nodes) > 1 else ():
         best = view.find_best(motive)
@@ -69,14 +74,15 @@ def describe_choices(session: WalkSession) -> list[str]:
 
 
 def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
-    """Build one table row per candidate, the choice of the agent first, then the highest reward.
+    """Build the table rows of the best candidates, the choice of the agent first, then the highest reward.
 
     Gaps, bits and flexibility are changes.
     """
     view = session.view
-    ranks = compute_ranks(view.values["pagerank"], np.arange(len(view.nodes))).tolist()
+    best = view.order_candidates(session.reward)[:_MAX_ROWS]
     rows: list[dict[str, Any]] = []
-    for i, node in enumerate(view.nodes):
+    for i, rank in zip(best.tolist(), compute_ranks(view.values["pagerank"], best).tolist(), strict=True):
+        node = view.nodes[i]
         bits = view.values["cpt"][i] - view.cpt if "cpt" in view.values else math.nan
         rows.append(
             {
@@ -87,14 +93,11 @@ def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
                 "gaps": int(view.values["igt"][i] - view.igt),
                 "bits": None if math.isnan(bits) else round(float(bits), 3) + 0.0,
                 "flexibility": int(view.values["cct"][i] - view.cct),
-                "pagerank": ranks[i],
+                "pagerank": rank,
                 "links": int(view.values["degree"][i]),
                 "chosen_by": f"choice of {show_chooser(session.agent)}" if node == view.choice else "",
             }
         )
-    values = view.values.get(session.reward, view.values["igt"])
-    choice = None if view.choice is None else view.nodes.index(view.choice)
-    rows.sort(key=lambda row: (row["id"] != choice, -values[int(row["id"])], row["pagerank"]))
     return rows
 
 
@@ -123,13 +126,13 @@ class CandidatesPanel:
         self.table.on("go", lambda event: on_choose(int(event.args[0]), int(event.args[1])))
         self.choices = ui.element("ul").classes("cg-small cg-list").props('aria-label="best choices"')
 
-    def show(self, session: WalkSession) -> None:
-        """Show the candidates of a walk."""
-        self.table.rows = build_candidate_rows(session)
-        self.table.props["hide-pagination"] = len(self.table.rows) <= _TABLE_ROWS
+    def show(self, rows: list[dict[str, Any]], lines: list[str]) -> None:
+        """Show the rows and sentences of `build_candidate_rows` and `describe_choices`."""
+        self.table.rows = rows
+        self.table.props["hide-pagination"] = len(rows) <= _TABLE_ROWS
         self.choices.clear()
         with self.choices:
-            for line in describe_choices(session):
+            for line in lines:
                 with ui.element("li"):
                     ui.label(line)
 
