@@ -17,7 +17,7 @@ import curiograph as cg
 from curiograph.service.config import Limits
 from curiograph.service.graph_store import GraphStore, OpenGraph
 from curiograph.service.page.drawing import draw_growth, draw_picture
-from curiograph.service.page.layout import compute_view, extend_layout
+from curiograph.service.page.layout import compute_visible_area, extend_layout
 from curiograph.service.page.panels import build_candidate_rows, describe_choices, describe_last_step, describe_reason
 from curiograph.service.page.share_link import build_link, read_link
 from curiograph.service.page.walk_session import WalkSession, choose_start, make_rival, open_walk
@@ -159,7 +159,7 @@ def test_end_of_a_walk() -> None:
     session = WalkSession("mine", OpenGraph(graph), "a")
     session.advance()
     assert session.view.choice is None
-    assert describe_choices(session) == ["There are no candidates left: undo or restart."]
+    assert describe_choices(session) == ["No next node is left: undo or restart."]
     with pytest.raises(cg.WalkError, match="ends here"):
         session.advance()
     assert session.nodes == ["a", "b"]
@@ -196,12 +196,12 @@ def test_page_opens_on_an_open_and_a_closed_gap() -> None:
 @pytest.mark.parametrize("agent", ["planner", "greedy"])
 def test_steps_never_move_old_nodes_and_rarely_the_view(agent: str) -> None:
     session = WalkSession("er", OpenGraph(GRAPH), 0, agent)
-    places, views = [session.coordinates], [compute_view(session.coordinates)]
+    places, views = [session.coordinates], [compute_visible_area(session.coordinates)]
     for _ in range(30):
         session.advance()
         assert np.array_equal(session.coordinates[:-1], places[-1])
         places.append(session.coordinates)
-        views.append(compute_view(session.coordinates))
+        views.append(compute_visible_area(session.coordinates))
     assert sum(before != after for before, after in itertools.pairwise(views)) <= 9
     apart = np.linalg.norm(places[-1][:, None] - places[-1], axis=2) + np.eye(31)
     assert apart.min() > 0.4
@@ -250,8 +250,8 @@ def test_reasons_have_the_numbers_of_the_table() -> None:
     rows = {row["name"]: row for row in build_candidate_rows(session)}
     for reason in top.reasons:
         gaps = rows[reason.node]["gaps"]
-        assert describe_reason(reason).startswith(f"Gaps {gaps:+d}, " if gaps else "Gaps 0, ")
-        assert f"{rows[reason.node]['bits']:+.3f} bits" in describe_reason(reason)
+        assert describe_reason(reason, session.view).startswith(f"Gaps {gaps:+d}, " if gaps else "Gaps 0, ")
+        assert f"{rows[reason.node]['bits']:+.3f} bits" in describe_reason(reason, session.view)
 
 
 def test_rival_walks_as_explore() -> None:

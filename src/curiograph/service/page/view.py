@@ -8,6 +8,7 @@ import math
 from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from html import escape
 from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request
@@ -46,8 +47,8 @@ from curiograph.service.page.words import (
     TABS,
     describe_agent,
     describe_motive,
-    show_chooser,
-    show_label,
+    format_chooser,
+    format_label,
 )
 from curiograph.service.state import Service
 from curiograph.service.step_view import DEFAULT_AHEAD
@@ -62,6 +63,8 @@ _BROWSER_TIMEOUT = 10.0
 """Seconds to wait for an answer of the browser."""
 _NUM_SUGGESTIONS = 8
 _NUM_RECOMMENDATIONS = 5
+_AGENT_OPTION = """<q-item v-bind="props.itemProps" :title="TITLES[props.opt.value]">
+  <q-item-section>{{ props.opt.label }}</q-item-section></q-item>"""
 _MAX_LIGHT_WALK = 20
 """Maximum number of nodes of a shared walk that a thread may open."""
 
@@ -156,7 +159,8 @@ class Page:
         with _create_dialog("your own graph") as self.own_graph:
             ui.label("A list of links, one per line, such as “tea,honey”, or a graph file.")
             ui.label(f"Extensions: {', '.join(UPLOAD_EXTENSIONS)}").classes("cg-small")
-            self.directed = ui.checkbox("the links of the list have a direction")
+            self.directed = ui.checkbox("links have a direction")
+            self.directed.props["title"] = "Read a,b as a link from a to b only."
             self.upload = ui.upload(
                 on_upload=self._add_upload,
                 on_rejected=self._reject_upload,
@@ -168,7 +172,8 @@ class Page:
             drop = f"event => getElement({self.upload.id}).$refs.qRef.addFiles([...event.dataTransfer.files])"
             with ui.element("div").classes("cg-drop w-full").on("drop.prevent", js_handler=drop) as target:
                 target.on("dragover.prevent", js_handler="() => {}")
-                ui.button("Choose a file").props("no-caps").on("click", js_handler=pick)
+                button = ui.button("Choose a file").props("no-caps").on("click", js_handler=pick)
+                button.props["title"] = "Open a file of this device."
                 ui.label("or drop it here")
 
     def _build_header(self) -> None:
@@ -207,9 +212,11 @@ class Page:
                     if text == "Play":
                         button.bind_text_from(self.timer, "active", lambda active: "Pause" if active else "Play")
                         button.bind_icon_from(self.timer, "active", lambda active: "pause" if active else "play_arrow")
+            titles = [describe_agent(name) for name in AGENTS]
             self.agent = ui.select(AGENTS, value=self.session.agent, label="agent", on_change=self._change_agent)
             self.agent.classes("w-full").props("dense")
             self.agent.props["title"] = "Who chooses the next node when you press Step."
+            self.agent.add_slot("option", _AGENT_OPTION.replace("TITLES", escape(json.dumps(titles))))
             self.agent_about = ui.label().classes("cg-small")
             ui.label("looks for").classes("cg-small")
             self.reward = ui.radio({name: MOTIVES[name] for name in REWARDS}, value=self.session.reward)
@@ -225,14 +232,16 @@ class Page:
             button = ui.button("Your own graph", icon="upload_file", on_click=self.own_graph.open)
             button.props("outline no-caps").classes("w-full")
             button.props["title"] = "Open a file of links."
-            with ui.element("div").classes("cg-search"):
-                self.search = ui.input(label="search a start", on_change=self._suggest_starts).classes("w-full")
+            with ui.element("div").classes("cg-search") as field:
+                field.props["title"] = "Search for a node by its name, and begin a new walk there."
+                self.search = ui.input(label="search for a start node", on_change=self._suggest_starts).classes(
+                    "w-full"
+                )
                 self.search.props(
-                    'dense clearable debounce=150 autocomplete=off data-keys="/" aria-label="search a start"'
+                    'dense clearable debounce=150 autocomplete=off data-keys="/" aria-label="search for a start node"'
                 )
                 self.search.on("keydown.enter", self._start_at_first, js_handler="event => emit(event.target.value)")
                 self.search.on("keydown.esc", lambda: self.search.set_value(""))
-                self.search.props["title"] = "Search a node by its name, and begin a new walk there."
                 self.suggestions = ui.element("div").classes("cg-suggestions")
 
     def _build_pictures(self) -> None:
@@ -241,8 +250,9 @@ class Page:
             with ui.element("div").classes("cg-pictures") as self.pictures:
                 self.picture = Picture(draw_picture(self.session), self._visit_row)
             with ui.element("div").classes("cg-legend"):
-                for shape, meaning in LEGEND:
-                    with ui.element("span"):
+                for shape, meaning, about in LEGEND:
+                    with ui.element("span") as entry:
+                        entry.props["title"] = about
                         ui.element("i").classes(shape)
                         ui.label(meaning)
         with ui.column().classes("cg-card cg-curve gap-0"):
@@ -348,7 +358,7 @@ class Page:
             self.pictures.classes("cg-race")
             self.picture.show(draw_picture(session, "this walk"))
             with self.pictures:
-                other = Picture(draw_picture(rival, show_chooser(session.agent)))
+                other = Picture(draw_picture(rival, format_chooser(session.agent)))
             self.curve.show(draw_growth(session, rival))
             for picture in (self.picture, other):
                 picture.run_method("play")
@@ -515,8 +525,8 @@ class Page:
         self.suggestions.clear()
         with self.suggestions:
             for label in labels:
-                button = ui.button(show_label(label), on_click=lambda label=label: self._start_at(label))
-                button.props("flat dense no-caps align=left")
+                button = ui.button(format_label(label), on_click=lambda label=label: self._start_at(label))
+                button.props('flat dense no-caps align=left title="Begin a new walk here."')
             if text and not labels:
                 ui.label("no label contains this text").classes("cg-small")
 
@@ -551,14 +561,15 @@ class Page:
             ui.label("This address opens the same walk with the same picture:")
             if self.session.graph_id in uploads:
                 ui.label("The graph is an upload: it is available only while this service runs.").classes("cg-small")
-            ui.input("address", value=link).props("readonly").classes("w-full")
+            ui.input("address", value=link).props('readonly title="Address of this walk."').classes("w-full")
 
             def copy() -> None:
                 ui.clipboard.write(link)
                 button.text, button.icon = "Copied", "check"
                 ui.notify("The address is in the clipboard.", color="grey-9")
 
-            button = ui.button("Copy", icon="content_copy", on_click=copy).props("no-caps")
+            button = ui.button("Copy", icon="content_copy", on_click=copy)
+            button.props('no-caps title="Copy the address."')
         dialog.on("hide", dialog.delete)
         dialog.open()
 
@@ -579,5 +590,5 @@ def _create_dialog(title: str) -> Iterator[ui.dialog]:
     with ui.dialog().props(f'aria-label="{title}"') as dialog, ui.card().classes("cg-dialog"):
         with ui.row().classes("w-full items-center justify-between"):
             ui.label(title[0].upper() + title[1:]).classes("text-h6").props("role=heading aria-level=2")
-            ui.button(icon="close", on_click=dialog.close).props('flat round aria-label="close"')
+            ui.button(icon="close", on_click=dialog.close).props('flat round aria-label="close" title="Close."')
         yield dialog
