@@ -486,9 +486,10 @@ def test_axe_finds_nothing_serious(browser: Any, address: str, screen: str) -> N
 
     check("tour")
     visitor.press("Skip")
-    # dialogs first: axe mistakes the colors of a dialog over a page that was scrolled far
+    # Without scrolling: while a dialog is open, Quasar moves the body of a scrolled page, and axe then compares the white
+    # text of "Choose a file" with the page below the dialog (#999, contrast 2.84) instead of its button (#0072b2, 5.2).
     for name in ("share this walk", "keyboard shortcuts", "Your own graph"):
-        visitor.press(name)
+        visitor.page.get_by_role("button", name=name, exact=True).dispatch_event("click")
         visitor.page.locator(".q-dialog .cg-dialog").wait_for()
         playwright.expect(visitor.page.locator("[class*=-enter-active]")).to_have_count(0)  # it fades in
         check(name, ".q-dialog")
