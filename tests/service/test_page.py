@@ -399,6 +399,13 @@ def test_long_walks_fade(visitor: Visitor) -> None:
     playwright.expect(visitor.page.locator(".cg-picture g").first).to_have_attribute("opacity", "1")
 
 
+def test_long_shared_walks_say_that_choices_are_not_compared(visitor: Visitor) -> None:
+    walk = cg.explore(cg.generate("er", nodes=50, seed=3), "random", "igt", 0, 41, seed=0).nodes
+    visitor.open("/?graph=er&agent=random&by=" + "y" * 40 + "&" + urlencode([("walk", node) for node in walk]))
+    visitor.page.get_by_role("tab", name="Compare").click()
+    visitor.page.get_by_text("not compared in shared walks of more than 40 nodes").wait_for()
+
+
 def expect_explained(visitor: Visitor) -> None:
     """Check that every visible control and column has a tooltip."""
     controls = (
@@ -486,8 +493,8 @@ def test_axe_finds_nothing_serious(browser: Any, address: str, screen: str) -> N
 
     check("tour")
     visitor.press("Skip")
-    # Without scrolling: while a dialog is open, Quasar moves the body of a scrolled page, and axe then compares the white
-    # text of "Choose a file" with the page below the dialog (#999, contrast 2.84) instead of its button (#0072b2, 5.2).
+    # Without scrolling: while a dialog is open, Quasar moves the body of a scrolled page, and axe then compares the
+    # text "Choose a file" with the page below the dialog (#999, contrast 2.84) instead of its button (#0072b2, 5.2).
     for name in ("share this walk", "keyboard shortcuts", "Your own graph"):
         visitor.page.get_by_role("button", name=name, exact=True).dispatch_event("click")
         visitor.page.locator(".q-dialog .cg-dialog").wait_for()

@@ -20,9 +20,9 @@ from curiograph.service.page.drawing import draw_growth, draw_picture
 from curiograph.service.page.layout import compute_visible_area, extend_layout
 from curiograph.service.page.panels import build_candidate_rows, describe_choices, describe_last_step, describe_reason
 from curiograph.service.page.share_link import build_link, read_link
-from curiograph.service.page.walk_session import WalkSession, choose_start, make_rival, open_walk
+from curiograph.service.page.walk_session import SharedWalk, WalkSession, choose_start, make_rival, open_walk
 from curiograph.service.page.words import AGENTS
-from curiograph.service.step_view import view_step
+from curiograph.service.step_view import MAX_COMPRESSED_NODES, view_step
 from curiograph.service.tasks import no_report
 
 GRAPH = cg.generate("er", nodes=50, seed=3)
@@ -244,14 +244,40 @@ def test_default_agent_does_well_on_wikispeedia() -> None:
 
 
 def test_reasons_have_the_numbers_of_the_table() -> None:
-    graph = cg.toys.everyday()
-    session = open_link(QueryParams(), GraphStore(), Limits())
-    top = cg.recommend(graph, session.nodes, 5, candidates="last")
-    rows = {row["name"]: row for row in build_candidate_rows(session)}
-    for reason in top.reasons:
-        gaps = rows[reason.node]["gaps"]
-        assert describe_reason(reason, session.view).startswith(f"Gaps {gaps:+d}, " if gaps else "Gaps 0, ")
-        assert f"{rows[reason.node]['bits']:+.3f} bits" in describe_reason(reason, session.view)
+    example = open_link(QueryParams(), GraphStore(), Limits())
+    graph = cg.generate("er", nodes=150, seed=0)
+    nodes = cg.explore(graph, "random", "igt", start=0, steps=60, seed=0).nodes  # reasons consider the last 50
+    for session in (
+        example,
+        open_walk(OpenGraph(graph), SharedWalk("er", "random", "igt", 0, nodes, ["you"] * 59), no_report),
+    ):
+        top = cg.recommend(session.graph, session.nodes, 5, candidates="last")
+        rows = {row["name"]: row for row in build_candidate_rows(session)}
+        for reason in top.reasons:
+            described, row = describe_reason(reason, session.view), rows[str(reason.node)]
+            assert described.startswith(f"Gaps {row['gaps']:+d}, " if row["gaps"] else "Gaps 0, ")
+            assert f"{row['bits']:+.3f} bits" in described
+
+
+def test_shared_walk_has_the_compressibility_of_the_original() -> None:
+    graph = cg.generate("er", nodes=400, seed=0)
+    nodes = cg.explore(graph, "random", "igt", start=0, steps=MAX_COMPRESSED_NODES + 1, seed=0).nodes
+    opened, by = OpenGraph(graph), ["random"] * len(nodes)
+    session = open_walk(opened, SharedWalk("er", "random", "igt", 0, nodes[:-2], by[:-3]), no_report)
+    for node in nodes[-2:]:
+        session.visit(node)
+    shared = open_walk(opened, SharedWalk("er", "random", "igt", 0, nodes, by[:-1]), no_report)
+    assert np.allclose(shared.bits, session.bits, equal_nan=True)
+    assert np.isnan(shared.bits).tolist() == [False] * MAX_COMPRESSED_NODES + [True]
+
+
+def test_star_has_few_rows() -> None:
+    star = cg.Graph.from_edges([("hub", f"leaf {i}") for i in range(1_000)])
+    session = WalkSession("mine", OpenGraph(star), "hub", "greedy")
+    rows = build_candidate_rows(session)
+    assert len(rows) == 200
+    assert rows[0]["name"] == session.view.choice
+    assert describe_choices(session)[0] == "The table has the best 200 of 1,000 next nodes."
 
 
 def test_rival_walks_as_explore() -> None:
