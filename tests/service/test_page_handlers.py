@@ -66,8 +66,11 @@ def test_late_steps_have_no_effect(page: Any, messages: list[str]) -> None:
 
 def test_search_shows_errors(page: Any, messages: list[str]) -> None:
     page.service.quick_workers = FullThreads()
-    assert asyncio.run(page._search_labels("a", 8)) == []
-    assert len(messages) == 1
+    page.search.value = "a"
+    asyncio.run(page._suggest_starts())
+    asyncio.run(page._start_at_first(SimpleNamespace(args="a")))
+    assert len(messages) == 2
+    assert page.session.nodes == ["music"]
 
 
 def test_slow_suggestions_do_not_replace_newer_ones(page: Any) -> None:

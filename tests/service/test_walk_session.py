@@ -14,6 +14,7 @@ import pytest
 from starlette.datastructures import QueryParams
 
 import curiograph as cg
+from curiograph.agents.registry import as_agent
 from curiograph.service.config import Limits
 from curiograph.service.graph_store import GraphStore, OpenGraph
 from curiograph.service.page.drawing import draw_growth, draw_picture
@@ -24,6 +25,7 @@ from curiograph.service.page.walk_session import SharedWalk, WalkSession, choose
 from curiograph.service.page.words import AGENTS
 from curiograph.service.step_view import MAX_COMPRESSED_NODES, view_step
 from curiograph.service.tasks import no_report
+from curiograph.service.time_limits import LIGHT_SECONDS, bound_step_seconds
 
 GRAPH = cg.generate("er", nodes=50, seed=3)
 
@@ -269,6 +271,12 @@ def test_shared_walk_has_the_compressibility_of_the_original() -> None:
     shared = open_walk(opened, SharedWalk("er", "random", "igt", 0, nodes, by[:-1]), no_report)
     assert np.allclose(shared.bits, session.bits, equal_nan=True)
     assert np.isnan(shared.bits).tolist() == [False] * MAX_COMPRESSED_NODES + [True]
+
+
+def test_steps_from_a_node_of_high_degree_are_heavy() -> None:
+    star = cg.Graph.from_edges([("hub", f"leaf {i}") for i in range(20_000)])
+    assert bound_step_seconds(star, as_agent("planner"), "igt", 1, 9) > LIGHT_SECONDS
+    assert bound_step_seconds(cg.toys.library(), as_agent("planner"), "igt", 1, 9) < LIGHT_SECONDS
 
 
 def test_star_has_few_rows() -> None:

@@ -39,7 +39,7 @@ _CANDIDATE_CELL = """<q-td :props="props" :title="props.row.name"><q-btn flat de
   :data-candidate="props.row.id" :label="props.row.short" :aria-label="'go to ' + props.row.short"
   @click="$parent.$emit('go', [props.row.id, props.row.at])" />
   <div v-if="props.row.chosen_by" class="cg-choice">{{ props.row.chosen_by }}</div></q-td>"""
-_PAGING = """<span>{{ props.pagination.page }} of {{ props.pagesNumber }}</span>
+_PAGING = """<span>page {{ props.pagination.page }} of {{ props.pagesNumber }}</span>
   <q-btn flat round icon="chevron_left" title="Previous rows." aria-label="previous rows"
     :disable="props.isFirstPage" @click="props.prevPage" />
   <q-btn flat round icon="chevron_right" title="Further rows." aria-label="further rows"

@@ -234,9 +234,7 @@ class Page:
             button.props["title"] = "Open a file of links."
             with ui.element("div").classes("cg-search") as field:
                 field.props["title"] = "Search for a node by its name, and begin a new walk there."
-                self.search = ui.input(label="search for a start node", on_change=self._suggest_starts).classes(
-                    "w-full"
-                )
+                self.search = ui.input("search for a start node", on_change=self._suggest_starts).classes("w-full")
                 self.search.props(
                     'dense clearable debounce=150 autocomplete=off data-keys="/" aria-label="search for a start node"'
                 )
@@ -520,8 +518,8 @@ class Page:
     async def _suggest_starts(self) -> None:
         text = self.search.value or ""
         labels = await self._search_labels(text, _NUM_SUGGESTIONS)
-        if text != (self.search.value or ""):
-            return  # a later search has been answered already, or will be
+        if labels is None or text != (self.search.value or ""):
+            return  # in the second case, a later search has been answered already, or will be
         self.suggestions.clear()
         with self.suggestions:
             for label in labels:
@@ -530,19 +528,19 @@ class Page:
             if text and not labels:
                 ui.label("no label contains this text").classes("cg-small")
 
-    async def _search_labels(self, text: str, limit: int) -> list[JsonLabel]:
-        """Search the labels that contain a text; show the message of an error."""
+    async def _search_labels(self, text: str, limit: int) -> list[JsonLabel] | None:
+        """Search the labels that contain a text; show the message of an error, and return None."""
         if not text:
             return []
         try:
             return await self.service.quick_workers.run(self.session.opened.labels.search, text, limit)
         except CuriographError as error:
             _notify(str(error))
-            return []
+            return None
 
     async def _start_at_first(self, event: events.GenericEventArguments) -> None:
         """Start at the first label that contains the text as typed, which may be newer than the value of the field."""
-        for label in await self._search_labels(str(event.args), 1):
+        for label in await self._search_labels(str(event.args), 1) or ():
             await self._start_at(label)
 
     async def _start_at(self, label: JsonLabel) -> None:
