@@ -78,6 +78,7 @@ def create_uploads(size: int) -> Iterator[tuple[str, str, bytes]]:
         "one field after the other": b"a," * (size // 2),
         "random edges": edges,
         "the same edge": b"a,b\n" * (size // 4),
+        "a star": b"".join(b"a,%07d\n" % i for i in range(size // 10)),
         "quoted names": quoted,
         "an open quote": b'"' + b"a\n" * (size // 2 - 1),
         "quotes": b'"' * size,

@@ -14,21 +14,28 @@ import pytest
 from starlette.datastructures import QueryParams
 
 import curiograph as cg
+from curiograph.agents.registry import as_agent
 from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore
+from curiograph.service.graph_store import GraphStore, OpenGraph
 from curiograph.service.page.drawing import draw_growth, draw_picture
-from curiograph.service.page.layout import compute_view, extend_layout
+from curiograph.service.page.layout import compute_visible_area, extend_layout
 from curiograph.service.page.panels import build_candidate_rows, describe_choices, describe_last_step, describe_reason
-from curiograph.service.page.share_link import build_link, open_link
-from curiograph.service.page.walk_session import WalkSession, choose_start
+from curiograph.service.page.share_link import build_link, read_link
+from curiograph.service.page.walk_session import SharedWalk, WalkSession, choose_start, make_rival, open_walk
 from curiograph.service.page.words import AGENTS
-from curiograph.service.step_view import view_step
+from curiograph.service.step_view import MAX_COMPRESSED_NODES, view_step
+from curiograph.service.tasks import no_report
+from curiograph.service.time_limits import LIGHT_SECONDS, bound_step_seconds
 
 GRAPH = cg.generate("er", nodes=50, seed=3)
 
 
+def open_link(query: QueryParams, graphs: GraphStore, limits: Limits) -> WalkSession:
+    return open_walk(*read_link(query, graphs, limits), no_report)
+
+
 def walk_steps(steps: int, agent: str = "greedy", reward: str = "igt") -> WalkSession:
-    session = WalkSession("er", GRAPH, 0, agent, reward)
+    session = WalkSession("er", OpenGraph(GRAPH), 0, agent, reward)
     for _ in range(steps - 1):
         session.advance()
     return session
@@ -91,7 +98,7 @@ def test_pictures_show_walk_and_gaps() -> None:
 
 def test_titles_have_no_underscores() -> None:
     graph = cg.Graph.from_edges([("Bertrand_Russell", "United_Kingdom"), ("United_Kingdom", "Time_zone")])
-    session = WalkSession("mine", graph, "Bertrand_Russell")
+    session = WalkSession("mine", OpenGraph(graph), "Bertrand_Russell")
     session.advance()
     shown = json.dumps([draw_picture(session)["nodes"], draw_growth(session), describe_choices(session)])
     assert "_" not in shown + describe_last_step(session)
@@ -100,7 +107,7 @@ def test_titles_have_no_underscores() -> None:
 
 def test_link_opens_the_same_walk() -> None:
     store, limits = GraphStore(), Limits()
-    session = WalkSession("er", store.open("er").graph, 0, "greedy", "cpt")
+    session = WalkSession("er", store.open("er"), 0, "greedy", "cpt")
     for _ in range(4):
         session.advance()
     session.visit(session.view.nodes[-1])
@@ -112,7 +119,7 @@ def test_link_opens_the_same_walk() -> None:
 
 def test_long_links_contain_positions() -> None:
     graph = cg.Graph.from_edges([(f"{'name ' * 30}{i}", f"{'name ' * 30}{i + 1}") for i in range(60)])
-    session = WalkSession("mine", graph, graph.labels[0])
+    session = WalkSession("mine", OpenGraph(graph), graph.labels[0])
     for _ in range(50):
         session.advance()
     assert len(build_link(session)) < 1_000
@@ -126,7 +133,7 @@ def test_long_links_contain_positions() -> None:
 def test_nodes_without_links_are_no_starts() -> None:
     nowhere = cg.Graph.from_edges([("a", "b")], directed=True)
     with pytest.raises(cg.WalkError, match="no walk can start"):
-        WalkSession("mine", nowhere, "b")
+        WalkSession("mine", OpenGraph(nowhere), "b")
     with pytest.raises(cg.GraphError, match="no edges"):
         choose_start(cg.Graph.from_edges([], nodes=["a", "b"]))
 
@@ -151,10 +158,10 @@ def test_invalid_links(query: str, message: str) -> None:
 
 def test_end_of_a_walk() -> None:
     graph = cg.Graph.from_edges([("a", "b")])
-    session = WalkSession("mine", graph, "a")
+    session = WalkSession("mine", OpenGraph(graph), "a")
     session.advance()
     assert session.view.choice is None
-    assert describe_choices(session) == ["There are no candidates left: undo or restart."]
+    assert describe_choices(session) == ["No next node is left: undo or restart."]
     with pytest.raises(cg.WalkError, match="ends here"):
         session.advance()
     assert session.nodes == ["a", "b"]
@@ -163,10 +170,10 @@ def test_end_of_a_walk() -> None:
 
 def test_dead_end() -> None:
     graph = cg.Graph.from_edges([("a", "b"), ("a", "c")])
-    session = WalkSession("mine", graph, "a")
+    session = WalkSession("mine", OpenGraph(graph), "a")
     session.visit("b")
     assert session.view.nodes == ["c"]
-    assert "dead end" in describe_choices(session)[0]
+    assert "Dead end" in describe_choices(session)[0]
 
 
 def test_compressibility_is_omitted_for_long_walks() -> None:
@@ -190,13 +197,13 @@ def test_page_opens_on_an_open_and_a_closed_gap() -> None:
 
 @pytest.mark.parametrize("agent", ["planner", "greedy"])
 def test_steps_never_move_old_nodes_and_rarely_the_view(agent: str) -> None:
-    session = WalkSession("er", GRAPH, 0, agent)
-    places, views = [session.coordinates], [compute_view(session.coordinates)]
+    session = WalkSession("er", OpenGraph(GRAPH), 0, agent)
+    places, views = [session.coordinates], [compute_visible_area(session.coordinates)]
     for _ in range(30):
         session.advance()
         assert np.array_equal(session.coordinates[:-1], places[-1])
         places.append(session.coordinates)
-        views.append(compute_view(session.coordinates))
+        views.append(compute_visible_area(session.coordinates))
     assert sum(before != after for before, after in itertools.pairwise(views)) <= 9
     apart = np.linalg.norm(places[-1][:, None] - places[-1], axis=2) + np.eye(31)
     assert apart.min() > 0.4
@@ -217,7 +224,7 @@ def test_layout_draws_a_gap_as_a_ring() -> None:
 def test_layout_of_long_walks_is_quick_and_spread() -> None:
     graph = cg.generate("er", nodes=400, seed=0)
     walk = cg.explore(graph, "random", "igt", start=0, steps=300, seed=0).nodes
-    session = WalkSession("er", graph, 0, "random")
+    session = WalkSession("er", OpenGraph(graph), 0, "random")
     started = time.process_time()
     session.replay(walk[1:], ["random"] * 299)
     assert time.process_time() - started < 20
@@ -231,7 +238,7 @@ def test_default_agent_does_well_on_wikispeedia() -> None:
     graph = GraphStore(data=Path(os.environ["CURIOGRAPH_DATA"])).open("wikispeedia").graph
     returns = {}
     for agent in AGENTS:
-        session = WalkSession("wikispeedia", graph, "Music", agent)
+        session = WalkSession("wikispeedia", OpenGraph(graph), "Music", agent)
         for _ in range(29):
             session.advance()
         returns[agent], _ = session.compute_returns()
@@ -239,19 +246,51 @@ def test_default_agent_does_well_on_wikispeedia() -> None:
 
 
 def test_reasons_have_the_numbers_of_the_table() -> None:
-    graph = cg.toys.everyday()
-    session = open_link(QueryParams(), GraphStore(), Limits())
-    top = cg.recommend(graph, session.nodes, 5, candidates="last")
-    rows = {row["name"]: row for row in build_candidate_rows(session)}
-    for reason in top.reasons:
-        gaps = rows[reason.node]["gaps"]
-        assert describe_reason(reason).startswith(f"Gaps {gaps:+d}, " if gaps else "Gaps 0, ")
-        assert f"{rows[reason.node]['bits']:+.3f} bits" in describe_reason(reason)
+    example = open_link(QueryParams(), GraphStore(), Limits())
+    graph = cg.generate("er", nodes=150, seed=0)
+    nodes = cg.explore(graph, "random", "igt", start=0, steps=60, seed=0).nodes  # reasons consider the last 50
+    for session in (
+        example,
+        open_walk(OpenGraph(graph), SharedWalk("er", "random", "igt", 0, nodes, ["you"] * 59), no_report),
+    ):
+        top = cg.recommend(session.graph, session.nodes, 5, candidates="last")
+        rows = {row["name"]: row for row in build_candidate_rows(session)}
+        for reason in top.reasons:
+            described, row = describe_reason(reason, session.view), rows[str(reason.node)]
+            assert described.startswith(f"Gaps {row['gaps']:+d}, " if row["gaps"] else "Gaps 0, ")
+            assert f"{row['bits']:+.3f} bits" in described
+
+
+def test_shared_walk_has_the_compressibility_of_the_original() -> None:
+    graph = cg.generate("er", nodes=400, seed=0)
+    nodes = cg.explore(graph, "random", "igt", start=0, steps=MAX_COMPRESSED_NODES + 1, seed=0).nodes
+    opened, by = OpenGraph(graph), ["random"] * len(nodes)
+    session = open_walk(opened, SharedWalk("er", "random", "igt", 0, nodes[:-2], by[:-3]), no_report)
+    for node in nodes[-2:]:
+        session.visit(node)
+    shared = open_walk(opened, SharedWalk("er", "random", "igt", 0, nodes, by[:-1]), no_report)
+    assert np.allclose(shared.bits, session.bits, equal_nan=True)
+    assert np.isnan(shared.bits).tolist() == [False] * MAX_COMPRESSED_NODES + [True]
+
+
+def test_steps_from_a_node_of_high_degree_are_heavy() -> None:
+    star = cg.Graph.from_edges([("hub", f"leaf {i}") for i in range(20_000)])
+    assert bound_step_seconds(star, as_agent("planner"), "igt", 1, 9) > LIGHT_SECONDS
+    assert bound_step_seconds(cg.toys.library(), as_agent("planner"), "igt", 1, 9) < LIGHT_SECONDS
+
+
+def test_star_has_few_rows() -> None:
+    star = cg.Graph.from_edges([("hub", f"leaf {i}") for i in range(1_000)])
+    session = WalkSession("mine", OpenGraph(star), "hub", "greedy")
+    rows = build_candidate_rows(session)
+    assert len(rows) == 200
+    assert rows[0]["name"] == session.view.choice
+    assert describe_choices(session)[0] == "The table has the best 200 of 1,000 next nodes."
 
 
 def test_rival_walks_as_explore() -> None:
     session = walk_steps(6)
-    rival = session.make_rival()
+    rival = make_rival(session.opened, session, no_report)
     assert rival.nodes == cg.explore(GRAPH, "greedy", "igt", 0, 6, seed=0).nodes
     assert {step.by for step in rival.steps[1:]} == {"greedy"}
     assert draw_picture(rival, "Greedy")["candidates"] == []

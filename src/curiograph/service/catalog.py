@@ -15,14 +15,14 @@ from curiograph.service.config import Limits
 _BEAM = re.compile("beam(:[0-9]{1,9})?")
 _PLANNER = re.compile("((?:[a-z]+-)*planner):[0-9]{1,9}")
 REWARD_DESCRIPTIONS = {
-    "igt": "information gaps: loops of the visited subgraph that no triangles fill",
+    "igt": "information gaps: loops of links between visited nodes that no triangles fill",
     "cpt": "compressibility, in bits, of the random walk on the visited subgraph",
-    "cct": "conformational change: ways to deform the visited subgraph as a network of bars and joints",
+    "cct": "conformational change: how freely the visited network could move if its links were rigid bars",
 }
 _TRAINED = {"paper": "gnn with the published setting", "horizon": "horizon", "planner": "planner"}
 _DESCRIPTIONS = {
     "horizon": "A network that reads the graph around the walk, trained on all families for the reward.",
-    "planner": "Beam search with exact rewards and a learned value of what partial walks still earn.",
+    "planner": "Looks several steps ahead, with exact rewards, and estimates what comes after.",
     "beam": "Beam search over whole walks with exact rewards.",
 }
 """Descriptions of agents whose classes document how they work instead of what they do."""

@@ -34,7 +34,7 @@ class Metrics(CollectorRegistry):
         states = Gauge("curiograph_jobs", "Jobs kept.", ("state",), registry=self)
         for state in get_args(JobState):
             states.labels(state).set_function(partial(service.jobs.count, state))
-        pools = {"requests": service.processes, "jobs": service.job_processes}
+        pools = {"requests": service.processes, "page": service.page_processes, "jobs": service.job_processes}
         queue = Gauge("curiograph_queue_length", "Computations that wait for a process.", ("pool",), registry=self)
         busy = Gauge("curiograph_busy_workers", "Processes that compute.", ("pool",), registry=self)
         for name, pool in pools.items():

@@ -1,4 +1,4 @@
-"""Release the pages of visitors who left, or who never ran the page: programs that fetch it without its scripts."""
+"""Delete pages whose visitors left or never connected."""
 
 from __future__ import annotations
 

@@ -4,9 +4,10 @@ from contextlib import suppress
 
 from curiograph.errors import CuriographError
 from curiograph.service import tasks
+from curiograph.service.page import walk_session
 from curiograph.service.warm import warm_kernels
 
-__all__ = ["tasks"]
+__all__ = ["tasks", "walk_session"]
 
 with suppress(CuriographError, OSError):  # a worker would report it with its first task
     warm_kernels()

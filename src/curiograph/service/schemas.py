@@ -480,7 +480,7 @@ class RecommendedNode(_Model):
     stderr: float
     """Standard error of the score."""
     ranks: dict[str, int] | None = None
-    """Rank of the node by each component of the score."""
+    """Rank among all candidates, by each kind of walker."""
     candidates: int | None = None
     """Number of candidates that were ranked."""
     links: list[NodeLabel] | None = None

@@ -55,6 +55,8 @@ class Service:
         self._readers = WorkerPool(limits, _LIGHT_THREADS, "reading")
         self.processes = ProcessPool(resolve_workers(None), limits.running)
         """Processes for requests that take long."""
+        self.page_processes = ProcessPool(resolve_workers(None), limits.running)
+        """Processes for long computations of the page, so that its visitors do not wait for requests."""
         self.job_processes = ProcessPool(limits.jobs, limits.kept_jobs)
         """Processes for jobs."""
         self.batcher = Batcher(limits)
@@ -214,6 +216,7 @@ class Service:
             self.quick_workers,
             self._readers,
             self.processes,
+            self.page_processes,
             self.job_processes,
         ):
             pool.stop()

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from curiograph import kernels
 from curiograph.agents.base import score_candidates
 from curiograph.agents.registry import PLANNING_AGENTS, AgentLike, as_agent
-from curiograph.arrays import Float64
+from curiograph.arrays import Float64, Int64
 from curiograph.errors import WalkError
 from curiograph.exploration.mdp import Exploration
 from curiograph.graph.batch import GraphBatch
@@ -24,6 +24,8 @@ DEFAULT_AHEAD = 9
 """Default number of nodes that agents plan ahead."""
 _MAX_WORK = 5e7
 """Maximum of candidates times visited nodes cubed for computing compressibility: about 0.1 s."""
+MAX_COMPRESSED_NODES = 255
+"""Maximum number of visited nodes for computing the compressibility of the walk itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +55,20 @@ class StepView:
     """Scores that the agent gives to the candidates; None for a planner, which scores whole walks."""
     on_the_way: bool
     """Whether the candidates are neighbors of the last node; at a dead end they are neighbors of the whole walk."""
+
+    def order_candidates(self, reward: str) -> Int64:
+        """Return the indices of the candidates, the best first: the choice of the agent, then by reward and PageRank.
+
+        >>> from curiograph.graph.toys import library
+        >>> view = view_step(library(), ["music"])
+        >>> view.choice, [view.nodes[i] for i in view.order_candidates("igt")]
+        ('physics', ['physics', 'mathematics', 'poetry', 'dance'])
+        """
+        values, pagerank = self.values.get(reward, self.values["igt"]), self.values["pagerank"]
+        is_other = np.ones(len(self.nodes), np.bool_)
+        if self.choice is not None:
+            is_other[self.nodes.index(self.choice)] = False
+        return np.asarray(np.lexsort((-pagerank, -values, is_other)))
 
     def find_best(self, motive: str) -> list[Hashable]:
         """Return the candidates with the highest value for a motive: several if they are equal."""
@@ -96,10 +112,31 @@ def view_step(
 
     Parameters
     ----------
-    walk : labels in order of visit, each once.
-    ahead : nodes still to be visited, for agents that look ahead: `beam` and `planner` plan that far, `horizon` reads
-        it as input.
-    seed : seed for ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
+    graph : Graph
+        Graph that is explored.
+    walk : sequence of labels
+        Visited nodes in order of visit, each once.
+    agent : Agent or str, default="greedy"
+        Agent that chooses.
+    reward : Reward or str, default="igt"
+        Reward of the agent.
+    ahead : int
+        Nodes still to be visited, for agents that look ahead: `beam` and `planner` plan that far, `horizon` reads it
+        as input.
+    seed : int, default=0
+        Seed for ties; the steps of an agent that does not look ahead are those of `explore` with the same seed.
+
+    Returns
+    -------
+    StepView
+        The candidates, their values, and the choice.
+
+    Raises
+    ------
+    WalkError
+        If the walk visits a node twice.
+    UnknownNodeError
+        If a label is not in the graph.
     """
     chooser = as_agent(agent)
     visited = graph.positions(walk)
@@ -140,7 +177,7 @@ def view_step(
         nodes=labels,
         values=values,
         igt=float(igt.values[0]),
-        cpt=float(cpt.values[0]) if len(visited) ** 3 <= _MAX_WORK / 3 else float("nan"),
+        cpt=float(cpt.values[0]) if len(visited) <= MAX_COMPRESSED_NODES else float("nan"),
         cct=float(cct.values[0]),
         choice=choice,
         scores=scores,

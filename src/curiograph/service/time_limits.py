@@ -39,7 +39,7 @@ def estimate_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int
     """
     if all(term.name != "cpt" for _, term in list_terms(as_reward(reward))):
         return 0.0
-    lengths, num_evaluated = _count_evaluated(graph, agent, steps, visited)
+    lengths, num_evaluated = _count_evaluated(graph, agent, steps, visited, float(graph.degrees.mean()))
     return float(np.sum(_SECONDS["cpt"] * num_evaluated * lengths**3))
 
 
@@ -50,7 +50,7 @@ def bound_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, v
     >>> bound_explore_seconds(library(), GreedyAgent(), "igt", 10) < LIGHT_SECONDS
     True
     """
-    lengths, num_evaluated = _count_evaluated(graph, agent, steps, visited)
+    lengths, num_evaluated = _count_evaluated(graph, agent, steps, visited, float(graph.degrees.max(initial=0)))
     per_cube = sum(_SECONDS[term.name] for _, term in list_terms(as_reward(reward)))
     seconds = float(np.sum(num_evaluated * (_CANDIDATE_SECONDS + per_cube * lengths**3)))
     if not isinstance(agent, (GreedyAgent, RandomAgent, MaxDegreeAgent, MinDegreeAgent, *PLANNING_AGENTS)):
@@ -59,13 +59,13 @@ def bound_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, v
 
 
 def _count_evaluated(
-    graph: Graph, agent: Agent, steps: int, visited: int
+    graph: Graph, agent: Agent, steps: int, visited: int, degree: float
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """Return the lengths of a walk before each step, and how many candidates are evaluated there."""
+    """Return the lengths of a walk before each step, and how many candidates of nodes of this degree are evaluated."""
     lengths = np.arange(visited, min(steps, graph.num_nodes), dtype=np.float64)
     num_evaluated = np.ones(len(lengths))
     if isinstance(agent, (GreedyAgent, *PLANNING_AGENTS)):
-        unvisited_neighbors = float(graph.degrees.mean()) * (1 - lengths / graph.num_nodes)
+        unvisited_neighbors = degree * (1 - lengths / graph.num_nodes)
         num_evaluated = getattr(agent, "width", 1) * np.maximum(1, unvisited_neighbors)
     return lengths, num_evaluated
 
@@ -74,6 +74,13 @@ def estimate_step_seconds(graph: Graph, agent: Agent, reward: str, visited: int,
     """Estimate the time of an agent to choose the next node; planners plan `ahead` nodes."""
     steps = visited + (ahead if isinstance(agent, PLANNING_AGENTS) else 1)
     return estimate_explore_seconds(graph, agent, reward, steps, visited)
+
+
+def bound_step_seconds(graph: Graph, agent: Agent, reward: str, visited: int, ahead: int) -> float:
+    """Return a time that viewing the next step takes at most: the choice of the agent, and the values of candidates."""
+    steps = visited + (ahead if isinstance(agent, PLANNING_AGENTS) else 1)
+    choice = bound_explore_seconds(graph, agent, reward, steps, visited)
+    return choice + bound_explore_seconds(graph, GreedyAgent(), "igt+cpt+cct", visited + 1, visited)
 
 
 def estimate_measure_seconds(lengths: Iterable[int]) -> float:

@@ -1,7 +1,7 @@
 // What the page does in the browser alone: keys, light or dark, the guided tour, and highlights of lists in the picture.
 
-const TYPING = "input:not([type=radio], [type=checkbox], [type=file]), textarea, select, [role=listbox], [contenteditable=true]";
-const ARROWS = "[role=tab], [role=radio], [role=radiogroup], [role=combobox]"; // controls that use the arrow keys
+const TEXT_FIELDS = "input:not([type=radio], [type=checkbox], [type=file]), textarea, select, [role=listbox], [contenteditable=true]";
+const ARROWS = "[role=tab], [role=radio], [role=radiogroup]"; // controls that use the arrow keys
 
 export default {
   template: `
@@ -9,9 +9,9 @@ export default {
       <div><b>{{ tour[step].title }}</b></div>
       <div>{{ tour[step].text }}</div>
       <div class="cg-tour-buttons">
-        <button type="button" @click="end">Skip</button>
+        <button type="button" title="End the tour." @click="end">Skip</button>
         <span>{{ step + 1 }} of {{ tour.length }}</span>
-        <button type="button" class="cg-next" @click="next">{{ step + 1 < tour.length ? "Next" : "Start" }}</button>
+        <button type="button" class="cg-next" title="Go on." @click="next">{{ step + 1 < tour.length ? "Next" : "Start" }}</button>
       </div>
     </div>
     <div v-else></div>`,
@@ -45,7 +45,7 @@ export default {
     press(event) {
       if (event.key === "Escape" && this.step !== null) return this.end();
       if (event.ctrlKey || event.altKey || event.metaKey || event.repeat) return;
-      if (event.target.closest(TYPING) || document.querySelector(".q-dialog, .q-menu")) return;
+      if (event.target.closest(TEXT_FIELDS) || document.querySelector(".q-dialog, .q-menu")) return;
       if (event.key.startsWith("Arrow") && event.target.closest(ARROWS)) return;
       const row = /^[1-9]$/.test(event.key) && document.querySelectorAll(".cg-candidates tbody .q-btn")[event.key - 1];
       const target = row || document.querySelector(`[data-keys~="${CSS.escape(event.key)}"]`);
@@ -55,7 +55,7 @@ export default {
       else target.click();
     },
 
-    light(row) {
+    highlightRow(row) {
       const { gap, candidate } = row?.dataset ?? {};
       const detail = gap !== undefined ? { gap: Number(gap) } : candidate !== undefined ? { candidate: Number(candidate) } : {};
       window.dispatchEvent(new CustomEvent("cg-hover", { detail }));
@@ -64,35 +64,35 @@ export default {
       const row = event.target.closest("[data-gap], [data-candidate]");
       if (!row) return;
       if (row !== this.pinned) this.pinned = null;
-      this.light(row);
+      this.highlightRow(row);
     },
     unpoint(event) {
-      if (!this.pinned && event.target.closest("[data-gap], [data-candidate]")) this.light(null);
+      if (!this.pinned && event.target.closest("[data-gap], [data-candidate]")) this.highlightRow(null);
     },
     pin(event) {
       const row = event.target.closest("[data-gap]");
       if (!row && !this.pinned) return;
       this.pinned = row;
-      this.light(row);
+      this.highlightRow(row);
       if (row) document.querySelector(".cg-picture").scrollIntoView({ block: "nearest", behavior: "smooth" }); // on a phone
     },
 
     start() {
       this.step = 0;
-      this.mark();
+      this.highlightTarget();
     },
     next() {
       if (this.step + 1 === this.tour.length) return this.end();
       this.step += 1;
       document.querySelector(this.tour[this.step].target)?.scrollIntoView({ block: "nearest", behavior: "smooth" });
-      this.mark();
+      this.highlightTarget();
     },
     end() {
       localStorage.setItem("curiograph-tour", "seen");
       this.step = null;
-      this.mark();
+      this.highlightTarget();
     },
-    mark() {
+    highlightTarget() {
       document.querySelectorAll(".cg-spot").forEach((each) => each.classList.remove("cg-spot"));
       const target = this.step === null ? null : document.querySelector(this.tour[this.step].target);
       target?.classList.add("cg-spot");

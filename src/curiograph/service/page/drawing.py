@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from curiograph.service.page.layout import compute_view, place_candidates
+from curiograph.service.page.layout import compute_visible_area, place_candidates
 from curiograph.service.page.walk_session import WalkSession
-from curiograph.service.page.words import YOU, count_things, show_chooser, show_label
+from curiograph.service.page.words import YOU, count_things, format_chooser, format_label
 from curiograph.service.schemas import encode_number
 
 _MAX_NAME = 28
@@ -25,7 +25,8 @@ def draw_picture(session: WalkSession, title: str = "") -> dict[str, Any]:
     """Describe the picture of a walk; one with a title, for comparisons, has no candidates.
 
     >>> from curiograph.graph.toys import library
-    >>> picture = draw_picture(WalkSession("toy:library", library(), "music", "greedy"))
+    >>> from curiograph.service.graph_store import OpenGraph
+    >>> picture = draw_picture(WalkSession("toy:library", OpenGraph(library()), "music", "greedy"))
     >>> picture["label"]
     '1 node visited, 0 links between them, 0 open gaps; the last node is music.'
     """
@@ -33,16 +34,16 @@ def draw_picture(session: WalkSession, title: str = "") -> dict[str, Any]:
     opened, closed = Counter(gap.opened_at for gap in gaps), Counter(gap.closed_at for gap in gaps)
     nodes = []
     for index, (step, (x, y)) in enumerate(zip(session.steps, session.coordinates.tolist(), strict=True)):
-        by = "the start" if step.by == "start" else f"chosen by {show_chooser(step.by)}"
+        by = "the start" if step.by == "start" else f"chosen by {format_chooser(step.by)}"
         numbers = {"opened": opened[index + 1], "closed": closed[index + 1]}
         changes = [f"{verb} {count_things(number, 'gap')}" for verb, number in numbers.items() if number]
         nodes.append(
             {
                 "x": round(x, 3),
                 "y": round(y, 3),
-                "name": show_label(step.node, _MAX_NAME),
+                "name": format_label(step.node, _MAX_NAME),
                 "by": step.by if step.by in ("start", YOU) else "agent",
-                "tip": [show_label(step.node), f"step {index + 1}, {by}", *changes],
+                "tip": [format_label(step.node), f"step {index + 1}, {by}", *changes],
             }
         )
     candidates, num_candidates = [] if title else _draw_candidates(session), len(session.view.nodes)
@@ -50,13 +51,14 @@ def draw_picture(session: WalkSession, title: str = "") -> dict[str, Any]:
     jumps = [(b - 1, b, True) for b in range(1, len(nodes)) if (b - 1, b) not in edges]  # continued from a dead end
     label = (
         f"{count_things(len(nodes), 'node')} visited, {count_things(len(edges), 'link')} between them, "
-        f"{count_things(int(session.growth.beta1[-1]), 'open gap')}; the last node is {show_label(session.nodes[-1])}."
+        f"{count_things(int(session.growth.beta1[-1]), 'open gap')}; "
+        f"the last node is {format_label(session.nodes[-1])}."
     )
     return {
         "start": f"{session.graph_id} {session.nodes[0]}",
         "title": title,
         "label": label,
-        "view": compute_view(session.coordinates),
+        "view": compute_visible_area(session.coordinates),
         "nodes": nodes,
         "links": [*session.edges, *jumps],
         "gaps": _draw_gaps(session),
@@ -84,17 +86,15 @@ def _draw_gaps(session: WalkSession) -> list[dict[str, Any]]:
 def _draw_candidates(session: WalkSession) -> list[dict[str, Any]]:
     """Describe the candidates with the highest values around the last node; the choice of the agent is first."""
     view = session.view
-    values, pagerank = view.values.get(session.reward, view.values["igt"]), view.values["pagerank"]
-    order = sorted(range(len(view.nodes)), key=lambda i: (view.nodes[i] != view.choice, -values[i], -pagerank[i]))
-    best = order[:_MAX_CANDIDATES]
+    best = view.order_candidates(session.reward)[:_MAX_CANDIDATES].tolist()
     drawn = []
     for i, (x, y) in zip(best, place_candidates(session.coordinates, len(best)).tolist(), strict=True):
         gaps = int(view.values["igt"][i] - view.igt)
-        name = show_label(view.nodes[i], _MAX_NAME)
+        name = format_label(view.nodes[i], _MAX_NAME)
         is_choice = view.nodes[i] == view.choice
-        choice = [f"{show_chooser(session.agent)} would go there"] if is_choice else []
+        choice = [f"{format_chooser(session.agent)} would go there"] if is_choice else []
         effect = f"{gaps:+d} {'gap' if abs(gaps) == 1 else 'gaps'}" if gaps else "no change of gaps"
-        tip = [show_label(view.nodes[i]), effect, *choice, "click to visit"]
+        tip = [format_label(view.nodes[i]), effect, *choice, "click to visit"]
         drawn.append({"id": i, "x": round(x, 3), "y": round(y, 3), "name": name, "best": is_choice, "tip": tip})
     return drawn
 
@@ -103,17 +103,18 @@ def draw_growth(session: WalkSession, rival: WalkSession | None = None) -> dict[
     """Describe the growth of a walk, and the gaps of a rival's.
 
     >>> from curiograph.graph.toys import library
-    >>> draw_growth(WalkSession("toy:library", library(), "music", "greedy"))["gaps"]
+    >>> from curiograph.service.graph_store import OpenGraph
+    >>> draw_growth(WalkSession("toy:library", OpenGraph(library()), "music", "greedy"))["gaps"]
     [0]
     """
     gaps = session.growth.beta1.tolist()
     return {
         "label": f"Open gaps after each of {count_things(len(gaps), 'node')}: {', '.join(map(str, gaps))}.",
-        "title": "open gaps" if rival is None else f"open gaps (dotted: {show_chooser(rival.steps[-1].by)})",
+        "title": "open gaps" if rival is None else f"open gaps (dotted: {format_chooser(rival.steps[-1].by)})",
         "unit": "compression (bits, dashed)",
-        "names": [show_label(node) for node in session.nodes],
+        "names": [format_label(node) for node in session.nodes],
         "gaps": gaps,
         "bits": [encode_number(value) for value in session.bits],
         "rival": None if rival is None else rival.growth.beta1.tolist(),
-        "rivalName": "" if rival is None else show_chooser(rival.steps[-1].by),
+        "rivalName": "" if rival is None else format_chooser(rival.steps[-1].by),
     }

@@ -24,8 +24,8 @@ export default {
           <text :x="x(tick)" :y="height - bottom + 15" text-anchor="middle">{{ tick }}</text>
         </g>
         <text :x="width / 2" :y="height - 4" text-anchor="middle">nodes visited</text>
-        <text v-for="tick in ticks.gaps" :key="'g' + tick" :x="left - 6" :y="y(tick, highest) + 4" text-anchor="end">{{ tick }}</text>
-        <text v-for="tick in ticks.bits" :key="'b' + tick" :x="width - left + 6" :y="y(tick, most) + 4">{{ tick }}</text>
+        <text v-for="tick in ticks.gaps" :key="'g' + tick" :x="left - 6" :y="y(tick, maxGaps) + 4" text-anchor="end">{{ tick }}</text>
+        <text v-for="tick in ticks.bits" :key="'b' + tick" :x="width - left + 6" :y="y(tick, maxBits) + 4">{{ tick }}</text>
         <path v-if="growth.rival" class="rival" :d="steps(growth.rival)" />
         <path class="bits" :d="line" />
         <path class="gaps" :d="steps(growth.gaps)" />
@@ -60,22 +60,26 @@ export default {
     longest() {
       return Math.max(this.growth.gaps.length, 10);
     },
-    highest() {
+    maxGaps() {
       return Math.max(3, ...this.growth.gaps, ...(this.growth.rival ?? []));
     },
-    most() {
+    maxBits() {
       return Math.max(1, ...this.growth.bits);
     },
     ticks() {
-      const spread = (last, parts) => {
+      const spread = (last, parts, least = 1) => {
         const power = 10 ** Math.floor(Math.log10(last / parts));
-        const gap = Math.max(1, power * [1, 2, 5, 10].find((each) => each * power >= last / parts));
+        const gap = Math.max(least, power * [1, 2, 5, 10].find((each) => each * power >= last / parts));
         return Array.from({ length: Math.floor(last / gap) }, (_, i) => (i + 1) * gap);
       };
-      return { x: [1, ...spread(this.longest, 8).filter((tick) => tick > 1)], gaps: [0, ...spread(this.highest, 4)], bits: !this.line ? [] : this.most < 3 ? [0, 0.5, 1, 1.5, 2, 2.5].filter((tick) => tick <= this.most) : spread(this.most, 3) };
+      return {
+        x: [1, ...spread(this.longest, 8).filter((tick) => tick > 1)],
+        gaps: [0, ...spread(this.maxGaps, 4)],
+        bits: this.line ? [0, ...spread(this.maxBits, 3, 0.5)] : [],
+      };
     },
     line() {
-      const points = this.growth.bits.flatMap((value, i) => (value === null ? [] : [`${this.x(i + 1)} ${this.y(value, this.most)}`]));
+      const points = this.growth.bits.flatMap((value, i) => (value === null ? [] : [`${this.x(i + 1)} ${this.y(value, this.maxBits)}`]));
       return points.length ? `M${points.join("L")}` : "";
     },
     tip() {
@@ -99,7 +103,7 @@ export default {
       return this.height - BOTTOM - ((this.height - TOP - BOTTOM) * value) / maximum;
     },
     steps(values) {
-      return values.map((value, i) => `${i ? `H${this.x(i + 1)}V` : `M${this.x(1)} `}${this.y(value, this.highest)}`).join("");
+      return values.map((value, i) => `${i ? `H${this.x(i + 1)}V` : `M${this.x(1)} `}${this.y(value, this.maxGaps)}`).join("");
     },
     move(event) {
       const x = event.clientX - this.$refs.box.getBoundingClientRect().left;

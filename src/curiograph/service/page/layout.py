@@ -128,7 +128,7 @@ def place_candidates(coordinates: Float64, count: int) -> Float64:
     (4, 2)
     """
     last = coordinates[-1]
-    left, top, right, bottom = compute_view(coordinates)
+    left, top, right, bottom = compute_visible_area(coordinates)
     ring = max(_RING, 0.14 * (right - left), 0.14 * (bottom - top))
     angles = 2 * np.pi * (np.arange(36) + 0.5) / 36
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
@@ -147,13 +147,13 @@ def place_candidates(coordinates: Float64, count: int) -> Float64:
     return chosen
 
 
-def compute_view(coordinates: Float64) -> list[float]:
+def compute_visible_area(coordinates: Float64) -> list[float]:
     """Compute the visible area of a walk: left, top, right and bottom.
 
     It is that of the walk one step before unless the last node would be too near the border; then it grows by more than
     is needed, so that most steps do not change it.
 
-    >>> compute_view(np.zeros((1, 2)))
+    >>> compute_visible_area(np.zeros((1, 2)))
     [-2.0, -1.6, 2.0, 1.6]
     """
     low, high = np.array([-2.0, -1.6]), np.array([2.0, 1.6])

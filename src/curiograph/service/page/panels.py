@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Hashable
 from typing import Any
 
-import numpy as np
 from nicegui import ui
 
 from curiograph.recommendation.reasons import Reason
@@ -14,41 +13,51 @@ from curiograph.recommendation.recommender import Recommendations, compute_ranks
 from curiograph.service.labels import encode_label
 from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession
 from curiograph.service.page.words import (
+    MOTIVE_DESCRIPTIONS,
     MOTIVES,
+    YOU,
     count_things,
     describe_field,
     describe_motive,
-    show_chooser,
-    show_label,
+    format_chooser,
+    format_label,
 )
 from curiograph.service.schemas import GrowthResponse, RecommendedNode, RecommendRequest
+from curiograph.service.step_view import StepView
 
 _TABLE_ROWS = 10
+_MAX_ROWS = 200
+"""Maximum number of next nodes in the table, the best ones."""
 _MAX_GAPS = 60
 """Maximum number of gaps listed, the newest ones."""
 _MAX_NAMES = 6
 """Maximum number of nodes of a loop that are listed; of a longer one, the first and the last."""
-_END_OF_WALK = "There are no candidates left: undo or restart."
+_END_OF_WALK = "No next node is left: undo or restart."
 _FORMAT_SIGNED_JS = "value => value === null ? '' : (value > 0 ? '+' : '') + value"
 _HEADER_CELL = """<q-th :props="props" :title="props.col.about">{{ props.col.label }}</q-th>"""
 _CANDIDATE_CELL = """<q-td :props="props" :title="props.row.name"><q-btn flat dense no-caps align="left"
   :data-candidate="props.row.id" :label="props.row.short" :aria-label="'go to ' + props.row.short"
   @click="$parent.$emit('go', [props.row.id, props.row.at])" />
   <div v-if="props.row.chosen_by" class="cg-choice">{{ props.row.chosen_by }}</div></q-td>"""
+_PAGING = """<span>page {{ props.pagination.page }} of {{ props.pagesNumber }}</span>
+  <q-btn flat round icon="chevron_left" title="Previous rows." aria-label="previous rows"
+    :disable="props.isFirstPage" @click="props.prevPage" />
+  <q-btn flat round icon="chevron_right" title="Further rows." aria-label="further rows"
+    :disable="props.isLastPage" @click="props.nextPage" />"""
 
 
 def describe_last_step(session: WalkSession) -> str:
     """Describe the effect of the last step in one sentence."""
     step, count = session.steps[-1], len(session.steps)
     if count == 1:
-        return f"Start: {show_label(step.node)}. Press Step, or choose the next node yourself."
+        return f"Start: {format_label(step.node)}. Press Step, or choose the next node yourself."
     effects = []
     for verb, field in (("opened", "opened_at"), ("closed", "closed_at")):
         number = sum(getattr(gap, field) == count for gap in session.growth.gaps)
         effects += [f"{count_things(number, 'gap')} {verb}"] if number else []
     effect = ", ".join(effects) or "no gap opened or closed"
     end = "" if session.view.nodes else f" {_END_OF_WALK}"
-    return f"{count}. {show_label(step.node)}, chosen by {show_chooser(step.by)}: {effect}.{end}"
+    return f"{count}. {format_label(step.node)}, chosen by {format_chooser(step.by)}: {effect}.{end}"
 
 
 def describe_choices(session: WalkSession) -> list[str]:
@@ -56,45 +65,47 @@ def describe_choices(session: WalkSession) -> list[str]:
     view = session.view
     if not view.nodes:
         return [_END_OF_WALK]
-    lines = [] if view.on_the_way else ["A dead end: the candidates are neighbors of all visited nodes."]
-    lines.append(f"{show_chooser(session.agent)} would go to {show_label(view.choice)}.")
+    lines = []
+    if len(view.nodes) > _MAX_ROWS:
+        lines.append(f"The table has the best {_MAX_ROWS} of {len(view.nodes):,} next nodes.")
+    if not view.on_the_way:
+        lines.append("Dead end: continue from any node you visited.")
+    lines.append(f"{format_chooser(session.agent)} would go to {format_label(view.choice)}.")
     for motive in view.values if len(view.nodes) > 1 else ():
         best = view.find_best(motive)
         ties = f" and {count_things(len(best) - 1, 'other')}" if len(best) > 1 else ""
-        names = "all are equal" if len(best) == len(view.nodes) else f"{show_label(best[0])}{ties}"
+        names = "all are equal" if len(best) == len(view.nodes) else f"{format_label(best[0])}{ties}"
         lines.append(f"Best for {MOTIVES[motive]}: {names}.")
     if "cpt" not in view.values:
-        lines.append("Compression is not computed for all candidates of so long a walk.")
+        lines.append("This walk is too long to compute compression for every next node.")
     return lines
 
 
 def build_candidate_rows(session: WalkSession) -> list[dict[str, Any]]:
-    """Build one table row per candidate, the choice of the agent first, then the highest reward.
+    """Build the table rows of the best candidates, the choice of the agent first, then the highest reward.
 
     Gaps, bits and flexibility are changes.
     """
     view = session.view
-    ranks = compute_ranks(view.values["pagerank"], np.arange(len(view.nodes))).tolist()
+    best = view.order_candidates(session.reward)[:_MAX_ROWS]
     rows: list[dict[str, Any]] = []
-    for i, node in enumerate(view.nodes):
+    for i, rank in zip(best.tolist(), compute_ranks(view.values["pagerank"], best).tolist(), strict=True):
+        node = view.nodes[i]
         bits = view.values["cpt"][i] - view.cpt if "cpt" in view.values else math.nan
         rows.append(
             {
                 "id": i,
                 "at": len(session.steps),
                 "name": str(encode_label(node)),
-                "short": show_label(node),
+                "short": format_label(node),
                 "gaps": int(view.values["igt"][i] - view.igt),
                 "bits": None if math.isnan(bits) else round(float(bits), 3) + 0.0,
                 "flexibility": int(view.values["cct"][i] - view.cct),
-                "pagerank": ranks[i],
+                "pagerank": rank,
                 "links": int(view.values["degree"][i]),
-                "chosen_by": f"choice of {show_chooser(session.agent)}" if node == view.choice else "",
+                "chosen_by": f"choice of {format_chooser(session.agent)}" if node == view.choice else "",
             }
         )
-    values = view.values.get(session.reward, view.values["igt"])
-    choice = None if view.choice is None else view.nodes.index(view.choice)
-    rows.sort(key=lambda row: (row["id"] != choice, -values[int(row["id"])], row["pagerank"]))
     return rows
 
 
@@ -112,7 +123,7 @@ class CandidatesPanel:
             _build_column("gaps", "gaps", f"Change by this step. {describe_motive('igt')}", **signed),
             _build_column("bits", "compression", f"Change by this step. {describe_motive('cpt')}", **signed),
             _build_column("flexibility", "flexibility", f"Change by this step. {describe_motive('cct')}", **signed),
-            _build_column("pagerank", "PageRank", f"Rank, 1 is best, by {describe_motive('pagerank').lower()}"),
+            _build_column("pagerank", "PageRank", f"Rank by PageRank, 1 is best: {MOTIVE_DESCRIPTIONS['pagerank']}."),
             _build_column("links", "links", describe_motive("degree")),
         ]
         self.table = ui.table(columns=columns, rows=[], row_key="id", pagination=_TABLE_ROWS)
@@ -120,16 +131,17 @@ class CandidatesPanel:
         self.table.props('dense flat wrap-cells binary-state-sort aria-label="next nodes" :rows-per-page-options=[10]')
         self.table.add_slot("header-cell", _HEADER_CELL)
         self.table.add_slot("body-cell-name", _CANDIDATE_CELL)
+        self.table.add_slot("pagination", _PAGING)
         self.table.on("go", lambda event: on_choose(int(event.args[0]), int(event.args[1])))
         self.choices = ui.element("ul").classes("cg-small cg-list").props('aria-label="best choices"')
 
-    def show(self, session: WalkSession) -> None:
-        """Show the candidates of a walk."""
-        self.table.rows = build_candidate_rows(session)
-        self.table.props["hide-pagination"] = len(self.table.rows) <= _TABLE_ROWS
+    def show(self, rows: list[dict[str, Any]], lines: list[str]) -> None:
+        """Show the rows and sentences of `build_candidate_rows` and `describe_choices`."""
+        self.table.rows = rows
+        self.table.props["hide-pagination"] = len(rows) <= _TABLE_ROWS
         self.choices.clear()
         with self.choices:
-            for line in describe_choices(session):
+            for line in lines:
                 with ui.element("li"):
                     ui.label(line)
 
@@ -146,7 +158,7 @@ def show_gaps(box: ui.column, session: WalkSession) -> None:
         about = describe_motive("igt")
         for index in range(len(session.loops) - 1, max(-1, len(session.loops) - 1 - _MAX_GAPS), -1):
             gap, loop = session.loops[index]
-            names = [show_label(node) for node in [*loop, loop[0]]]
+            names = [format_label(node) for node in [*loop, loop[0]]]
             if len(names) > _MAX_NAMES:
                 names = [*names[:3], "…", names[-2], names[-1]]
             end = "still open" if gap.closed_at is None else f"closed at step {gap.closed_at} by {gap.closed_by}"
@@ -168,12 +180,17 @@ def show_comparison(box: ui.column, session: WalkSession, agents: list[tuple[str
             _add_table(
                 {
                     "motive": ("motive", "What a walker may look for."),
-                    "share": ("your choices", "Mean share of the other candidates that yours beats; 100 % is best."),
+                    "share": ("your choices", "Mean share of the other next nodes that yours beats; 100 % is best."),
                 },
                 [{"motive": MOTIVES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()],
             )
         else:
-            ui.label("Choose a node yourself to see which motive your choices are closest to.")
+            is_shared = any(step.by == YOU for step in session.steps)
+            ui.label(
+                f"Your choices are not compared in shared walks of more than {MAX_COMPARED} nodes."
+                if is_shared
+                else "Choose a node yourself to see which motive your choices are closest to."
+            )
         ui.label(f"All walks of {count_things(len(session.steps), 'node')} from the same start").classes(
             "text-weight-bold"
         )
@@ -202,21 +219,28 @@ def _add_table(columns: dict[str, tuple[str, str]], rows: list[dict[str, Any]]) 
     table.add_slot("header-cell", _HEADER_CELL)
 
 
-def describe_reason(reason: Reason) -> str:
-    """Describe the effect of a recommended node, with the numbers of the table of next nodes, and its ranks.
+def describe_reason(reason: Reason, view: StepView) -> str:
+    """Describe the effect of a recommended node and its ranks.
+
+    The effect of a next node is that of the table, on the whole walk; that of another node is the one of the reason, on
+    the last visited nodes.
 
     >>> from curiograph.recommendation.recommender import recommend
     >>> from curiograph.graph.toys import cycle
+    >>> from curiograph.service.step_view import view_step
     >>> (top,) = recommend(cycle(4), [0, 1, 2], ranker="pagerank").reasons
-    >>> describe_reason(top)
-    'Gaps +1, compression +0.108 bits. Of 1 candidate, rank 1 by PageRank.'
+    >>> describe_reason(top, view_step(cycle(4), [0, 1, 2]))
+    'Gaps +1, compression +0.108 bits. Rank among 1 node: 1 by PageRank.'
     """
-    gaps = len(reason.opens) - len(reason.closes)
+    gaps, bits = len(reason.opens) - len(reason.closes), reason.compressibility
+    if reason.node in view.nodes:
+        i = view.nodes.index(reason.node)
+        gaps = int(view.values["igt"][i] - view.igt)
+        bits = float(view.values["cpt"][i] - view.cpt) if "cpt" in view.values else math.nan
+    effects = [f"Gaps {gaps:+d}" if gaps else "Gaps 0"]
+    effects += [] if math.isnan(bits) else [f"compression {bits:+.3f} bits"]
     ranks = ", ".join(f"{rank} by {MOTIVES.get(name, name)}" for name, rank in reason.ranks.items())
-    return (
-        f"Gaps {gaps:+d}, compression {reason.compressibility:+.3f} bits. "
-        f"Of {count_things(reason.candidates, 'candidate')}, rank {ranks}."
-    ).replace("+0,", "0,")
+    return f"{', '.join(effects)}. Rank among {count_things(reason.candidates, 'node')}: {ranks}."
 
 
 class RecommendationsPanel:
@@ -237,7 +261,7 @@ class RecommendationsPanel:
         """Show that recommendations are being computed."""
         self.box.clear()
         with self.box:
-            ui.label("Letting walkers explore from your walk …")
+            ui.label("Simulating walkers from your walk …")
             ui.linear_progress(show_value=False).props('indeterminate aria-label="recommendations are being computed"')
 
     def show(self, session: WalkSession, top: Recommendations) -> None:
@@ -248,12 +272,12 @@ class RecommendationsPanel:
                 ui.label("There is nothing left to recommend.")
             for rank, ((node, _), reason) in enumerate(zip(top, top.reasons, strict=True), start=1):
                 with ui.column().classes("cg-reason gap-0"):
-                    title = f"{rank}. {show_label(node)}"
+                    title = f"{rank}. {format_label(node)}"
                     if node in session.view.nodes:
                         button = ui.button(title, on_click=lambda node=node: self._on_choose(node))
                         button.props('flat dense no-caps align=left title="Go there."')
                     else:
                         ui.label(f"{title} (not linked from here)").classes("text-weight-medium")
                     ui.label(reason.sentence.replace("_", " "))
-                    details = ui.label(describe_reason(reason)).classes("cg-small")
+                    details = ui.label(describe_reason(reason, session.view)).classes("cg-small")
                     details.props["title"] = describe_field(RecommendedNode, "ranks")

@@ -1,8 +1,8 @@
 // The picture of a walk as SVG: visited nodes, their links, gaps as soft areas, and candidates for the next step.
 // Coordinates come from the server and never change; zooming and panning move the view only.
 
-const FULL = 14; // newest nodes of a long walk that do not fade
-const LONG = 40; // nodes of a walk above which old ones fade
+const NUM_UNFADED = 14; // newest nodes of a long walk that do not fade
+const FADE_ABOVE = 40; // nodes of a walk above which old ones fade
 const REACH = 24; // pixels around a node that belong to it
 const FONT = 13;
 const STEP_SECONDS = 0.5; // of the animation
@@ -48,7 +48,7 @@ export default {
   template: `
     <div class="cg-picture" ref="box">
       <svg ref="svg" class="cg-svg" role="img" :width="width" :height="height" :aria-label="walk.label"
-        :data-count="count" @wheel.prevent="turn" @pointerdown="press" @pointermove="move" @pointerup="release"
+        :data-count="count" @wheel.prevent="zoomWithWheel" @pointerdown="press" @pointermove="move" @pointerup="release"
         @pointercancel="release" @pointerleave="leave">
         <component is="style">{{ style }}</component>
         <polygon v-for="gap in gaps" :key="'g' + gap.index" :points="gap.points" :class="gap.kind" :opacity="gap.opacity" />
@@ -109,7 +109,7 @@ export default {
       const isOutside = last.x < 20 || last.y < 20 || last.x > this.width - 20 || last.y > this.height - 20;
       if (this.isMoved && now.start === before.start && !isOutside) return; // keep the view of the visitor
       this.isMoved = false;
-      this.glide(this.fitted());
+      this.glide(this.computeFit());
     },
     hovered() {
       if (!this.listed) return;
@@ -127,7 +127,7 @@ export default {
       return this.width < 480;
     },
     radius() {
-      return this.count <= LONG ? 11 : 7;
+      return this.count <= FADE_ABOVE ? 11 : 7;
     },
     litGaps() {
       const { gap, node } = this.hovered;
@@ -175,8 +175,8 @@ export default {
     },
     gaps() {
       const count = this.count;
-      const areas = this.walk.gaps.filter((gap) => gap.opened <= count && (gap.closed === null || gap.closed > count)).length;
-      const shades = { open: Math.min(0.16, 0.9 / areas), fresh: areas < 6 ? 0.42 : 0.26 }; // many areas overlap
+      const numOpen = this.walk.gaps.filter((gap) => gap.opened <= count && (gap.closed === null || gap.closed > count)).length;
+      const shades = { open: Math.min(0.16, 0.9 / numOpen), fresh: numOpen < 6 ? 0.42 : 0.26 }; // many areas overlap
       const drawn = this.walk.gaps.flatMap((gap, index) => {
         const isClosed = gap.closed !== null && gap.closed <= count;
         const isLit = this.litGaps.has(index);
@@ -185,7 +185,10 @@ export default {
           gap: true, closed: isClosed, filled: gap.closed === count, fresh: !isClosed && gap.opened === count, lit: isLit,
         };
         const isNew = kind.fresh || kind.filled;
-        const opacity = isLit ? Math.max(shades.open, 0.6 / this.litGaps.size) : this.isDimmed ? shades.open / 4 : isNew ? shades.fresh : isClosed ? 0.25 : shades.open;
+        let opacity = isClosed ? 0.25 : shades.open;
+        if (isLit) opacity = Math.max(shades.open, 0.6 / this.litGaps.size);
+        else if (this.isDimmed) opacity = shades.open / 4;
+        else if (isNew) opacity = shades.fresh;
         const points = gap.nodes.map((node) => `${this.nodes[node].x},${this.nodes[node].y}`).join(" ");
         return [{ index, kind, points, opacity, order: (isLit ? 2e6 : 0) + (isClosed ? 0 : 1e6) + gap.opened }];
       });
@@ -200,11 +203,11 @@ export default {
       });
     },
     labels() {
-      const isLong = this.count > LONG;
+      const isLong = this.count > FADE_ABOVE;
       const visited = this.nodes.map((node) => {
         const isLast = node.index === this.count - 1;
         const isLit = this.litNodes?.has(node.index);
-        const isNamed = !isLong || isLast || isLit || node.index === 0 || node.index >= this.count - FULL;
+        const isNamed = !isLong || isLast || isLit || node.index === 0 || node.index >= this.count - NUM_UNFADED;
         const priority = node.index === this.hovered.node ? 4e6 : isLast ? 3e6 : isLit ? 2e6 : node.index;
         const opacity = this.litNodes && !isLit ? 0.15 : node.opacity;
         return { ...node, key: `n${node.index}`, priority, strong: isLast || isLit, isNamed, opacity };
@@ -267,16 +270,16 @@ export default {
       const age = this.count - 1 - index;
       const isLit = this.litNodes?.has(index);
       if (this.litNodes) return isLit ? 1 : 0.15;
-      return this.count <= LONG ? 1 : Math.max(0.2, 1 - Math.max(0, age - FULL) / 40);
+      return this.count <= FADE_ABOVE ? 1 : Math.max(0.2, 1 - Math.max(0, age - NUM_UNFADED) / 40);
     },
-    fitted() {
+    computeFit() {
       const [left, top, right, bottom] = this.walk.view;
       const scale = Math.min(this.width / (right - left), this.height / (bottom - top), 140);
       return { x: (left + right) / 2, y: (top + bottom) / 2, scale };
     },
     fit() {
       this.isMoved = false;
-      this.glide(this.fitted());
+      this.glide(this.computeFit());
     },
     glide(to) {
       cancelAnimationFrame(this.frame);
@@ -297,7 +300,7 @@ export default {
       const { clientWidth, clientHeight } = this.$refs.box;
       if (!clientWidth) return;
       [this.width, this.height] = [clientWidth, clientHeight];
-      if (!this.isMoved) this.view = this.fitted();
+      if (!this.isMoved) this.view = this.computeFit();
     },
     zoom(factor, x = this.width / 2, y = this.height / 2) {
       cancelAnimationFrame(this.frame);
@@ -308,7 +311,7 @@ export default {
       };
       this.isMoved = true;
     },
-    turn(event) {
+    zoomWithWheel(event) {
       this.zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), ...this.locate(event));
     },
     locate(event) {

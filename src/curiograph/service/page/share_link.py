@@ -1,4 +1,4 @@
-"""Share a walk: encode it as a link, and open such a link."""
+"""Share a walk: encode it as a link, and read such a link."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from curiograph.errors import SettingError, WalkError
 from curiograph.messages import quote_value
 from curiograph.rewards.registry import REWARDS
 from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore
+from curiograph.service.graph_store import GraphStore, OpenGraph
 from curiograph.service.labels import encode_label
-from curiograph.service.page.walk_session import WalkSession, choose_start
+from curiograph.service.page.walk_session import SharedWalk, WalkSession
 from curiograph.service.page.words import AGENTS, YOU
 
 _EXAMPLE_WALK = ("kettle", "steam", "cloud", "rain", "garden", "flower", "rainbow", "sun", "lemon", "tea")
@@ -28,7 +28,7 @@ def build_link(session: WalkSession) -> str:
     """Build the link to a walk, without the host.
 
     >>> from curiograph.graph.toys import library
-    >>> session = WalkSession("toy:library", library(), "music")
+    >>> session = WalkSession("toy:library", OpenGraph(library()), "music")
     >>> session.visit("physics")
     >>> build_link(session)
     '/?graph=toy%3Alibrary&agent=planner&reward=igt&seed=0&walk=music&walk=physics&by=y'
@@ -49,8 +49,8 @@ def build_link(session: WalkSession) -> str:
     return f"/?{query}"
 
 
-def open_link(query: QueryParams, graphs: GraphStore, limits: Limits) -> WalkSession:
-    """Open the walk of a link, or a new walk if the link has none; raise if the link is invalid."""
+def read_link(query: QueryParams, graphs: GraphStore, limits: Limits) -> tuple[OpenGraph, SharedWalk]:
+    """Read the graph and the walk of a link, which `open_walk` opens; raise if the link is invalid."""
     graph_id = query.get("graph") or graphs.default_id
     agent, reward = query.get("agent") or next(iter(AGENTS)), query.get("reward") or "igt"
     if agent not in AGENTS:
@@ -76,9 +76,7 @@ def open_link(query: QueryParams, graphs: GraphStore, limits: Limits) -> WalkSes
         for text in positions:
             if not (text.isdecimal() and len(text) < 12 and int(text) < num_nodes):
                 raise WalkError(f"the shared walk has a node at {quote_value(text)}; the graph has {num_nodes} nodes.")
-        nodes = [opened.graph.label(int(text)) for text in positions] or [choose_start(opened.graph)]
-    session = WalkSession(graph_id, opened.graph, nodes[0], agent, reward, int(seed))
-    if len(nodes) > 1:
-        letters = choosers.ljust(len(nodes) - 1, "a")[: len(nodes) - 1]
-        session.replay(nodes[1:], [_CHOOSERS.get(letter, agent) for letter in letters])
-    return session
+        nodes = [opened.graph.label(int(text)) for text in positions]
+    num_steps = max(0, len(nodes) - 1)
+    by = [_CHOOSERS.get(letter, agent) for letter in choosers.ljust(num_steps, "a")[:num_steps]]
+    return opened, SharedWalk(graph_id, agent, reward, int(seed), nodes, by)

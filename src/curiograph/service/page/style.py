@@ -20,7 +20,7 @@ def get_color(name: str, dark: bool) -> str:
     return "#" + "".join(f"{channel:02x}" for channel in lighter)
 
 
-_CSS_COLORS = ("igt", "cpt", "cct", "pagerank", "human", "mixture")
+_CSS_COLORS = ("igt", "cpt", "human", "mixture")
 _SHADES = {
     False: {
         "text": "#1f2328",

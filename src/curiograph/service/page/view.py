@@ -4,29 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Hashable, Iterator
+import math
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from html import escape
+from typing import Any, TypeVar
 
 from fastapi import FastAPI, Request
 from nicegui import events, ui
 from starlette.datastructures import QueryParams
 from starlette.middleware.gzip import GZipMiddleware
 
+from curiograph.agents.registry import as_agent
 from curiograph.errors import CuriographError
 from curiograph.recommendation.ranker import CandidateSet
 from curiograph.recommendation.recommender import Recommendations, Recommender
 from curiograph.rewards.registry import REWARDS
-from curiograph.service.errors import BusyError, TimeLimitError
-from curiograph.service.graph_store import UPLOAD_EXTENSIONS
+from curiograph.service.errors import BusyError
+from curiograph.service.graph_store import UPLOAD_EXTENSIONS, OpenGraph
 from curiograph.service.labels import JsonLabel
 from curiograph.service.page import panels
 from curiograph.service.page.components import Browser, GrowthCurve, Picture
 from curiograph.service.page.drawing import draw_growth, draw_picture
-from curiograph.service.page.share_link import build_link, open_link
+from curiograph.service.page.share_link import build_link, read_link
 from curiograph.service.page.style import CSS, ICON
-from curiograph.service.page.walk_session import MAX_COMPARED, WalkSession, choose_start
+from curiograph.service.page.walk_session import (
+    MAX_COMPARED,
+    SharedWalk,
+    WalkSession,
+    change_walk,
+    compare_agents,
+    make_rival,
+    open_walk,
+)
 from curiograph.service.page.words import (
     AGENTS,
     INTRODUCTION,
@@ -36,10 +47,15 @@ from curiograph.service.page.words import (
     TABS,
     describe_agent,
     describe_motive,
-    show_chooser,
-    show_label,
+    format_chooser,
+    format_label,
 )
 from curiograph.service.state import Service
+from curiograph.service.step_view import DEFAULT_AHEAD
+from curiograph.service.tasks import no_report
+from curiograph.service.time_limits import LIGHT_SECONDS, bound_step_seconds
+
+Result = TypeVar("Result")
 
 _PLAY_INTERVAL = 0.8
 """Seconds between two steps while the walk plays."""
@@ -47,6 +63,10 @@ _BROWSER_TIMEOUT = 10.0
 """Seconds to wait for an answer of the browser."""
 _NUM_SUGGESTIONS = 8
 _NUM_RECOMMENDATIONS = 5
+_AGENT_OPTION = """<q-item v-bind="props.itemProps" :title="TITLES[props.opt.value]">
+  <q-item-section>{{ props.opt.label }}</q-item-section></q-item>"""
+_MAX_LIGHT_WALK = 20
+"""Maximum number of nodes of a shared walk that a thread may open."""
 
 
 def add_page(app: FastAPI) -> None:
@@ -77,29 +97,40 @@ def add_page(app: FastAPI) -> None:
 
 
 class Page:
-    """The page of one visitor."""
+    """The page of one visitor.
+
+    Parameters
+    ----------
+    service : Service
+        The service with the graphs, threads and processes that the page uses.
+    """
 
     session: WalkSession
+    """Walk of the visitor. It is replaced, never changed: a computation that fails or is too late has no effect."""
     rival: WalkSession | None = None
     """Walk of the agent that is shown beside that of the visitor, if any."""
 
     def __init__(self, service: Service) -> None:
         self.service, self.graphs, self.limits = service, service.graphs, service.limits
-        self._lock = asyncio.Lock()  # held while the walk changes
+        self._lock = asyncio.Lock()  # held while the walk is replaced
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._is_updating_tab = self._is_tab_stale = False
 
     async def open(self, request: Request) -> None:
         """Build the page for a link."""
+        ui.context.client.on_delete(self._cancel_tasks)
         problem = ""
         try:
-            self.session = await self.service.workers.run(open_link, request.query_params, self.graphs, self.limits)
-        except (BusyError, TimeLimitError) as error:
+            link = await self.service.workers.run(read_link, request.query_params, self.graphs, self.limits)
+            self.session = await self._open_walk(*link)
+        except BusyError as error:
             ui.label(str(error))
             ui.timer(3.0, ui.navigate.reload, once=True)
             return
         except CuriographError as error:
             problem = str(error)
-            self.session = await asyncio.to_thread(open_link, QueryParams(), self.graphs, self.limits)
+            opened, shared = await asyncio.to_thread(read_link, QueryParams(), self.graphs, self.limits)
+            self.session = await asyncio.to_thread(open_walk, opened, shared, no_report)
         self._build(welcome=not request.query_params)
         await self._refresh()
         if problem:
@@ -128,7 +159,8 @@ class Page:
         with _create_dialog("your own graph") as self.own_graph:
             ui.label("A list of links, one per line, such as “tea,honey”, or a graph file.")
             ui.label(f"Extensions: {', '.join(UPLOAD_EXTENSIONS)}").classes("cg-small")
-            self.directed = ui.checkbox("the links of the list have a direction")
+            self.directed = ui.checkbox("links have a direction")
+            self.directed.props["title"] = "Read a,b as a link from a to b only."
             self.upload = ui.upload(
                 on_upload=self._add_upload,
                 on_rejected=self._reject_upload,
@@ -140,7 +172,8 @@ class Page:
             drop = f"event => getElement({self.upload.id}).$refs.qRef.addFiles([...event.dataTransfer.files])"
             with ui.element("div").classes("cg-drop w-full").on("drop.prevent", js_handler=drop) as target:
                 target.on("dragover.prevent", js_handler="() => {}")
-                ui.button("Choose a file").props("no-caps").on("click", js_handler=pick)
+                button = ui.button("Choose a file").props("no-caps").on("click", js_handler=pick)
+                button.props["title"] = "Open a file of this device."
                 ui.label("or drop it here")
 
     def _build_header(self) -> None:
@@ -179,9 +212,11 @@ class Page:
                     if text == "Play":
                         button.bind_text_from(self.timer, "active", lambda active: "Pause" if active else "Play")
                         button.bind_icon_from(self.timer, "active", lambda active: "pause" if active else "play_arrow")
+            titles = [describe_agent(name) for name in AGENTS]
             self.agent = ui.select(AGENTS, value=self.session.agent, label="agent", on_change=self._change_agent)
             self.agent.classes("w-full").props("dense")
             self.agent.props["title"] = "Who chooses the next node when you press Step."
+            self.agent.add_slot("option", _AGENT_OPTION.replace("TITLES", escape(json.dumps(titles))))
             self.agent_about = ui.label().classes("cg-small")
             ui.label("looks for").classes("cg-small")
             self.reward = ui.radio({name: MOTIVES[name] for name in REWARDS}, value=self.session.reward)
@@ -197,14 +232,14 @@ class Page:
             button = ui.button("Your own graph", icon="upload_file", on_click=self.own_graph.open)
             button.props("outline no-caps").classes("w-full")
             button.props["title"] = "Open a file of links."
-            with ui.element("div").classes("cg-search"):
-                self.search = ui.input(label="search a start", on_change=self._suggest_starts).classes("w-full")
+            with ui.element("div").classes("cg-search") as field:
+                field.props["title"] = "Search for a node by its name, and begin a new walk there."
+                self.search = ui.input("search for a start node", on_change=self._suggest_starts).classes("w-full")
                 self.search.props(
-                    'dense clearable debounce=150 autocomplete=off data-keys="/" aria-label="search a start"'
+                    'dense clearable debounce=150 autocomplete=off data-keys="/" aria-label="search for a start node"'
                 )
-                self.search.on("keydown.enter", self._start_at_first)
+                self.search.on("keydown.enter", self._start_at_first, js_handler="event => emit(event.target.value)")
                 self.search.on("keydown.esc", lambda: self.search.set_value(""))
-                self.search.props["title"] = "Search a node by its name, and begin a new walk there."
                 self.suggestions = ui.element("div").classes("cg-suggestions")
 
     def _build_pictures(self) -> None:
@@ -213,8 +248,9 @@ class Page:
             with ui.element("div").classes("cg-pictures") as self.pictures:
                 self.picture = Picture(draw_picture(self.session), self._visit_row)
             with ui.element("div").classes("cg-legend"):
-                for shape, meaning in LEGEND:
-                    with ui.element("span"):
+                for shape, meaning, about in LEGEND:
+                    with ui.element("span") as entry:
+                        entry.props["title"] = about
                         ui.element("i").classes(shape)
                         ui.label(meaning)
         with ui.column().classes("cg-card cg-curve gap-0"):
@@ -245,10 +281,12 @@ class Page:
         """Show the current walk; the caller holds the lock, except when the page opens."""
         session = self.session
         picture = await asyncio.to_thread(draw_picture, session)
+        rows = await asyncio.to_thread(panels.build_candidate_rows, session)
+        lines = await asyncio.to_thread(panels.describe_choices, session)
         self._end_race()
         self.picture.show(picture)
         self.curve.show(draw_growth(session))
-        self.candidates.show(session)
+        self.candidates.show(rows, lines)
         panels.show_gaps(self.gaps, session)
         self.status.text = panels.describe_last_step(session)
         self.agent_about.text = f"{describe_agent(session.agent)} ({session.agent})"
@@ -270,22 +308,20 @@ class Page:
             self._is_updating_tab = False
 
     async def _compute_tab(self) -> None:
-        session, count = self.session, len(self.session.steps)
-
-        def is_unchanged() -> bool:
-            return session is self.session and count == len(session.steps)
-
+        session, opened, count = self.session, self.session.opened, len(self.session.steps)
         if self.tabs.value == "Compare":
-            agents = await self.service.workers.run(session.compare_agents)
-            if is_unchanged():
+            agents: list[tuple[str, float, float]] = []
+            if 1 < count <= MAX_COMPARED:
+                agents = await self._compute(math.inf, compare_agents, opened, session.nodes[0], count, session.seed)
+            if session is self.session:
                 panels.show_comparison(self.comparison, session, agents)
         elif self.tabs.value == "Recommend":
             self.recommendations.show_progress()
             nodes = session.graph.positions(session.nodes).tolist()
-            recommender = await self.service.prepare_nodes(self.graphs.open(session.graph_id), nodes)
+            recommender = await self._wait(self.service.prepare_nodes(opened, nodes))
             candidates = self.recommendations.candidates.value
             top = await self.service.workers.run(self._recommend, recommender, session, candidates)
-            if is_unchanged():
+            if session is self.session:
                 self.recommendations.show(session, top)
 
     @staticmethod
@@ -308,19 +344,19 @@ class Page:
             return
         self.timer.deactivate()
         try:
-            rival = await self.service.workers.run(session.make_rival)
+            rival = await self._compute(math.inf, make_rival, session.opened, session)
         except CuriographError as error:
             _notify(str(error))
             return
         async with self._lock:
-            if session is not self.session or count != len(session.steps):
+            if session is not self.session:
                 return
             self.rival = rival
             self.race.text = "Back to your walk"
             self.pictures.classes("cg-race")
             self.picture.show(draw_picture(session, "this walk"))
             with self.pictures:
-                other = Picture(draw_picture(rival, show_chooser(session.agent)))
+                other = Picture(draw_picture(rival, format_chooser(session.agent)))
             self.curve.show(draw_growth(session, rival))
             for picture in (self.picture, other):
                 picture.run_method("play")
@@ -332,10 +368,57 @@ class Page:
         for picture in list(self.pictures)[1:]:
             picture.delete()
 
+    # -- compute -----------------------------------------------------------------------------------------------------
+
+    async def _compute(
+        self, seconds: float, function: Callable[..., Result], opened: OpenGraph, *arguments: object
+    ) -> Result:
+        """Call a function of a graph: in a thread if it takes few seconds at most, otherwise in a process.
+
+        The process is stopped when its time is over, or when the visitor has left.
+        """
+        if seconds <= LIGHT_SECONDS:
+            return await self.service.workers.run(function, opened, *arguments, no_report)
+        work = self.service.page_processes.run(function, *arguments, graph=opened, seconds=self.limits.seconds)
+        result: Result = await self._wait(work)
+        return result
+
+    async def _wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Wait for some work, which is cancelled when the visitor leaves."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await task
+
+    def _cancel_tasks(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+
+    async def _open_walk(self, opened: OpenGraph, shared: SharedWalk) -> WalkSession:
+        """Open a shared walk, or a new one."""
+        count = max(1, len(shared.nodes))
+        seconds = count * bound_step_seconds(opened.graph, as_agent(shared.agent), shared.reward, count, DEFAULT_AHEAD)
+        session = await self._compute(seconds if count <= _MAX_LIGHT_WALK else math.inf, open_walk, opened, shared)
+        session.opened = opened
+        return session
+
     # -- change the walk ---------------------------------------------------------------------------------------------
 
-    async def _run(self, function: Callable[..., Any], *arguments: Any, at: int | None = None) -> bool:
-        """Call a function that changes the walk in a thread, then show the walk; show the message of an error.
+    async def _change(self, change: Callable[..., None], *arguments: Any, at: int | None = None) -> bool:
+        """Call a method of the walk on a copy, and show the copy, as `_replace` does."""
+
+        async def compute() -> WalkSession:
+            opened, count = self.session.opened, len(self.session.steps) + 1
+            agent = as_agent(self.agent.value)
+            seconds = bound_step_seconds(opened.graph, agent, self.reward.value, count, DEFAULT_AHEAD)
+            session = await self._compute(seconds, change_walk, opened, self.session, change, arguments)
+            session.opened = opened
+            return session
+
+        return await self._replace(compute, at)
+
+    async def _replace(self, compute: Callable[[], Awaitable[WalkSession]], at: int | None = None) -> bool:
+        """Compute a walk and show it; show the message of an error instead, and keep the walk.
 
         Nothing happens if `at` is given and the walk does not have `at` nodes: a second click, for example.
         """
@@ -343,7 +426,7 @@ class Page:
             if at is not None and at != len(self.session.steps):
                 return False
             try:
-                await self.service.workers.run(function, *arguments)
+                self.session = await compute()
             except CuriographError as error:
                 self.timer.deactivate()
                 _notify(str(error))
@@ -362,12 +445,12 @@ class Page:
 
     async def _advance(self) -> None:
         if self._can_advance():
-            await self._run(self.session.advance)
+            await self._change(WalkSession.advance)
 
     async def _visit(self, node: Hashable) -> None:
         self.timer.deactivate()
         if self._can_advance():
-            await self._run(self.session.visit, node, at=len(self.session.steps))
+            await self._change(WalkSession.visit, node, at=len(self.session.steps))
 
     async def _visit_row(self, row: int, at: int) -> None:
         """Visit a candidate of the walk when it had `at` nodes."""
@@ -376,15 +459,16 @@ class Page:
 
     async def _undo(self) -> None:
         self.timer.deactivate()
-        await self._run(self.session.undo)
+        await self._change(WalkSession.undo)
 
     async def _restart(self) -> None:
         self.timer.deactivate()
-        await self._run(self.session.restart, self.session.nodes[0])
+        await self._change(WalkSession.restart, self.session.nodes[0])
 
     async def _change_agent(self) -> None:
-        session, selected = self.session, (self.agent.value, self.reward.value)
-        if selected != (session.agent, session.reward) and not await self._run(session.set_agent, *selected):
+        selected = self.agent.value, self.reward.value
+        current = self.session.agent, self.session.reward
+        if selected != current and not await self._change(WalkSession.set_agent, *selected):
             self.agent.value, self.reward.value = self.session.agent, self.session.reward
 
     def _toggle_play(self) -> None:
@@ -405,12 +489,12 @@ class Page:
         self.timer.deactivate()
         self.search.value = ""
 
-        def start_session() -> None:
-            graph = self.graphs.open(graph_id).graph
-            self.session = WalkSession(graph_id, graph, choose_start(graph), self.agent.value, self.reward.value)
+        async def compute() -> WalkSession:
+            opened = await self.service.open_graph(graph_id)
+            return await self._open_walk(opened, SharedWalk(graph_id, self.agent.value, self.reward.value))
 
         self.status.text = f"Reading {self.graph.options[graph_id]} …"  # takes seconds the first time
-        if not await self._run(start_session):
+        if not await self._replace(compute):
             self.graph.value = self.session.graph_id
             self.status.text = panels.describe_last_step(self.session)
 
@@ -432,30 +516,38 @@ class Page:
         )
 
     async def _suggest_starts(self) -> None:
-        labels = await self._search_labels(_NUM_SUGGESTIONS)
+        text = self.search.value or ""
+        labels = await self._search_labels(text, _NUM_SUGGESTIONS)
+        if labels is None or text != (self.search.value or ""):
+            return  # in the second case, a later search has been answered already, or will be
         self.suggestions.clear()
         with self.suggestions:
             for label in labels:
-                button = ui.button(show_label(label), on_click=lambda label=label: self._start_at(label))
-                button.props("flat dense no-caps align=left")
-            if self.search.value and not labels:
+                button = ui.button(format_label(label), on_click=lambda label=label: self._start_at(label))
+                button.props('flat dense no-caps align=left title="Begin a new walk here."')
+            if text and not labels:
                 ui.label("no label contains this text").classes("cg-small")
 
-    async def _search_labels(self, limit: int) -> list[JsonLabel]:
-        """Search the labels that contain the text of the search field."""
-        text, graph_id = self.search.value or "", self.session.graph_id
+    async def _search_labels(self, text: str, limit: int) -> list[JsonLabel] | None:
+        """Search the labels that contain a text; show the message of an error, and return None."""
         if not text:
             return []
-        return await self.service.quick_workers.run(lambda: self.graphs.open(graph_id).labels.search(text, limit))
+        try:
+            return await self.service.quick_workers.run(self.session.opened.labels.search, text, limit)
+        except CuriographError as error:
+            _notify(str(error))
+            return None
 
-    async def _start_at_first(self) -> None:
-        for label in await self._search_labels(1):
+    async def _start_at_first(self, event: events.GenericEventArguments) -> None:
+        """Start at the first label that contains the text as typed, which may be newer than the value of the field."""
+        for label in await self._search_labels(str(event.args), 1) or ():
             await self._start_at(label)
 
     async def _start_at(self, label: JsonLabel) -> None:
         self.timer.deactivate()
-        session = self.session
-        if await self._run(lambda: session.restart(self.graphs.open(session.graph_id).labels.label(label))):
+        opened = self.session.opened
+        position = opened.labels.find(label)  # None if another graph was chosen meanwhile
+        if position is not None and await self._change(WalkSession.restart, opened.graph.label(position)):
             self.search.value = ""
 
     # -- share and download ------------------------------------------------------------------------------------------
@@ -467,14 +559,15 @@ class Page:
             ui.label("This address opens the same walk with the same picture:")
             if self.session.graph_id in uploads:
                 ui.label("The graph is an upload: it is available only while this service runs.").classes("cg-small")
-            ui.input("address", value=link).props("readonly").classes("w-full")
+            ui.input("address", value=link).props('readonly title="Address of this walk."').classes("w-full")
 
             def copy() -> None:
                 ui.clipboard.write(link)
                 button.text, button.icon = "Copied", "check"
                 ui.notify("The address is in the clipboard.", color="grey-9")
 
-            button = ui.button("Copy", icon="content_copy", on_click=copy).props("no-caps")
+            button = ui.button("Copy", icon="content_copy", on_click=copy)
+            button.props('no-caps title="Copy the address."')
         dialog.on("hide", dialog.delete)
         dialog.open()
 
@@ -495,5 +588,5 @@ def _create_dialog(title: str) -> Iterator[ui.dialog]:
     with ui.dialog().props(f'aria-label="{title}"') as dialog, ui.card().classes("cg-dialog"):
         with ui.row().classes("w-full items-center justify-between"):
             ui.label(title[0].upper() + title[1:]).classes("text-h6").props("role=heading aria-level=2")
-            ui.button(icon="close", on_click=dialog.close).props('flat round aria-label="close"')
+            ui.button(icon="close", on_click=dialog.close).props('flat round aria-label="close" title="Close."')
         yield dialog

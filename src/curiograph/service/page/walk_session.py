@@ -1,10 +1,15 @@
-"""The walk of a visitor: who chose each step, its growth, and its layout. Independent of the browser."""
+"""The walk of a visitor: who chose each step, its growth, and its layout. Independent of the browser.
+
+The functions at the end have the arguments of a computation in a worker process: first the graph, last a function that
+reports progress, which they ignore.
+"""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Hashable, Sequence
+import copy
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +22,12 @@ from curiograph.graph.graph import Graph, require_edges
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.growth.records import Gap, Growth
+from curiograph.service.graph_store import OpenGraph
 from curiograph.service.page.layout import extend_layout
 from curiograph.service.page.words import AGENTS, MOTIVES, YOU
+from curiograph.service.processes import ReportProgress
 from curiograph.service.schemas import encode_number
-from curiograph.service.step_view import DEFAULT_AHEAD, StepView, view_step
+from curiograph.service.step_view import DEFAULT_AHEAD, MAX_COMPRESSED_NODES, StepView, view_step
 from curiograph.service.time_limits import estimate_step_seconds
 
 COMPARED_AGENTS = (("greedy", "igt"), ("planner", "igt"), ("greedy", "cpt"), ("planner", "cpt"), ("random", "igt"))
@@ -30,8 +37,6 @@ MAX_COMPARED = 40
 """Maximum number of nodes of a walk for comparing agents, and for the percentiles of choices in a shared walk."""
 _MAX_STEP_SECONDS = 3.0
 """Maximum time of an agent for one step."""
-_MAX_MEASURED = 150
-"""Maximum number of nodes of a shared walk for computing compressibility at every step."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +45,47 @@ class WalkStep:
 
     node: Hashable
     by: str
-    """`start`, `you`, or the name of an agent."""
+    """`start`, `you`, `example`, or the name of an agent."""
     percentiles: dict[str, float] = field(default_factory=dict)
     """Percentile of the choice by motive, 1 is best; empty for the start."""
+
+
+@dataclass(frozen=True)
+class SharedWalk:
+    """A walk as a link describes it."""
+
+    graph_id: str
+    agent: str
+    reward: str
+    seed: int = 0
+    nodes: Sequence[Hashable] = ()
+    """Labels in order of visit; none for a new walk from the default start."""
+    by: Sequence[str] = ()
+    """Who chose each node after the first, as in `WalkStep`."""
 
 
 class WalkSession:
     """A walk that can be extended and undone. An operation that fails leaves it unchanged.
 
+    Parameters
+    ----------
+    graph_id : str
+        Id of the graph in the store.
+    opened : OpenGraph
+        The graph. The walk keeps it, also after the store has replaced or removed it.
+    start : hashable
+        Label of the first node.
+    agent : str, default="planner"
+        Agent that chooses steps.
+    reward : str, default="igt"
+        Reward of the agent.
+    seed : int, default=0
+        Seed for ties.
+
+    Examples
+    --------
     >>> from curiograph.graph.toys import library
-    >>> session = WalkSession("toy:library", library(), "music")
+    >>> session = WalkSession("toy:library", OpenGraph(library()), "music")
     >>> session.visit("physics")
     >>> session.advance()
     >>> [step.by for step in session.steps], len(session.coordinates)
@@ -72,17 +108,31 @@ class WalkSession:
     """Coordinates of the visited nodes in the picture; further steps do not change them."""
 
     def __init__(
-        self, graph_id: str, graph: Graph, start: Hashable, agent: str = "planner", reward: str = "igt", seed: int = 0
+        self,
+        graph_id: str,
+        opened: OpenGraph,
+        start: Hashable,
+        agent: str = "planner",
+        reward: str = "igt",
+        seed: int = 0,
     ) -> None:
-        self.graph_id, self.graph, self.agent, self.reward, self.seed = graph_id, graph, agent, reward, seed
-        self._earlier_views: list[StepView] = []  # so that undoing steps computes nothing
+        self.graph_id, self.opened, self.agent, self.reward, self.seed = graph_id, opened, agent, reward, seed
         self.restart(start)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state for another process, which opens the graph itself."""
+        return {name: value for name, value in vars(self).items() if name != "opened"}
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self.opened.graph
 
     def replay(self, nodes: Sequence[Hashable], by: Sequence[str]) -> None:
         """Append the steps of a shared walk, each chosen by `you` or by an agent.
 
         >>> from curiograph.graph.toys import library
-        >>> session = WalkSession("toy:library", library(), "music")
+        >>> session = WalkSession("toy:library", OpenGraph(library()), "music")
         >>> session.replay(["physics", "logic"], ["you", "greedy"])
         >>> session.compute_agreement()["degree"]
         0.83...
@@ -96,11 +146,11 @@ class WalkSession:
                 before = view_step(self.graph, walk[:length], "random", seed=self.seed)
                 percentiles = before.compute_percentiles(node) if node in before.nodes else {}
             steps.append(WalkStep(node, chooser, percentiles))
-        self.steps += steps
+        self.steps = [*self.steps, *steps]
         self.view = view
-        is_short = len(walk) <= _MAX_MEASURED
-        compressibility = measure(self.graph, walk, compressibility=is_short, pairs="all").compressibility  # as cpt
-        self.bits = compressibility.tolist()
+        first = walk[:MAX_COMPRESSED_NODES]
+        self.bits = measure(self.graph, first, pairs="all").compressibility.tolist()  # as the reward cpt
+        self.bits += [np.nan] * (len(walk) - len(first))
         self._update_growth()
 
     @property
@@ -123,20 +173,14 @@ class WalkSession:
     def _append(self, node: Hashable, by: str) -> None:
         step = WalkStep(node, by, self.view.compute_percentiles(node))
         view = self._view([*self.nodes, node], self.agent, self.reward)
-        self.steps.append(step)
-        self._earlier_views.append(self.view)
-        self.view = view
-        self.bits.append(view.cpt)
+        self.steps, self.view, self.bits = [*self.steps, step], view, [*self.bits, view.cpt]
         self._update_growth()
 
     def undo(self) -> None:
         """Undo the last step; the start remains."""
         if len(self.steps) > 1:
-            earlier = self._earlier_views
-            view = earlier.pop() if earlier else self._view(self.nodes[:-1], self.agent, self.reward)
-            self.steps.pop()
-            self.bits.pop()
-            self.view = view
+            self.view = self._view(self.nodes[:-1], self.agent, self.reward)
+            self.steps, self.bits = self.steps[:-1], self.bits[:-1]
             self._update_growth()
 
     def restart(self, start: Hashable) -> None:
@@ -144,13 +188,13 @@ class WalkSession:
         locate_start(self.graph, start, "frontier")
         view = self._view([start], self.agent, self.reward)
         self.steps, self.view, self.bits = [WalkStep(start, "start")], view, [view.cpt]
-        self.coordinates, self._earlier_views = np.zeros((1, 2)), []
+        self.coordinates = np.zeros((1, 2))
         self._update_growth()
 
     def set_agent(self, agent: str, reward: str) -> None:
         """Continue the walk with another agent or reward."""
         self.view = self._view(self.nodes, agent, reward)
-        self.agent, self.reward, self._earlier_views = agent, reward, []
+        self.agent, self.reward = agent, reward
 
     def _view(self, nodes: Sequence[Hashable], agent: str, reward: str) -> StepView:
         if estimate_step_seconds(self.graph, as_agent(agent), reward, len(nodes), DEFAULT_AHEAD) > _MAX_STEP_SECONDS:
@@ -170,32 +214,6 @@ class WalkSession:
         self.edges = sorted((a, b) for a, b in order[pairs].tolist() if a < b)
         count = len(self.steps)
         self.coordinates = extend_layout(self.coordinates[:count], self.edges, count)
-
-    def compare_agents(self) -> list[tuple[str, float, float]]:
-        """Compute the returns of agents from the same start with as many nodes; empty if the walk is too long.
-
-        Each is the name of the agent with its return for igt and for cpt.
-        """
-        if not 1 < len(self.steps) <= MAX_COMPARED:
-            return []
-        results = []
-        for agent, reward in COMPARED_AGENTS:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # a walk that ends early is compared as it is
-                walk = explore(self.graph, agent, reward, self.nodes[0], len(self.steps), seed=self.seed)
-            name = AGENTS[agent] if agent == "random" else f"{AGENTS[agent]}, for {MOTIVES[reward]}"
-            igt, cpt = walk.growth.beta1[1:].sum(), walk.growth.compressibility[1:].sum()
-            results.append((name, float(igt), float(cpt)))
-        return results
-
-    def make_rival(self) -> WalkSession:
-        """Let the agent walk from the same start as many nodes."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # as in `compare_agents`
-            walk = explore(self.graph, self.agent, self.reward, self.nodes[0], len(self.steps), seed=self.seed)
-        rival = WalkSession(self.graph_id, self.graph, self.nodes[0], "random", self.reward, self.seed)
-        rival.replay(walk.nodes[1:], [self.agent] * (len(walk.nodes) - 1))
-        return rival
 
     def compute_returns(self) -> tuple[float, float]:
         """Compute the returns of this walk for igt and cpt."""
@@ -236,3 +254,53 @@ def choose_start(graph: Graph) -> Hashable:
     require_edges(graph)
     starts = list_starts(graph, "frontier")
     return graph.label(int(starts[np.argmax(graph.degrees[starts])]))
+
+
+def change_walk(
+    opened: OpenGraph,
+    session: WalkSession,
+    change: Callable[..., None],
+    arguments: Sequence[Any],
+    report: ReportProgress,
+) -> WalkSession:
+    """Return a copy of a walk after a change, which is a method of `WalkSession`: the walk itself stays as it is.
+
+    >>> from curiograph.graph.toys import library
+    >>> opened = OpenGraph(library())
+    >>> session = WalkSession("toy:library", opened, "music")
+    >>> change_walk(opened, session, WalkSession.visit, ["physics"], print).nodes, session.nodes
+    (['music', 'physics'], ['music'])
+    """
+    changed = copy.copy(session)
+    changed.opened = opened
+    change(changed, *arguments)
+    return changed
+
+
+def open_walk(opened: OpenGraph, shared: SharedWalk, report: ReportProgress) -> WalkSession:
+    """Open a shared walk."""
+    nodes = shared.nodes or [choose_start(opened.graph)]
+    session = WalkSession(shared.graph_id, opened, nodes[0], shared.agent, shared.reward, shared.seed)
+    if len(nodes) > 1:
+        session.replay(nodes[1:], shared.by)
+    return session
+
+
+def compare_agents(
+    opened: OpenGraph, start: Hashable, num_nodes: int, seed: int, report: ReportProgress
+) -> list[tuple[str, float, float]]:
+    """Compute the returns of agents from one start: the name of each, with its return for igt and for cpt."""
+    results = []
+    for agent, reward in COMPARED_AGENTS:
+        growth = explore(opened.graph, agent, reward, start, num_nodes, seed=seed).growth
+        name = AGENTS[agent] if agent == "random" else f"{AGENTS[agent]}, for {MOTIVES[reward]}"
+        results.append((name, float(growth.beta1[1:].sum()), float(growth.compressibility[1:].sum())))
+    return results
+
+
+def make_rival(opened: OpenGraph, session: WalkSession, report: ReportProgress) -> WalkSession:
+    """Let the agent of a walk take as many steps from the same start."""
+    agent, reward, seed = session.agent, session.reward, session.seed
+    nodes = explore(opened.graph, agent, reward, session.nodes[0], len(session.steps), seed=seed).nodes
+    rival = SharedWalk(session.graph_id, "random", reward, seed, nodes, [agent] * (len(nodes) - 1))
+    return open_walk(opened, rival, report)

@@ -47,14 +47,14 @@ TABS = {
 }
 """Titles of the panels, with their descriptions."""
 LEGEND = (
-    ("diamond", "start"),
-    ("square", "your step"),
-    ("disc", "agent's step"),
-    ("ring", "next node"),
-    ("open", "open gap"),
-    ("closed", "closed gap"),
+    ("diamond", "start", "The first node of the walk."),
+    ("square", "your step", "A node that you chose."),
+    ("disc", "agent's step", "A node that the agent chose."),
+    ("ring", "next node", "A node that you can visit next: click it."),
+    ("open", "open gap", "A loop of linked nodes with nothing inside."),
+    ("closed", "closed gap", "A loop that a later node closed."),
 )
-"""Shapes and their meanings."""
+"""Shapes, their meanings, and the descriptions of these."""
 TOUR = (
     (
         ".cg-picture",
@@ -70,8 +70,8 @@ TOUR = (
     (
         ".cg-walk",
         "Your turn",
-        "Press Step to let the agent choose the next node. Or choose yourself: click a ring in the picture or a name "
-        "in the table.",
+        "Press Step to let the agent choose the next node. Or choose yourself: click a next node in the picture "
+        "or in the table.",
     ),
     (
         ".cg-side",
@@ -91,26 +91,26 @@ SHORTCUTS = (
     ("← or u", "undo the last step"),
     ("p", "play or pause"),
     ("r", "restart from the same node"),
-    ("1 to 9", "go to the first to ninth candidate shown in the table"),
+    ("1 to 9", "go to the first to ninth next node in the table"),
     ("+, - and 0", "zoom in, zoom out, show the whole walk"),
-    ("/", "search a start"),
+    ("/", "search for a start node"),
     ("?", "show these shortcuts"),
 )
 
 
-def show_label(node: Hashable, limit: int = MAX_LABEL) -> str:
+def format_label(node: Hashable, limit: int = MAX_LABEL) -> str:
     """Return a label as a title: with spaces instead of underscores, and short enough for the page.
 
-    >>> show_label("Bertrand_Russell")
+    >>> format_label("Bertrand_Russell")
     'Bertrand Russell'
     """
     return shorten_text(str(encode_label(node)).replace("_", " "), limit)
 
 
-def show_chooser(by: str) -> str:
+def format_chooser(by: str) -> str:
     """Return the name of who chose a step.
 
-    >>> show_chooser("planner"), show_chooser("you")
+    >>> format_chooser("planner"), format_chooser("you")
     ('Planner', 'you')
     """
     return "the example" if by == "example" else AGENTS.get(by, by)

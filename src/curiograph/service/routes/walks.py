@@ -7,8 +7,6 @@ from collections.abc import Iterable
 
 from fastapi import APIRouter, Request, Response
 
-from curiograph.agents.heuristics import GreedyAgent
-from curiograph.agents.registry import PLANNING_AGENTS
 from curiograph.service import tasks
 from curiograph.service.catalog import check_reward, get_agent
 from curiograph.service.graph_store import OpenGraph
@@ -27,6 +25,7 @@ from curiograph.service.schemas import (
 from curiograph.service.state import get_service
 from curiograph.service.time_limits import (
     bound_explore_seconds,
+    bound_step_seconds,
     estimate_explore_seconds,
     estimate_measure_seconds,
     estimate_step_seconds,
@@ -87,9 +86,7 @@ async def look(body: LookRequest, request: Request) -> Response:
     opened = await service.open_graph(body.graph)
     agent, reward = get_agent(body.agent, limits), check_reward(body.reward)
     limits.check_seconds(estimate_step_seconds(opened.graph, agent, reward, visited, body.ahead), _ADVICE)
-    ahead = body.ahead if isinstance(agent, PLANNING_AGENTS) else 1
-    seconds = bound_explore_seconds(opened.graph, agent, reward, visited + ahead, visited)
-    seconds += bound_explore_seconds(opened.graph, GreedyAgent(), "igt+cpt+cct", visited + 1, visited)
+    seconds = bound_step_seconds(opened.graph, agent, reward, visited, body.ahead)
     return await service.compute(
         tasks.look, opened, body, request, math.inf if is_large(opened, body.walk) else seconds
     )
