@@ -378,7 +378,9 @@ def test_steps_do_not_move_old_nodes(visitor: Visitor) -> None:
 def test_picture_and_gap_list_highlight_each_other(visitor: Visitor) -> None:
     visitor.open("/")
     visitor.page.get_by_role("tab", name="Gaps").click()
-    newest, closed = visitor.page.locator(".cg-gap").all()
+    gaps = visitor.page.locator(".cg-gap")
+    playwright.expect(gaps).to_have_count(2)
+    newest, closed = gaps.all()
     newest.hover()
     playwright.expect(visitor.page.locator("polygon.lit")).to_have_count(1)
     playwright.expect(visitor.page.locator("polygon.lit")).to_have_class(re.compile("fresh"))
@@ -640,13 +642,8 @@ def test_star(browser: Any, small_server: tuple[str, Any]) -> None:
     visitor.expect_status("^Start: hub")
     playwright.expect(visitor.page.get_by_label("best choices")).to_contain_text("200 of 150,000 next nodes")
     playwright.expect(visitor.page.locator(".cg-candidates")).to_contain_text("1 of 20")
-    (main,) = (thread for thread in server.threads() if thread.id == server.pid)
-    used = main.user_time + main.system_time
     visitor.press("Step")
     visitor.expect_status(r"^2\. leaf")
-    (main,) = (thread for thread in server.threads() if thread.id == server.pid)
-    assert main.user_time + main.system_time - used < 0.5  # of the event loop
-
     visitor.page.get_by_role("combobox", name="agent").click()
     visitor.page.get_by_role("option", name="Beam search").click()  # would take a long time
     wait_until(lambda: 'curiograph_busy_workers{pool="page"} 1.0' in read_metrics(address))
