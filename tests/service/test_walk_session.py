@@ -15,7 +15,7 @@ from starlette.datastructures import QueryParams
 
 import curiograph as cg
 from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore
+from curiograph.service.graph_store import GraphStore, OpenGraph
 from curiograph.service.page.drawing import draw_growth, draw_picture
 from curiograph.service.page.layout import compute_view, extend_layout
 from curiograph.service.page.panels import build_candidate_rows, describe_choices, describe_last_step, describe_reason
@@ -117,8 +117,7 @@ def test_long_links_contain_positions() -> None:
         session.advance()
     assert len(build_link(session)) < 1_000
     store = GraphStore()
-    content = "\n".join(f"{'name ' * 30}{i},{'name ' * 30}{i + 1}" for i in range(60)).encode()
-    session.graph_id = store.add_upload("mine.csv", content).id
+    session.graph_id = store.keep_upload("mine.csv", OpenGraph(graph)).id
     shared = open_link(QueryParams(build_link(session).removeprefix("/?")), store, Limits())
     assert shared.nodes == session.nodes
 

@@ -59,14 +59,14 @@ async def recommend(body: RecommendRequest, request: Request) -> Response:
     recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
 
     def read_users() -> tuple[list[User], list[int]]:
-        """Return the users, and the nodes of their histories that are not all prepared."""
+        """Return the users, and the nodes of their histories unless all are prepared."""
         selection = EVERYTHING
         if body.exclude or body.filter is not None or body.diversity:
             selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
         read = (read_history(opened.labels, each, unknown) for each in histories)
         users = [User(history, selection, skipped) for history, skipped in read]
-        unprepared = [user.history for user in users if not recommender.is_prepared(user.history)]
-        return users, [node for history in unprepared for node in history.nodes.tolist()]
+        nodes = [node for user in users for node in user.history.nodes.tolist()]
+        return users, nodes if recommender.find_missing(nodes) else []
 
     is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
     users, unprepared = await service.quick_workers.run(read_users) if is_long else read_users()
