@@ -175,7 +175,7 @@ class Service:
                 await self._background.run(recommender.prepare, [graph.label(node) for node in batch])
                 is_last = first + len(batch) == len(nodes)
                 if file is not None and (is_last or loop.time() - last_saved > _SAVE_SECONDS):
-                    await self._background.run(save_prepared, recommender, file)
+                    await asyncio.to_thread(save_prepared, recommender, file)  # which a shutdown waits for
                     last_saved = loop.time()
             job.report(len(nodes), len(nodes))
             return orjson.dumps({"nodes": len(nodes), "known": recommender.num_prepared})
