@@ -135,12 +135,11 @@ class ProcessPool:
 
     async def _call(self, deadline: float | None, *task: Any) -> tuple[str, Any]:
         loop = asyncio.get_running_loop()
-        self._idle = [worker for worker in self._idle if worker.is_alive]  # the system may have ended one
         worker = self._idle.pop() if self._idle else _Worker()
         self._busy.add(worker)
         try:
             start = loop.time()
-            if not worker.is_alive:
+            if not worker.is_alive:  # new, or ended by the system while it was idle
                 await loop.run_in_executor(self._threads, worker.start)
             if deadline is not None:
                 deadline += loop.time() - start  # the first start takes seconds, which are not the client's
