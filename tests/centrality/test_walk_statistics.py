@@ -270,7 +270,7 @@ WEIGHTLESS = cg.Graph.from_edges([(0, 1, 0.0)])
         ({"fallback": "home"}, cg.UnknownNameError, "fallback is 'home'"),
         ({"reward": "fun"}, cg.UnknownNameError, "fun"),
         ({"agent": "gready"}, cg.UnknownNameError, "no agent 'gready'"),
-        ({"graph": EMPTY}, cg.GraphError, "no edges, so there is nowhere to walk"),
+        ({"graph": EMPTY}, cg.GraphError, "no edges between different nodes, so there is nowhere to walk"),
         ({"graph": WEIGHTLESS}, cg.GraphError, "all edges of the graph have weight zero"),
         ({"graph": [(0, 1)]}, cg.GraphError, "not a curiograph Graph"),
     ],

@@ -237,7 +237,7 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(run, bad_files, arguments, 
     ("graph", "message"),
     [
         ("negative.csv", "weight"),
-        ("alone.json", "no edges, so there is nowhere to walk"),
+        ("alone.json", "no edges between different nodes, so there is nowhere to walk"),
         ("none.tsv", "there is no such file"),
         ("toy:moon", "there is no toy graph 'moon'"),
     ],

@@ -13,7 +13,8 @@ from curiograph.centrality.history import parse_history
 from curiograph.service.batching import BATCH_SIZE, Batcher, RecommendQuery, User
 from curiograph.service.config import Limits
 from curiograph.service.errors import BusyError
-from curiograph.service.prepared import add_parts
+from curiograph.service.graph_store import GraphStore, OpenGraph
+from curiograph.service.state import Service
 
 HISTORIES = [["music"], ["logic", "music"], ["physics", "dance"], ["music", "logic", "poetry"], ["history"]]
 
@@ -132,19 +133,26 @@ def test_failing_request_does_not_affect_others(monkeypatch):
     assert [isinstance(each, cg.ConvergenceError) for each in answers] == [False, False, True, False, False]
 
 
-def test_parts_beyond_the_limit_are_not_kept():
-    recommender = cg.Recommender(cg.toys.library())
-    recommender.prepare(["music"])
-    node, known = recommender.graph.position("logic"), recommender.num_prepared
-    parts = {
-        name: ranker.compute_parts(recommender.graph, [node]) for name, ranker in recommender.curious_rankers.items()
-    }
-    copied = add_parts(recommender, [node], parts, 1)
-    assert recommender.num_prepared == known
-    assert copied.num_prepared == known + 2
-    assert add_parts(recommender, [node], parts, 10**6) is recommender
-    assert recommender.num_prepared == known + 2
-    assert copied.recommend(["music", "logic"]) == recommender.recommend(["music", "logic"])
+def test_numbers_prepared_by_requests_are_limited():
+    opened = OpenGraph(cg.toys.library())
+    recommender, expected = opened.recommender, make_prepared_recommender()
+    recommender.prepare(["music"])  # does not count
+    music, logic, poetry = recommender.graph.positions(["music", "logic", "poetry"]).tolist()
+
+    async def prepare() -> None:
+        service = Service(GraphStore(), Limits(parts=1))
+        assert await service.prepare_nodes(opened, [music, music]) is recommender
+        assert opened.num_kept == 0
+        assert await service.prepare_nodes(opened, [music, logic]) is recommender
+        assert (recommender.num_prepared, recommender.find_missing([music, logic])) == (4, [])
+        assert opened.num_kept > 1
+        copied = await service.prepare_nodes(opened, [logic, poetry])
+        assert (recommender.num_prepared, recommender.find_missing([poetry])) == (4, [poetry])
+        assert copied.num_prepared == 4  # of this request only
+        assert copied.recommend(["logic", "poetry"]) == expected.recommend(["logic", "poetry"])
+        service.processes.stop()
+
+    asyncio.run(prepare())
 
 
 @pytest.mark.parametrize("directed", [False, True])

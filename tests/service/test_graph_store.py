@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
+import tempfile
+import threading
 import time
 import zipfile
 from collections.abc import Iterator
@@ -13,8 +16,10 @@ from typing import Any
 import pytest
 
 import curiograph as cg
+from curiograph.service import state
 from curiograph.service.config import Limits
-from curiograph.service.graph_store import GraphStore, UnreadableGraphError
+from curiograph.service.graph_store import GraphStore, OpenGraph, UnreadableGraphError
+from curiograph.service.state import Service
 from support.serving import get_error, open_client
 
 
@@ -99,6 +104,62 @@ def test_bad_files(api, name, content, status, message):
     assert message in get_error(api.post("/api/v1/graphs", params={"name": name}, content=content), status)
 
 
+def hang(path: Path, *arguments: Any) -> None:
+    assert path.read_bytes() == b"a,b\n"
+    path.with_suffix(".read").touch()
+    time.sleep(600)
+
+
+def test_upload_that_is_cancelled_leaves_nothing(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(state, "read_upload", hang)
+
+    async def upload_and_leave() -> None:
+        service = Service(GraphStore(), Limits())
+        await service.processes.start()  # multiprocessing has a temporary folder of its own
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        upload = asyncio.create_task(service.add_upload("a.csv", b"a,b\n", False))
+        while not list(tmp_path.glob("*.read")):
+            await asyncio.sleep(0.01)
+        assert len(list(tmp_path.glob("*.csv"))) == 1
+        upload.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await upload
+        assert list(tmp_path.glob("*.csv")) == []
+        service.processes.stop()
+
+    asyncio.run(upload_and_leave())
+
+
+def test_upload_that_is_refused_late_is_not_kept(monkeypatch):
+    indexing, released = threading.Event(), threading.Event()
+
+    class SlowGraph(OpenGraph):
+        """A graph whose labels are indexed until the test ends it."""
+
+        def __init__(self, graph: cg.Graph) -> None:
+            indexing.set()
+            released.wait()
+            super().__init__(graph)
+
+    monkeypatch.setattr(state, "OpenGraph", SlowGraph)
+
+    async def upload_and_leave() -> None:
+        service = Service(GraphStore(), Limits())
+        before = service.graphs.list_graphs()
+        upload = asyncio.create_task(service.add_upload("a.csv", b"a,b\n", False))
+        while not indexing.is_set():
+            await asyncio.sleep(0.01)
+        upload.cancel()
+        released.set()
+        while service.busy:
+            await asyncio.sleep(0.01)
+        assert upload.cancelled()
+        assert service.graphs.list_graphs() == before
+        service.processes.stop()
+
+    asyncio.run(upload_and_leave())
+
+
 def test_form_without_a_file(api):
     assert "`file`" in get_error(api.post("/api/v1/graphs", files={"other": ("a.csv", b"a,b")}), 422)
     assert "`file`" in get_error(api.post("/api/v1/graphs", data={"file": "text"}, files={"x": ("a", b"")}), 422)
@@ -139,7 +200,7 @@ def test_graph_without_edges(tmp_path: Path):
 def test_upload_removed_while_in_use(monkeypatch):
     with open_client() as api:
         store = api.app.state.service.graphs
-        graph_id = store.add_upload("a.csv", b"a,b\n").id
+        graph_id = api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n").json()["id"]
         opened = store.open(graph_id)
         assert store.open(graph_id) is opened
         assert store.find(graph_id).opened is opened

@@ -55,7 +55,7 @@ def page() -> Any:
 
 
 def test_late_steps_have_no_effect(page: Any, messages: list[str]) -> None:
-    page.service.workers = LateThreads()
+    page.service.page_threads = LateThreads()
     before = page.session.to_dict()
     for change in (WalkSession.advance, WalkSession.undo):
         assert not asyncio.run(page._change(change))
@@ -65,7 +65,7 @@ def test_late_steps_have_no_effect(page: Any, messages: list[str]) -> None:
 
 
 def test_search_shows_errors(page: Any, messages: list[str]) -> None:
-    page.service.quick_workers = FullThreads()
+    page.service.light_threads = FullThreads()
     page.search.value = "a"
     asyncio.run(page._suggest_starts())
     asyncio.run(page._start_at_first(SimpleNamespace(args="a")))

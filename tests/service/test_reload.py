@@ -105,6 +105,16 @@ def test_graph_and_prepared_nodes_are_replaced_together(file, tmp_path, caplog):
     assert opened.recommender.num_prepared > 0
 
 
+def test_watching_goes_on_after_an_unexpected_error(file, monkeypatch, caplog):
+    monkeypatch.setattr(state, "_WATCH_SECONDS", 0.01)
+    store, reloader = open_store(file)
+    polls: list[int] = []
+    monkeypatch.setattr(reloader, "poll", lambda: (polls.append(1), 1 / 0))
+    with open_client(graphs=store, reloader=reloader):
+        wait_until(lambda: len(polls) > 1)
+    assert "ZeroDivisionError" in caplog.text
+
+
 def test_reload_over_http_needs_a_token(file, monkeypatch):
     monkeypatch.setattr(state, "_WATCH_SECONDS", 0.02)
     store, reloader = open_store(file)

@@ -208,7 +208,15 @@ def test_search_order():
 @pytest.mark.parametrize(
     ("what", "body", "status", "message"),
     [
-        ("measure", {"graph": "nope", "walk": ["a"]}, 404, "no graph 'nope'"),
+        ("measure", {"graph": "nope", "walk": ["a"]}, 404, "no graph 'nope'; GET /api/v1/graphs lists all."),
+        ("measure", {"graph": 7, "walk": ["a"]}, 422, "graph: Input should be a valid string; it is 7."),
+        ("measure", {"graph": LIBRARY, "walk": [None]}, 422, "walk.0: Input should be text or a number; it is None."),
+        (
+            "measure",
+            {"graph": LIBRARY, "walk": ["music"], "str": 7},
+            422,
+            "str: Extra inputs are not permitted; it is 7.",
+        ),
         ("measure", {"graph": LIBRARY, "walk": ["musik"]}, 422, "'music'"),
         ("measure", {"graph": LIBRARY}, 422, "body: give either walk or walks."),
         ("measure", {"graph": LIBRARY, "walk": []}, 422, "walk"),
@@ -223,9 +231,9 @@ def test_search_order():
         ("explore", {"graph": LIBRARY, "agent": "greedy+beam:8"}, 422, "cannot guide"),
         ("explore", {"graph": LIBRARY, "reward": "fun"}, 422, "no reward 'fun'"),
         ("explore", {"graph": LIBRARY, "steps": 501}, 422, "at most 500"),
-        ("explore", {"graph": LIBRARY, "steps": "5"}, 422, "steps"),
+        ("explore", {"graph": LIBRARY, "steps": "5"}, 422, "steps: Input should be a valid integer; it is '5'."),
         ("explore", {"graph": LIBRARY, "stepz": 5}, 422, "stepz"),
-        ("explore", {"graph": LIBRARY, "start": True}, 422, "start"),
+        ("explore", {"graph": LIBRARY, "start": True}, 422, "start: Input should be text or a number; it is True."),
         ("rank", {"graph": LIBRARY, "alpha": 1}, 422, "alpha"),
         ("rank", {"graph": LIBRARY, "k": 1001}, 422, "at most 1,000"),
         ("recommend", {"graph": LIBRARY, "history": ["music"], "candidates": "some"}, 422, "candidates"),
@@ -253,12 +261,15 @@ def test_errors_of_http_have_the_same_format(api):
         message = get_error(api.post(f"/api/v1/{what}", content=b"{nonsense", headers=as_json), 422)
         assert "not valid JSON at character 1" in message
         get_error(api.post(f"/api/v1/{what}", content=b"\xff\xfe", headers=as_json), 422)
-    get_error(api.get("/api/v1/nowhere"), 404)
-    get_error(api.put("/api/v1/measure"), 405)
+    for path in ("/api/v1/nowhere", "/nowhere"):
+        assert f"there is no path '{path}'; GET /api/v1/openapi.json" in get_error(api.get(path), 404)
+    assert get_error(api.put("/api/v1/measure"), 405) == "'/api/v1/measure' does not support PUT; use POST."
+    message = get_error(api.post("/api/v1/measure", content=b"[" * 100_001), 422)
+    assert "100,001 [ and {; at most 100,000 are allowed" in message
     document = api.put("/api/v1/openapi.json")
     get_error(document, 405)
     assert document.headers["allow"] == "GET, HEAD"
-    get_error(api.get("/api/v1/jobs/none"), 404)
+    assert "no job 'none'" in get_error(api.get("/api/v1/jobs/none"), 404)
 
 
 def test_content_type_is_json_or_absent(api):

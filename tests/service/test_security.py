@@ -42,6 +42,9 @@ def test_page_sets_a_cookie_for_the_token():
         api.cookies.clear()
         evil = api.get("//evil.example/", params={"token": TOKEN}, follow_redirects=False)
         assert not evil.headers.get("location", "").startswith("//")
+        by_proxy = api.get("/", params={"token": TOKEN}, headers={"X-Forwarded-Proto": "https"}, follow_redirects=False)
+        assert "Secure" in by_proxy.headers["set-cookie"]
+        assert "Secure" not in cookie
 
 
 def test_token_does_not_stay_in_the_address():
@@ -84,10 +87,12 @@ def test_websocket_needs_the_token():
 
 def test_other_host_names_and_other_sites_are_refused():
     with open_client() as api:
-        get_error(api.get("/api/v1/graphs", headers={"Host": "evil.example"}), 400)
+        message = get_error(api.get("/api/v1/graphs", headers={"Host": "evil.example"}), 400)
+        assert "'evil.example'; use one of localhost" in message
         assert api.get("/healthz", headers={"Host": "LOCALHOST:8000"}).status_code == 200
         body = {"graph": "toy:library", "walk": ["music"]}
-        get_error(api.post("/api/v1/measure", json=body, headers={"Origin": "http://evil.example"}), 403)
+        for origin in ("http://evil.example", "http://[", "null"):
+            assert origin in get_error(api.post("/api/v1/measure", json=body, headers={"Origin": origin}), 403)
         assert api.post("/api/v1/measure", json=body, headers={"Origin": "http://127.0.0.1"}).status_code == 200
     with open_client(hosts=None) as api:
         assert api.get("/healthz", headers={"Host": "any.example"}).status_code == 200
@@ -113,7 +118,9 @@ def test_body_size_is_limited():
     with open_client(limits) as api:
         as_json = {"Content-Type": "application/json"}
         for what in ("measure", "recommend"):
-            assert "1,000" in get_error(api.post(f"/api/v1/{what}", content=b" " * 1_001, headers=as_json), 413)
+            message = get_error(api.post(f"/api/v1/{what}", content=b" " * 1_001, headers=as_json), 413)
+            assert "1,000 bytes" in message
+            assert "--limit body_bytes=" in message
         get_error(api.post("/api/v1/recommend", content=endless(), headers=as_json), 413)
         get_error(api.post("/api/v1/graphs?name=a.csv", content=b"a,b\n" * 501), 413)
         get_error(api.post("/api/v1/graphs", files={"file": ("a.csv", b"a,b\n" * 40_000)}), 413)
@@ -142,6 +149,20 @@ def test_limits_of_simultaneous_requests_and_of_time(monkeypatch):
         wait_until(lambda: api.post("/api/v1/measure", json=body).status_code == 200)
 
 
+def test_service_that_refuses_some_requests_is_not_ready():
+    released = threading.Event()
+    with open_client(Limits(running=1)) as api:
+        service: Service = api.app.state.service
+        work = api.portal.start_task_soon(service.light_threads.run, released.wait)
+        wait_until(lambda: service.light_threads.busy)
+        assert "overloaded" in get_error(api.get("/readyz"), 503)
+        released.set()
+        work.result()
+        assert api.get("/readyz").status_code == 200
+        service.batcher.num_unanswered = 1
+        assert "overloaded" in get_error(api.get("/readyz"), 503)
+
+
 def test_unexpected_error_reveals_nothing(monkeypatch):
     with open_client() as api:
         monkeypatch.setattr(api.app.state.service.graphs, "list_graphs", lambda: 1 / 0)
@@ -157,6 +178,15 @@ def test_readiness():
         wait_until(lambda: api.get("/readyz").status_code == 200)
         api.app.state.service.begin_shutdown()
         assert "stopping" in get_error(api.get("/readyz"), 503)
+
+
+def test_service_ends_during_its_warmup():
+    released = threading.Event()
+    with open_client(warm=lambda: released.wait(60)) as api:
+        service: Service = api.app.state.service
+        wait_until(lambda: service.busy)
+    assert service.busy  # so that `run_server` does not wait for the thread
+    released.set()
 
 
 def test_metrics_group_routes_of_the_page():

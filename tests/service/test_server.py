@@ -91,6 +91,7 @@ def test_port_in_use(run):
         (["--graph", "mine"], "--graph is 'mine'"),
         (["--graph", "mine=nowhere.csv"], "no such file"),
         (["--parts", "toy:library=nowhere.safetensors"], "no such file"),
+        (["--parts", "mine=mine.safetensors", "--prepare"], "--parts is for the graph 'mine'; the graphs are toy:"),
         (["--prepare"], "--parts"),
         (["--limit", "step=3"], "upload_bytes"),
         (["--limit", "steps=0"], "steps is 0"),

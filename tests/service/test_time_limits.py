@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import multiprocessing
 import os
+import signal
 import socket
+import sys
+import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -17,9 +22,9 @@ import pytest
 
 import curiograph as cg
 from curiograph.service.config import Limits
-from curiograph.service.errors import BusyError, InternalError, TimeLimitError
+from curiograph.service.errors import INTERNAL_ERROR, BusyError, InternalError, TimeLimitError
 from curiograph.service.graph_store import OpenGraph
-from curiograph.service.processes import ProcessPool
+from curiograph.service.processes import ProcessPool, _Worker
 from curiograph.service.state import Service
 from support.serving import get_error, open_client, start_server, wait_until
 
@@ -42,8 +47,7 @@ def dense_csv() -> bytes:
 @pytest.fixture(scope="module")
 def dense(api: Any, dense_csv: bytes) -> str:
     """Id of that graph."""
-    api.app.state.service.graphs.add_upload("dense.csv", dense_csv)
-    return str(api.get("/api/v1/graphs").json()["graphs"][-1]["id"])
+    return str(api.post("/api/v1/graphs?name=dense.csv", content=dense_csv).json()["id"])
 
 
 def double(value: int, report: Any) -> int:
@@ -109,6 +113,86 @@ def test_processes_compute_fail_and_are_replaced():
     asyncio.run(use())
 
 
+def test_process_that_ended_while_idle_is_replaced():
+    async def use() -> None:
+        pool = ProcessPool(1, 1)
+        try:
+            os.kill(await pool.run(get_pid), signal.SIGKILL)
+            pool._idle[0]._process.join()
+            assert await pool.run(double, 21) == 42
+        finally:
+            pool.stop()
+
+    asyncio.run(use())
+
+
+def test_processes_open_graphs_whose_files_were_replaced(tmp_path):
+    cg.toys.library().save(str(tmp_path / "mine.npz"))
+    opened = OpenGraph(cg.read_graph(tmp_path / "mine.npz"))
+    assert opened.shared is opened.shared
+
+    async def use() -> None:
+        pool = ProcessPool(1, 1)
+        try:
+            (tmp_path / "new").write_bytes(b"damaged")
+            os.replace(tmp_path / "new", tmp_path / "mine.npz")
+            assert await pool.run(count_nodes, graph=opened) == 12
+            pool._idle.pop().stop()
+            (tmp_path / "mine.npz").unlink()
+            assert await pool.run(count_nodes, graph=opened) == 12
+        finally:
+            pool.stop()
+
+    asyncio.run(use())
+
+
+def test_graph_that_cannot_be_shared_is_an_internal_error(tmp_path, monkeypatch, caplog):
+    cg.toys.library().save(str(tmp_path / "mine.npz"))
+    changed = OpenGraph(cg.read_graph(tmp_path / "mine.npz"))
+    assert changed.shared
+    os.utime(tmp_path / "mine.npz", (1, 1))
+
+    async def use() -> None:
+        pool = ProcessPool(1, 1)
+        try:
+            with pytest.raises(InternalError, match=INTERNAL_ERROR):
+                await pool.run(count_nodes, graph=changed)
+            assert "has changed since it was opened" in caplog.text
+            monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+            with pytest.raises(InternalError, match=INTERNAL_ERROR):
+                await pool.run(count_nodes, graph=OpenGraph(cg.toys.library()))
+            assert "set TMPDIR" in caplog.text
+        finally:
+            pool.stop()
+
+    asyncio.run(use())
+
+
+def test_main_module_is_restored_after_simultaneous_starts(monkeypatch):
+    second_started, first_ended = threading.Event(), threading.Event()
+
+    class SlowProcess:
+        """A process whose start waits shortly for that of another one, which may not overlap with it."""
+
+        def start(self) -> None:
+            if threading.current_thread() is threads[0]:
+                threads[1].start()
+                second_started.wait(0.2)
+                first_ended.set()
+            else:
+                second_started.set()
+                first_ended.wait()
+                threads[0].join(0.2)
+
+    monkeypatch.setattr(multiprocessing.context.ForkServerContext, "Process", lambda *_, **__: SlowProcess())
+    main = sys.modules["__main__"]
+    threads = [threading.Thread(target=_Worker().start) for _ in range(2)]
+    threads[0].start()
+    for thread in threads:
+        thread.join()
+    assert sys.modules["__main__"] is main
+
+
 def test_long_requests_are_refused_at_once(api, dense):
     walk = list(range(250))
     for what, body in (
@@ -169,6 +253,15 @@ def test_work_is_cancelled_when_the_client_leaves():
 def _get(address: str, path: str) -> str:
     with urlopen(address + path) as response:
         return str(response.read().decode())
+
+
+def test_jobs_have_a_time_limit():
+    with open_client(Limits(job_seconds=1)) as api:
+        body = {"kind": "evaluate", "graph": "ba", "agent": "beam", "reward": "cpt", "steps": 40, "episodes": 5_000}
+        job = api.post("/api/v1/jobs", json=body).json()["id"]
+        wait_until(lambda: api.get(f"/api/v1/jobs/{job}").json()["state"] == "failed")
+        error = api.get(f"/api/v1/jobs/{job}").json()["error"]
+        assert error["message"].startswith("the job takes longer than 1 s, the limit of a job; divide it")
 
 
 def test_cancel_jobs_within_a_walk_and_before_they_start(api, dense):

@@ -124,8 +124,7 @@ def test_long_links_contain_positions() -> None:
         session.advance()
     assert len(build_link(session)) < 1_000
     store = GraphStore()
-    content = "\n".join(f"{'name ' * 30}{i},{'name ' * 30}{i + 1}" for i in range(60)).encode()
-    session.graph_id = store.add_upload("mine.csv", content).id
+    session.graph_id = store.keep_upload("mine.csv", OpenGraph(graph)).id
     shared = open_link(QueryParams(build_link(session).removeprefix("/?")), store, Limits())
     assert shared.nodes == session.nodes
 

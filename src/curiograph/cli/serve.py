@@ -87,6 +87,10 @@ def serve(
     if prepare and not part_files:
         raise SettingError("--prepare needs --parts NAME=FILE to store the prepared nodes.")
     store = GraphStore(limits, files, data, directed)
+    names = [info.id for info in store.list_graphs()]
+    for name in part_files:
+        if name not in names:
+            raise SettingError(f"--parts is for the graph {name!r}; the graphs are {', '.join(names)}.")
     # --prepare writes the files itself; created before they are read, so that no later change is missed
     reloader = None if prepare else Reloader(store, files, part_files)
     for name in files:  # report a malformed file now, not at the first request

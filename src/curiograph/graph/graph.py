@@ -535,4 +535,6 @@ def require_edges(graph: Graph) -> None:
     """Raise GraphError if the graph has no nodes, or no edges between different nodes."""
     require_nodes(graph)
     if graph.num_edges == 0:
-        raise GraphError(f"the graph has {graph.num_nodes} nodes but no edges, so there is nowhere to walk.")
+        raise GraphError(
+            f"the graph has {graph.num_nodes} nodes but no edges between different nodes, so there is nowhere to walk."
+        )

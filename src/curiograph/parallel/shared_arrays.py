@@ -1,7 +1,7 @@
 """Values shared by all tasks of a job: their arrays are written to one file that every process memory-maps.
 
 Arrays that are memory-mapped already, as those of a graph opened from .npz, are not copied: every process maps their
-file.
+file, even after it was replaced or deleted.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ class Shared:
 
     def load(self) -> Any:
         """Return the shared value, loaded once per process."""
+        return get_cached(self.token, self.map_file)
 
-        def map_file() -> Any:
-            with open(self.path, "rb") as stream:
-                whole = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-            *arrays, head = (whole[start:end] for start, end in self.bounds)
-            return pickle.loads(head, buffers=arrays)
-
-        return get_cached(self.token, map_file)
+    def map_file(self) -> Any:
+        """Load the shared value."""
+        with open(self.path, "rb") as stream:
+            whole = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
+        *arrays, head = (whole[start:end] for start, end in self.bounds)
+        return pickle.loads(head, buffers=arrays)
 
 
 @contextmanager
@@ -76,11 +76,11 @@ def share(value: Any) -> Iterator[Shared]:
     """Share a value with other processes while the block runs; raise SharingError if it cannot be pickled."""
     buffers: list[pickle.PickleBuffer] = []
     head = io.BytesIO()
-    try:
-        _make_pickler(head, buffers).dump(value)
-    except Exception as error:  # locks, open files and objects that refuse it raise various errors
-        raise SharingError(describe_sharing_error(error)) from None
     with ExitStack() as stack:
+        try:
+            _make_pickler(head, buffers, stack).dump(value)
+        except Exception as error:  # locks, open files and objects that refuse it raise various errors
+            raise SharingError(describe_sharing_error(error)) from None
         try:
             path, stream = stack.enter_context(_open_shared_file())
             bounds = _write_parts(stream, [*(buffer.raw() for buffer in buffers), head.getbuffer()])
@@ -99,7 +99,8 @@ def measure_shared(value: Any) -> int:
     24
     """
     buffers: list[pickle.PickleBuffer] = []
-    _make_pickler(io.BytesIO(), buffers).dump(value)
+    with ExitStack() as stack:
+        _make_pickler(io.BytesIO(), buffers, stack).dump(value)
     return sum(buffer.raw().nbytes for buffer in buffers)
 
 
@@ -117,10 +118,15 @@ def _open_shared_file() -> Iterator[tuple[str, IO[bytes]]]:
     """
     if Path("/proc/self/fd").is_dir():
         with tempfile.TemporaryFile(buffering=0) as nameless:
-            yield f"/proc/{os.getpid()}/fd/{nameless.fileno()}", nameless
+            yield _format_descriptor_path(nameless.fileno()), nameless
         return
     with tempfile.NamedTemporaryFile(prefix="curiograph-", buffering=0) as named:
         yield named.name, named
+
+
+def _format_descriptor_path(descriptor: int) -> str:
+    """Return the path with which other processes open a file of this one, whatever happens to its name."""
+    return f"/proc/{os.getpid()}/fd/{descriptor}"
 
 
 def _write_parts(stream: IO[bytes], parts: list[memoryview]) -> tuple[tuple[int, int], ...]:
@@ -136,21 +142,29 @@ def _write_parts(stream: IO[bytes], parts: list[memoryview]) -> tuple[tuple[int,
     return tuple(bounds)
 
 
-def _make_pickler(stream: io.BytesIO, buffers: list[pickle.PickleBuffer]) -> Any:
+def _make_pickler(stream: io.BytesIO, buffers: list[pickle.PickleBuffer], stack: ExitStack) -> Any:
     import cloudpickle
+
+    descriptors: dict[str, int] = {}  # of mapped files, open while the value is shared
+
+    def open_mapped(path: str) -> int:
+        if path not in descriptors:
+            descriptors[path] = os.open(path, os.O_RDONLY)
+            stack.callback(os.close, descriptors[path])
+        return descriptors[path]
 
     class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         """Pickle classes and functions of scripts by value, and memory-mapped arrays by their place in the file."""
 
         def reducer_override(self, item: Any) -> Any:
-            place = _locate_mapped(item) if isinstance(item, np.ndarray) else None
+            place = _locate_mapped(item, open_mapped) if isinstance(item, np.ndarray) else None
             return super().reducer_override(item) if place is None else (_map_array, place)
 
     return Pickler(stream, protocol=5, buffer_callback=buffers.append)
 
 
-def _locate_mapped(array: NDArray[Any]) -> tuple[Any, ...] | None:
-    """Return file, file identity, offset, type and shape of a memory-mapped array; None for any other array."""
+def _locate_mapped(array: NDArray[Any], open_mapped: Callable[[str], int]) -> tuple[Any, ...] | None:
+    """Return the arguments of `_map_array` for a memory-mapped array; None for any other array."""
     owner: Any = array
     while owner is not None and not isinstance(owner, np.memmap):
         owner = getattr(owner, "base", None)
@@ -161,13 +175,15 @@ def _locate_mapped(array: NDArray[Any]) -> tuple[Any, ...] | None:
     while isinstance(owner.base, np.memmap):  # offsets refer to the outermost map
         owner = owner.base
     offset = array.ctypes.data - owner.ctypes.data + owner.offset
+    name = str(owner.filename)
     try:
-        identity = _identify_file(owner.filename)
+        descriptor = open_mapped(name)
     except OSError:  # deleted
         return None
-    if identity[1] != _find_inode(array.ctypes.data):  # the file was replaced
+    identity = _identify_file(descriptor)
+    if identity[1] != _find_inode(array.ctypes.data):  # the file was replaced, or there is no /proc
         return None
-    return str(owner.filename), identity, offset, array.dtype.str, array.shape
+    return name, _format_descriptor_path(descriptor), identity, offset, array.dtype.str, array.shape
 
 
 def _find_inode(address: int) -> int | None:
@@ -184,12 +200,14 @@ def _find_inode(address: int) -> int | None:
     return None
 
 
-def _identify_file(path: Any) -> tuple[int, ...]:
-    status = os.stat(path)
+def _identify_file(file: str | int) -> tuple[int, ...]:
+    status = os.stat(file)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _map_array(path: str, identity: tuple[int, ...], offset: int, dtype: str, shape: tuple[int, ...]) -> NDArray[Any]:
+def _map_array(
+    name: str, path: str, identity: tuple[int, ...], offset: int, dtype: str, shape: tuple[int, ...]
+) -> NDArray[Any]:
     if _identify_file(path) != identity:
-        raise GraphError(f"{path}: has changed since it was opened; open it again.")
+        raise GraphError(f"{name}: has changed since it was opened; open it again.")
     return np.memmap(path, dtype, "r", offset, shape).view(np.ndarray)

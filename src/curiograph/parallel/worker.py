@@ -37,7 +37,7 @@ class TaskOutcome:
 
 def run_with_retries(function: TaskFunction, shared: Any, task: Any) -> TaskOutcome:
     """Run a task and return its outcome; retry after unexpected errors."""
-    with _mark_inside_task():
+    with mark_inside_task():
         for _ in range(_MAX_ATTEMPTS):
             try:
                 result = function(shared, task)
@@ -52,12 +52,12 @@ def run_with_retries(function: TaskFunction, shared: Any, task: Any) -> TaskOutc
 
 def run_once(function: TaskFunction, shared: Any, task: Any) -> TaskOutcome:
     """Run a task once; errors propagate. Nothing is stored, so the result is not checked."""
-    with _mark_inside_task():
+    with mark_inside_task():
         return TaskOutcome(function(shared, task))
 
 
 @contextmanager
-def _mark_inside_task() -> Iterator[None]:
+def mark_inside_task() -> Iterator[None]:
     """Make `is_inside_task` return True while the block runs."""
     was_inside = is_inside_task()
     _state.inside_task = True

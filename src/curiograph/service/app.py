@@ -57,15 +57,22 @@ def create_app(
 
     Parameters
     ----------
-    graph_store : the graphs that the service offers.
-    limits : limits of requests.
-    token : token that clients must send; None to allow any client.
-    hosts : host names under which the service is available; None for any. The default, loopback names only, protects
+    graph_store : GraphStore
+        The graphs that the service offers.
+    limits : Limits
+        Limits of requests.
+    token : str, optional
+        Token that clients must send; None to allow any client.
+    hosts : sequence of str, optional
+        Host names under which the service is available; None for any. The default, loopback names only, protects
         against pages of other sites.
-    warm : function to call in a thread before the service is ready; `warm_up` by default. "later" loads kernels and
-        starts processes when requests need them.
-    prepare : graphs to prepare in the background once the service is ready, with the files to store that in.
-    reloader : reloads graphs whose files change, while the service runs; None to keep all graphs as they are.
+    warm : callable or "later", optional
+        Function to call in a thread before the service is ready; `warm_up` by default. "later" loads kernels and starts
+        processes when requests need them.
+    reloader : Reloader, optional
+        Reloads graphs whose files change, while the service runs; None to keep all graphs as they are.
+    prepare : mapping from str to Path, optional
+        Ids of graphs to prepare in the background once the service is ready, with the files to store that in.
 
     Returns
     -------

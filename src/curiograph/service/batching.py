@@ -93,7 +93,8 @@ class Batcher:
 
     Parameters
     ----------
-    limits : limits the number of waiting requests, and their time.
+    limits : Limits
+        Limits the number of waiting requests, and their time.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -104,9 +105,14 @@ class Batcher:
         self.num_unanswered = 0
         """Requests that are not answered yet."""
 
+    @property
+    def is_full(self) -> bool:
+        """Whether a further request would be refused."""
+        return self.num_unanswered >= self._limits.running
+
     async def answer(self, query: RecommendQuery, users: Sequence[User]) -> list[bytes]:
         """Return a JSON document for each history."""
-        if self.num_unanswered >= self._limits.running:
+        if self.is_full:
             raise BusyError(self._limits.running)
         self.num_unanswered += 1
         request = _Request(query, users)
@@ -121,7 +127,7 @@ class Batcher:
             self.num_unanswered -= 1
 
     def _start_batch(self) -> None:
-        """Start the next batch, unless one is running: histories of the waiting requests with the query of the first.
+        """Start the next batch from the requests that share the first one's query, unless a batch is running.
 
         Requests with histories left go behind the others.
         """

@@ -38,15 +38,18 @@ class Limits:
     beam: int = 256
     """Maximum width of a beam."""
     parts: int = 20_000_000
-    """Numbers kept per graph that were prepared while answering requests: a quarter of a gigabyte."""
+    """Numbers kept per graph that were prepared while answering requests: a quarter of a gigabyte. Numbers prepared by
+    jobs or read from a file do not count."""
     running: int = 64
-    """Maximum number of requests that compute or wait for a thread."""
+    """Maximum number of requests that compute, or wait for a thread or a process."""
     jobs: int = 2
     """Jobs that run at the same time."""
     kept_jobs: int = 64
     """Waiting, running and finished jobs that are kept."""
     seconds: int = 30
     """Maximum time to answer a request."""
+    job_seconds: int = 3600
+    """Maximum time to compute a job, without that of preparing recommendations."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

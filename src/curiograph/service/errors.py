@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,7 +15,7 @@ from starlette.routing import Match, Route
 from starlette.types import Receive, Scope, Send
 
 from curiograph.errors import CuriographError, UnknownNameError
-from curiograph.messages import shorten_text
+from curiograph.messages import quote_value, shorten_text
 
 LOG = logging.getLogger("curiograph.service")
 
@@ -106,14 +106,13 @@ class NotReadyError(ServiceError):
 
 
 class TimeLimitError(ServiceError):
-    """A request that takes longer than the time limit."""
+    """A request or job that takes longer than the time limit."""
 
     status, error_type = 503, "TooSlow"
 
-    def __init__(self, seconds: int) -> None:
-        super().__init__(
-            f"the request takes longer than {seconds} s, the limit of a request; request less, or start a job.", seconds
-        )
+    def __init__(self, seconds: int, work: Literal["request", "job"] = "request") -> None:
+        advice = "request less, or start a job" if work == "request" else "divide it into several jobs"
+        super().__init__(f"the {work} takes longer than {seconds} s, the limit of a {work}; {advice}.", seconds)
 
 
 def build_error_response(
@@ -125,9 +124,18 @@ def build_error_response(
 
 
 def describe_problem(problem: Mapping[str, Any]) -> str:
-    """Describe a validation error of pydantic in one sentence."""
-    field = ".".join(str(part) for part in problem["loc"] if part != "body") or "body"
-    return f"{field}: {problem['msg'].removeprefix('Value error, ')}."
+    """Describe a validation error of pydantic in one sentence.
+
+    >>> describe_problem({"type": "int_type", "loc": ("steps",), "msg": "Input should be an integer", "input": "5"})
+    "steps: Input should be an integer; it is '5'."
+    """
+    place, message = list(problem["loc"]), problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "string_type" and place[-1] == "str":  # the first of the types that a label may have
+        del place[-1]
+        message = "Input should be text or a number"
+    if not isinstance(problem["input"], (dict, list)):  # they may be huge, or the whole body if a field is missing
+        message += f"; it is {quote_value(problem['input'])}"
+    return f"{'.'.join(str(part) for part in place if part != 'body') or 'body'}: {message}."
 
 
 class NotFoundEndpoint:
@@ -150,7 +158,12 @@ def add_error_handlers(app: FastAPI) -> None:
 
     async def handle_http_error(request: Request, error: Any) -> JSONResponse:
         error_type = getattr(error, "error_type", None) or _HTTP_ERROR_TYPES.get(error.status_code, "Refused")
-        return build_error_response(error.status_code, error_type, error.detail, error.headers)
+        message, path = error.detail, quote_value(request.scope["path"])
+        if error_type == "NotFound":
+            message = f"there is no path {path}; GET /api/v1/openapi.json describes all."
+        elif error_type == "MethodNotAllowed":
+            message = f"{path} does not support {request.method}; use {error.headers['Allow']}."
+        return build_error_response(error.status_code, error_type, message, error.headers)
 
     async def handle_library_error(request: Request, error: Any) -> JSONResponse:
         return build_error_response(422, type(error).__name__, str(error))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 import secrets
-import tempfile
 import threading
 import weakref
 from collections.abc import Callable, Mapping
@@ -12,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from curiograph.errors import CuriographError, FileFormatError, SettingError
 from curiograph.graph import toys
@@ -22,15 +20,13 @@ from curiograph.graph.io.read import EXTENSIONS, read_graph
 from curiograph.human.data.load import find_dataset, load_dataset
 from curiograph.human.data.registry import READERS
 from curiograph.human.prediction.protocol import make_study
-from curiograph.messages import shorten_text
+from curiograph.messages import quote_value, shorten_text
 from curiograph.parallel.shared_arrays import Shared, share
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.config import Limits
-from curiograph.service.errors import NotFoundError, TooLargeError, UnreadableGraphError
+from curiograph.service.errors import LOG, NotFoundError, TooLargeError, UnreadableGraphError
 from curiograph.service.labels import LabelIndex
 from curiograph.service.prepared import PreparedRecommender
-
-_LOG = logging.getLogger("curiograph.service")
 
 UPLOAD_EXTENSIONS = tuple(extension for extension in EXTENSIONS if extension != ".mat")
 """File extensions of uploads; a small .mat can contain a full matrix that needs gigabytes."""
@@ -58,8 +54,11 @@ class OpenGraph:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.labels = LabelIndex(graph)
+        self.num_kept = 0
+        """Numbers that the recommender keeps, prepared while answering requests."""
         self._recommender: Recommender | None = None
-        self._lock = threading.Lock()
+        self._shared: Shared | None = None
+        self._lock, self._sharing_lock = threading.Lock(), threading.Lock()
 
     @property
     def recommender(self) -> Recommender:
@@ -69,13 +68,15 @@ class OpenGraph:
                 self._recommender = Recommender(self.graph)
             return self._recommender
 
-    @cached_property
+    @property
     def shared(self) -> Shared:
         """Handle with which worker processes open the graph without copying its arrays."""
-        stack = ExitStack()
-        handle = stack.enter_context(share(self.graph))
-        weakref.finalize(self, stack.close)
-        return handle
+        with self._sharing_lock:
+            if self._shared is None:
+                stack = ExitStack()
+                self._shared = stack.enter_context(share(self.graph))
+                weakref.finalize(self, stack.close)
+            return self._shared
 
     @cached_property
     def prepared_recommender(self) -> PreparedRecommender:
@@ -142,16 +143,23 @@ class GraphStore:
 
     Parameters
     ----------
-    files : graph files of the server by id.
-    data : folder of data sets; `CURIOGRAPH_DATA` by default.
-    directed : whether edge lists in `files` are directed.
+    limits : Limits, optional
+        Limits of uploads.
+    files : mapping from str to Path, optional
+        Graph files of the server by id.
+    data : Path, optional
+        Folder of data sets; `CURIOGRAPH_DATA` by default.
+    directed : bool
+        Whether edge lists in `files` are directed.
 
-    >>> store = GraphStore()
-    >>> store.open("toy:library").graph
+    Examples
+    --------
+    >>> GraphStore().open("toy:library").graph
     Graph(12 nodes, 18 edges, undirected)
-    >>> store.add_upload("mine.csv", b"a,b\\nb,c\\n").title
-    'mine.csv'
     """
+
+    default_id: ClassVar = "toy:everyday"
+    """Id of the graph that the page shows first."""
 
     def __init__(
         self,
@@ -175,11 +183,6 @@ class GraphStore:
             read = partial(read_graph, path, directed=True if directed else None)
             self._entries[name] = StoredGraph(name, name, "file", read)
 
-    @property
-    def default_id(self) -> str:
-        """Id of the graph that the page shows first."""
-        return "toy:everyday"
-
     def list_graphs(self) -> list[GraphInfo]:
         """List all graphs, uploads last."""
         with self._lock:
@@ -190,8 +193,7 @@ class GraphStore:
         with self._lock:
             entry = self._entries.get(graph_id)
             if entry is None:
-                known = ", ".join(self._entries)
-                raise NotFoundError(f"there is no graph {shorten_text(graph_id, 80)!r}; the graphs are {known}.")
+                raise NotFoundError(f"there is no graph {quote_value(graph_id)}; GET /api/v1/graphs lists all.")
             if entry.kind == "upload":  # keep uploads in order of use
                 self._entries[graph_id] = self._entries.pop(graph_id)
             return entry
@@ -204,13 +206,13 @@ class GraphStore:
                 try:
                     graph = entry.read()
                 except (CuriographError, OSError) as error:
-                    _LOG.error("the graph %s cannot be read: %s", graph_id, error)
+                    LOG.error("the graph %s cannot be read: %s", graph_id, error)
                     raise UnreadableGraphError("this graph cannot be read; see the log of the server.") from None
                 entry.opened = OpenGraph(graph)
             return entry.opened
 
-    def check_upload(self, filename: str, content: bytes) -> None:
-        """Raise TooLargeError or FileFormatError if an upload is not worth reading."""
+    def check_upload(self, filename: str, content: bytes) -> str:
+        """Return the title of an upload; raise TooLargeError or FileFormatError if it is not worth reading."""
         title = shorten_file_name(filename)
         if len(content) > self.limits.upload_bytes:
             raise TooLargeError(
@@ -221,40 +223,24 @@ class GraphStore:
             raise FileFormatError(
                 f"{title}: the extension {extension!r} is not supported; use one of {', '.join(UPLOAD_EXTENSIONS)}."
             )
+        return title
 
-    def keep_upload(self, filename: str, graph: Graph) -> GraphInfo:
-        """Add an uploaded graph; raise TooLargeError, without adding anything, if it is too large."""
-        title, limits = shorten_file_name(filename), self.limits
-        for unit, count, maximum in (
-            ("nodes", graph.num_nodes, limits.nodes),
-            ("edges", graph.num_edges, limits.edges),
-        ):
-            if count > maximum:
-                raise TooLargeError(f"{title}: has {count:,} {unit}; at most {maximum:,} are allowed.")
-        require_edges(graph)
-        entry = StoredGraph(f"upload-{secrets.token_hex(6)}", title, "upload", lambda: graph, OpenGraph(graph))
+    def keep_upload(self, title: str, opened: OpenGraph) -> GraphInfo:
+        """Add an uploaded graph; the least recently used one is removed if there are too many."""
+        entry = StoredGraph(f"upload-{secrets.token_hex(6)}", title, "upload", lambda: opened.graph, opened)
         with self._lock:
             uploads = [other.id for other in self._entries.values() if other.kind == "upload"]
-            for least_recently_used in uploads[: max(0, len(uploads) + 1 - limits.uploads)]:
+            for least_recently_used in uploads[: max(0, len(uploads) + 1 - self.limits.uploads)]:
                 del self._entries[least_recently_used]
             self._entries[entry.id] = entry
         return entry.info
-
-    def add_upload(self, filename: str, content: bytes, directed: bool = False) -> GraphInfo:
-        """Add an uploaded file; raise FileFormatError or TooLargeError, without adding anything, if it is bad.
-
-        `directed` is for edge lists; other formats contain this information. The service reads uploads in a worker
-        process instead.
-        """
-        self.check_upload(filename, content)
-        return self.keep_upload(filename, read_upload(filename, content, directed))
 
     def remove_upload(self, graph_id: str) -> None:
         """Remove an upload; other graphs cannot be removed."""
         with self._lock:
             entry = self._entries.get(graph_id)
             if entry is None or entry.kind != "upload":
-                raise NotFoundError(f"there is no upload {shorten_text(graph_id, 80)!r}; only uploads can be removed.")
+                raise NotFoundError(f"there is no upload {quote_value(graph_id)}; only uploads can be removed.")
             del self._entries[graph_id]
 
 
@@ -277,13 +263,17 @@ def shorten_file_name(filename: str) -> str:
     return f"{name[: _MAX_TITLE - 3 - len(suffix)]}...{suffix}"
 
 
-def read_upload(filename: str, content: bytes, directed: bool, report: object = None) -> Graph:
-    """Read the graph in an uploaded file; raise FileFormatError if it is malformed."""
-    title = shorten_file_name(filename)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"graph{Path(title).suffix.lower()}"
-        path.write_bytes(content)
-        try:
-            return read_graph(path, directed=True if directed else None)
-        except CuriographError as error:
-            raise type(error)(str(error).replace(str(path), title).replace(path.name, title)) from None
+def read_upload(path: Path, title: str, directed: bool, limits: Limits, report: object = None) -> Graph:
+    """Read an uploaded file; raise FileFormatError if it is malformed, TooLargeError if the graph is too large.
+
+    `directed` is for edge lists; other formats contain this information.
+    """
+    try:
+        graph = read_graph(path, directed=True if directed else None)
+    except CuriographError as error:
+        raise type(error)(str(error).replace(str(path), title).replace(path.name, title)) from None
+    for unit, count, maximum in (("nodes", graph.num_nodes, limits.nodes), ("edges", graph.num_edges, limits.edges)):
+        if count > maximum:
+            raise TooLargeError(f"{title}: has {count:,} {unit}; at most {maximum:,} are allowed.")
+    require_edges(graph)
+    return graph

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable
@@ -11,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from curiograph.errors import CuriographError
+from curiograph.messages import quote_value
 from curiograph.service.config import Limits
-from curiograph.service.errors import INTERNAL_ERROR, BusyError, NotFoundError
+from curiograph.service.errors import INTERNAL_ERROR, LOG, BusyError, NotFoundError
 
 JobState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 _KEPT_SECONDS = 3600
 """Time after which the result of a job is deleted."""
-_LOG = logging.getLogger("curiograph.service")
 
 
 @dataclass(eq=False)
@@ -87,7 +86,7 @@ class JobQueue:
             job.error = {"type": type(error).__name__, "message": str(error)}
             job.end("failed")
         except Exception:
-            _LOG.exception("job %s (%s on %s) failed", job.id, job.kind, job.graph)
+            LOG.exception("job %s (%s on %s) failed", job.id, job.kind, job.graph)
             job.error = {"type": "InternalError", "message": INTERNAL_ERROR}
             job.end("failed")
 
@@ -95,7 +94,8 @@ class JobQueue:
         """Return a job; raise NotFoundError if it does not exist."""
         if job_id not in self._jobs:
             raise NotFoundError(
-                "there is no such job; results are deleted after an hour, or sooner if there are many jobs."
+                f"there is no job {quote_value(job_id)}; results are deleted after an hour, or sooner if there are "
+                "many jobs."
             )
         return self._jobs[job_id]
 

@@ -54,8 +54,9 @@ def read_json(body: bytes, content_type: str | None) -> dict[str, Any]:
         raise InvalidRequestError(f"the Content-Type is {kind[:80]}; send JSON with Content-Type: application/json.")
     if not body:
         raise InvalidRequestError("the body is empty; send a JSON object.")
-    if body.count(b"[") + body.count(b"{") > _MAX_BRACKETS:
-        raise InvalidRequestError(f"the body has more than {_MAX_BRACKETS:,} lists; no request has so many.")
+    num_brackets = body.count(b"[") + body.count(b"{")
+    if num_brackets > _MAX_BRACKETS:
+        raise InvalidRequestError(f"the body has {num_brackets:,} [ and {{; at most {_MAX_BRACKETS:,} are allowed.")
     try:
         value = orjson.loads(body)
     except json.JSONDecodeError as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -24,24 +24,22 @@ def find_prepared_nodes(recommender: Recommender, nodes: Sequence[int]) -> list[
     return [node for node in nodes if node not in missing]
 
 
-def add_parts(
-    recommender: Recommender, nodes: Sequence[int], parts: Mapping[str, Sequence[Part]], max_numbers: int | None = None
-) -> Recommender:
-    """Add what was prepared for some nodes, and return the recommender that has it.
-
-    It is a copy if the recommender keeps `max_numbers` numbers or more already: what is added to the copy does not use
-    memory after the request.
-    """
-    graph = recommender.graph
-    kept = [ranker.kept.get(graph, {}).copy() for ranker in recommender.curious_rankers.values()]
-    if max_numbers is not None and sum(len(part.nodes) for each in kept for part in each.values()) >= max_numbers:
-        copies = _replace_curious(
-            recommender, lambda ranker: replace(ranker, kept={graph: ranker.kept.get(graph, {}).copy()})
-        )
-        recommender = Recommender(graph, copies)
+def add_parts(recommender: Recommender, nodes: Sequence[int], parts: Mapping[str, Sequence[Part]]) -> int:
+    """Add what was prepared for some nodes to a recommender; return how many numbers that are."""
     for name, ranker in recommender.curious_rankers.items():
-        ranker.kept.setdefault(graph, {}).update(zip(nodes, parts[name], strict=True))
-    return recommender
+        ranker.kept.setdefault(recommender.graph, {}).update(zip(nodes, parts[name], strict=True))
+    return sum(len(part.nodes) for each in parts.values() for part in each)
+
+
+def copy_recommender(recommender: Recommender, nodes: Iterable[int]) -> Recommender:
+    """Return a recommender that has what was prepared for some nodes; what is added to it uses no memory later."""
+    graph, nodes = recommender.graph, set(nodes)
+
+    def copy_ranker(ranker: CuriousRanker) -> CuriousRanker:
+        kept = ranker.kept.get(graph, {})
+        return replace(ranker, kept={graph: {node: kept[node] for node in nodes & kept.keys()}})
+
+    return Recommender(graph, _replace_curious(recommender, copy_ranker))
 
 
 class PreparedRecommender(Recommender):

@@ -19,8 +19,8 @@ from types import ModuleType
 from typing import Any
 
 from curiograph.errors import CuriographError
-from curiograph.parallel.shared_arrays import Shared
-from curiograph.parallel.worker import run_once
+from curiograph.parallel.shared_arrays import Shared, SharingError
+from curiograph.parallel.worker import mark_inside_task
 from curiograph.service.errors import INTERNAL_ERROR, LOG, BusyError, InternalError, TimeLimitError
 from curiograph.service.graph_store import OpenGraph
 
@@ -32,6 +32,8 @@ _NICENESS = 5
 """Lower priority of workers: requests that are answered by the server itself go first."""
 _NUM_OPEN_GRAPHS = 4
 """Graphs that a worker keeps open."""
+_START_LOCK = threading.Lock()
+"""Held while a process starts, because `sys.modules` is changed meanwhile."""
 
 
 class ProcessPool:
@@ -43,12 +45,14 @@ class ProcessPool:
 
     Parameters
     ----------
-    size : number of processes; they start when they are needed.
-    max_waiting : maximum number of computations that run or wait.
+    size : int
+        Number of processes; they start when they are needed.
+    max_unfinished : int
+        Maximum number of computations that run or wait.
     """
 
-    def __init__(self, size: int, max_waiting: int) -> None:
-        self.size, self._max_waiting = size, max_waiting
+    def __init__(self, size: int, max_unfinished: int) -> None:
+        self.size, self._max_unfinished = size, max_unfinished
         self._slots = asyncio.Semaphore(size)
         self._threads = ThreadPoolExecutor(2 * size, thread_name_prefix="process")
         self._idle: list[_Worker] = []
@@ -60,6 +64,11 @@ class ProcessPool:
     def num_busy(self) -> int:
         """Number of processes that compute."""
         return len(self._busy)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a further computation would be refused."""
+        return self.num_waiting + self.num_busy >= self._max_unfinished
 
     async def run(
         self,
@@ -73,12 +82,35 @@ class ProcessPool:
 
         Parameters
         ----------
-        function : called with the graph, if there is one, the arguments, and a function that reports progress.
-        report : receives the progress, in another thread.
-        seconds : time after which the process is stopped, and TimeLimitError raised.
+        function : callable
+            Called with the graph, if there is one, the arguments, and a function that reports progress.
+        *arguments
+            Further arguments, which are pickled.
+        graph : OpenGraph, optional
+            Graph that the process opens without copying its arrays.
+        report : callable, optional
+            Receives the progress, in another thread.
+        seconds : int, optional
+            Time after which the process is stopped, without that of its start.
+
+        Returns
+        -------
+        object
+            The result of the function.
+
+        Raises
+        ------
+        CuriographError
+            Raised by the function.
+        BusyError
+            If too many computations run or wait.
+        TimeLimitError
+            If the computation takes longer than `seconds`.
+        InternalError
+            If the function raises another error, its process ends, or the graph cannot be shared; see the log.
         """
-        if self.num_waiting + self.num_busy >= self._max_waiting:
-            raise BusyError(self._max_waiting)
+        if self.is_full:
+            raise BusyError(self._max_unfinished)
         loop = asyncio.get_running_loop()
         deadline = None if seconds is None else loop.time() + seconds
         try:
@@ -107,7 +139,7 @@ class ProcessPool:
         self._busy.add(worker)
         try:
             start = loop.time()
-            if not worker.is_running:
+            if not worker.is_alive:  # new, or ended by the system while it was idle
                 await loop.run_in_executor(self._threads, worker.start)
             if deadline is not None:
                 deadline += loop.time() - start  # the first start takes seconds, which are not the client's
@@ -141,9 +173,9 @@ class _Worker:
         self._stopped = False
 
     @property
-    def is_running(self) -> bool:
-        """Whether the process has started."""
-        return self._process is not None
+    def is_alive(self) -> bool:
+        """Whether the process has started and not ended."""
+        return self._process is not None and self._process.is_alive()
 
     def start(self) -> None:
         """Start the process."""
@@ -152,12 +184,13 @@ class _Worker:
             context.set_forkserver_preload(["curiograph.service.preload"])
         self._connection, other_end = context.Pipe()
         process = context.Process(target=_serve_tasks, args=(other_end,), daemon=True)
-        main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")  # otherwise the process would run the script of the user
-        try:
-            process.start()
-        finally:
-            sys.modules["__main__"] = main
+        with _START_LOCK:
+            main = sys.modules["__main__"]
+            sys.modules["__main__"] = ModuleType("__main__")  # otherwise the process would run the script of the user
+            try:
+                process.start()
+            finally:
+                sys.modules["__main__"] = main
         other_end.close()
         self._process = process
         if self._stopped:  # meanwhile, by another thread
@@ -179,6 +212,9 @@ class _Worker:
                     return kind, value
                 if report is not None:
                     report(*value)
+        except SharingError as error:
+            LOG.error("a graph cannot be sent to a worker process: %s", error)
+            raise InternalError(INTERNAL_ERROR) from None
         except (EOFError, OSError):
             raise InternalError("the computation ended unexpectedly; it may have used too much memory.") from None
 
@@ -213,12 +249,13 @@ def _run_task(
     def report(done: int, of: int) -> None:
         channel.send(("progress", (done, of)))
 
-    def call(_: object, __: object) -> Any:
-        graph = () if shared is None else (_open_shared(shared),)
-        return function(*graph, *arguments, report)
-
     try:
-        return "result", run_once(call, None, None).result
+        graph = () if shared is None else (_open_shared(shared),)
+    except Exception:  # not an error of the client
+        return "failure", format_exc()
+    try:
+        with mark_inside_task():
+            return "result", function(*graph, *arguments, report)
     except CuriographError as error:
         return "error", error
     except Exception:
@@ -227,7 +264,7 @@ def _run_task(
 
 @lru_cache(_NUM_OPEN_GRAPHS)
 def _open_shared(shared: Shared) -> OpenGraph:
-    return OpenGraph(shared.load())
+    return OpenGraph(shared.map_file())
 
 
 def _exit_with_server() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import TypeAlias
 
 from curiograph.errors import CuriographError
 from curiograph.graph.graph import require_edges
+from curiograph.service.errors import LOG
 from curiograph.service.graph_store import GraphStore, OpenGraph
-
-_LOG = logging.getLogger("curiograph.service")
 
 Stamp: TypeAlias = tuple[tuple[int, int, int] | None, ...]
 """Inode, time of change and size of each file of a graph; None for a missing one."""
@@ -26,9 +24,12 @@ class Reloader:
 
     Parameters
     ----------
-    store : the graphs of the service.
-    files : graph files by id.
-    parts : files of prepared nodes by id.
+    store : GraphStore
+        The graphs of the service.
+    files : mapping from str to Path
+        Graph files by id.
+    parts : mapping from str to Path
+        Files of prepared nodes by id.
     """
 
     def __init__(self, store: GraphStore, files: Mapping[str, Path], parts: Mapping[str, Path]) -> None:
@@ -78,12 +79,12 @@ class Reloader:
         try:
             opened = load_graph(self._store, name, self._parts.get(name))
         except (CuriographError, OSError) as error:
-            _LOG.error("the graph %s was not reloaded, and the old one stays: %s", name, error)
+            LOG.error("the graph %s was not reloaded, and the old one stays: %s", name, error)
             return False
         with entry.lock:
             entry.opened = opened
         self._loaded[name] = stamp
-        _LOG.warning("the graph %s was reloaded", name)  # the level that is shown by default
+        LOG.warning("the graph %s was reloaded", name)  # the level that is shown by default
         return True
 
 

@@ -9,13 +9,14 @@ import asyncio
 import hashlib
 import hmac
 from collections.abc import Sequence
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from curiograph.messages import quote_value
 from curiograph.service.config import Limits
 from curiograph.service.errors import SlowBodyError, TooLargeError, build_error_response
 
@@ -67,11 +68,14 @@ class SecurityMiddleware:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self._hosts is not None and _strip_port(host) not in self._hosts:
-            return build_error_response(400, "UnknownHost", "this service is not available under that host name.")
+            names = ", ".join(self._hosts)
+            message = f"this service is not available under the host name {quote_value(host)}; use one of {names}."
+            return build_error_response(400, "UnknownHost", message)
         origin = headers.get("origin")
         is_read = scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
-        if origin is not None and not is_read and urlsplit(origin).netloc != host:
-            return build_error_response(403, "OtherOrigin", "requests from pages of other sites are refused.")
+        if origin is not None and not is_read and origin.partition("://")[2] != host:
+            message = f"pages of {quote_value(origin)} may not send requests to {quote_value(host)}; use its own page."
+            return build_error_response(403, "OtherOrigin", message)
         if self._token is None or scope["path"] in PUBLIC_PATHS:
             return None
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
@@ -105,7 +109,9 @@ class SecurityMiddleware:
         other_parameters = urlencode([(name, value) for name, value in query if name != "token"])
         path = "/" + scope["path"].lstrip("/\\")  # a path with two leading slashes would be another host
         response = RedirectResponse(f"{path}?{other_parameters}" if other_parameters else path, 303)
-        secure = scope.get("scheme") == "https"
+        # behind a proxy with TLS, which sends this header; nobody gains anything by forging it
+        forwarded = Headers(scope=scope).get("x-forwarded-proto", "")
+        secure = scope.get("scheme") == "https" or forwarded.startswith("https")
         response.set_cookie(_COOKIE, self._cookie, httponly=True, samesite="lax", secure=secure)
         return response
 
@@ -143,7 +149,8 @@ class BodyLimitMiddleware:
             await self._app(scope, receive, send)
             return
         is_query = scope["path"].startswith(_API_PREFIX) and scope["path"] != _UPLOAD_PATH
-        max_bytes = self._limits.body_bytes if is_query else self._limits.upload_bytes + _MULTIPART_OVERHEAD
+        name = "body_bytes" if is_query else "upload_bytes"
+        max_bytes = getattr(self._limits, name) + (0 if is_query else _MULTIPART_OVERHEAD)
         deadline = asyncio.get_running_loop().time() + self._limits.seconds
         num_bytes, has_more = 0, True
 
@@ -161,7 +168,10 @@ class BodyLimitMiddleware:
             num_bytes += len(message.get("body", b""))
             has_more = bool(message.get("more_body", False))
             if num_bytes > max_bytes:
-                raise TooLargeError(f"the request has more than {max_bytes:,} bytes, the limit.")
+                raise TooLargeError(
+                    f"the request has more than {max_bytes:,} bytes; send fewer, or start the service with a larger "
+                    f"--limit {name}=NUMBER."
+                )
             return message
 
         await self._app(scope, receive_limited, send)

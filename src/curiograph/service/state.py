@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import orjson
 from fastapi import Depends, Request, Response
 
 from curiograph.errors import CuriographError, SettingError
+from curiograph.recommendation.prepared import Part
 from curiograph.recommendation.recommender import Recommender
 from curiograph.service.batching import Batcher
 from curiograph.service.config import Limits
@@ -19,7 +21,7 @@ from curiograph.service.errors import LOG, DisconnectedError, TimeLimitError
 from curiograph.service.graph_store import GraphInfo, GraphStore, OpenGraph, read_upload
 from curiograph.service.jobs import Job, JobQueue
 from curiograph.service.metrics import Metrics
-from curiograph.service.prepared import add_parts
+from curiograph.service.prepared import add_parts, copy_recommender
 from curiograph.service.processes import ProcessPool
 from curiograph.service.reload import Reloader
 from curiograph.service.tasks import Computation, check_labels, compute_parts, no_report
@@ -35,24 +37,35 @@ _WATCH_SECONDS = 1.0
 """Seconds between two looks at the files of graphs."""
 MANY_LABELS = 1_000
 """Labels of a request above which they are looked up in a thread."""
-_PART_NODES = 16
+_NODES_PER_TASK = 16
 """Nodes that a process prepares before another request may use it."""
 _SAVE_SECONDS = 60
 """Seconds between two writes of the file of prepared nodes."""
 
 
 class Service:
-    """Everything that exists as long as the service does."""
+    """Everything that exists as long as the service does.
+
+    Parameters
+    ----------
+    graphs : GraphStore
+        The graphs that the service offers.
+    limits : Limits
+        Limits of requests.
+    reloader : Reloader, optional
+        Reloads graphs whose files change; by default there is nothing to reload.
+    """
 
     def __init__(self, graphs: GraphStore, limits: Limits, reloader: Reloader | None = None) -> None:
         self.graphs, self.limits = graphs, limits
         self.reloader = reloader or Reloader(graphs, {}, {})
         self._watch: asyncio.Task[None] | None = None
-        self.workers = WorkerPool(limits, resolve_workers(None) + 1, "page")
+        self.page_threads = WorkerPool(limits, resolve_workers(None) + 1, "page")
         """Threads that change the walks of visitors of the page."""
-        self.quick_workers = WorkerPool(limits, _LIGHT_THREADS, "light")
+        self.light_threads = WorkerPool(limits, _LIGHT_THREADS, "light")
         """Threads for requests that take little time."""
         self._readers = WorkerPool(limits, _LIGHT_THREADS, "reading")
+        self._background = WorkerPool(None, limits.jobs + _LIGHT_THREADS, "background")
         self.processes = ProcessPool(resolve_workers(None), limits.running)
         """Processes for requests that take long."""
         self.page_processes = ProcessPool(resolve_workers(None), limits.running)
@@ -80,7 +93,7 @@ class Service:
         The process is stopped when its time is over, or when the client has left.
         """
         if seconds <= LIGHT_SECONDS:
-            content = await self.quick_workers.run(computation, graph, request, self.limits, no_report)
+            content = await self.light_threads.run(computation, graph, request, self.limits, no_report)
         else:
             work = self.processes.run(computation, request, self.limits, graph=graph, seconds=self.limits.seconds)
             content = await run_until_disconnect(client, work)
@@ -93,31 +106,39 @@ class Service:
             return any(graph.labels.find(label) is None for walk in walks for label in walk)
 
         is_long = sum(map(len, walks)) > MANY_LABELS
-        if await self.quick_workers.run(has_unknown) if is_long else has_unknown():
+        if await self.light_threads.run(has_unknown) if is_long else has_unknown():
             await self.processes.run(check_labels, walks, graph=graph, seconds=self.limits.seconds)
 
     async def add_upload(self, filename: str, content: bytes, directed: bool) -> GraphInfo:
         """Read an uploaded file in a process, and add its graph; nothing is added if that fails or takes too long."""
-        self.graphs.check_upload(filename, content)
-        graph = await self.processes.run(read_upload, filename, content, directed, seconds=self.limits.seconds)
-        return await self._readers.run(self.graphs.keep_upload, filename, graph)
+        title = self.graphs.check_upload(filename, content)
+        # the file belongs to the server, because the process that reads it may be killed
+        with tempfile.NamedTemporaryFile(suffix=Path(title).suffix.lower()) as file:
+            await self._readers.run(file.write, content)
+            file.flush()
+            graph = await self.processes.run(
+                read_upload, Path(file.name), title, directed, self.limits, seconds=self.limits.seconds
+            )
+        opened = await self._readers.run(OpenGraph, graph)
+        return self.graphs.keep_upload(title, opened)  # not in a thread, which would go on after a timeout
 
     async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int]) -> Recommender:
         """Prepare those of some nodes (positions) that are not prepared; return the recommender that has them.
 
-        It keeps them for later requests, up to a limit.
+        They are kept for later requests, up to a limit.
         """
-        recommender = opened.recommender
-        missing = recommender.find_missing(dict.fromkeys(nodes))
-        if not missing:
-            return recommender
-        rankers = {name: replace(each, kept={}, workers=1) for name, each in recommender.curious_rankers.items()}
+        recommender, nodes = opened.recommender, dict.fromkeys(nodes)
+        missing = recommender.find_missing(nodes)
         try:
             async with asyncio.timeout(self.limits.seconds):
-                for first in range(0, len(missing), _PART_NODES):
-                    some = missing[first : first + _PART_NODES]
-                    parts = await self.processes.run(compute_parts, rankers, some, graph=opened)
-                    recommender = add_parts(recommender, some, parts, self.limits.parts)
+                for first in range(0, len(missing), _NODES_PER_TASK):
+                    some = missing[first : first + _NODES_PER_TASK]
+                    parts = await _compute_parts(self.processes, opened, some)
+                    if recommender is opened.recommender and opened.num_kept >= self.limits.parts:
+                        recommender = copy_recommender(recommender, nodes)
+                    num_added = add_parts(recommender, some, parts)
+                    if recommender is opened.recommender:
+                        opened.num_kept += num_added
         except TimeoutError:
             raise TimeLimitError(self.limits.seconds) from None
         return recommender
@@ -126,9 +147,13 @@ class Service:
         """Start a job that computes a document in a process."""
 
         async def work(job: Job) -> bytes:
-            result: bytes = await self.job_processes.run(
-                computation, request, self.limits, graph=graph, report=job.report
-            )
+            seconds = self.limits.job_seconds
+            try:
+                result: bytes = await self.job_processes.run(
+                    computation, request, self.limits, graph=graph, report=job.report, seconds=seconds
+                )
+            except TimeLimitError:
+                raise TimeLimitError(seconds, "job") from None
             return result
 
         return self.jobs.start(kind, graph_id, work)
@@ -139,22 +164,20 @@ class Service:
         """Start a job that prepares recommendations for some nodes, or for all; write them to a file every minute."""
         recommender, graph = opened.recommender, opened.graph
         nodes = list(range(graph.num_nodes) if nodes is None else dict.fromkeys(nodes))
-        rankers = {name: replace(each, kept={}, workers=1) for name, each in recommender.curious_rankers.items()}
 
         async def work(job: Job) -> bytes:
             loop = asyncio.get_running_loop()
             last_saved = loop.time()
-            for first in range(0, len(nodes), _PART_NODES):
+            for first in range(0, len(nodes), _NODES_PER_TASK):
                 job.report(first, len(nodes))
-                batch = nodes[first : first + _PART_NODES]
+                batch = nodes[first : first + _NODES_PER_TASK]
                 missing = recommender.find_missing(batch)
                 if missing:
-                    parts = await self.job_processes.run(compute_parts, rankers, missing, graph=opened)
-                    add_parts(recommender, missing, parts)
-                await asyncio.to_thread(recommender.prepare, [graph.label(node) for node in batch])
+                    add_parts(recommender, missing, await _compute_parts(self.job_processes, opened, missing))
+                await self._background.run(recommender.prepare, [graph.label(node) for node in batch])
                 is_last = first + len(batch) == len(nodes)
                 if file is not None and (is_last or loop.time() - last_saved > _SAVE_SECONDS):
-                    await asyncio.to_thread(save_prepared, recommender, file)
+                    await asyncio.to_thread(save_prepared, recommender, file)  # which a shutdown waits for
                     last_saved = loop.time()
             job.report(len(nodes), len(nodes))
             return orjson.dumps({"nodes": len(nodes), "known": recommender.num_prepared})
@@ -163,16 +186,16 @@ class Service:
 
     @property
     def status(self) -> Literal["ok", "warming up", "overloaded", "stopping"]:
-        """Whether requests should be sent to this service: not if no further computation would be accepted."""
-        is_full = self.processes.num_waiting + self.processes.num_busy >= self.limits.running
+        """Whether requests should be sent to this service: not if it would refuse further ones of some kind."""
+        is_full = self.processes.is_full or self.batcher.is_full or self.light_threads.is_full
         return "overloaded" if self._stage == "ok" and is_full else self._stage
 
     def start_warmup(self, warm_up: Callable[[], object] | None, prepare: Mapping[str, Path]) -> None:
-        """Run `warm_up` in the background, start a process, then prepare graphs; the service is ready before that."""
+        """Warm up in the background, then start preparing graphs; readiness does not wait for the preparation."""
 
         async def run() -> None:
             if warm_up is not None:
-                await asyncio.to_thread(warm_up)
+                await self._background.run(warm_up)
                 await self.processes.start()
             for graph_id, file in prepare.items():
                 self.start_preparing(graph_id, self.graphs.open(graph_id), file=file)
@@ -187,7 +210,7 @@ class Service:
 
     async def reload(self) -> dict[str, list[str]]:
         """Reload graphs whose files changed."""
-        return await asyncio.to_thread(self.reloader.reload)
+        return await self._background.run(self.reloader.reload)
 
     def start_watching(self) -> None:
         """Reload graphs in the background whenever their files change."""
@@ -195,7 +218,10 @@ class Service:
         async def watch() -> None:
             while True:
                 await asyncio.sleep(_WATCH_SECONDS)
-                await asyncio.to_thread(self.reloader.poll)
+                try:
+                    await self._background.run(self.reloader.poll)
+                except Exception:
+                    LOG.exception("graphs whose files changed cannot be reloaded")
 
         self._watch = asyncio.create_task(watch())
 
@@ -212,9 +238,10 @@ class Service:
         self._warmup.cancel()
         for pool in (
             self.batcher,
-            self.workers,
-            self.quick_workers,
+            self.page_threads,
+            self.light_threads,
             self._readers,
+            self._background,
             self.processes,
             self.page_processes,
             self.job_processes,
@@ -224,7 +251,14 @@ class Service:
     @property
     def busy(self) -> bool:
         """Whether a thread still computes."""
-        return any(pool.busy for pool in (self.workers, self.quick_workers, self._readers))
+        return any(pool.busy for pool in (self.page_threads, self.light_threads, self._readers, self._background))
+
+
+async def _compute_parts(pool: ProcessPool, opened: OpenGraph, nodes: Sequence[int]) -> dict[str, list[Part]]:
+    """Prepare some nodes (positions) in a process, which needs the settings of the rankers, not what they keep."""
+    rankers = {name: replace(each, kept={}, workers=1) for name, each in opened.recommender.curious_rankers.items()}
+    parts: dict[str, list[Part]] = await pool.run(compute_parts, rankers, nodes, graph=opened)
+    return parts
 
 
 def save_prepared(recommender: Recommender, file: Path) -> None:

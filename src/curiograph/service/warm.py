@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 from curiograph.centrality.pagerank import pagerank
+from curiograph.graph.io.read import read_graph
 from curiograph.graph.toys import library
 from curiograph.growth.gap_loops import gap_loops
 from curiograph.growth.measure import measure
 from curiograph.recommendation.recommender import recommend
-from curiograph.service.graph_store import GraphStore, read_upload
+from curiograph.service.graph_store import GraphStore
 from curiograph.service.step_view import view_step
 
 
@@ -30,4 +34,7 @@ def warm_kernels() -> None:
     gap_loops(graph, walk)
     pagerank(graph, history=walk)
     recommend(graph, [walk, walk[:1], []], 3, diversity=0.5)[0].to_dict()
-    read_upload("links.csv", b"a,b\nb,c\n", False)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "links.csv"
+        path.write_text("a,b\nb,c\n")
+        read_graph(path)

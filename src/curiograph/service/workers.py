@@ -18,24 +18,40 @@ class WorkerPool:
 
     A thread cannot be stopped from outside: the request is answered when its time is over, and its slot is free again
     when the thread has finished. Long computations belong into a `ProcessPool`.
+
+    Parameters
+    ----------
+    limits : Limits, optional
+        Limits of requests; None for work of the service itself, which has none.
+    threads : int
+        Number of threads.
+    name : str
+        Prefix of the names of the threads.
     """
 
-    def __init__(self, limits: Limits, threads: int, name: str) -> None:
+    def __init__(self, limits: Limits | None, threads: int, name: str) -> None:
         self._limits = limits
         self._unfinished: set[Future[Any]] = set()
         self._executor = ThreadPoolExecutor(threads, thread_name_prefix=name)
 
     async def run(self, function: Callable[..., Result], *arguments: object) -> Result:
         """Call a function in a thread and return its result."""
-        if len(self._unfinished) >= self._limits.running:
-            raise BusyError(self._limits.running)
+        if self.is_full:
+            raise BusyError(len(self._unfinished))
         future = self._executor.submit(function, *arguments)
         self._unfinished.add(future)
         future.add_done_callback(self._unfinished.discard)
+        if self._limits is None:
+            return await asyncio.wrap_future(future)
         try:
             return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
         except TimeoutError:
             raise TimeLimitError(self._limits.seconds) from None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether a further request would be refused."""
+        return self._limits is not None and len(self._unfinished) >= self._limits.running
 
     @property
     def busy(self) -> bool:

@@ -121,7 +121,7 @@ class Page:
         ui.context.client.on_delete(self._cancel_tasks)
         problem = ""
         try:
-            link = await self.service.workers.run(read_link, request.query_params, self.graphs, self.limits)
+            link = await self.service.page_threads.run(read_link, request.query_params, self.graphs, self.limits)
             self.session = await self._open_walk(*link)
         except BusyError as error:
             ui.label(str(error))
@@ -320,7 +320,7 @@ class Page:
             nodes = session.graph.positions(session.nodes).tolist()
             recommender = await self._wait(self.service.prepare_nodes(opened, nodes))
             candidates = self.recommendations.candidates.value
-            top = await self.service.workers.run(self._recommend, recommender, session, candidates)
+            top = await self.service.page_threads.run(self._recommend, recommender, session, candidates)
             if session is self.session:
                 self.recommendations.show(session, top)
 
@@ -378,7 +378,7 @@ class Page:
         The process is stopped when its time is over, or when the visitor has left.
         """
         if seconds <= LIGHT_SECONDS:
-            return await self.service.workers.run(function, opened, *arguments, no_report)
+            return await self.service.page_threads.run(function, opened, *arguments, no_report)
         work = self.service.page_processes.run(function, *arguments, graph=opened, seconds=self.limits.seconds)
         result: Result = await self._wait(work)
         return result
@@ -533,7 +533,7 @@ class Page:
         if not text:
             return []
         try:
-            return await self.service.quick_workers.run(self.session.opened.labels.search, text, limit)
+            return await self.service.light_threads.run(self.session.opened.labels.search, text, limit)
         except CuriographError as error:
             _notify(str(error))
             return None

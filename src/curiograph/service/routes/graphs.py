@@ -106,7 +106,7 @@ async def search_nodes(
     """Search nodes by text: first labels that begin with it, then others that contain it, short ones first."""
     service.limits.check_count("limit", limit, service.limits.k)
     opened = await service.open_graph(graph)
-    nodes = await service.quick_workers.run(opened.labels.search, query, limit)
+    nodes = await service.light_threads.run(opened.labels.search, query, limit)
     return {"nodes": nodes, "total": opened.graph.num_nodes}
 
 

@@ -59,17 +59,17 @@ async def recommend(body: RecommendRequest, request: Request) -> Response:
     recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
 
     def read_users() -> tuple[list[User], list[int]]:
-        """Return the users, and the nodes of their histories that are not all prepared."""
+        """Return the users, and the nodes of their histories unless all are prepared."""
         selection = EVERYTHING
         if body.exclude or body.filter is not None or body.diversity:
             selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
         read = (read_history(opened.labels, each, unknown) for each in histories)
         users = [User(history, selection, skipped) for history, skipped in read]
-        unprepared = [user.history for user in users if not recommender.is_prepared(user.history)]
-        return users, [node for history in unprepared for node in history.nodes.tolist()]
+        nodes = [node for user in users for node in user.history.nodes.tolist()]
+        return users, nodes if recommender.find_missing(nodes) else []
 
     is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
-    users, unprepared = await service.quick_workers.run(read_users) if is_long else read_users()
+    users, unprepared = await service.light_threads.run(read_users) if is_long else read_users()
     if unprepared:
         recommender = await run_until_disconnect(request, service.prepare_nodes(opened, unprepared))
     query = RecommendQuery(recommender, body.k, body.candidates, body.reasons)
@@ -90,7 +90,7 @@ async def predict(body: PredictRequest, request: Request) -> Response:
     history = History.from_visits([opened.labels.position(label) for label in body.history])
     choice = None if body.choice is None else opened.labels.label(body.choice)
     recommender = await run_until_disconnect(request, service.prepare_nodes(opened, history.nodes.tolist()))
-    content = await service.quick_workers.run(_predict_choice, recommender, history, choice, body.k)
+    content = await service.light_threads.run(_predict_choice, recommender, history, choice, body.k)
     return Response(content, media_type="application/json")
 
 
