@@ -49,7 +49,7 @@ class Visitor:
 
     def __init__(self, browser: Any, address: str, tour: bool = False, **context: Any) -> None:
         self.context = browser.new_context(
-            **{"viewport": {"width": 1400, "height": 900}, "accept_downloads": True, "reduced_motion": "reduce"}
+            **{"viewport": {"width": 1260, "height": 820}, "accept_downloads": True, "reduced_motion": "reduce"}
             | context
         )
         if not tour:
