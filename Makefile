@@ -73,6 +73,7 @@ load: .venv/test.done browser wrk
 	@test -f "$$CURIOGRAPH_DATA/wikispeedia/links.tsv" || { echo 'make: CURIOGRAPH_DATA has no wikispeedia/links.tsv;' \
 		'set it to the folder that holds wikispeedia (curiograph data get wikispeedia)' >&2; exit 2; }
 	$(BIN)/python -m benchmarks.load --out docs/results/load.json
+	$(BIN)/python -m benchmarks.load --soak --out docs/results/soak.json
 	$(BIN)/python -m benchmarks.sizing --out docs/results/sizing.json
 	$(BIN)/python -m benchmarks.page --out docs/results/page.json
 	PYTHONPATH=. $(BIN)/python docs/show_results.py

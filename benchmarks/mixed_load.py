@@ -111,7 +111,8 @@ def measure_memory(pid: int) -> int:
     server, total = psutil.Process(pid), 0
     for process in (server, *server.children(recursive=True)):
         with suppress(psutil.NoSuchProcess):  # a worker may end at any time
-            total += process.memory_full_info().pss
+            memory = process.memory_full_info()
+            total += getattr(memory, "pss", memory.uss)  # Linux has pss
     return total
 
 

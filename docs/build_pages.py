@@ -53,7 +53,7 @@ RESULT_COMMANDS = {
     "leaderboard": "curiograph suite",
     "paper_gap": "make paper-gap",
 }
-"""Commands of the results that are not computed by `curiograph reproduce`."""
+"""Commands of the results that are not computed by `curiograph reproduce` and their name."""
 
 
 def convert_page(text: str) -> str:

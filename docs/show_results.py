@@ -438,6 +438,7 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("graph coverage", "graph_coverage", format_graph_coverage, DOCS / "graphs-from-logs.md"),
     ("load", "load", format_load, DOCS / "serve.md"),
     ("load checks", "load", format_load_checks, DOCS / "serve.md"),
+    ("soak", "soak", format_load_checks, DOCS / "serve.md"),
     ("sizing", "sizing", format_sizing, DOCS / "production.md"),
     ("page", "page", format_page, DOCS / "serve.md"),
     ("scale", "scale", format_scale, DOCS / "scale.md"),

@@ -115,7 +115,7 @@ def test_temporary_folder_is_left_empty(tmp_path: Path, monkeypatch: pytest.Monk
         assert isinstance(handle, Shared)
     monkeypatch.setattr(Path, "is_dir", lambda path: False)  # a system without /proc
     with share(np.arange(1000)) as handle:
-        assert [str(path) for path in tmp_path.iterdir()] == [handle.path]
+        assert Path(handle.path).parents[1] == tmp_path
         assert np.array_equal(handle.load(), np.arange(1000))
     assert list(tmp_path.iterdir()) == []
 

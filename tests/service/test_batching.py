@@ -141,18 +141,32 @@ def test_numbers_prepared_by_requests_are_limited():
 
     async def prepare() -> None:
         service = Service(GraphStore(), Limits(parts=1))
-        assert await service.prepare_nodes(opened, [music, music]) is recommender
+        assert await service.prepare_nodes(opened, [music, music], service.processes) is recommender
         assert opened.num_kept == 0
-        assert await service.prepare_nodes(opened, [music, logic]) is recommender
+        assert await service.prepare_nodes(opened, [music, logic], service.processes) is recommender
         assert (recommender.num_prepared, recommender.find_missing([music, logic])) == (4, [])
         assert opened.num_kept > 1
-        copied = await service.prepare_nodes(opened, [logic, poetry])
+        copied = await service.prepare_nodes(opened, [logic, poetry], service.processes)
         assert (recommender.num_prepared, recommender.find_missing([poetry])) == (4, [poetry])
         assert copied.num_prepared == 4  # of this request only
         assert copied.recommend(["logic", "poetry"]) == expected.recommend(["logic", "poetry"])
         service.processes.stop()
 
     asyncio.run(prepare())
+
+
+def test_nodes_prepared_by_several_requests_count_once():
+    opened = OpenGraph(cg.toys.library())
+    music, logic = opened.graph.positions(["music", "logic"]).tolist()
+
+    async def prepare() -> None:
+        service = Service(GraphStore(), Limits())
+        await asyncio.gather(*(service.prepare_nodes(opened, [music, logic], service.processes) for _ in range(3)))
+        service.processes.stop()
+
+    asyncio.run(prepare())
+    kept = [ranker.kept[opened.graph].values() for ranker in opened.recommender.curious_rankers.values()]
+    assert opened.num_kept == sum(len(part.nodes) for parts in kept for part in parts)
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -118,13 +118,13 @@ def test_upload_that_is_cancelled_leaves_nothing(tmp_path: Path, monkeypatch):
         await service.processes.start()  # multiprocessing has a temporary folder of its own
         monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
         upload = asyncio.create_task(service.add_upload("a.csv", b"a,b\n", False))
-        while not list(tmp_path.glob("*.read")):
+        while not list(tmp_path.rglob("*.read")):
             await asyncio.sleep(0.01)
-        assert len(list(tmp_path.glob("*.csv"))) == 1
+        assert len(list(tmp_path.rglob("*.csv"))) == 1
         upload.cancel()
         with pytest.raises(asyncio.CancelledError):
             await upload
-        assert list(tmp_path.glob("*.csv")) == []
+        assert list(tmp_path.iterdir()) == []
         service.processes.stop()
 
     asyncio.run(upload_and_leave())

@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import threading
@@ -79,6 +80,10 @@ def raise_unexpected(report: Any) -> None:
     raise RuntimeError("a secret of the server")
 
 
+def return_function(report: Any) -> Any:
+    return lambda: None  # cannot be pickled
+
+
 def test_processes_compute_fail_and_are_replaced():
     async def use() -> None:
         pool, progress = ProcessPool(1, 3), []
@@ -89,8 +94,9 @@ def test_processes_compute_fail_and_are_replaced():
             pid = await pool.run(get_pid)
             with pytest.raises(cg.SettingError, match="something else"):
                 await pool.run(fail)
-            with pytest.raises(InternalError, match="log"):
-                await pool.run(raise_unexpected)
+            for function in (raise_unexpected, return_function):
+                with pytest.raises(InternalError, match="log"):
+                    await pool.run(function)
             assert await pool.run(get_pid) == pid  # an error does not end the process
             with pytest.raises(InternalError, match="memory"):
                 await pool.run(crash)
@@ -124,6 +130,13 @@ def test_process_that_ended_while_idle_is_replaced():
             pool.stop()
 
     asyncio.run(use())
+
+
+def test_program_ends_while_a_process_is_idle():
+    program = (
+        "import asyncio; from curiograph.service.processes import ProcessPool; asyncio.run(ProcessPool(1, 1).start())"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=300)
 
 
 def test_processes_open_graphs_whose_files_were_replaced(tmp_path):
@@ -183,6 +196,9 @@ def test_main_module_is_restored_after_simultaneous_starts(monkeypatch):
                 second_started.set()
                 first_ended.wait()
                 threads[0].join(0.2)
+
+        def kill(self) -> None:
+            """Called at the end of the program."""
 
     monkeypatch.setattr(multiprocessing.context.ForkServerContext, "Process", lambda *_, **__: SlowProcess())
     main = sys.modules["__main__"]

@@ -51,12 +51,16 @@ def compile_share(processes: int, number: int, tasks: Sequence[str]) -> None:
     """Compile the kernels that fall to one of the processes."""
     from numba.core.sigutils import normalize_signature
 
+    was_enabled = gc.isenabled()
     gc.disable()  # garbage collection takes a tenth of the time
-    for name, text, _ in split_kernels(list_kernels(tasks), processes)[number]:
-        module, _, kernel = name.partition(".")
-        types, _ = normalize_signature(text)  # a call finds code in the cache by types, not by their text
-        getattr(import_module(f"curiograph.kernels.{module}"), kernel).compile(types)
-    gc.enable()
+    try:
+        for name, text, _ in split_kernels(list_kernels(tasks), processes)[number]:
+            module, _, kernel = name.partition(".")
+            types, _ = normalize_signature(text)  # a call finds code in the cache by types, not by their text
+            getattr(import_module(f"curiograph.kernels.{module}"), kernel).compile(types)
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def list_kernels(tasks: Sequence[str]) -> list[Signature]:

@@ -77,7 +77,11 @@ def _compile_linked(compile_signature: Callable[[Any], Any], signature: Any) -> 
 
 
 class _Library(JITCodeLibrary):
-    """The code of a function; that of a function which Python cannot call is only linked into kernels."""
+    """Compiled code of one function.
+
+    Functions without a wrapper for Python are neither optimized nor translated by themselves, only as part of the
+    kernels that they are linked into.
+    """
 
     def _is_inner(self) -> bool:
         module = self._shared_module or self._final_module  # the second is empty if the code is from the cache
@@ -91,6 +95,9 @@ class _Library(JITCodeLibrary):
         if not self._is_inner():
             super()._finalize_final_module()
             return
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        # numba writes the environment of the function there, although it has no machine code of its own
         names = [each.name for each in self._final_module.global_variables if each.name.startswith("_ZN08NumbaEnv")]
         environments = "\n".join(f'@"{name}" = common global i8* null' for name in names)
         self._codegen._add_module(parse_assembly(environments))

@@ -120,12 +120,15 @@ def _open_shared_file() -> Iterator[tuple[str, IO[bytes]]]:
         with tempfile.TemporaryFile(buffering=0) as nameless:
             yield _format_descriptor_path(nameless.fileno()), nameless
         return
-    with tempfile.NamedTemporaryFile(prefix="curiograph-", buffering=0) as named:
+    with (
+        tempfile.TemporaryDirectory(prefix="curiograph-", ignore_cleanup_errors=True) as folder,
+        open(os.path.join(folder, "arrays"), "w+b", buffering=0) as named,  # Windows opens no NamedTemporaryFile twice
+    ):
         yield named.name, named
 
 
 def _format_descriptor_path(descriptor: int) -> str:
-    """Return the path with which other processes open a file of this one, whatever happens to its name."""
+    """Return a path with which other processes open a file of this one, even if it was renamed or deleted (Linux)."""
     return f"/proc/{os.getpid()}/fd/{descriptor}"
 
 

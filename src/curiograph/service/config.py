@@ -49,7 +49,7 @@ class Limits:
     seconds: int = 30
     """Maximum time to answer a request."""
     job_seconds: int = 3600
-    """Maximum time to compute a job, without that of preparing recommendations."""
+    """Maximum time of a job; jobs that prepare recommendations have no limit."""
 
     def __post_init__(self) -> None:
         for field in fields(self):

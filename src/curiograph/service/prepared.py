@@ -25,14 +25,19 @@ def find_prepared_nodes(recommender: Recommender, nodes: Sequence[int]) -> list[
 
 
 def add_parts(recommender: Recommender, nodes: Sequence[int], parts: Mapping[str, Sequence[Part]]) -> int:
-    """Add what was prepared for some nodes to a recommender; return how many numbers that are."""
+    """Add the parts of those of some nodes that have none; return the number of values added."""
+    num_added = 0
     for name, ranker in recommender.curious_rankers.items():
-        ranker.kept.setdefault(recommender.graph, {}).update(zip(nodes, parts[name], strict=True))
-    return sum(len(part.nodes) for each in parts.values() for part in each)
+        kept = ranker.kept.setdefault(recommender.graph, {})
+        for node, part in zip(nodes, parts[name], strict=True):
+            if node not in kept:  # another request may have added it meanwhile
+                kept[node] = part
+                num_added += len(part.nodes)
+    return num_added
 
 
 def copy_recommender(recommender: Recommender, nodes: Iterable[int]) -> Recommender:
-    """Return a recommender that has what was prepared for some nodes; what is added to it uses no memory later."""
+    """Copy a recommender with the parts of some nodes only; parts added to the copy are freed with it."""
     graph, nodes = recommender.graph, set(nodes)
 
     def copy_ranker(ranker: CuriousRanker) -> CuriousRanker:

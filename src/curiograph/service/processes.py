@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -14,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import lru_cache
 from multiprocessing import connection
+from multiprocessing.util import Finalize
 from traceback import format_exc
 from types import ModuleType
 from typing import Any
@@ -91,7 +93,7 @@ class ProcessPool:
         report : callable, optional
             Receives the progress, in another thread.
         seconds : int, optional
-            Time after which the process is stopped, without that of its start.
+            Time limit of waiting for a process and computing, but not of starting it.
 
         Returns
         -------
@@ -140,7 +142,11 @@ class ProcessPool:
         try:
             start = loop.time()
             if not worker.is_alive:  # new, or ended by the system while it was idle
-                await loop.run_in_executor(self._threads, worker.start)
+                try:
+                    await loop.run_in_executor(self._threads, worker.start)
+                except (OSError, EOFError) as error:  # for example too many open files
+                    LOG.error("a worker process cannot be started: %s", error)
+                    raise InternalError(INTERNAL_ERROR) from None
             if deadline is not None:
                 deadline += loop.time() - start  # the first start takes seconds, which are not the client's
             async with asyncio.timeout_at(deadline):
@@ -186,15 +192,18 @@ class _Worker:
         process = context.Process(target=_serve_tasks, args=(other_end,), daemon=True)
         with _START_LOCK:
             main = sys.modules["__main__"]
-            sys.modules["__main__"] = ModuleType("__main__")  # otherwise the process would run the script of the user
+            if getattr(main, "__file__", None) or getattr(main, "__spec__", None):  # not in a notebook
+                sys.modules["__main__"] = ModuleType("__main__")  # or the process would run the script of the user
             try:
                 process.start()
             finally:
                 sys.modules["__main__"] = main
         other_end.close()
+        # at exit, Python would send SIGTERM, which workers ignore, and wait for them
+        self._kill_at_exit = Finalize(None, process.kill, exitpriority=0)
         self._process = process
         if self._stopped:  # meanwhile, by another thread
-            process.kill()
+            self._kill_at_exit()
 
     def call(
         self,
@@ -222,7 +231,7 @@ class _Worker:
         """End the process; a thread that waits for it receives an error."""
         self._stopped = True
         if self._process is not None:
-            self._process.kill()
+            self._kill_at_exit()
 
 
 def _do_nothing(report: ReportProgress) -> None:
@@ -240,7 +249,11 @@ def _serve_tasks(channel: connection.Connection) -> None:
     with suppress(EOFError, OSError):
         while True:
             function, shared, arguments = channel.recv()
-            channel.send(_run_task(channel, function, shared, arguments))
+            outcome = _run_task(channel, function, shared, arguments)
+            try:
+                channel.send(outcome)
+            except (TypeError, AttributeError, pickle.PicklingError):  # a result that cannot be pickled
+                channel.send(("failure", format_exc()))
 
 
 def _run_task(

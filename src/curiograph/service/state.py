@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import tempfile
 from collections.abc import Awaitable, Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Literal, TypeVar
 
 import orjson
@@ -66,6 +66,7 @@ class Service:
         """Threads for requests that take little time."""
         self._readers = WorkerPool(limits, _LIGHT_THREADS, "reading")
         self._background = WorkerPool(None, limits.jobs + _LIGHT_THREADS, "background")
+        self._thread_pools = self.page_threads, self.light_threads, self._readers, self._background
         self.processes = ProcessPool(resolve_workers(None), limits.running)
         """Processes for requests that take long."""
         self.page_processes = ProcessPool(resolve_workers(None), limits.running)
@@ -113,16 +114,16 @@ class Service:
         """Read an uploaded file in a process, and add its graph; nothing is added if that fails or takes too long."""
         title = self.graphs.check_upload(filename, content)
         # the file belongs to the server, because the process that reads it may be killed
-        with tempfile.NamedTemporaryFile(suffix=Path(title).suffix.lower()) as file:
-            await self._readers.run(file.write, content)
-            file.flush()
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"graph{Path(title).suffix.lower()}"
+            await self._readers.run(path.write_bytes, content)
             graph = await self.processes.run(
-                read_upload, Path(file.name), title, directed, self.limits, seconds=self.limits.seconds
+                read_upload, path, title, directed, self.limits, seconds=self.limits.seconds
             )
         opened = await self._readers.run(OpenGraph, graph)
         return self.graphs.keep_upload(title, opened)  # not in a thread, which would go on after a timeout
 
-    async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int]) -> Recommender:
+    async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int], pool: ProcessPool) -> Recommender:
         """Prepare those of some nodes (positions) that are not prepared; return the recommender that has them.
 
         They are kept for later requests, up to a limit.
@@ -132,8 +133,10 @@ class Service:
         try:
             async with asyncio.timeout(self.limits.seconds):
                 for first in range(0, len(missing), _NODES_PER_TASK):
-                    some = missing[first : first + _NODES_PER_TASK]
-                    parts = await _compute_parts(self.processes, opened, some)
+                    some = recommender.find_missing(missing[first : first + _NODES_PER_TASK])
+                    if not some:  # prepared by other requests meanwhile
+                        continue
+                    parts = await _compute_parts(pool, opened, some)
                     if recommender is opened.recommender and opened.num_kept >= self.limits.parts:
                         recommender = copy_recommender(recommender, nodes)
                     num_added = add_parts(recommender, some, parts)
@@ -236,22 +239,13 @@ class Service:
         """Stop all processes, and all threads that can be stopped."""
         self.begin_shutdown()
         self._warmup.cancel()
-        for pool in (
-            self.batcher,
-            self.page_threads,
-            self.light_threads,
-            self._readers,
-            self._background,
-            self.processes,
-            self.page_processes,
-            self.job_processes,
-        ):
+        for pool in (self.batcher, *self._thread_pools, self.processes, self.page_processes, self.job_processes):
             pool.stop()
 
     @property
     def busy(self) -> bool:
         """Whether a thread still computes."""
-        return any(pool.busy for pool in (self.page_threads, self.light_threads, self._readers, self._background))
+        return any(pool.busy for pool in self._thread_pools)
 
 
 async def _compute_parts(pool: ProcessPool, opened: OpenGraph, nodes: Sequence[int]) -> dict[str, list[Part]]:

@@ -61,7 +61,10 @@ def bound_explore_seconds(graph: Graph, agent: Agent, reward: str, steps: int, v
 def _count_evaluated(
     graph: Graph, agent: Agent, steps: int, visited: int, degree: float
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """Return the lengths of a walk before each step, and how many candidates of nodes of this degree are evaluated."""
+    """Return the length of the walk before each step, and the number of candidates evaluated there.
+
+    All nodes are taken to have the given degree.
+    """
     lengths = np.arange(visited, min(steps, graph.num_nodes), dtype=np.float64)
     num_evaluated = np.ones(len(lengths))
     if isinstance(agent, (GreedyAgent, *PLANNING_AGENTS)):

@@ -41,12 +41,11 @@ class WorkerPool:
         future = self._executor.submit(function, *arguments)
         self._unfinished.add(future)
         future.add_done_callback(self._unfinished.discard)
-        if self._limits is None:
-            return await asyncio.wrap_future(future)
+        seconds = None if self._limits is None else self._limits.seconds
         try:
-            return await asyncio.wait_for(asyncio.wrap_future(future), self._limits.seconds)
+            return await asyncio.wait_for(asyncio.wrap_future(future), seconds)
         except TimeoutError:
-            raise TimeLimitError(self._limits.seconds) from None
+            raise TimeLimitError(seconds or 0) from None
 
     @property
     def is_full(self) -> bool:

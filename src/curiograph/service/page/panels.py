@@ -185,12 +185,13 @@ def show_comparison(box: ui.column, session: WalkSession, agents: list[tuple[str
                 [{"motive": MOTIVES[motive], "share": f"{value:.0%}"} for motive, value in agreement.items()],
             )
         else:
-            is_shared = any(step.by == YOU for step in session.steps)
-            ui.label(
-                f"Your choices are not compared in shared walks of more than {MAX_COMPARED} nodes."
-                if is_shared
-                else "Choose a node yourself to see which motive your choices are closest to."
-            )
+            if not any(step.by == YOU for step in session.steps):
+                reason = "Choose a node yourself to see which motive your choices are closest to."
+            elif len(session.steps) > MAX_COMPARED:
+                reason = f"Your choices are not compared in shared walks of more than {MAX_COMPARED} nodes."
+            else:
+                reason = "There was nothing to choose from: each of your nodes was the only one."
+            ui.label(reason)
         ui.label(f"All walks of {count_things(len(session.steps), 'node')} from the same start").classes(
             "text-weight-bold"
         )

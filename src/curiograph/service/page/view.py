@@ -280,9 +280,9 @@ class Page:
     async def _refresh(self) -> None:
         """Show the current walk; the caller holds the lock, except when the page opens."""
         session = self.session
-        picture = await asyncio.to_thread(draw_picture, session)
-        rows = await asyncio.to_thread(panels.build_candidate_rows, session)
-        lines = await asyncio.to_thread(panels.describe_choices, session)
+        picture, rows, lines = await asyncio.to_thread(
+            lambda: (draw_picture(session), panels.build_candidate_rows(session), panels.describe_choices(session))
+        )
         self._end_race()
         self.picture.show(picture)
         self.curve.show(draw_growth(session))
@@ -318,7 +318,7 @@ class Page:
         elif self.tabs.value == "Recommend":
             self.recommendations.show_progress()
             nodes = session.graph.positions(session.nodes).tolist()
-            recommender = await self._wait(self.service.prepare_nodes(opened, nodes))
+            recommender = await self._wait(self.service.prepare_nodes(opened, nodes, self.service.page_processes))
             candidates = self.recommendations.candidates.value
             top = await self.service.page_threads.run(self._recommend, recommender, session, candidates)
             if session is self.session:

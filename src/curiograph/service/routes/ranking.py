@@ -59,7 +59,7 @@ async def recommend(body: RecommendRequest, request: Request) -> Response:
     recommender = opened.prepared_recommender if body.prepared_only else opened.recommender
 
     def read_users() -> tuple[list[User], list[int]]:
-        """Return the users, and the nodes of their histories unless all are prepared."""
+        """Return the users, and the nodes of all their histories if some are not prepared, otherwise none."""
         selection = EVERYTHING
         if body.exclude or body.filter is not None or body.diversity:
             selection = Selection.create(opened.labels, body.exclude, body.filter, body.diversity)
@@ -69,9 +69,10 @@ async def recommend(body: RecommendRequest, request: Request) -> Response:
         return users, nodes if recommender.find_missing(nodes) else []
 
     is_long = sum(map(len, histories)) + len(body.exclude) + len(body.filter or ()) > MANY_LABELS
-    users, unprepared = await service.light_threads.run(read_users) if is_long else read_users()
-    if unprepared:
-        recommender = await run_until_disconnect(request, service.prepare_nodes(opened, unprepared))
+    users, nodes_to_prepare = await service.light_threads.run(read_users) if is_long else read_users()
+    if nodes_to_prepare:
+        preparation = service.prepare_nodes(opened, nodes_to_prepare, service.processes)
+        recommender = await run_until_disconnect(request, preparation)
     query = RecommendQuery(recommender, body.k, body.candidates, body.reasons)
     work = service.batcher.answer(query, users)
     answers = await (work if len(users) * body.k <= MANY_LABELS else run_until_disconnect(request, work))
@@ -89,7 +90,9 @@ async def predict(body: PredictRequest, request: Request) -> Response:
     await service.check_labels(opened, [body.history, [] if body.choice is None else [body.choice]])
     history = History.from_visits([opened.labels.position(label) for label in body.history])
     choice = None if body.choice is None else opened.labels.label(body.choice)
-    recommender = await run_until_disconnect(request, service.prepare_nodes(opened, history.nodes.tolist()))
+    recommender = await run_until_disconnect(
+        request, service.prepare_nodes(opened, history.nodes.tolist(), service.processes)
+    )
     content = await service.light_threads.run(_predict_choice, recommender, history, choice, body.k)
     return Response(content, media_type="application/json")
 
