@@ -52,6 +52,7 @@ RESULT_COMMANDS = {
     "bench": "make bench",
     "leaderboard": "curiograph suite",
     "paper_gap": "make paper-gap",
+    "table2_knn": "curiograph reproduce table2 --item-graph knn --only movielens --only books",
 }
 """Commands of the results that are not computed by `curiograph reproduce` and their name."""
 

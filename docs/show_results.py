@@ -434,6 +434,7 @@ TABLES: list[tuple[str, str, Callable[[dict[str, Any]], list[str]], Path]] = [
     ("table1", "table1", format_table1, DOCS / "reproduce.md"),
     ("shares", "table1", format_shares, DOCS / "reproduce.md"),
     ("table2", "table2", format_table2, DOCS / "prediction.md"),
+    ("table2 knn", "table2_knn", format_table2, DOCS / "graphs-from-logs.md"),
     ("recommenders", "recommenders", format_recommenders, README),
     ("graph coverage", "graph_coverage", format_graph_coverage, DOCS / "graphs-from-logs.md"),
     ("load", "load", format_load, DOCS / "serve.md"),
