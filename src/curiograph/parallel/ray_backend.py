@@ -94,14 +94,20 @@ def _get_outcome(ray: Any, reference: Any) -> TaskOutcome:
 
 def _check_head(address: str) -> None:
     """Raise if the head is gone: calls of Ray would block for a minute and then end this process."""
-    host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+        _connect(address)
     except OSError:
         raise LostHeadError(
             f"the head of the cluster, {address}, no longer answers; start the cluster again and rerun the command in "
             "a new process: finished tasks are kept if there is a run folder (--run FOLDER)."
         ) from None
+
+
+def _connect(address: str) -> None:
+    """Raise OSError if nobody listens at an address with a port; do nothing for a name such as "auto"."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
 
 
 def _run_remote(references: list[Any], task: Any) -> TaskOutcome:
@@ -128,10 +134,7 @@ def connect_cluster(address: str | None, workers: int | None) -> Iterator[Any]:
     on_terminate = signal.getsignal(signal.SIGTERM)
     try:
         if address is not None:
-            host, _, port = address.removeprefix("ray://").rpartition(":")
-            if port.isdigit():  # not for names such as "auto"
-                # Ray itself would try for minutes to connect to a closed port
-                socket.create_connection((host.strip("[]"), int(port)), _CONNECT_SECONDS).close()
+            _connect(address)  # Ray itself would try for minutes to connect to a closed port
         target = {"num_cpus": workers, "include_dashboard": False} if address is None else {"address": address}
         with _discard_stderr():
             ray.init(**target, logging_level=logging.ERROR, log_to_driver=False)

@@ -109,7 +109,7 @@ class SecurityMiddleware:
         other_parameters = urlencode([(name, value) for name, value in query if name != "token"])
         path = "/" + scope["path"].lstrip("/\\")  # a path with two leading slashes would be another host
         response = RedirectResponse(f"{path}?{other_parameters}" if other_parameters else path, 303)
-        # behind a proxy with TLS, which sends this header; nobody gains anything by forging it
+        # behind a proxy with TLS, which sends this header; a client that forges it affects its own cookie only
         forwarded = Headers(scope=scope).get("x-forwarded-proto", "")
         secure = scope.get("scheme") == "https" or forwarded.startswith("https")
         response.set_cookie(_COOKIE, self._cookie, httponly=True, samesite="lax", secure=secure)

@@ -121,7 +121,7 @@ class Service:
                 read_upload, path, title, directed, self.limits, seconds=self.limits.seconds
             )
         opened = await self._readers.run(OpenGraph, graph)
-        return self.graphs.keep_upload(title, opened)  # not in a thread, which would go on after a timeout
+        return self.graphs.keep_upload(title, opened)  # not in a thread, which would continue after a timeout
 
     async def prepare_nodes(self, opened: OpenGraph, nodes: Iterable[int], pool: ProcessPool) -> Recommender:
         """Prepare those of some nodes (positions) that are not prepared; return the recommender that has them.

@@ -12,7 +12,7 @@ import numpy as np
 from curiograph.arrays import Float64
 
 _MAX_CAREFUL = 60
-"""Number of nodes up to which links that cross are avoided; in longer walks they cannot be told apart."""
+"""Number of nodes up to which links that cross are avoided; longer walks have too many to distinguish."""
 _MAX_DISTANCE = 5.0
 """Maximum distance of two nodes that the layout tries to show."""
 _MIN_SPACE = 0.75

@@ -344,7 +344,7 @@ class Page:
             return
         self.timer.deactivate()
         try:
-            rival = await self._compute(math.inf, make_rival, session.opened, session)
+            rival = await self._compute_walk(math.inf, make_rival, session.opened, session)
         except CuriographError as error:
             _notify(str(error))
             return
@@ -398,7 +398,13 @@ class Page:
         """Open a shared walk, or a new one."""
         count = max(1, len(shared.nodes))
         seconds = count * bound_step_seconds(opened.graph, as_agent(shared.agent), shared.reward, count, DEFAULT_AHEAD)
-        session = await self._compute(seconds if count <= _MAX_LIGHT_WALK else math.inf, open_walk, opened, shared)
+        return await self._compute_walk(seconds if count <= _MAX_LIGHT_WALK else math.inf, open_walk, opened, shared)
+
+    async def _compute_walk(
+        self, seconds: float, function: Callable[..., WalkSession], opened: OpenGraph, *arguments: Any
+    ) -> WalkSession:
+        """Compute a walk as `_compute` does, and give it its graph, which a process does not send back."""
+        session = await self._compute(seconds, function, opened, *arguments)
         session.opened = opened
         return session
 
@@ -411,9 +417,7 @@ class Page:
             opened, count = self.session.opened, len(self.session.steps) + 1
             agent = as_agent(self.agent.value)
             seconds = bound_step_seconds(opened.graph, agent, self.reward.value, count, DEFAULT_AHEAD)
-            session = await self._compute(seconds, change_walk, opened, self.session, change, arguments)
-            session.opened = opened
-            return session
+            return await self._compute_walk(seconds, change_walk, opened, self.session, change, arguments)
 
         return await self._replace(compute, at)
 
