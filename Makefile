@@ -140,7 +140,7 @@ paper-gap: .venv/test.done
 	$(PYTHON) -m venv .venv
 
 .venv/run.done: .venv/bin/python pyproject.toml constraints.txt
-	$(PIP) --editable '.[plot,frame]'
+	$(PIP) --editable '.[plot]'
 	touch $@
 
 .venv/test.done: .venv/bin/python pyproject.toml constraints.txt

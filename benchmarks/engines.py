@@ -37,7 +37,7 @@ def measure_engine(engine: Engine, workers: int, tasks: int = _TASKS, seconds: f
         run_job(_create_job(workers, 0.0), engine)
         started = time.perf_counter() - start
         overhead = _measure_job(_create_job(tasks, seconds), engine, workers)
-    return {"engine": engine.name, "workers": workers, "start": started, **overhead}
+    return {"engine": engine.backend, "workers": workers, "start": started, **overhead}
 
 
 def measure_journal(tasks: int = _TASKS, seconds: float = 1.0) -> dict[str, Any]:

@@ -252,7 +252,7 @@ def evaluate_all(
         for number, rollouts in enumerate(evaluations)
         for first in range(0, len(rollouts.initial.lengths), _TASK_WALKS)
     ]
-    if len(tasks) == 1 and engine.name == "local" and engine.run_folder is None:
+    if len(tasks) == 1 and engine.backend == "local" and engine.run is None:
         return [evaluations[0].summarize([_run_task(evaluations, tasks[0])])]
     job = Job(
         name=name,

@@ -212,7 +212,7 @@ def curious_pagerank(
         seed=check_seed(seed),
     )
     if is_batch or run is not None:
-        job_engine = used_engine if is_batch else replace(IN_PROCESS, run_folder=used_engine.run_folder)
+        job_engine = used_engine if is_batch else replace(IN_PROCESS, run=used_engine.run)
         results = _run_batch(simulation, teleports, job_engine, progress)
     else:
         results = [simulation.run(teleports[0])]

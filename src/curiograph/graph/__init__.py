@@ -1,1 +1,5 @@
-"""The Graph class, readers and writers, generators."""
+"""Graphs: construction, labels, generators, files."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach(__name__, submodules=["toys"])

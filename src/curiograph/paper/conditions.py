@@ -261,7 +261,7 @@ def run(
         for name in settings.datasets
     }
     for name, dataset in datasets.items():
-        own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / name)
+        own_engine = replace(engine, run=engine.run and engine.run / name)
         with own_engine.connect():
             groups = rank_groups(dataset, settings, own_engine, progress)
         everyone = groups["position"]  # all choices with a short history are in one of its groups

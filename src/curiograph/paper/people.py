@@ -45,7 +45,7 @@ def prepare_predictions(
     stages = split_progress(progress, [1] * len(predictions))
     for (dataset, keep), stage in zip(predictions, stages, strict=True):
         name = dataset.name if dataset.graph is not None or keep == "highest" else f"{dataset.name}-{keep}"
-        own_engine = replace(engine, run_folder=engine.run_folder and engine.run_folder / name)
+        own_engine = replace(engine, run=engine.run and engine.run / name)
         with own_engine.connect():
             yield prepare_run(
                 dataset,

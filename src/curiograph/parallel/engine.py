@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from curiograph.errors import SettingError, UnknownNameError
 from curiograph.files import PathLike, as_path
 from curiograph.messages import quote_value
 from curiograph.parallel.run_folder import lock_run_folder
+from curiograph.progress import Progress, no_progress
 from curiograph.validation import resolve_workers
 
 EngineName = Literal["local", "ray"]
@@ -22,28 +23,76 @@ class Engine:
     """Where the tasks of a job run, and where their results are kept.
 
     >>> resolve_engine("local", workers=2)
-    Engine(name='local', workers=2, address=None, run_folder=None)
+    Engine(backend='local', workers=2, address=None, run=None)
     """
 
-    name: EngineName = "local"
+    backend: EngineName = "local"
     """Execution backend: "local" (processes) or "ray"."""
     workers: int | None = None
     """Maximum number of tasks at a time. None: chosen automatically on this machine, one per processor on a cluster."""
     address: str | None = None
     """Address of a Ray cluster. None starts a cluster on this machine for the job."""
-    run_folder: Path | None = None
+    run: Path | None = None
     """Folder that keeps the results of finished tasks, so that an interrupted job resumes."""
+
+    def map(
+        self,
+        function: Callable[[Any, Any], Mapping[str, Any]],
+        shared: Any,
+        tasks: Sequence[Any],
+        *,
+        name: str,
+        key: Sequence[Any] = (),
+        unit: str = "tasks",
+        sizes: Sequence[int] = (),
+        progress: Progress = no_progress,
+    ) -> list[Mapping[str, Any]]:
+        """Return `function(shared, task)` for each task, in order; the same for every backend and number of workers.
+
+        Parameters
+        ----------
+        function : callable
+            Importable by name. Its result is a dict of arrays and JSON values, which depends on the arguments alone.
+        shared : object
+            Value that all tasks read, such as a graph; sent to each worker once.
+        tasks : sequence
+            Small values.
+        name : str
+            Name of the job, for messages and for its folder in `run`.
+        key : sequence
+            Values on which the results depend: graphs, arrays, agents, rewards and JSON values. With `run`, finished
+            tasks are found again if name, key and tasks are equal.
+        unit : str
+            Plural noun for what the tasks process.
+        sizes : sequence of int
+            Number of units of each task. Default: one each.
+        progress : callable
+            Called with the progress.
+        """
+        from curiograph.parallel.fingerprint import hash_key
+        from curiograph.parallel.job import Job, run_job
+
+        job = Job(
+            name=name,
+            function=function,
+            shared=shared,
+            tasks=tasks,
+            key=lambda: {"key": hash_key([*key, list(tasks)])},
+            unit=unit,
+            task_sizes=sizes,
+        )
+        return run_job(job, self, progress)
 
     @contextmanager
     def connect(self) -> Iterator[None]:
         """Keep one cluster connection and one lock of the run folder for all jobs of the block."""
         with ExitStack() as stack:
-            if self.name == "ray":
+            if self.backend == "ray":
                 from curiograph.parallel.ray_backend import connect_cluster
 
                 stack.enter_context(connect_cluster(self.address, self.workers))
-            if self.run_folder is not None:
-                stack.enter_context(lock_run_folder(self.run_folder))
+            if self.run is not None:
+                stack.enter_context(lock_run_folder(self.run))
             yield
 
 
@@ -59,7 +108,7 @@ def resolve_engine(
     if isinstance(engine, Engine):
         if workers is not None or address is not None:
             raise SettingError("engine is an Engine, which has its own workers and address; leave these two out.")
-        return engine if run_folder is None else replace(engine, run_folder=run_folder)
+        return engine if run_folder is None else replace(engine, run=run_folder)
     if not isinstance(engine, str) or engine not in get_args(EngineName):
         raise UnknownNameError(
             f"the engine is {quote_value(engine)}; the engines are {', '.join(get_args(EngineName))}."
@@ -75,3 +124,8 @@ def resolve_engine(
 
         import_ray()
     return Engine(engine, workers, address, run_folder)  # type: ignore[arg-type]
+
+
+def as_engine(engine: Any) -> Engine:
+    """Return the engine that an argument `engine` names: "local", "ray" or an Engine."""
+    return resolve_engine(engine)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -63,3 +65,28 @@ def fingerprint(kind: str, thing: Any) -> str:
         return str(thing.name)
     arrays = [thing.network[name] for name in sorted(thing.network)]  # files may hold them in any order
     return f"{thing.name} {thing.shape} {hash_values(*arrays)}"
+
+
+def hash_key(values: Sequence[Any]) -> str:
+    """Return a short hash of graphs, arrays, agents, rewards, dataclasses and JSON values.
+
+    >>> hash_key([np.arange(3), "igt", 0]) == hash_key([np.array([0, 1, 2]), "igt", 0])
+    True
+    """
+    return hash_chunks(_describe(value) + "\n" for value in values)[:16]
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, Graph):
+        return hash_graph(value)
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype.str} {value.shape} {hash_values(value)}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key!r}: {_describe(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_describe, value)) + "]"
+    if is_dataclass(value) and not isinstance(value, type):
+        return type(value).__name__ + _describe([getattr(value, field.name) for field in fields(value)])
+    if value is None or isinstance(value, str | int | float | np.generic):
+        return repr(value)
+    return fingerprint("agent or reward", value)

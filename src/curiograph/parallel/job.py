@@ -73,9 +73,9 @@ def run_job(job: Job, engine: Engine, progress: Progress = no_progress) -> list[
     """
     if is_inside_task():
         engine = IN_PROCESS
-    if engine.run_folder is None:
+    if engine.run is None:
         return _run_missing(job, engine, None, progress)
-    with lock_run_folder(engine.run_folder) as folder:
+    with lock_run_folder(engine.run) as folder:
         key = {"sizes": hash_values(np.asarray(job.task_sizes)), **job.key()}
         return _run_missing(job, engine, Journal(folder, job.name, key, len(job.tasks)), progress)
 
@@ -122,7 +122,7 @@ def _run_tasks(
 ) -> Generator[tuple[int, TaskOutcome]]:
     if not missing:
         return
-    if engine.name == "ray":
+    if engine.backend == "ray":
         from curiograph.parallel.ray_backend import run_on_cluster
 
         yield from run_on_cluster(job, missing, engine.workers, engine.address)

@@ -275,7 +275,7 @@ def prepare_parts(
     """Compute the missing parts of some positions as a job, which an engine with a run folder resumes."""
     missing = find_missing(graph, rankers, nodes)
     tasks = [missing[first : first + _TASK_NODES] for first in range(0, len(missing), _TASK_NODES)]
-    threads = None if engine.name == "local" and engine.workers == 1 else 1  # of each process
+    threads = None if engine.backend == "local" and engine.workers == 1 else 1  # of each process
     settings = {name: replace(ranker, kept={}, workers=threads or ranker.workers) for name, ranker in rankers.items()}
     job = Job(
         name="prepare",

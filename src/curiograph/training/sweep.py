@@ -139,7 +139,7 @@ def train_many(
     for name, each in rewards.items():
         warn_slow_reward(each, graphs, [task.settings for task in tasks if task.varied["reward"] == name])
     used_engine = resolve_engine(engine, workers, address, home)
-    if used_engine.name == "local":  # trainings are long enough for processes
+    if used_engine.backend == "local":  # trainings are long enough for processes
         num_workers = resolve_workers(used_engine.workers)
         used_engine = replace(used_engine, workers=num_workers)
         replay_bytes = max(task.settings.replay_bytes for task in tasks)

@@ -198,7 +198,7 @@ def prepare_run(
     num_candidates = len(study.choices["all"]) * study.graph.num_nodes + int(study.graph.degrees[last_nodes].sum())
     num_walker_scores = (len(KINDS) * len(REWARDS) + 1) * effort.steps
     check_memory(num_candidates * (4 * (len(ALPHAS) + num_walker_scores) + 8 * len(BASELINES)), _FIX)
-    if given and engine.run_folder is not None:
+    if given and engine.run is not None:
         for agent in given.values():
             fingerprint("agent", agent)  # raises if results of the agent cannot be kept
 
@@ -368,10 +368,7 @@ class _TrainingTask(NamedTuple):
 def _train_agents(graph: Graph, steps: int, seed: int, engine: Engine, progress: Progress) -> dict[str, GnnAgent]:
     """Train an agent for each reward on the graph, as a job; keep them in the run folder if there is one."""
     graph_hash = hash_graph(graph)
-    folders = [
-        engine.run_folder and engine.run_folder / f"agent-{reward}-{steps}-{seed}-{graph_hash[:8]}"
-        for reward in REWARDS
-    ]
+    folders = [engine.run and engine.run / f"agent-{reward}-{steps}-{seed}-{graph_hash[:8]}" for reward in REWARDS]
     job = Job(
         name="training",
         function=_train_agent,
@@ -382,7 +379,7 @@ def _train_agents(graph: Graph, steps: int, seed: int, engine: Engine, progress:
         unit="agents",
         fix="give agents",
     )
-    if engine.name == "local" and engine.workers is None:
+    if engine.backend == "local" and engine.workers is None:
         engine = replace(engine, workers=resolve_workers(None))  # training is long enough for processes
     agents = {}
     for reward, folder, result in zip(REWARDS, folders, run_job(job, engine, progress), strict=True):
