@@ -7,95 +7,59 @@ from typing import Annotated
 
 import typer
 
-from curiograph.cli import completion, options
-from curiograph.cli.output import check_out, print_remark, show_json, show_progress, show_table, write_result
-from curiograph.errors import FileFormatError
+from curiograph.cli import options
+from curiograph.cli.output import check_out, emit, print_remark, show_progress
 
 app = typer.Typer(help="List and download datasets of human walks.", no_args_is_help=True)
 
 
 @app.command("list")
-def list_datasets(out: options.Out = None, json: options.Json = False, quiet: options.Quiet = False) -> None:
+@options.expand_options
+def list_datasets(output: options.Output) -> None:
     """List the datasets: source, license, citation, and the folder on this machine.
 
     [bold]curiograph data list[/bold]
     """
-    from curiograph.human.data.load import find_dataset
-    from curiograph.human.data.registry import SOURCES
+    from curiograph.human.data.datasets import SOURCES, find_dataset
 
-    check_out(out, (".json", ".csv"))
-    rows = []
-    for source in SOURCES.values():
-        try:
-            found: object = find_dataset(source.name)
-        except FileFormatError as error:  # an unreadable folder must not hide the rest of the list
-            found = error
-        rows.append(
-            {
-                "name": source.name,
-                "megabytes": source.megabytes,
-                "source": source.url,
-                "licence": source.license,
-                "citation": source.citation,
-                "found": None if found is None else str(found),
-            }
-        )
-    columns = list(rows[0])
-    write_result(out, {"datasets": rows}, lambda: (columns, [list(row.values()) for row in rows]))
-    if json:
-        show_json({"datasets": rows})
-        return
-    show_table("", columns, [[value or "not here" for value in row.values()] for row in rows])
+    check_out(output.out)
+    rows = [
+        {
+            "name": source.name,
+            "megabytes": source.megabytes,
+            "source": source.url,
+            "license": source.license,
+            "citation": source.citation,
+            "found": str(find_dataset(source.name) or "not here"),
+        }
+        for source in SOURCES.values()
+    ]
+    emit(output, {"rows": rows}, rows)
 
 
 @app.command("get")
+@options.expand_options
 def get(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="Name in `curiograph data list`.",
-            show_default=False,
-            autocompletion=completion.complete_sources,
-        ),
-    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name in `curiograph data list`.", show_default=False)],
+    output: options.Output,
     origin: Annotated[
         Path | None, typer.Option("--from", help="Copy from this folder, archive or file instead of downloading.")
     ] = None,
     cache: Annotated[
         Path | None, typer.Option(help="Folder to store datasets in. Default: the cache folder of the user.")
     ] = None,
-    out: options.Out = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Download a dataset, or copy it from a file; an interrupted download is resumed.
+    """Download a dataset, or copy it from a file.
 
     [bold]curiograph data get wikispeedia[/bold]
     """
-    from curiograph.human.data.download import get_dataset
-    from curiograph.human.data.registry import get_source
+    from curiograph.human.data.datasets import get_dataset, get_source
 
-    check_out(out, (".json", ".csv"))
+    check_out(output.out)
     source = get_source(name)
-    with show_progress(quiet) as progress:
+    with show_progress(output.quiet) as progress:
         progress(f"getting {source.name}")
-        folder = get_dataset(
-            source.name, cache, origin, lambda message, share=None: progress(f"{source.name}: {message}", share)
-        )
-    files = {path.name: path.stat().st_size for path in sorted(folder.iterdir())}
-    document = {
-        "name": source.name,
-        "folder": str(folder),
-        "files": files,
-        "licence": source.license,
-        "citation": source.citation,
-    }
-    write_result(out, document, lambda: (["file", "bytes"], list(files.items())))
-    if json:
-        show_json(document)
-        return
-    show_table("", ["file", "bytes"], list(files.items()))
-    print_remark(f"{source.name} is in {folder}; {source.license}; cite {source.citation}", quiet)
-    if cache is not None:
-        print_remark(f"set CURIOGRAPH_DATA={cache} so that it is found there", quiet)
+        folder = get_dataset(source.name, cache, origin, progress)
+    rows = [{"file": path.name, "bytes": path.stat().st_size} for path in sorted(folder.iterdir())]
+    emit(output, {"name": source.name, "folder": str(folder), "rows": rows}, rows)
+    print_remark(f"{source.name} is in {folder}; {source.license}; cite {source.citation}", output.quiet)

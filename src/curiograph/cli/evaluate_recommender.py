@@ -2,136 +2,43 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
-from curiograph.cli import completion, options
-from curiograph.cli.output import (
-    PICTURES,
-    check_out,
-    list_rows,
-    print_remark,
-    show_json,
-    show_progress,
-    show_table,
-    write_result,
-)
+import curiograph as cg
+from curiograph.cli import options
+from curiograph.cli.output import check_out, emit, show_progress
 
 
 def evaluate_recommender(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="EVENTS",
-            help="A table user,item,time; a file with one walk per line; - for stdin; or wikispeedia, movielens or "
-            "books.",
-            show_default=False,
-            autocompletion=completion.complete_datasets,
-        ),
-    ],
+    log: options.LogArgument,
+    columns: options.Columns,
+    output: options.Output,
     split: Annotated[
-        str,
-        typer.Option(
-            help="time: test on the events after one point in time; user: on held-out users; last: on the last new "
-            "item of every user.",
-            autocompletion=completion.complete_recommender_splits,
-        ),
+        Literal["time", "user", "last"],
+        typer.Option(help="Test on the latest events (time), on other users (user), or on the last event of each."),
     ] = "time",
-    methods: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--method",
-            help="Method to compare; may be repeated. Default: all.",
-            autocompletion=completion.complete_recommenders,
-        ),
-    ] = None,
-    ks: Annotated[list[int] | None, typer.Option("-k", help="Length of lists; may be repeated.", min=1)] = None,
-    source: Annotated[
-        Path | None, typer.Option("--from", help="Folder in which to look for a dataset by name.")
-    ] = None,
-    graph: Annotated[
-        str | None,
-        typer.Option(
-            help="Graph of the items. Default: a graph that links items visited by the same training users.",
-            autocompletion=completion.complete_graphs,
-        ),
-    ] = None,
-    directed: options.Directed = False,
-    test: Annotated[
-        float | None, typer.Option(help="Share of events (time) or users (user) to test on. Default: 0.2.")
-    ] = None,
-    item_users: Annotated[int, typer.Option(help="Minimum number of training users of an item.", min=1)] = 5,
+    method: Annotated[list[str] | None, typer.Option(help="Method to compare; may be repeated. Default: all.")] = None,
+    graph: Annotated[str | None, typer.Option(help="Graph of the items. Default: from the training events.")] = None,
+    test: Annotated[float | None, typer.Option(help="Share of events or users to test on. Default: 0.2.")] = None,
     max_users: Annotated[int | None, typer.Option(help="Maximum number of test users.", min=2)] = None,
-    walkers: Annotated[int, typer.Option(help="Curious walkers from each visited item.", min=1)] = 256,
-    bases: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--base",
-            help="Method whose lists are also re-ranked by curiosity, popularity and at random, such as pagerank and "
-            "item-knn, but not ease and als; may be repeated.",
-            autocompletion=completion.complete_recommenders,
-        ),
-    ] = None,
-    user: options.UserColumn = None,
-    item: options.ItemColumn = None,
-    time: options.TimeColumn = None,
-    session: options.SessionColumn = None,
-    session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
-    seed: options.Seed = 0,
-    out: options.Out = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Compare recommenders on held-out events: accuracy, novelty, diversity and coverage, with intervals over users.
 
-    [bold]curiograph evaluate-recommender events.csv --split time --out evaluation.json[/bold]
+    [bold]curiograph evaluate-recommender events.csv --split last --out evaluation.json[/bold]
     """
-    from curiograph.human.data.load import load_dataset
-    from curiograph.human.data.trajectory_file import read_trajectories
-    from curiograph.human.recommenders.evaluate import evaluate_recommenders
-    from curiograph.human.recommenders.results import tabulate_methods, tabulate_paths
-
-    check_out(out, (".json", ".csv", *PICTURES))
-    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    header = False if no_header else None
-    given = {name: value for name, value in (table | {"header": header}).items() if value is not None}
-    if data == "-":
-        dataset = read_trajectories(data, lenient=lenient, **given)
-    else:
-        dataset = load_dataset(data, source, lenient=lenient, **given)
-    options.show_skipped(dataset.skipped, quiet)
-    kind: Any = split
-    with show_progress(quiet) as progress:
-        found = evaluate_recommenders(
-            dataset,
-            kind,
-            methods=methods,
-            ks=ks or (5, 10, 20),
-            graph=None if graph is None else options.open_graph(graph, directed),
+    check_out(output.out)
+    walks = columns.read(log)
+    with show_progress(output.quiet) as progress:
+        found = cg.evaluate_recommenders(
+            walks,
+            split,
+            methods=method,
+            graph=cg.human.cooccurrence_graph if graph is None else options.open_graph(graph),
             test=test,
-            item_users=item_users,
             max_users=max_users,
-            walkers=walkers,
-            bases=bases or (),
-            seed=seed,
+            seed=output.seed,
             progress=progress,
         )
-    document = found.to_dict()
-    write_result(out, document, lambda: list_rows(found.columns()), lambda: found.plot().axes[0])
-    for name, reason in found.skipped_methods.items():
-        print_remark(f"{name} is left out: {reason}", quiet)
-    if json:
-        show_json(document)
-        return
-    facts = found.facts
-    title = (
-        f"{split} split: {facts['test_users']:,} test users, {facts['items']:,} items, "
-        f"{facts['training_events']:,} training events"
-    )
-    show_table(title, *tabulate_methods(document, found.path_k))
-    if found.paths:
-        show_table("At most 5 % less NDCG than the base", *tabulate_paths(document))
+    emit(output, found, found.to_frame(), title=f"{split} split")

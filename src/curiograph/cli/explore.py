@@ -2,54 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 import typer
 
+import curiograph as cg
 from curiograph.cli import options
-from curiograph.cli.output import ANIMATIONS, PICTURES, check_out, show_json, show_progress, show_table, write_result
+from curiograph.cli.output import PICTURES, check_out, emit, show_progress
 
 
 def explore(
     graph: options.GraphArgument,
-    agent: options.Agent = "planner",
-    reward: options.Reward = "igt",
+    output: options.Output,
+    agent: options.AgentOption = "planner",
+    reward: options.RewardOption = "igt",
     start: Annotated[str | None, typer.Option(help="Label of the first node. Default: a random node.")] = None,
     steps: options.Steps = 10,
-    fallback: options.Fallback = "frontier",
-    plot: options.Plot = None,
-    animate: options.Animate = None,
+    fallback: Annotated[
+        Literal["frontier", "anywhere"], typer.Option(help="Candidates at a dead end: neighbors of the walk, or any.")
+    ] = "frontier",
     directed: options.Directed = False,
-    seed: options.Seed = 0,
-    out: options.Out = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Explore a graph with an agent; show the walk and its rewards.
+    """Explore a graph with an agent; show the walk and its rewards. A .gif as --out animates the walk.
 
-    [bold]curiograph explore toy:library --agent beam --reward igt --start music --plot walk.png[/bold]
+    [bold]curiograph explore toy:library --agent beam --reward igt --start music --out walk.png[/bold]
     """
-    from curiograph.agents.explore import explore as explore_graph
-
-    check_out(out, (".json", ".csv", *PICTURES))
-    check_out(plot, PICTURES, "--plot")
-    check_out(animate, ANIMATIONS, "--animate")
-    if (agent, reward) == ("planner", "igt"):
-        options.compile_kernels(graph, "explore")
+    check_out(output.out, (".json", ".csv", *PICTURES, ".gif"))
     g = options.open_graph(graph, directed)
-    label = None if start is None else options.LabelReader(g).label(start)
-    checked_later: Any = fallback
-    walk = explore_graph(g, agent, reward, label, steps, fallback=checked_later, seed=seed)
-    rows = list(zip(range(1, len(walk) + 1), walk.nodes, [None, *walk.rewards], strict=True))
-    columns = ("step", "node", walk.reward)
-    write_result(out, walk.to_dict(), lambda: (columns, rows), walk.plot)
-    write_result(plot, walk.to_dict(), plot=walk.plot)
-    if animate is not None:
-        with show_progress(quiet) as progress:
-            walk.animate(animate, progress=progress)
-    if json:
-        show_json(walk.to_dict())
-    else:
-        show_table("", columns, rows)
+    first = None if start is None else options.read_labels(g, start)[0]
+    walk = cg.explore(g, agent, reward, first, steps, fallback=fallback, seed=output.seed)
+    if output.out is not None and output.out.suffix == ".gif":
+        with show_progress(output.quiet) as progress:
+            walk.animate(output.out, progress=progress)
+    emit(output, walk, walk.to_frame(), draw=walk.plot)
+    if not output.json:
         end = f", ended early after {len(walk)} of {steps} nodes" if walk.ended_early else ""
         print(f"return {walk.total:.6g} by {walk.agent}{end}")

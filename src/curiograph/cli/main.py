@@ -9,13 +9,13 @@ import threading
 import warnings
 from collections.abc import Iterable
 from importlib import import_module
-from typing import Annotated, Any, TextIO
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import curiograph
-from curiograph.cli import completion
+from curiograph.cli.options import expand_options
 from curiograph.cli.output import print_remark
 from curiograph.errors import CuriographError, JobStopped, SettingError, UnknownNameError
 
@@ -24,21 +24,16 @@ COMMANDS = (
     "profile",
     "explore",
     "evaluate",
-    "suite",
     "train",
     "rank",
     "recommend",
     "evaluate-recommender",
     "predict",
     "hypotheses",
-    "reproduce",
+    "graph",
     "data",
     "serve",
-    "convert",
-    "generate",
-    "graph",
     "warmup",
-    "doctor",
 )
 """All commands, in the order of the help."""
 _HELP = "Curiosity on graphs: measure how a walk grows knowledge, explore with curious agents, rank and recommend."
@@ -54,7 +49,10 @@ class _Group(TyperGroup):
             return super().invoke(context)
         except (SettingError, UnknownNameError) as error:
             command = self.get_command(context, context.invoked_subcommand or "")
-            error.args = (_name_option(str(error), getattr(command, "params", [])),)
+            name, verb, rest = str(error).partition(" is ")  # `max_walks is 0` becomes `--max-walks is 0`
+            options = {each.name: each.opts[0] for each in getattr(command, "params", [])}
+            if verb and options.get(name, "").startswith("-"):
+                error.args = (f"{options[name]} is {rest}",)
             raise
         except KeyboardInterrupt as stop:
             quiet = bool(os.environ.get("CURIOGRAPH_QUIET")) and not isinstance(stop, JobStopped)
@@ -87,6 +85,7 @@ def create_app(commands: Iterable[str] = COMMANDS) -> typer.Typer:
         invoke_without_command=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
+        add_completion=False,
     )
     app.callback()(_show_help)
     for command in commands:
@@ -95,7 +94,7 @@ def create_app(commands: Iterable[str] = COMMANDS) -> typer.Typer:
         if hasattr(module, "app"):
             app.add_typer(module.app, name=command)
         else:
-            app.command(command)(getattr(module, name))
+            app.command(command)(expand_options(getattr(module, name)))
     return app
 
 
@@ -103,13 +102,10 @@ def main() -> None:
     """Run the program; bad input ends with one sentence on stderr and exit code 2."""
     # importing the other commands would take longer than many a command itself
     app = create_app(sys.argv[1:2] if sys.argv[1:2] and sys.argv[1] in COMMANDS else COMMANDS)
-    if os.environ.get("_CURIOGRAPH_COMPLETE") == "complete_bash":
-        completion.complete_in_bash(lambda: app(prog_name="curiograph"))
-        return
     if "--quiet" in sys.argv or os.environ.get("CURIOGRAPH_QUIET"):
         os.environ["CURIOGRAPH_QUIET"] = "1"
         warnings.simplefilter("ignore")
-    warnings.showwarning = _show_warning
+    warnings.showwarning = lambda message, *_, **__: print(f"curiograph: {message}", file=sys.stderr)
     if threading.current_thread() is threading.main_thread():  # SIGTERM ends a command as Ctrl-C does
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -133,24 +129,6 @@ def main() -> None:
         _exit_with_error(f"{message} (see --help)")
 
 
-def _name_option(message: str, parameters: Any) -> str:
-    """Replace the Python parameter that begins a message by its option: `max_dim is 0` by `--max-dim is 0`."""
-    name = message.partition(" is ")[0]
-    option = next((each.opts[0] for each in parameters if each.name == name and each.opts[0].startswith("-")), name)
-    return option + message[len(name) :]
-
-
 def _exit_with_error(message: str) -> None:
     print(f"curiograph: {message}", file=sys.stderr)
     sys.exit(2)
-
-
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> Any:
-    print(f"curiograph: {message}", file=sys.stderr)

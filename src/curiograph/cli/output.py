@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import math
 import os
@@ -11,73 +9,92 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from curiograph.cli.options import Output
 from curiograph.errors import SettingError
 from curiograph.files import open_atomic
-from curiograph.progress import Progress, RemainingTime, format_seconds, no_progress
+from curiograph.progress import Progress, no_progress
+from curiograph.results import to_plain
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from rich.progress import Progress as RichProgress
+    import pandas as pd
 
 PICTURES = (".png", ".svg", ".pdf")
-"""File extensions of pictures."""
-ANIMATIONS = (".gif",)
-"""File extensions of animations."""
-
+_MAX_ROWS = 200  # rows of a table in the terminal
 _MAX_MIN_WIDTH = 12  # a column is as wide as its longest word, up to this minimum width
 _FIRST_LINE_DELAY, _LINE_INTERVAL = 10.0, 60.0  # seconds until the first progress line of a log, and between lines
 
 
-def format_json(document: Any) -> str:
-    """Format a document as standard JSON: NaN and infinity become null, values of unknown types become text."""
-    return json.dumps(_replace_nonfinite(document), ensure_ascii=False, indent=2, default=str)
+def emit(
+    output: Output,
+    document: Any,
+    table: pd.DataFrame | list[dict[str, Any]],
+    *,
+    title: str = "",
+    draw: Callable[[], Any] | None = None,
+    columns: Sequence[str] = (),
+) -> None:
+    """Write a result to --out in the format of its extension; print it as JSON, or as a table of some columns.
+
+    `check_out` must have accepted the file. A document with an answer in words ends with it; what was skipped when data
+    was read is a remark.
+    """
+    import pandas as pd
+
+    document, frame = to_plain(document), pd.DataFrame(table)
+    ending = "" if output.out is None else output.out.suffix.lower()
+    if output.out is not None and ending in PICTURES and draw is not None:
+        from curiograph.plotting import save_figure
+
+        save_figure(draw(), output.out)
+    elif output.out is not None:
+        text = frame.to_csv(index=False) if ending == ".csv" else json.dumps(document, ensure_ascii=False, indent=2)
+        with open_atomic(output.out) as stream:
+            stream.write(text.encode() + (b"" if ending == ".csv" else b"\n"))
+    skipped = document.get("skipped") if isinstance(document, dict) else None
+    if skipped and any(skipped["reasons"].values()):
+        reasons = ", ".join(f"{reason}: {count:,}" for reason, count in skipped["reasons"].items())
+        print_remark(f"left out: {reasons}", output.quiet)
+    if output.json:
+        print(json.dumps(document, ensure_ascii=False, indent=2))
+        return
+    show_table(title, frame[list(columns)] if columns else frame)
+    if len(frame) > _MAX_ROWS:
+        print_remark(f"{len(frame) - _MAX_ROWS:,} more rows are not shown; --out writes all of them", output.quiet)
+    if isinstance(document, dict) and document.get("answer"):
+        print(document["answer"])
 
 
-def _replace_nonfinite(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, dict):
-        return {str(key): _replace_nonfinite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_replace_nonfinite(item) for item in value]
-    return value
-
-
-def show_json(document: Any) -> None:
-    """Print one JSON document on stdout."""
-    print(format_json(document))
-
-
-def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Print a table on stdout, or one paragraph per row if the terminal is too narrow for the table."""
+def show_table(title: str, table: pd.DataFrame | list[dict[str, Any]]) -> None:
+    """Print the first rows of a table on stdout, or one paragraph per row if the terminal is too narrow for it."""
+    import pandas as pd
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
+    frame = pd.DataFrame(table)
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
-    cells = [[_format_cell(value) for value in row] for row in rows]
+    names = [str(name) for name in frame.columns]
+    rows = [[_format_cell(value) for value in row] for row in frame.head(_MAX_ROWS).itertuples(index=False)]
     widths = []
-    for column, name in enumerate(columns):
-        words = [len(word) for text in (name, *(row[column] for row in cells)) for word in text.split()]
+    for column, name in enumerate(names):
+        words = [len(word) for text in (name, *(row[column] for row in rows)) for word in text.split()]
         widths.append(min(max(words, default=0), _MAX_MIN_WIDTH))
-    if sum(widths) + 3 * len(columns) + 1 > console.width:
+    if sum(widths) + 3 * len(names) + 1 > console.width:
         if title:
             console.print(Text(title, style="italic"))
-        for row in cells:
-            pairs = [Text.assemble((name, "bold"), " ", text) for name, text in zip(columns, row, strict=True) if text]
+        for row in rows:
+            pairs = [Text.assemble((name, "bold"), " ", text) for name, text in zip(names, row, strict=True) if text]
             console.print(Text("  ").join(pairs), end="\n\n", overflow="fold")
         return
-    table = Table(title=title or None, title_justify="left", header_style="bold")
-    for column, name in enumerate(columns):
-        numeric = all(row[column] is None or isinstance(row[column], (int, float)) for row in rows)
-        table.add_column(name, justify="right" if numeric else "left", overflow="fold", min_width=widths[column])
-    for row in cells:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    grid = Table(title=title or None, title_justify="left", header_style="bold")
+    for column, (name, kind) in enumerate(zip(names, frame.dtypes, strict=True)):
+        grid.add_column(name, justify="right" if kind.kind in "iuf" else "left", min_width=widths[column])
+    for row in rows:
+        grid.add_row(*map(Text, row))
+    console.print(grid)
 
 
 def _format_cell(value: Any) -> str:
@@ -86,159 +103,57 @@ def _format_cell(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def list_rows(columns: dict[str, Any]) -> tuple[list[str], list[tuple[Any, ...]]]:
-    """Turn a table given by columns into its column names and rows."""
-    return list(columns), list(zip(*columns.values(), strict=True))
-
-
 def print_remark(message: str, quiet: bool) -> None:
     """Print a line on stderr, unless `quiet`."""
     if not quiet:
         print(f"curiograph: {message}", file=sys.stderr)
 
 
-# ---- files ----------------------------------------------------------------------------------------------------------
-
-
-def check_out(path: Path | None, extensions: Sequence[str], option: str = "--out") -> None:
+def check_out(path: Path | None, extensions: Sequence[str] = (".json", ".csv")) -> None:
     """Check that a result can be written to `path`, before it is computed; raise SettingError or MissingExtraError."""
     if path is None:
         return
     if path.suffix.lower() not in extensions:
         raise SettingError(
-            f"{option} {path}: cannot write {path.suffix or 'a file without extension'}; use {', '.join(extensions)}."
+            f"--out {path}: cannot write {path.suffix or 'a file without extension'}; use {', '.join(extensions)}."
         )
-    if not path.parent.is_dir():
-        raise SettingError(f"{option} {path}: the folder {path.parent} does not exist; create it first.")
-    if not os.access(path.parent, os.W_OK):
-        raise SettingError(f"{option} {path}: cannot write to the folder {path.parent}; choose another.")
-    if path.suffix.lower() in (*PICTURES, *ANIMATIONS):
+    if not path.parent.is_dir() or not os.access(path.parent, os.W_OK):
+        raise SettingError(f"--out {path}: cannot write to the folder {path.parent}; create it, or choose another.")
+    if path.suffix.lower() in (*PICTURES, ".gif"):
         from curiograph.optional import import_optional
 
         import_optional("matplotlib.figure", "plot", "Pictures")
 
 
-def check_folder(folder: Path | None, option: str = "--out") -> None:
-    """Raise SettingError if a folder could not be created or written to."""
-    if folder is None:
-        return
-    present = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not present.is_dir() or not os.access(present, os.W_OK):
-        raise SettingError(f"{option} {folder}: cannot write to {present}; choose another folder.")
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically."""
-    with open_atomic(path) as stream:
-        stream.write(text.encode())
-
-
-def write_result(
-    path: Path | None,
-    document: Any,
-    table: Callable[[], tuple[Sequence[str], Sequence[Sequence[Any]]]] | None = None,
-    plot: Callable[[], Axes] | None = None,
-) -> None:
-    """Write a result in the format of the file extension; `check_out` must have accepted the path.
-
-    Parameters
-    ----------
-    path : Path or None
-        File to write; None writes nothing.
-    document : Any
-        Content of a JSON file.
-    table : callable, optional
-        Return the column names and rows of a CSV file.
-    plot : callable, optional
-        Return the axes of a picture.
-    """
-    if path is None:
-        return
-    if path.suffix.lower() in PICTURES and plot is not None:
-        from curiograph.plotting import save_figure
-
-        save_figure(plot(), path)
-    elif path.suffix.lower() == ".csv" and table is not None:
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        columns, rows = table()
-        writer.writerow(columns)
-        writer.writerows(rows)
-        write_text(path, text.getvalue())
-    else:
-        write_text(path, format_json(document) + "\n")
-
-
-# ---- progress -------------------------------------------------------------------------------------------------------
-
-
 @contextmanager
 def show_progress(quiet: bool) -> Iterator[Progress]:
-    """Yield a progress callback that draws a bar on stderr, with the remaining time once it can be estimated.
-
-    The bar is removed when the block ends. If stderr is not a terminal, as under nohup, a line is written after ten
-    seconds and then once a minute.
-    """
+    """Yield a progress callback that draws a bar on stderr; if that is no terminal, it writes a line once a minute."""
     if quiet:
         yield no_progress
-        return
-    if not sys.stderr.isatty():
-        yield _ProgressLog()
-        return
-    from rich import progress as bars
-    from rich.console import Console
-    from rich.table import Column
+    elif not sys.stderr.isatty():
+        next_line = time.monotonic() + _FIRST_LINE_DELAY
 
-    cut = Column(ratio=1, no_wrap=True, overflow="ellipsis")  # all columns together are as wide as the terminal
-    columns = (
-        bars.TextColumn("{task.description}", markup=False, table_column=cut),
-        bars.BarColumn(bar_width=20),
-        bars.TextColumn("{task.fields[clock]}", table_column=Column(no_wrap=True)),
-    )
-    with bars.Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, expand=True
-    ) as display:
-        yield _ProgressBar(display)
+        def write_line(message: str, share: float | None = None) -> None:
+            nonlocal next_line
+            if time.monotonic() >= next_line:
+                next_line = time.monotonic() + _LINE_INTERVAL
+                print_remark(message if share is None else f"{message} ({share:.0%})", quiet=False)
 
+        yield write_line
+    else:
+        from rich import progress as bars
+        from rich.console import Console
 
-class _ProgressLog:
-    """Write a progress line to stderr once a minute, with an estimate of the remaining time."""
+        columns = (
+            bars.TextColumn("{task.description}", markup=False),
+            bars.BarColumn(bar_width=20),
+            bars.TimeElapsedColumn(),
+            bars.TimeRemainingColumn(),
+        )
+        with bars.Progress(*columns, console=Console(stderr=True), transient=True, redirect_stdout=False) as display:
+            task = display.add_task("starting", total=None)
 
-    def __init__(self) -> None:
-        self._remaining = RemainingTime()
-        self._next_line = time.monotonic() + _FIRST_LINE_DELAY
+            def draw_bar(message: str, share: float | None = None) -> None:
+                display.update(task, description=message, completed=share or 0, total=None if share is None else 1)
 
-    def __call__(self, message: str, share: float | None = None) -> None:
-        now = time.monotonic()
-        self._remaining.update(share, now)
-        if now < self._next_line:
-            return
-        self._next_line = now + _LINE_INTERVAL
-        seconds = self._remaining.estimate(now)
-        print_remark(message if seconds is None else f"{message}, about {format_seconds(seconds)} left", quiet=False)
-
-
-class _ProgressBar:
-    """Draw a rich progress bar; an unknown share is drawn as a moving bar."""
-
-    def __init__(self, display: RichProgress) -> None:
-        self._display = display
-        self._remaining = RemainingTime()
-        self._start = time.monotonic()
-        self._is_known = False
-        self._task = display.add_task("starting", total=None, clock=self)
-
-    def __call__(self, message: str, share: float | None = None) -> None:
-        self._remaining.update(share, time.monotonic())
-        if self._is_known != (share is not None):  # rich cannot make the total of a task unknown
-            self._is_known = share is not None
-            self._display.remove_task(self._task)
-            self._task = self._display.add_task(message, total=1.0 if self._is_known else None, clock=self)
-        self._display.update(self._task, description=message, completed=share or 0)
-
-    def __str__(self) -> str:
-        """Return the time since the start and the remaining time, which rich formats again several times a second."""
-        now = time.monotonic()
-        seconds = self._remaining.estimate(now)
-        left = "" if seconds is None else f", about {format_seconds(seconds)} left"
-        return f"{timedelta(seconds=int(now - self._start))}{left}"
+            yield draw_bar

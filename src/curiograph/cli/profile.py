@@ -2,130 +2,53 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from curiograph.cli import completion, options
-from curiograph.cli.measure import report_groups
-from curiograph.cli.output import (
-    PICTURES,
-    check_folder,
-    check_out,
-    list_rows,
-    print_remark,
-    show_json,
-    show_progress,
-    show_table,
-    write_result,
-)
-from curiograph.errors import SettingError
-from curiograph.validation import check_choice, check_integer
-
-_MAX_ROWS = 200  # walks or people that a table shows
+import curiograph as cg
+from curiograph.cli import options
+from curiograph.cli.output import PICTURES, check_out, emit, show_progress
 
 
 def profile(
     graph: options.GraphArgument,
-    walks: Annotated[
-        Path,
-        typer.Option(help="File with one walk per line, or a table of events: user, page, time; - reads stdin."),
-    ],
-    measures: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--measure",
-            help="Measure or group of measures: structure, communities, gaps, compression, conformation, steps, "
-            "sequence, meaning; may be repeated. Default: all.",
-            autocompletion=completion.complete_measures,
-        ),
+    log: options.LogArgument,
+    columns: options.Columns,
+    output: options.Output,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Column with a value per user to keep in the table; may be repeated.")
     ] = None,
-    table: Annotated[
-        str,
-        typer.Option(
-            help="Rows of the result: walks, or users with means over their walks.",
-            autocompletion=completion.complete_profile_tables,
-        ),
-    ] = "walks",
     group: Annotated[
         str | None,
         typer.Option(help="Column with the group of each user: compare the groups, with intervals over people."),
     ] = None,
-    texts: options.Texts = None,
+    measure: Annotated[
+        list[str] | None, typer.Option(help="Measure, or group of measures; may be repeated. Default: all.")
+    ] = None,
     styles: Annotated[
         bool, typer.Option("--styles", help="Position of each user between busybody and hunter, and its reliability.")
     ] = False,
-    block: Annotated[
-        int | None,
-        typer.Option(
-            help="Distinct nodes of a block for --styles, into which walks are cut; 0 takes whole walks. Default: 10."
-        ),
-    ] = None,
-    user: options.UserColumn = None,
-    item: options.ItemColumn = None,
-    time: options.TimeColumn = None,
-    session: options.SessionColumn = None,
-    keep: options.Keep = None,
-    session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
+    texts: options.Texts = None,
     directed: options.Directed = False,
-    engine: options.Engine = "local",
-    workers: options.Workers = None,
-    address: options.Address = None,
-    run: options.Run = None,
-    seed: options.Seed = 0,
-    out: options.Out = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
-    """Compute the measures of knowledge networks that the literature reports, for each walk or user.
+    """Compute the measures of knowledge networks for each person and session, and compare groups of people.
 
-    [bold]curiograph profile links.csv --walks log.csv --session-gap 30min --table users --out people.csv[/bold]
+    [bold]curiograph profile links.csv log.csv --session-gap 30min --group condition --out groups.csv[/bold]
     """
-    from curiograph.human.profile.profile import profile as profile_walks
-    from curiograph.human.profile.results import list_people
-
-    check_out(out, (".json", ".csv", *PICTURES))
-    check_folder(run, "--run")
-    check_choice("--table", table, completion.complete_profile_tables())
-    if sum((table != "walks", group is not None, styles)) > 1:
-        raise SettingError("give only one of --table users, --group and --styles.")
-    if block is not None and not styles:
-        raise SettingError("--block is the size of the blocks of --styles; give --styles with it.")
-    if block is not None and block != 0:
-        check_integer("--block", block, 3, "clustering needs blocks of 3 nodes or more, or 0 for whole walks")
+    check_out(output.out, (".json", ".csv", *PICTURES))
     g = options.open_graph(graph, directed)
-    similarity = None if texts is None else options.read_similarity(texts, g, quiet, lenient=lenient)
-    kept = list(dict.fromkeys([*(keep or []), *([] if group is None else [group])]))
-    columns: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    people = options.read_people(walks, g, lenient=lenient, no_header=no_header, keep=kept, **columns)
-    with show_progress(quiet) as progress:
-        parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
-        settings: Any = {"measures": measures or None, "similarity": similarity, "lenient": lenient}
-        found = profile_walks(g, people, progress=progress, **settings, **parallel)
-    options.show_skipped(found.skipped, quiet)
-    skipped = found.skipped.to_dict()
+    kept = tuple(dict.fromkeys([*(keep or ()), *([group] if group else ())]))
+    people = columns.read(log, kept)
+    with show_progress(output.quiet) as progress:
+        found = cg.profile(g, people, measures=measure, similarity=options.read_similarity(texts, g), progress=progress)
     if group is not None:
-        report_groups(found.compare_groups(group, seed=seed), found.skipped, out, json)
-        return
-    estimated = found.styles(None if block == 0 else block or 10, seed=seed) if styles else None
-    result = found if estimated is None else estimated
-    rows_by_column = list_people(found) if table == "users" else result.columns()
-    names, rows = list_rows(rows_by_column)
-    if estimated is not None:
-        document = estimated.to_dict() | {"skipped": skipped}
-    elif table == "users":
-        document = {"users": [dict(zip(names, row, strict=True)) for row in rows], "skipped": skipped}
+        compared = cg.compare_groups(found, by=group, seed=output.seed)
+        document = {"answer": compared.answer, **compared.to_dict(), "skipped": found.skipped}
+        emit(output, document, compared.to_frame(), draw=compared.plot)
+    elif styles:
+        estimated = found.styles(seed=output.seed)
+        document = {"answer": estimated.answer, **estimated.to_dict(), "skipped": found.skipped}
+        emit(output, document, estimated.to_frame(), draw=estimated.plot)
     else:
-        document = found.to_dict()
-    write_result(out, document, lambda: (names, rows), lambda: result.plot().axes[0])
-    if json:
-        show_json(document)
-        return
-    show_table("", names, rows[:_MAX_ROWS])
-    if len(rows) > _MAX_ROWS:
-        print_remark(f"{len(rows) - _MAX_ROWS:,} more rows are not shown; --out writes all of them", quiet)
-    if estimated is not None:
-        print(estimated.answer)
+        emit(output, found, found.to_frame(), draw=found.plot)

@@ -2,159 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from curiograph.cli import completion, options
-from curiograph.cli.output import (
-    PICTURES,
-    check_folder,
-    check_out,
-    print_remark,
-    show_json,
-    show_progress,
-    show_table,
-    write_result,
-)
-from curiograph.errors import SettingError
-
-if TYPE_CHECKING:
-    from curiograph.human.trajectories import Trajectories
+import curiograph as cg
+from curiograph.cli import options
+from curiograph.cli.output import PICTURES, check_out, emit, print_remark, show_progress
 
 
 def rank(
     graph: options.GraphArgument,
+    output: options.Output,
     history: options.History = None,
-    histories: options.Histories = None,
-    history_weights: Annotated[
-        str | None, typer.Option(help="A weight for each node of the history, separated by commas.")
-    ] = None,
     agent: Annotated[
-        str | None,
-        typer.Option(
-            help="Agent of curious PageRank (greedy, igt-rg, ...). Default: plain PageRank.",
-            autocompletion=completion.complete_agents,
-        ),
+        str | None, typer.Option(help="Agent of curious PageRank (greedy, igt-rg, ...). Default: plain PageRank.")
     ] = None,
-    reward: options.Reward = "igt",
+    reward: options.RewardOption = "igt",
     alpha: options.Alpha = 0.85,
-    p_g: options.Greediness = 0.5,
+    p_g: Annotated[
+        float, typer.Option("--p-g", help="0: always the agent's best candidate; 1: a uniformly random candidate.")
+    ] = 0.5,
     k: options.Count = 10,
-    tolerance: Annotated[float, typer.Option(help="Relative standard error to reach for the 20 best scores.")] = 0.05,
-    max_walks: Annotated[int, typer.Option(help="Maximum number of walkers.")] = 100_000,
-    remember: Annotated[
-        str, typer.Option(help="What walkers remember: path (since the last teleport), or history as well.")
-    ] = "path",
-    fallback: options.Fallback = "frontier",
-    user: options.UserColumn = None,
-    item: options.ItemColumn = None,
-    time: options.TimeColumn = None,
-    session: options.SessionColumn = None,
-    session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
+    max_walks: Annotated[int, typer.Option(help="Maximum number of curious walkers.")] = 100_000,
     directed: options.Directed = False,
-    engine: options.Engine = "local",
-    workers: options.Workers = None,
-    address: options.Address = None,
-    run: options.Run = None,
-    seed: options.Seed = 0,
-    out: options.Out = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Rank nodes by PageRank, or by curious PageRank with an agent; personalized by a history.
 
     [bold]curiograph rank toy:library --history music,physics --agent greedy --reward igt[/bold]
     """
-    check_out(out, (".json", ".csv", *PICTURES) if histories is None else (".json", ".csv"))
-    if history is not None and histories is not None:
-        raise SettingError("give --history a,b,c or --histories FILE, not both.")
-    if histories is not None and history_weights is not None:
-        raise SettingError("--history-weights are for one history, given as --history a,b,c.")
-    if agent is None:
-        changed = {
-            "--p-g": p_g != 0.5,
-            "--remember": remember != "path",
-            "--fallback": fallback != "frontier",
-            "--tolerance": tolerance != 0.05,
-            "--max-walks": max_walks != 100_000,
-            "--reward": reward != "igt",
-            "--engine": engine != "local",
-            "--run": run is not None,
-            "--address": address is not None,
-            "--workers": workers is not None,
-        }
-        for option in changed:
-            if changed[option]:
-                raise SettingError(f"{option} is for curious PageRank only; add --agent, as in --agent greedy.")
-    elif histories is None and (engine, workers, address, run) != ("local", None, None, None):
-        raise SettingError("--engine, --workers, --address and --run are for many histories: --histories FILE.")
-    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    if histories is None and (any(table.values()) or no_header or lenient):
-        raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
-    check_folder(run, "--run")
+    check_out(output.out, (".json", ".csv", *PICTURES))
     g = options.open_graph(graph, directed)
-    people: Trajectories | None = None
-    labels: Any = None if history is None else options.LabelReader(g).walk(history)
-    if histories is not None:
-        people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
-        labels = [people.labels(number) for number in range(len(people))]
-    weights = None if history_weights is None else options.parse_numbers("--history-weights", history_weights)
-    columns = ["rank", "node", "score"]
-    summary: dict[str, Any]
-    with show_progress(quiet) as progress:
+    labels = None if history is None else options.read_labels(g, history)
+    with show_progress(output.quiet) as progress:
         progress("ranking")
         if agent is None:
-            from curiograph.centrality.pagerank import pagerank
-
-            eta: Any = pagerank(g, alpha, labels, weights=weights)
-            summary = {"alpha": alpha, "residual": eta.residual, "iterations": eta.iterations}
-            if histories is not None:
-                summary |= {"residual": eta.residual.max().item(), "iterations": eta.iterations.max().item()}
+            eta: Any = cg.pagerank(g, alpha, labels)
+            facts = {"alpha": alpha, "residual": eta.residual, "iterations": eta.iterations}
         else:
-            from curiograph.centrality.curious_pagerank import curious_pagerank
-
-            settings: Any = {
-                "p_g": p_g,
-                "weights": weights,
-                "reward": reward,
-                "remember": remember,
-                "fallback": fallback,
-                "tolerance": tolerance,
-                "max_walks": max_walks,
-                "seed": seed,
-            }
-            parallel: Any = {"engine": engine, "workers": workers, "address": address, "run": run}
-            eta = curious_pagerank(g, agent, alpha, labels, progress=progress, **settings, **parallel)
-            summary = {name: getattr(eta, name) for name in ("agent", "alpha", "p_g", "exact", "walks", "paths")}
-            summary["converged"] = eta.converged if histories is None else bool(eta.converged.all())
-            columns.append("stderr")
-    tables: list[list[list[Any]]] = []
-    for number, best in enumerate([eta.top(k)] if histories is None else eta.top(k)):
-        ranked: list[list[Any]] = [[place, label, score] for place, (label, score) in enumerate(best, start=1)]
+            settings: Any = {"reward": reward, "max_walks": max_walks, "seed": output.seed}
+            eta = cg.curious_pagerank(g, agent, alpha, labels, p_g=p_g, **settings)
+            facts = {name: getattr(eta, name) for name in ("agent", "alpha", "p_g", "walks", "converged")}
+    rows: list[dict[str, Any]] = []
+    for place, (node, score) in enumerate(eta.top(k), start=1):
+        rows.append({"rank": place, "node": node, "score": score})
         if agent is not None:
-            stderr = eta.stderr if histories is None else eta.stderr[number]
-            for row in ranked:
-                row.append(float(stderr[g.position(row[1])]))
-        tables.append(ranked)
-    rankings = [[dict(zip(columns, row, strict=True)) for row in ranked] for ranked in tables]
-    if people is None:
-        document, rows = {"history": labels, **summary, "ranking": rankings[0]}, tables[0]
-    else:
-        who = [(people.user(number), people.session(number)) for number in range(len(people))]
-        users = [
-            {"user": user, "session": session, "history": each, "ranking": ranking}
-            for (user, session), each, ranking in zip(who, labels, rankings, strict=True)
-        ]
-        document = {**summary, "users": users, "skipped": people.skipped.to_dict()}
-        rows = [[*names, *row] for names, ranking in zip(who, tables, strict=True) for row in ranking]
-        columns = ["user", "session", *columns]
-    write_result(out, document, lambda: (columns, rows), eta.plot)
-    if json:
-        show_json(document)
-        return
-    show_table("", columns, rows)
-    if not summary.get("converged", True):
-        print_remark(f"the standard errors are above {tolerance:g} of the scores; raise --max-walks.", quiet)
+            rows[-1]["stderr"] = float(eta.stderr[g.position(node)])
+    emit(output, {"history": labels, **facts, "rows": rows}, rows, draw=eta.plot)
+    if not facts.get("converged", True):
+        print_remark("the standard errors are above 0.05 of the scores; raise --max-walks.", output.quiet)

@@ -2,271 +2,84 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Hashable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from curiograph.cli import completion, options
-from curiograph.cli.output import (
-    PICTURES,
-    check_out,
-    print_remark,
-    show_json,
-    show_progress,
-    show_table,
-    write_result,
-)
-from curiograph.errors import SettingError, UnknownNameError
-from curiograph.progress import Progress, split_progress
-
-if TYPE_CHECKING:
-    from curiograph.human.trajectories import Trajectories
-    from curiograph.recommendation.recommender import Recommendations, Recommender
-
-Who = Sequence[tuple[Hashable, Hashable]] | None
-"""User and session of each history; None for one history without a user."""
+import curiograph as cg
+from curiograph.cli import options
+from curiograph.cli.output import check_out, emit, print_remark, show_progress
+from curiograph.errors import SettingError
 
 
 def recommend(
     graph: options.GraphArgument,
+    output: options.Output,
     history: options.History = None,
-    histories: options.Histories = None,
+    histories: Annotated[
+        str | None, typer.Option(help="Log with the histories of many users; - reads stdin. Unknown items are skipped.")
+    ] = None,
     k: options.Count = 10,
     candidates: Annotated[
-        str,
-        typer.Option(
-            help="all unvisited nodes, or the neighbors of the last node or of the history: all, last, history."
-        ),
+        Literal["all", "last", "history"],
+        typer.Option(help="All unvisited nodes, or the neighbors of the last node or of the history."),
     ] = "all",
+    by: Annotated[str, typer.Option(help="Ranker: mixture, pagerank, igt or cpt.")] = "mixture",
+    weights: Annotated[
+        str | None, typer.Option(help="Weights of the mixture, as in pagerank=1,igt=0.5,cpt=0.5. Default: equal.")
+    ] = None,
+    alpha: options.Alpha = 0.85,
     exclude: Annotated[str | None, typer.Option(help="Labels that are never recommended, separated by commas.")] = None,
-    filter: Annotated[
-        str | None, typer.Option(help="Labels that may be recommended, separated by commas. Default: all.")
-    ] = None,
-    unknown: Annotated[
-        str | None,
-        typer.Option(
-            help="Labels of a history that the graph lacks: error, or skip. Default: error with --history, skip with "
-            "--histories.",
-            show_default=False,
-        ),
-    ] = None,
     diversity: Annotated[
         float, typer.Option(help="From 0, the best scores, to 1, nodes that share the fewest neighbors.")
     ] = 0.0,
-    by: Annotated[
-        str, typer.Option(help="Ranker: mixture, pagerank, igt or cpt.", autocompletion=completion.complete_rankers)
-    ] = "mixture",
-    weights: Annotated[
-        str | None,
-        typer.Option(help="Weights of the mixture, as in pagerank=1,igt=0.5,cpt=0.5. Default: equal weights."),
-    ] = None,
-    igt_agent: Annotated[
-        str, typer.Option(help="Agent of the igt walkers.", autocompletion=completion.complete_agents)
-    ] = "greedy",
-    cpt_agent: Annotated[
-        str, typer.Option(help="Agent of the cpt walkers.", autocompletion=completion.complete_agents)
-    ] = "greedy",
-    alpha: options.Alpha = 0.85,
-    p_g: options.Greediness = 0.5,
-    walks: Annotated[int, typer.Option(help="Number of walkers per visited node.")] = 256,
-    parts: Annotated[
-        Path | None,
-        typer.Option(help="A .safetensors file of prepared nodes, which is read and extended."),
-    ] = None,
-    prepare: Annotated[
-        bool,
-        typer.Option(
-            "--prepare",
-            help="First prepare all nodes and store them in --parts; after links have changed, only affected ones.",
-        ),
-    ] = False,
-    user: options.UserColumn = None,
-    item: options.ItemColumn = None,
-    time: options.TimeColumn = None,
-    session: options.SessionColumn = None,
-    session_gap: options.SessionGap = None,
-    no_header: options.NoHeader = False,
-    lenient: options.Lenient = False,
+    parts: Annotated[Path | None, typer.Option(help="File of prepared nodes, .safetensors, which is read.")] = None,
+    prepare: Annotated[bool, typer.Option("--prepare", help="Prepare all nodes first, and write --parts.")] = False,
     directed: options.Directed = False,
-    seed: options.Seed = 0,
-    out: options.Out = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
 ) -> None:
     """Recommend nodes to visit next, with reasons.
 
     [bold]curiograph recommend toy:library --history music,physics -k 5[/bold]
     """
-    from curiograph.graph.label_reader import LabelReader
-    from curiograph.recommendation.ranker import check_candidate_set
-    from curiograph.recommendation.recommender import Recommender
-    from curiograph.recommendation.selection import Selection, check_unknown
-    from curiograph.validation import check_integer
-
+    check_out(output.out)
+    check_out(parts, (".safetensors",))
+    if (history is None) == (histories is None) and not (prepare and history is None):
+        raise SettingError("give --history a,b,c or --histories FILE.")
     if prepare and parts is None:
         raise SettingError("--prepare needs --parts FILE to store the prepared nodes.")
-    if history is not None and histories is not None:
-        raise SettingError("give --history a,b,c or --histories FILE, not both.")
-    if history is None and histories is None and not prepare:
-        raise SettingError("give --history a,b,c or --histories FILE.")
-    endings = (".json",) if history is None and histories is None else (".json", ".csv")
-    check_out(out, endings if history is None else (*endings, *PICTURES))
-    check_out(parts, (".safetensors",), "--parts")
-    candidate_set = check_candidate_set(candidates)
-    check_integer("-k", k, 1, "ask for 1 recommendation or more")
-    table: Any = {"user": user, "item": item, "time": time, "session": session, "session_gap": session_gap}
-    if histories is None and (any(table.values()) or no_header or lenient):
-        raise SettingError("options of tables, such as --user and --lenient, are for --histories FILE.")
-    if (by, igt_agent, cpt_agent) == ("mixture", "greedy", "greedy"):
-        options.compile_kernels(graph, "recommend")
     g = options.open_graph(graph, directed)
-    people: Trajectories | None = None
-    unknown = check_unknown(unknown or ("error" if histories is None else "skip"))
-    settings: Any = {
-        "exclude": options.split_labels(exclude) if exclude else (),
-        "filter": None if filter is None else options.split_labels(filter) if filter else (),
-        "diversity": diversity,
-    }
-    Selection.create(LabelReader(g), **settings)  # report a bad setting before the nodes are prepared
-    users: list[list[Any]] = [] if history is None else [options.split_labels(history) if history.strip() else []]
-    if history is not None and unknown == "error":
-        users = [LabelReader(g).walk(users[0])]
-    if histories is not None and (unknown == "error" or lenient):
-        people = options.read_histories(histories, g, quiet, lenient=lenient, no_header=no_header, **table)
-    elif histories is not None:
-        people = options.read_people(histories, g, lenient=False, no_header=no_header, keep_unknown=True, **table)
-    if people is not None:
-        users = [people.labels(number) for number in range(len(people))]
-    recommender = Recommender(g, _create_ranker(by, weights, igt_agent, cpt_agent, alpha, p_g, walks, seed))
-    if parts is not None and by == "pagerank":
-        raise SettingError("--parts stores what curious walkers compute; --by pagerank has none.")
-    affected = 0
-    if parts is not None and parts.exists():
-        if prepare:
-            affected = recommender.load_unaffected(parts)
-        else:
-            recommender.load(parts)
-    if affected:
-        print_remark(f"{parts}: links have changed; {affected:,} affected parts are computed again", quiet)
-    with show_progress(quiet) as progress:
-        preparing, recommending = split_progress(progress, [1 if prepare else 0, 1])
+    recommender = cg.Recommender(g, by, alpha=alpha, weights=_parse_weights(weights), seed=output.seed)
+    settings: Any = {"candidates": candidates, "diversity": diversity}
+    if exclude is not None:
+        settings["exclude"] = options.read_labels(g, exclude)
+    with show_progress(output.quiet) as progress:
         if prepare and parts is not None:
-            _prepare_nodes(recommender, parts, preparing)
-        known = recommender.num_prepared
-        results = recommender.recommend_many(
-            users, k, candidates=candidate_set, unknown=unknown, progress=recommending, **settings
-        )
-    if parts is not None and recommender.num_prepared > known:
-        recommender.save(parts)
-    document: dict[str, Any]
-    if not users:
-        document = {"parts": str(parts), "nodes": g.num_nodes}
-        write_result(out, document)
-        if json:
-            show_json(document)
-        else:
-            print_remark(f"{parts}: {g.num_nodes} nodes prepared", quiet)
-        return
-    who = None if people is None else [(people.user(number), people.session(number)) for number in range(len(people))]
-    if people is None or who is None:
-        document = results[0].to_dict()
-    else:
-        named = [{"user": user, "session": session} for user, session in who]
-        answers = [names | top.to_dict() for names, top in zip(named, results, strict=True)]
-        document = {"users": answers, "skipped": people.skipped.to_dict()}
-    write_result(out, document, lambda: _list_recommendations(results, who), results[0].plot)
-    skipped = [top.skipped for top in results if top.skipped]
-    if skipped:
-        count = sum(map(len, skipped))
-        print_remark(f"{count:,} unknown labels skipped in {len(skipped):,} of {len(results):,} histories", quiet)
-    if json:
-        show_json(document)
-        return
-    if people is not None and out is not None:
-        print_remark(f"{out}: recommendations for {len(results):,} histories", quiet)
-        return
-    _show_recommendations(results, who)
-    for number, top in enumerate(results):
-        if len(top) < k:
-            user = "" if who is None else f"user {who[number][0]}: "
-            why = "is allowed by --filter and --exclude" if filter is not None or exclude else "can be reached"
-            print_remark(f"{user}{len(top)} of {k} recommendations: no other candidate {why}", quiet)
+            recommender.prepare(progress=progress)
+            recommender.save(parts)
+            print_remark(f"{parts}: {g.num_nodes} nodes prepared", output.quiet)
+        elif parts is not None:
+            recommender.load(parts)
+        if history is not None:
+            top = recommender.recommend(options.read_labels(g, history), k, **settings)
+            emit(output, top, top.to_frame())
+        elif histories is not None:
+            people = options.Columns().read(histories)
+            tops = recommender.recommend([list(walk) for walk in people], k, unknown="skip", **settings)
+            who = [{"user": people.user(number), "session": people.session(number)} for number in range(len(people))]
+            rows = [
+                {**names, **row}
+                for top, names in zip(tops, who, strict=True)
+                for row in top.to_frame().to_dict("records")
+            ]
+            document = {"users": [{**names, **top.to_dict()} for top, names in zip(tops, who, strict=True)]}
+            emit(output, {**document, "skipped": people.skipped}, rows)
 
 
-def _create_ranker(
-    by: str, weights: str | None, igt_agent: str, cpt_agent: str, alpha: float, p_g: float, walks: int, seed: int
-) -> Any:
-    from curiograph.recommendation.prepared import CuriousRanker
-    from curiograph.recommendation.ranker import Ranker
-    from curiograph.recommendation.rankers import MixtureRanker, PageRankRanker
-    from curiograph.recommendation.recommender import RANKERS
-
-    if by not in RANKERS:
-        raise UnknownNameError(f"--by is {by!r}; the rankers are {', '.join(RANKERS)}.")
-    if weights is not None and by != "mixture":
-        raise SettingError(f"--weights are for the mixture; --by is {by!r}.")
-    rankers: dict[str, Ranker] = {"pagerank": PageRankRanker(alpha)}
-    for reward, agent in (("igt", igt_agent), ("cpt", cpt_agent)):
-        if by in ("mixture", reward):
-            rankers[reward] = CuriousRanker(agent, reward, alpha, p_g, walks, seed=seed, name=reward)
-    if by != "mixture":
-        return rankers[by]
-    if weights is None:
-        return MixtureRanker(rankers, None)
-    pairs = [pair.partition("=") for pair in weights.split(",")]
-    if not all(equals for _, equals, _ in pairs):
-        raise SettingError(f"--weights is {weights!r}; write names and numbers, as in pagerank=1,igt=0.5,cpt=0.5.")
-    return MixtureRanker(
-        rankers, {name.strip(): options.parse_numbers("--weights", value)[0] for name, _, value in pairs}
-    )
-
-
-def _prepare_nodes(recommender: Recommender, parts: Path, progress: Progress) -> None:
-    """Prepare all nodes and save them; until then, finished ones are kept in a folder next to the file.
-
-    An existing file has been read, so it has the same settings; parts of an earlier version of the graph are replaced.
-    """
-    run = parts.with_name(f"{parts.name}.run")
-    recommender.prepare_curious(run=run, progress=progress)
-    recommender.save(parts, overwrite=True)
-    shutil.rmtree(run, ignore_errors=True)
-
-
-def _list_components(results: Sequence[Recommendations]) -> list[str]:
-    """Names of all components; users without history have only PageRank."""
-    warm_first = sorted(results, key=lambda top: top.cold_start)
-    return list(dict.fromkeys(name for top in warm_first for name in top.components))
-
-
-def _list_recommendations(results: Sequence[Recommendations], who: Who) -> tuple[list[str], list[list[Any]]]:
-    """Columns and rows of the table of all recommendations to all users."""
-    components = _list_components(results)
-    ranks_by = [f"by {name}" for name in components]
-    columns = ["user", "session", "rank", "node", "score", "stderr", *ranks_by, "gaps", "bits", "why", "sentence"]
-    rows = []
-    for (user, session), top in zip(who or [(0, 1)], results, strict=True):
-        entries = zip(top, top.stderr, top.reasons, strict=True)
-        for place, ((label, score), stderr, reason) in enumerate(entries, start=1):
-            ranks = [reason.ranks.get(name) for name in components]
-            gaps = len(reason.opens) - len(reason.closes)
-            measures = [gaps, reason.compressibility, reason.story, reason.sentence]
-            rows.append([user, session, place, label, score, stderr, *ranks, *measures])
-    return columns, rows
-
-
-def _show_recommendations(results: Sequence[Recommendations], who: Who) -> None:
-    """Show a table with few columns: errors next to the scores, the ranks by all components in one column."""
-    components = _list_components(results)
-    columns = ["user", "session", "rank", "node", "score", f"by {', '.join(components)}", "gaps", "bits", "why"]
-    rows = []
-    for row in _list_recommendations(results, who)[1]:
-        user, session, place, label, score, stderr, *ranks, gaps, bits, why, _ = row
-        error = f" ± {stderr:.1g}" if stderr else ""
-        shown = ", ".join("-" if rank is None else str(rank) for rank in ranks)
-        rows.append([user, session, place, label, f"{score:.4g}{error}", shown, gaps, bits, why])
-    first = 2 if who is None else 0
-    last = len(columns) if any(row[-1] for row in rows) else -1  # no reasons: leave out that column
-    show_table("", columns[first:last], [row[first:last] for row in rows])
+def _parse_weights(text: str | None) -> dict[str, float] | None:
+    if text is None:
+        return None
+    try:
+        return {name.strip(): float(value) for name, value in (part.split("=") for part in text.split(","))}
+    except ValueError:
+        raise SettingError(f"--weights is {text!r}; write weights as in pagerank=1,igt=0.5,cpt=0.5.") from None

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from curiograph.cli import options
-from curiograph.cli.output import print_remark, show_json, show_progress
+from curiograph.cli.output import check_out, emit, show_progress
 
 
-def warmup(json: options.Json = False, quiet: options.Quiet = False) -> None:
+def warmup(output: options.Output) -> None:
     """Compile all kernels ahead of time, so that the first real call is fast."""
     from curiograph.warmup import warm_up
 
-    with show_progress(quiet) as progress:
+    check_out(output.out)
+    with show_progress(output.quiet) as progress:
         progress("compiling kernels")
-        seconds = warm_up()
-    if json:
-        show_json({"seconds": seconds})
-    else:
-        print_remark(f"kernels ready after {seconds:.1f} s", quiet)
+        facts = {"seconds": round(warm_up(), 1)}
+    emit(output, facts, [facts], title="kernels are ready")
